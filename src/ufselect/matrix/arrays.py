@@ -1,0 +1,125 @@
+"""Matrices that live in memory: dense arrays and SciPy's CSR and CSC."""
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
+
+from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index
+
+
+class InMemoryMatrix(DataMatrix):
+    """Products with raw data, corrected for shift and scale by thin terms."""
+
+    def dot(self, right: Float) -> Float:
+        """Return ``X @ right``."""
+        scaled = right * self.scale[:, np.newaxis]
+        product = self.raw @ scaled.astype(self.raw.dtype, copy=False)
+        product = product.astype(np.float64, copy=False)
+        if self.sample_scale is not None:
+            product *= self.sample_scale[:, np.newaxis]
+        if self.shift.any():
+            product -= self.shift @ scaled
+        return product
+
+    def transpose_dot(self, left: Float) -> Float:
+        """Return ``X.T @ left``."""
+        factor = left
+        if self.sample_scale is not None:
+            factor = left * self.sample_scale[:, np.newaxis]
+        product = self.raw.T @ factor.astype(self.raw.dtype, copy=False)
+        product = product.astype(np.float64, copy=False)
+        if self.shift.any():
+            product -= np.outer(self.shift, left.sum(axis=0))
+        product *= self.scale[:, np.newaxis]
+        return product
+
+
+class DenseMatrix(InMemoryMatrix):
+    """A NumPy array of floats, in any memory order."""
+
+    def take(self, index: Index) -> DataMatrix:
+        """Return some columns, prepared once and for all."""
+        return DenseMatrix(self.columns(index))
+
+
+class SparseMatrix(InMemoryMatrix):
+    """A CSR or CSC matrix; zeros stay implicit in every product."""
+
+    @property
+    def multiplications(self) -> int:
+        """Return the number of stored values."""
+        return int(self.raw.nnz)
+
+    def scale_samples(self, factors: Float) -> Self:
+        """Return the matrix with scaled rows, which is as sparse as before."""
+        scaled = sp.diags_array(factors.astype(self.raw.dtype)) @ self.raw
+        return type(self)(scaled.asformat(self.raw.format))
+
+    def take(self, index: Index) -> DataMatrix:
+        """Return some columns, dense where that is no larger than the whole."""
+        if self.shape[0] * len(index) <= self.raw.nnz:
+            return DenseMatrix(self.columns(index))
+        return SparseMatrix(self.raw[:, index], self.shift[index], self.scale[index])
+
+    def feature_gram(self) -> Float:
+        """Return ``X.T @ X`` from the sparse product."""
+        gram = _dense_product(self.raw.T, self.raw)
+        sums = np.asarray(self.raw.sum(axis=0), dtype=np.float64).ravel()
+        cross = np.outer(sums, self.shift)
+        gram -= cross + cross.T
+        gram += self.shape[0] * np.outer(self.shift, self.shift)
+        gram *= np.outer(self.scale, self.scale)
+        return gram
+
+    def sample_gram(self, weights: Float | None = None) -> Float:
+        """Return ``X diag(w) X.T`` from the sparse product."""
+        factors = self.scale**2 if weights is None else self.scale**2 * weights
+        weighted = self.raw @ sp.diags_array(factors)
+        gram = _dense_product(weighted, self.raw.T)
+        offset = weighted @ self.shift
+        gram -= offset[:, np.newaxis] + offset
+        gram += factors @ self.shift**2
+        return gram
+
+    def summary(self) -> ColumnSummary:
+        """Return statistics of the columns, zeros included."""
+        minimum, maximum = min_max_axis(self.raw, axis=0)
+        mean, variance = mean_variance_axis(self.raw, axis=0)
+        return ColumnSummary(
+            (minimum - self.shift) * self.scale,
+            (maximum - self.shift) * self.scale,
+            (mean - self.shift) * self.scale,
+            np.sqrt(variance) * self.scale,
+        )
+
+    def repetition(self) -> Float:
+        """Return the share of each column that repeats its median.
+
+        Where more than half of a column is zero, that is its median.
+        """
+        n_samples, n_features = self.shape
+        stored = sp.csc_array(self.raw) if self.raw.format != "csc" else self.raw
+        nonzero = np.bincount(
+            np.repeat(np.arange(n_features), np.diff(stored.indptr)),
+            weights=stored.data != 0,
+            minlength=n_features,
+        )
+        share = (n_samples - nonzero - 1) / max(1, n_samples - 1)
+        full = np.flatnonzero(2 * nonzero >= n_samples)
+        if len(full):
+            share[full] = DenseMatrix(stored[:, full].toarray()).repetition()
+        return share
+
+    def row_norms(self) -> Float:
+        """Return the Euclidean norm of each row; the shift must be zero."""
+        scaled = self.raw @ sp.diags_array(self.scale)
+        return np.sqrt(np.asarray(scaled.power(2).sum(axis=1)).ravel())
+
+    def _dense(self, piece: Any) -> Float:
+        return piece.toarray().astype(np.float64, copy=False)
+
+
+def _dense_product(left: Any, right: Any) -> Float:
+    return (left @ right).toarray().astype(np.float64, copy=False)

@@ -1,0 +1,170 @@
+"""What a solver may ask of a data matrix.
+
+The matrix seen by a solver is ``(diag(sample_scale) raw - 1 shift') diag(scale)``.
+The three vectors are kept beside the raw data and applied inside each product, so
+that a sparse matrix stays sparse, a mapped one stays on disk and nothing is copied.
+Products use the precision of the raw data; what they return is float64.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+# Dense pieces cut from a matrix are kept near this size: large enough for BLAS to
+# run at full speed, small enough to vanish beside the data.
+BLOCK_BYTES = 8_000_000
+
+
+class ColumnSummary(NamedTuple):
+    """Minimum, maximum, mean and standard deviation of each column."""
+
+    minimum: Float
+    maximum: Float
+    mean: Float
+    deviation: Float
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Columns that hold a single value, as far as rounding lets one tell.
+
+        A column whose standard deviation is of the order of the rounding errors of
+        its mean carries nothing but those errors.
+        """
+        rounding = 10 * np.finfo(np.float64).eps * np.abs(self.mean)
+        return (self.minimum == self.maximum) | (self.deviation <= rounding)
+
+
+class DataMatrix(ABC):
+    """An n x p matrix, shifted and scaled column by column without being copied.
+
+    Subclasses say how raw data are multiplied and cut into dense pieces; the Gram
+    matrices and the column statistics are built here from those pieces.
+    """
+
+    def __init__(
+        self,
+        raw: Any,
+        shift: Float | None = None,
+        scale: Float | None = None,
+        sample_scale: Float | None = None,
+    ) -> None:
+        self.raw = raw
+        self.shape: tuple[int, int] = raw.shape
+        self.shift = np.zeros(raw.shape[1]) if shift is None else shift
+        self.scale = np.ones(raw.shape[1]) if scale is None else scale
+        self.sample_scale = sample_scale
+
+    def affine(self, shift: Float, scale: Float) -> Self:
+        """Return the same samples seen through another shift and scale."""
+        return type(self)(self.raw, shift, scale, self.sample_scale)
+
+    def scale_samples(self, factors: Float) -> Self:
+        """Return the raw data with each row multiplied by a factor."""
+        return type(self)(self.raw, sample_scale=factors)
+
+    @abstractmethod
+    def dot(self, right: Float) -> Float:
+        """Return ``X @ right`` for a p x k array."""
+
+    @abstractmethod
+    def transpose_dot(self, left: Float) -> Float:
+        """Return ``X.T @ left`` for an n x k array."""
+
+    def columns(self, index: Index | slice) -> Float:
+        """Return some columns as a dense n x a array, which is a copy."""
+        piece = self._dense(self.raw[:, index])
+        if self.sample_scale is not None:
+            piece *= self.sample_scale[:, np.newaxis]
+        piece -= self.shift[index]
+        piece *= self.scale[index]
+        return piece
+
+    def rows(self, index: Index | slice) -> Float:
+        """Return some rows as a dense array, which is a copy."""
+        piece = self._dense(self.raw[index])
+        if self.sample_scale is not None:
+            piece *= self.sample_scale[index, np.newaxis]
+        piece -= self.shift
+        piece *= self.scale
+        return piece
+
+    @abstractmethod
+    def take(self, index: Index) -> "DataMatrix":
+        """Return a matrix of some columns, shifted and scaled as here."""
+
+    def _dense(self, piece: Any) -> Float:
+        return np.array(piece, dtype=np.float64)
+
+    @property
+    def multiplications(self) -> int:
+        """Return the multiplications in a product with one vector."""
+        return self.shape[0] * self.shape[1]
+
+    def feature_gram(self) -> Float:
+        """Return ``X.T @ X`` (p x p)."""
+        gram = np.zeros((self.shape[1], self.shape[1]))
+        for block in self._slices(self.shape[0], self.shape[1]):
+            piece = self.rows(block)
+            gram += piece.T @ piece
+        return gram
+
+    def sample_gram(self, weights: Float | None = None) -> Float:
+        """Return ``X diag(w) X.T`` (n x n) for weights >= 0, by default ones."""
+        gram = np.zeros((self.shape[0], self.shape[0]))
+        for block in self._slices(self.shape[1], self.shape[0]):
+            piece = self.columns(block)
+            if weights is not None:
+                piece *= np.sqrt(weights[block])
+            gram += piece @ piece.T
+        return gram
+
+    def summary(self) -> ColumnSummary:
+        """Return statistics of the columns, in two passes over blocks of rows."""
+        n_samples, n_features = self.shape
+        minimum = np.full(n_features, np.inf)
+        maximum = np.full(n_features, -np.inf)
+        mean = np.zeros(n_features)
+        for block in self._slices(n_samples, n_features):
+            piece = self.rows(block)
+            np.minimum(minimum, piece.min(axis=0), out=minimum)
+            np.maximum(maximum, piece.max(axis=0), out=maximum)
+            piece /= n_samples
+            mean += piece.sum(axis=0)
+        # In units of the range, squares neither overflow nor vanish.
+        spread = np.where(maximum > minimum, maximum - minimum, 1.0)
+        squares = np.zeros(n_features)
+        for block in self._slices(n_samples, n_features):
+            piece = self.rows(block)
+            piece -= mean
+            piece /= spread
+            squares += np.einsum("ij,ij->j", piece, piece)
+        deviation = spread * np.sqrt(squares / n_samples)
+        return ColumnSummary(minimum, maximum, mean, deviation)
+
+    def repetition(self) -> Float:
+        """Return, for each column, the share of samples that repeat its median."""
+        n_samples, n_features = self.shape
+        share = np.empty(n_features)
+        for block in self._slices(n_features, n_samples):
+            piece = self.columns(block)
+            median = np.partition(piece, n_samples // 2, axis=0)[n_samples // 2]
+            share[block] = np.count_nonzero(piece == median, axis=0) - 1
+        return share / max(1, n_samples - 1)
+
+    def row_norms(self) -> Float:
+        """Return the Euclidean norm of each row."""
+        norms = np.empty(self.shape[0])
+        for block in self._slices(*self.shape):
+            norms[block] = np.linalg.norm(self.rows(block), axis=1)
+        return norms
+
+    def _slices(self, length: int, other_length: int) -> Iterator[slice]:
+        step = max(1, BLOCK_BYTES // (8 * max(1, other_length)))
+        for start in range(0, length, step):
+            yield slice(start, min(start + step, length))

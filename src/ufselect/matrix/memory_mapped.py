@@ -1,0 +1,33 @@
+"""Matrices that stay on disk and are read in blocks of rows."""
+
+import numpy as np
+
+from ufselect.matrix.arrays import DenseMatrix
+from ufselect.matrix.base import DataMatrix, Float, Index
+
+
+class RowBlockMatrix(DataMatrix):
+    """An array that is read, shifted and scaled one block of rows at a time.
+
+    Meant for ``numpy.memmap``. An array in memory whose columns lie far from zero
+    compared with their spread is served this way too: subtracting before the
+    product keeps the digits that correcting after it would lose.
+    """
+
+    def dot(self, right: Float) -> Float:
+        """Return ``X @ right``."""
+        result = np.empty((self.shape[0], right.shape[1]))
+        for block in self._slices(*self.shape):
+            np.matmul(self.rows(block), right, out=result[block])
+        return result
+
+    def transpose_dot(self, left: Float) -> Float:
+        """Return ``X.T @ left``."""
+        result = np.zeros((self.shape[1], left.shape[1]))
+        for block in self._slices(*self.shape):
+            result += self.rows(block).T @ left[block]
+        return result
+
+    def take(self, index: Index) -> DataMatrix:
+        """Return some columns, read into memory."""
+        return DenseMatrix(self.columns(index))
