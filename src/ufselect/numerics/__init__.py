@@ -1,0 +1,1 @@
+"""Pure functions: arrays and matrices in, arrays out."""

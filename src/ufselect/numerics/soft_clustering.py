@@ -1,0 +1,214 @@
+"""Self-expression over soft partitions: the G step of SCFS.
+
+A soft partition is an n x c matrix P with non-negative entries and rows that sum to
+one. Its indicator is ``G = P diag(P'1)^(-1/2)``; these are exactly the non-negative
+matrices with ``G G'1 = 1`` and no zero column. With ``K = X X'`` the function
+
+    |X - G G'X|^2 + alpha |T - G|^2
+        = tr(K) - 2 tr(Q) + sum(Q * C) + alpha (tr(C) - 2 <G, T> + |T|^2),
+    Q = G'KG,  C = G'G
+
+is minimised over P by projected gradient steps of Barzilai-Borwein length. Along a
+segment ``P + t D`` it is a function of c x c matrices only, so that a search for the
+best t needs no further product with K.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ufselect.matrix.base import Float
+from ufselect.numerics.simplex import project_rows_to_simplex
+
+# Share of the uniform partition mixed into a step that would empty a cluster.
+ALIVE = 1e-6
+
+
+class Clustering(NamedTuple):
+    """A soft partition with its product ``K P``, kept to save the next one."""
+
+    memberships: Float
+    product: Float
+
+
+def indicator(memberships: Float) -> Float:
+    """Return ``G = P diag(P'1)^(-1/2)``, which satisfies ``G G'1 = 1``."""
+    return memberships / np.sqrt(memberships.sum(axis=0))
+
+
+def memberships_of(indicators: Float) -> Float:
+    """Return the soft partition ``P = G diag(G'1)`` of a feasible indicator."""
+    return indicators * indicators.sum(axis=0)
+
+
+def self_expression(clustering: Clustering, total: float) -> float:
+    """Return ``|X - G G'X|^2``, where total is ``|X|^2``."""
+    memberships, product = clustering
+    root = np.sqrt(memberships.sum(axis=0))
+    similarity = (memberships.T @ product) / np.outer(root, root)
+    overlap = (memberships.T @ memberships) / np.outer(root, root)
+    value = total - 2 * np.trace(similarity) + np.sum(similarity * overlap)
+    return max(float(value), 0.0)
+
+
+def gradient(clustering: Clustering, fitted: Float, alpha: float) -> Float:
+    """Return the gradient with respect to P of the function above at T = fitted."""
+    memberships, product = clustering
+    sizes = memberships.sum(axis=0)
+    root = np.sqrt(sizes)
+    indicators = memberships / root
+    similarity = (memberships.T @ product) / np.outer(root, root)
+    overlap = indicators.T @ indicators
+    mixing = 2 * overlap
+    mixing.flat[:: len(sizes) + 1] -= 4
+    result = product @ (mixing / root[:, np.newaxis])
+    result += indicators @ (2 * similarity)
+    result += (2 * alpha) * (indicators - fitted)
+    correction = np.einsum("ij,ij->j", result, indicators) / (2 * sizes)
+    result /= root
+    result -= correction
+    return result
+
+
+class Segment:
+    """The function above along ``P + t D``, up to a constant."""
+
+    def __init__(
+        self,
+        clustering: Clustering,
+        direction: Float,
+        direction_product: Float,
+        fitted: Float,
+        alpha: float,
+    ) -> None:
+        memberships, product = clustering
+        cross = memberships.T @ direction_product
+        shared = memberships.T @ direction
+        self.alpha = alpha
+        self.sizes = memberships.sum(axis=0), direction.sum(axis=0)
+        self.similarity = (
+            memberships.T @ product,
+            cross + cross.T,
+            direction.T @ direction_product,
+        )
+        self.overlap = (
+            memberships.T @ memberships,
+            shared + shared.T,
+            direction.T @ direction,
+        )
+        self.agreement = (
+            np.einsum("ij,ij->j", memberships, fitted),
+            np.einsum("ij,ij->j", direction, fitted),
+        )
+
+    def __call__(self, steps: Float) -> Float:
+        """Return the values at several t, which share one vectorised evaluation."""
+        t = steps[:, np.newaxis, np.newaxis]
+        root = np.sqrt(self.sizes[0] + steps[:, np.newaxis] * self.sizes[1])
+        outer = root[:, :, np.newaxis] * root[:, np.newaxis, :]
+        similarity = (
+            self.similarity[0] + t * (self.similarity[1] + t * self.similarity[2])
+        ) / outer
+        overlap = (
+            self.overlap[0] + t * (self.overlap[1] + t * self.overlap[2])
+        ) / outer
+        agreement = self.agreement[0] + steps[:, np.newaxis] * self.agreement[1]
+        return (
+            -2 * np.trace(similarity, axis1=1, axis2=2)
+            + np.sum(similarity * overlap, axis=(1, 2))
+            + self.alpha * np.trace(overlap, axis1=1, axis2=2)
+            - 2 * self.alpha * np.sum(agreement / root, axis=1)
+        )
+
+
+_COARSE = np.concatenate([[0.0], np.linspace(0.1, 1.0, 10)])
+_FINE = np.concatenate([[0.0], 0.5 ** np.arange(4, 30.0)])
+
+
+def best_step(segment: Callable[[Float], Float]) -> float:
+    """Return a t in [0, 1] with the lowest value found, 0 if none is below t = 0."""
+    values = segment(_COARSE)
+    best = int(values.argmin())
+    if best == 0:
+        values = segment(_FINE)
+        best = int(values.argmin())
+        return float(_FINE[best])
+    if best == len(_COARSE) - 1:
+        return 1.0
+    around = _COARSE[best] + np.linspace(-0.1, 0.1, 9)
+    refined = segment(around)
+    return float(around[refined.argmin()])
+
+
+def kept_alive(memberships: Float) -> Float:
+    """Keep every cluster above a small size by mixing in the uniform partition."""
+    n_samples, n_clusters = memberships.shape
+    floor = ALIVE * n_samples / n_clusters
+    if memberships.sum(axis=0).min() >= floor:
+        return memberships
+    return (1 - ALIVE) * memberships + ALIVE / n_clusters
+
+
+class Refined(NamedTuple):
+    """A better clustering, and the step length to begin the next call with."""
+
+    clustering: Clustering
+    length: float
+
+
+def refine_partition(
+    clustering: Clustering,
+    fitted: Float,
+    alpha: float,
+    multiply: Callable[[Float], Float],
+    *,
+    length: float,
+    max_steps: int,
+    tol: float,
+) -> Refined:
+    """Lower the function above by projected gradient steps; it never rises.
+
+    Parameters
+    ----------
+    clustering : Clustering
+        Start.
+    fitted : ndarray of shape (n, c)
+        T, what the regression predicts for G.
+    alpha : float
+    multiply : callable
+        ``B -> K B``.
+    length : float
+        Length of the first step, as returned by an earlier call.
+    max_steps : int
+    tol : float
+        Stop after a step that gains less.
+    """
+    slope = gradient(clustering, fitted, alpha)
+    for _ in range(max_steps):
+        memberships, product = clustering
+        direction = kept_alive(project_rows_to_simplex(memberships - length * slope))
+        direction -= memberships
+        moved = multiply(direction)
+        segment = Segment(clustering, direction, moved, fitted, alpha)
+        step = best_step(segment)
+        if step == 0.0:
+            break
+        before, after = segment(np.array([0.0, step]))
+        clustering = Clustering(memberships + step * direction, product + step * moved)
+        if before - after <= tol:
+            break
+        previous, slope = slope, gradient(clustering, fitted, alpha)
+        length = spectral_length(direction, slope - previous, step, length)
+    return Refined(clustering, length)
+
+
+def spectral_length(
+    direction: Float, change: Float, step: float, fallback: float
+) -> float:
+    """Return the Barzilai-Borwein length for the step just made."""
+    curvature = np.vdot(direction, change) / step
+    norm = np.vdot(direction, direction)
+    if curvature <= 0:
+        return 4 * fallback
+    return float(np.clip(norm / curvature, 1e-10, 1e10))

@@ -1,0 +1,126 @@
+"""Where a clustering begins: soft partitions from k-means, c-means or chance."""
+
+import numpy as np
+from scipy.linalg import cholesky
+from scipy.special import softmax
+from sklearn.cluster import KMeans
+from sklearn.metrics import pairwise_distances_argmin
+
+from ufselect.matrix.base import DataMatrix, Float, Index
+
+# More samples than this do not make a better start, only a slower one.
+LARGEST_SAMPLE = 5000
+
+# The published experiments start from c-means with this exponent: almost crisp.
+FUZZIFIER = 1.0005
+
+
+def isometric_rows(gram: Float) -> Float:
+    """Return n points with the same distances as those whose Gram matrix is given.
+
+    Clustering n points in n dimensions is cheaper than in p > n.
+    """
+    jitter = 1e-10 * max(np.trace(gram) / len(gram), np.finfo(np.float64).tiny)
+    return cholesky(gram + jitter * np.eye(len(gram)), lower=True, check_finite=False)
+
+
+def start_memberships(
+    kind: str,
+    matrix: DataMatrix,
+    n_clusters: int,
+    random: np.random.RandomState,
+    gram: Float | None = None,
+) -> Float:
+    """Return an n x c soft partition to start from.
+
+    Parameters
+    ----------
+    kind : {"k-means", "fuzzy", "random"}
+    matrix : DataMatrix
+    n_clusters : int
+    random : RandomState
+    gram : ndarray of shape (n, n), optional
+        ``X X'``, where it is at hand.
+    """
+    n_samples = matrix.shape[0]
+    if kind == "random":
+        return random.dirichlet(np.ones(n_clusters), size=n_samples)
+    sample = np.arange(n_samples)
+    if gram is not None:
+        points = isometric_rows(gram)
+    else:
+        if n_samples > LARGEST_SAMPLE:
+            sample = np.sort(random.permutation(n_samples)[:LARGEST_SAMPLE])
+        points = matrix.rows(sample)
+    find = k_means_centres if kind == "k-means" else c_means_centres
+    centres = find(points, n_clusters, random)
+    if len(sample) == n_samples:
+        labels = pairwise_distances_argmin(points, centres)
+    else:
+        labels = nearest_centres(matrix, centres)
+    return crisp_memberships(with_every_cluster(labels, n_clusters), n_clusters)
+
+
+def k_means_centres(
+    points: Float, n_clusters: int, random: np.random.RandomState
+) -> Float:
+    """Return the centres of the best of a few k-means."""
+    seed = random.randint(np.iinfo(np.int32).max)
+    model = KMeans(n_clusters, n_init=3, random_state=seed, copy_x=True)
+    centres: Float = model.fit(points).cluster_centers_
+    return centres
+
+
+def c_means_centres(
+    points: Float,
+    n_clusters: int,
+    random: np.random.RandomState,
+    max_iter: int = 100,
+) -> Float:
+    """Return the centres of a fuzzy c-means from random memberships."""
+    memberships = random.dirichlet(np.ones(n_clusters), size=len(points))
+    for _ in range(max_iter):
+        weights = memberships**FUZZIFIER
+        sizes = np.maximum(weights.sum(axis=0), np.finfo(np.float64).tiny)
+        centres = (weights.T @ points) / sizes[:, np.newaxis]
+        squared = np.maximum(squared_distances(points, centres), 1e-300)
+        previous = memberships
+        memberships = softmax(-np.log(squared) / (FUZZIFIER - 1), axis=1)
+        if np.abs(memberships - previous).max() < 1e-5:
+            break
+    return centres
+
+
+def squared_distances(points: Float, centres: Float) -> Float:
+    """Return the n x c squared Euclidean distances."""
+    squares = np.einsum("ij,ij->i", points, points)[:, np.newaxis]
+    return squares - 2 * points @ centres.T + np.einsum("ij,ij->i", centres, centres)
+
+
+def nearest_centres(matrix: DataMatrix, centres: Float) -> Index:
+    """Return the nearest centre of each row, in one product."""
+    scores = -2 * matrix.dot(centres.T)
+    scores += np.einsum("ij,ij->i", centres, centres)
+    return scores.argmin(axis=1)
+
+
+def with_every_cluster(labels: Index, n_clusters: int) -> Index:
+    """Return labels in which no cluster is empty.
+
+    An empty cluster takes one sample from the largest one.
+    """
+    labels = labels.copy()
+    counts = np.bincount(labels, minlength=n_clusters)
+    for empty in np.flatnonzero(counts == 0):
+        donor = counts.argmax()
+        labels[np.flatnonzero(labels == donor)[-1]] = empty
+        counts[donor] -= 1
+        counts[empty] += 1
+    return labels
+
+
+def crisp_memberships(labels: Index, n_clusters: int) -> Float:
+    """Return the n x c matrix with a one where the label is."""
+    memberships = np.zeros((len(labels), n_clusters))
+    memberships[np.arange(len(labels)), labels] = 1.0
+    return memberships

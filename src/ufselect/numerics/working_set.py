@@ -1,0 +1,245 @@
+"""Least squares on a working set of features, in the form that is cheapest.
+
+* primal: Cholesky of the a x a Gram matrix of the set;
+* dual: Cholesky of an n x n matrix, when the set outgrows the samples;
+* first order: products with X only, when neither matrix is affordable.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Literal
+
+import numpy as np
+
+from ufselect.matrix.base import DataMatrix, Float, Index
+from ufselect.numerics.ridge import ridge_through_features, ridge_through_samples
+
+Form = Literal["auto", "primal", "dual", "first-order"]
+
+# A Cholesky factorisation is worth about as much progress as this many gradients.
+GRADIENTS_PER_FACTORISATION = 100
+
+# Up to this many features, X'X is made once and serves every working set.
+LARGEST_FULL_GRAM = 4096
+
+
+def choose_form(n_samples: int, n_columns: int, n_targets: int) -> Form:
+    """Return the cheapest form for n samples, a columns and c targets."""
+    gradient = 2 * n_targets * n_columns * min(2 * n_samples, n_columns)
+    primal = n_columns**3 / 3
+    dual = n_samples**2 * n_columns + n_samples**3 / 3
+    if min(primal, dual) > GRADIENTS_PER_FACTORISATION * gradient:
+        return "first-order"
+    return "primal" if primal <= dual else "dual"
+
+
+class LeastSquares(ABC):
+    """``|Z W - Y|^2`` for the columns Z of a working set.
+
+    ``cross`` is ``Z'Y`` and ``squared_target`` is ``|Y|^2``.
+    """
+
+    target: Float
+    cross: Float
+    squared_target: float
+
+    @abstractmethod
+    def normal(self, coef: Float) -> Float:
+        """Return ``Z'Z coef``."""
+
+    @abstractmethod
+    def reweighted(self, slack: Float) -> Float | None:
+        """Return the ridge solution with these slacks, None if not affordable."""
+
+    def loss(self, coef: Float) -> float:
+        """Return the squared error."""
+        change = np.vdot(coef, self.normal(coef) - 2 * self.cross)
+        return max(self.squared_target + float(change), 0.0)
+
+    def gradient(self, coef: Float) -> Float:
+        """Return the gradient of the squared error."""
+        result = self.normal(coef)
+        result -= self.cross
+        result *= 2
+        return result
+
+    def curvature(self) -> float:
+        """Return about the largest eigenvalue of ``2 Z'Z``, by power iteration."""
+        vector = np.ones((len(self.cross), 1))
+        largest = 0.0
+        for _ in range(12):
+            image = self.normal(vector)
+            largest = float(np.linalg.norm(image))
+            vector = image / max(largest, np.finfo(np.float64).tiny)
+        # The iteration approaches the eigenvalue from below.
+        return 2.2 * largest
+
+
+class PrimalLeastSquares(LeastSquares):
+    """The form that knows ``Z'Z``."""
+
+    def __init__(self, gram: Float) -> None:
+        self.gram = gram
+
+    def normal(self, coef: Float) -> Float:
+        return self.gram @ coef
+
+    def reweighted(self, slack: Float) -> Float:
+        active = np.flatnonzero(slack)
+        result = np.zeros_like(self.cross)
+        result[active] = ridge_through_features(
+            self.gram[np.ix_(active, active)], self.cross[active], slack[active]
+        )
+        return result
+
+
+class FirstOrderLeastSquares(LeastSquares):
+    """The form that multiplies by Z and nothing else."""
+
+    def __init__(self, columns: DataMatrix) -> None:
+        self.columns = columns
+
+    def normal(self, coef: Float) -> Float:
+        return self.columns.transpose_dot(self.columns.dot(coef))
+
+    def reweighted(self, slack: Float) -> Float | None:
+        return None
+
+
+class DualLeastSquares(FirstOrderLeastSquares):
+    """The form that factors an n x n matrix."""
+
+    def reweighted(self, slack: Float) -> Float:
+        return ridge_through_samples(self.columns, self.target, slack)[0]
+
+
+class WorkingSet(ABC):
+    """Some features of a matrix, and what the rest would add to them."""
+
+    def __init__(self, matrix: DataMatrix, n_targets: int) -> None:
+        self.matrix = matrix
+        self.index: Index = np.zeros(0, dtype=np.intp)
+        self.coef: Float = np.zeros((0, n_targets))
+        self.target: Float = np.zeros((matrix.shape[0], n_targets))
+        self.problem: LeastSquares | None = None
+
+    @abstractmethod
+    def set_target(self, target: Float) -> None:
+        """Aim at another target."""
+
+    @abstractmethod
+    def fitted(self) -> Float:
+        """Return ``X W``."""
+
+    @abstractmethod
+    def correlation(self) -> Float:
+        """Return ``X'(Y - X W)`` for all features."""
+
+    @abstractmethod
+    def _restrict(self, staying: Index) -> LeastSquares:
+        """Return the problem on the present index; staying are places in the old."""
+
+    def admit(self, entering: Index) -> None:
+        """Drop the features whose row is zero and take in others."""
+        staying = np.flatnonzero(self.coef.any(axis=1))
+        self.index = np.concatenate([self.index[staying], entering])
+        fresh = np.zeros((len(entering), self.coef.shape[1]))
+        self.coef = np.concatenate([self.coef[staying], fresh])
+        self.problem = self._restrict(staying)
+
+    def full_coef(self) -> Float:
+        """Return W with a row for every feature."""
+        coef = np.zeros((self.matrix.shape[1], self.coef.shape[1]))
+        coef[self.index] = self.coef
+        return coef
+
+
+class TallWorkingSet(WorkingSet):
+    """For no more features than samples: everything is read off ``X'X``."""
+
+    def __init__(self, matrix: DataMatrix, n_targets: int) -> None:
+        super().__init__(matrix, n_targets)
+        self.gram = matrix.feature_gram()
+
+    def set_target(self, target: Float) -> None:
+        self.target = target
+        self.cross = self.matrix.transpose_dot(target)
+        self._aim()
+
+    def fitted(self) -> Float:
+        return self.matrix.dot(self.full_coef())
+
+    def correlation(self) -> Float:
+        return self.cross - self.gram[:, self.index] @ self.coef
+
+    def _restrict(self, staying: Index) -> LeastSquares:
+        self.problem = PrimalLeastSquares(self.gram[np.ix_(self.index, self.index)])
+        self._aim()
+        return self.problem
+
+    def _aim(self) -> None:
+        if self.problem is not None:
+            self.problem.target = self.target
+            self.problem.cross = self.cross[self.index]
+            self.problem.squared_target = float(np.vdot(self.target, self.target))
+
+
+class WideWorkingSet(WorkingSet):
+    """For many features: the columns of the set are cut out of X."""
+
+    def __init__(self, matrix: DataMatrix, n_targets: int, form: Form = "auto") -> None:
+        super().__init__(matrix, n_targets)
+        self.form = form
+        self.columns: DataMatrix | None = None
+
+    def set_target(self, target: Float) -> None:
+        self.target = target
+        self._aim()
+
+    def fitted(self) -> Float:
+        if self.columns is None:
+            return np.zeros_like(self.target)
+        return self.columns.dot(self.coef)
+
+    def correlation(self) -> Float:
+        return self.matrix.transpose_dot(self.target - self.fitted())
+
+    def _restrict(self, staying: Index) -> LeastSquares:
+        self.columns = self.matrix.take(self.index)
+        form = self.form
+        if form == "auto":
+            form = choose_form(self.matrix.shape[0], *self.coef.shape)
+        if form == "primal":
+            self.problem = PrimalLeastSquares(self._grown_gram(staying))
+        elif form == "dual":
+            self.problem = DualLeastSquares(self.columns)
+        else:
+            self.problem = FirstOrderLeastSquares(self.columns)
+        self._aim()
+        return self.problem
+
+    def _grown_gram(self, staying: Index) -> Float:
+        """Return the Gram matrix of the set, reusing the part that stays."""
+        assert self.columns is not None
+        if not isinstance(self.problem, PrimalLeastSquares):
+            return self.columns.feature_gram()
+        kept, total = len(staying), len(self.index)
+        cross = self.columns.transpose_dot(self.columns.columns(slice(kept, total)))
+        gram = np.empty((total, total))
+        gram[:kept, :kept] = self.problem.gram[np.ix_(staying, staying)]
+        gram[:, kept:] = cross
+        gram[kept:, :kept] = cross[:kept].T
+        return gram
+
+    def _aim(self) -> None:
+        if self.problem is not None and self.columns is not None:
+            self.problem.target = self.target
+            self.problem.cross = self.columns.transpose_dot(self.target)
+            self.problem.squared_target = float(np.vdot(self.target, self.target))
+
+
+def working_set(matrix: DataMatrix, n_targets: int, form: Form = "auto") -> WorkingSet:
+    """Return an empty working set of the kind that suits the shape of the matrix."""
+    n_samples, n_features = matrix.shape
+    if form == "auto" and n_features <= min(n_samples, LARGEST_FULL_GRAM):
+        return TallWorkingSet(matrix, n_targets)
+    return WideWorkingSet(matrix, n_targets, form)
