@@ -1,0 +1,19 @@
+"""Unsupervised feature selection: the few columns that matter, without labels."""
+
+from ufselect._version import __version__
+from ufselect.selectors import (
+    SCFS,
+    MaxVariance,
+    RandomSelection,
+    UnsupervisedSelector,
+    all_selectors,
+)
+
+__all__ = [
+    "SCFS",
+    "MaxVariance",
+    "RandomSelection",
+    "UnsupervisedSelector",
+    "__version__",
+    "all_selectors",
+]

@@ -1,0 +1,65 @@
+"""The seam to parts of scikit-learn that are private or differ between versions."""
+
+from typing import Any
+
+from sklearn.base import _fit_context as fit_context
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+
+try:
+    # Experimental, from scikit-learn 1.9 on.
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stand-in for a scikit-learn without callbacks."""
+
+
+__all__ = [
+    "CallbackSupportMixin",
+    "FitProgress",
+    "Interval",
+    "RealNotInt",
+    "StrOptions",
+    "fit_context",
+]
+
+
+class FitProgress:
+    """Tells callbacks, and with ``verbose`` the reader, about each iteration.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With scikit-learn's callback support where the installed version has it.
+    max_iter : int
+        The largest number of iterations that may be reported.
+    verbose : bool
+    """
+
+    def __init__(self, estimator: Any, max_iter: int, verbose: bool) -> None:
+        self.estimator = estimator
+        self.verbose = verbose
+        self.context: Any = None
+        if hasattr(estimator, "_init_callback_context"):
+            self.context = estimator._init_callback_context(max_subtasks=max_iter)
+            self.context.call_on_fit_task_begin(estimator=estimator)
+
+    def __call__(self, iteration: int, objective: float) -> bool:
+        """Report one iteration; return whether a callback wants the fit to stop."""
+        metadata = {"iteration": iteration, "objective": objective}
+        if self.verbose:
+            name = type(self.estimator).__name__
+            print(f"{name} iteration {iteration + 1}: objective {objective:.6g}")  # noqa: T201 - what verbose asks for
+        if self.context is None:
+            return False
+        task = self.context.subcontext(task_name="iteration")
+        task.call_on_fit_task_begin(estimator=self.estimator, metadata=metadata)
+        stop: bool = task.call_on_fit_task_end(
+            estimator=self.estimator, metadata=metadata
+        )
+        return stop
+
+    def finish(self) -> None:
+        """Report the end of the fit."""
+        if self.context is not None:
+            self.context.call_on_fit_task_end(estimator=self.estimator)

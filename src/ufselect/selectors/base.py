@@ -1,0 +1,167 @@
+"""The contract that every selector keeps."""
+
+import warnings
+from abc import ABCMeta, abstractmethod
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ufselect._sklearn_compat import Interval, RealNotInt, fit_context
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
+
+
+class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
+    """Base class of all selectors: validates, asks for scores, ranks.
+
+    A method derives from this class, declares its parameters in ``__init__`` and
+    ``_parameter_constraints``, and implements ``_score_features``. The rest (input
+    checks, number of features, order, names, output frames) is done here.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": [
+            None,
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+        ],
+    }
+
+    n_features_to_select: int | float | None
+    scores_: Float
+    order_: NDArray[np.intp]
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Score and rank the features of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memory-mapped array} of shape (n, p)
+            Samples in rows. It is not changed.
+        y : ignored
+            Present for pipelines; never looked at.
+
+        Returns
+        -------
+        self : object
+        """
+        data = self._validated(X, reset=True)
+        self.n_selected_ = self._resolve_number(data.shape[1])
+        matrix = as_matrix(data)
+        summary = matrix.summary()
+        if summary.constant.all():
+            raise ValueError(
+                f"All {data.shape[1]} columns of X are constant: there is nothing to "
+                "rank. Check that samples are in rows and features in columns."
+            )
+        scores = self._score_features(matrix, summary)
+        if not np.isfinite(scores).all():
+            raise ValueError(
+                f"{type(self).__name__} found no finite score for every feature; "
+                "rescale X towards values of order one."
+            )
+        self.scores_ = constants_below(scores, summary.constant)
+        self.order_ = np.argsort(-self.scores_, kind="stable")
+        return self
+
+    @abstractmethod
+    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        """Return one score per feature, higher is better, and set what was learned.
+
+        Parameters
+        ----------
+        data : DataMatrix
+            Finite, at least two rows; ``data.raw`` is the array itself.
+        summary : ColumnSummary
+            Minimum, maximum, mean and variance of the columns.
+        """
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self, "order_")
+        mask = np.zeros(len(self.order_), dtype=bool)
+        mask[self.order_[: self.n_selected_]] = True
+        return mask
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        data = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse=["csr", "csc"],
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+        )
+        self._refuse_non_finite(data)
+        return data
+
+    def _refuse_non_finite(self, data: Any) -> None:
+        """Raise an error that names the first column with a NaN or an infinity."""
+        sparse = bool(sp.issparse(data))
+        values = data.data if sparse else data
+        # The sum of finite numbers may overflow, but a finite sum has no NaN in it.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(np.sum(values)):
+                return
+        bad = ~np.isfinite(values)
+        if not bad.any():
+            return
+        columns = data.tocoo().col[bad] if sparse else np.nonzero(bad)[1]
+        first = int(columns.min())
+        column = data[:, [first]].toarray() if sparse else data[:, [first]]
+        kind = "NaN" if np.isnan(column).any() else "infinity"
+        n_bad = int(np.count_nonzero(~np.isfinite(column)))
+        raise ValueError(
+            f"Input X contains {kind} in column {self._column_name(first)} "
+            f"({n_bad} of {len(column)} values are not finite); impute or drop such "
+            "values before selecting."
+        )
+
+    def _column_name(self, index: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return str(index) if names is None else repr(str(names[index]))
+
+    def _resolve_number(self, n_features: int) -> int:
+        wanted = self.n_features_to_select
+        if wanted is None:
+            return max(1, n_features // 2)
+        if not isinstance(wanted, float | np.floating):
+            if wanted > n_features:
+                raise ValueError(
+                    f"n_features_to_select={wanted} but X has {n_features} features; "
+                    f"ask for at most {n_features}, or for a fraction such as 0.5."
+                )
+            return int(wanted)
+        return max(1, int(n_features * wanted))
+
+    def _warn_not_converged(self, max_iter: int) -> None:
+        warnings.warn(
+            f"{type(self).__name__} stopped after max_iter={max_iter} iterations "
+            "before converging; raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse input is welcome and labels are not needed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = False
+        return tags
+
+
+def constants_below(scores: Float, constant: NDArray[np.bool_]) -> Float:
+    """Return scores in which constant columns come strictly last."""
+    if not constant.any():
+        return scores
+    lowest = scores[~constant].min()
+    result = scores.copy()
+    result[constant] = 0.0 if lowest > 0 else lowest - 1.0
+    return result

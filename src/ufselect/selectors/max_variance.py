@@ -1,0 +1,38 @@
+"""Highest variance: the baseline that needs no model."""
+
+from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.selectors.base import UnsupervisedSelector
+
+
+class MaxVariance(UnsupervisedSelector):
+    """Keep the features with the highest variance.
+
+    A baseline to stand beside every other method. It depends on the units of the
+    columns, so that it says something only where they share one.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features, fraction of them, or None for half.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (p,)
+        Variance of each feature.
+    order_ : ndarray of shape (p,)
+        Features from best to worst.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ufselect import MaxVariance
+    >>> X = np.array([[0.0, 1.0, 5.0], [0.1, 3.0, 5.0], [0.0, 9.0, 5.0]])
+    >>> MaxVariance(n_features_to_select=1).fit(X).order_
+    array([1, 0, 2])
+    """
+
+    def __init__(self, n_features_to_select: int | float | None = None) -> None:
+        self.n_features_to_select = n_features_to_select
+
+    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        return summary.deviation**2

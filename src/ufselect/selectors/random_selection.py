@@ -1,0 +1,54 @@
+"""Random features: the baseline that a method must beat to be worth its time."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.selectors.base import UnsupervisedSelector
+
+
+class RandomSelection(UnsupervisedSelector):
+    """Keep features drawn at random.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features, fraction of them, or None for half.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (p,)
+        Positions in a random order, the best has the highest score.
+    order_ : ndarray of shape (p,)
+        Features from best to worst.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ufselect import RandomSelection
+    >>> X = np.arange(12.0).reshape(3, 4) ** 2
+    >>> RandomSelection(n_features_to_select=2, random_state=0).fit_transform(X).shape
+    (3, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **UnsupervisedSelector._parameter_constraints,
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+
+    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        random = check_random_state(self.random_state)
+        return random.permutation(data.shape[1]) + 1.0

@@ -1,0 +1,409 @@
+"""SCFS: subspace clustering for unsupervised feature selection."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_array, check_random_state
+from threadpoolctl import threadpool_limits
+
+from ufselect._sklearn_compat import (
+    CallbackSupportMixin,
+    FitProgress,
+    Interval,
+    StrOptions,
+)
+from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.numerics.preparation import (
+    Kind,
+    choose_preparation,
+    non_negative,
+    prepare,
+)
+from ufselect.numerics.row_sparse import largest_penalty, row_norms
+from ufselect.numerics.scfs_exact import (
+    ExactFit,
+    Products,
+    cluster_only,
+    fit_exact,
+    sample_products,
+)
+from ufselect.numerics.scfs_paper import fit_paper
+from ufselect.numerics.soft_clustering import indicator, memberships_of
+from ufselect.numerics.starts import start_memberships
+from ufselect.selectors.base import UnsupervisedSelector
+
+# Defaults in units where X is centred and |X|^2 = c; see "auto" in the docstring.
+AUTO_ALPHA = 0.1
+AUTO_BETA = 0.05
+
+# Below this many multiplications a product is too short to share between threads.
+SHORT_PRODUCT = 2_000_000
+
+# The paper solver never reaches zero; a prediction this small is rounding.
+ROUNDING = 1e-12
+
+
+class SCFS(CallbackSupportMixin, UnsupervisedSelector):
+    """Subspace clustering unsupervised feature selection.
+
+    Learns clusters of the samples together with a regression that predicts them
+    from as few features as possible, and ranks features by their weight in it::
+
+        minimise  |X - G G'X|^2 + alpha |X W - G|^2 + beta |W|_21
+        subject to  G >= 0,  G G'1 = 1                             (Eq. 8)
+
+    over G (n x c) and W (p x c). Features are ranked by the row norms of W; those
+    whose row is zero follow, nearest to entering the model first.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features, fraction of them, or None for half.
+    n_clusters : int, default=8
+        Number of clusters c. With one cluster G is constant and an intercept would
+        leave nothing to explain, so that there is none; such a ranking says only
+        which features lie far from zero.
+    alpha : float or "auto", default="auto"
+        Weight of the regression. A number is Eq. 8 as printed and depends on the
+        units of X; "auto" is 0.1 in units where X is centred and ``|X|^2 = c``.
+    beta : float or "auto", default="auto"
+        Weight of sparsity. A number is Eq. 8 as printed; "auto" is 0.05 of the
+        value from which on W = 0 at the start.
+    solver : {"exact", "paper"}, default="exact"
+        "exact" optimises Eq. 8 over soft partitions, which are exactly its feasible
+        set; the objective never rises. "paper" is Algorithm 1 of the publication,
+        for comparison; see Notes.
+    gamma : float, default=1e6
+        Weight of the constraint in the paper solver; the exact solver has none.
+    init : {"k-means", "fuzzy", "random"} or ndarray of shape (n, c), default="k-means"
+        Start. An array holds memberships: non-negative, rows sum to one;
+        ``memberships_`` of an earlier fit can be used.
+    n_init : int, default=1
+        Number of starts; the one that ends with the lowest objective is kept.
+    standardize : {"auto", "features", "samples"} or bool, default="auto"
+        Preparation of X for the fit: scale features to unit variance ("features" or
+        True), scale samples to unit length ("samples"), or leave X as it is
+        (False). "auto" decides from X: features for columns of measurements,
+        samples for non-negative columns that mostly repeat one value (words,
+        counts, drawings), nothing otherwise. With the paper solver "auto" is False.
+    fit_intercept : bool, default=True
+        Centre X and G in the second term. False is Eq. 8 as printed. The paper
+        solver has no intercept.
+    max_iter : int, default=1000
+        Largest number of iterations.
+    tol : float, default=1e-5
+        Stop when the objective changes by less than this share of itself.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start.
+    verbose : bool, default=False
+        Print the objective of each iteration.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (p,)
+        Row norms of W. A feature with a zero row has a score between zero and the
+        smallest non-zero norm, which says how near it is to entering the model.
+    order_ : ndarray of shape (p,)
+        Features from best to worst.
+    coef_ : ndarray of shape (p, c)
+        W, for X as prepared.
+    memberships_ : ndarray of shape (n, c)
+        Soft partition of the samples.
+    labels_ : ndarray of shape (n,)
+        Cluster of largest membership.
+    objective_history_ : ndarray of shape (n_iter_,)
+        Eq. 8 after each iteration, on X as given or, if it was prepared, as
+        prepared. The paper solver adds ``gamma n |G G'1 - 1|^2``.
+    n_iter_ : int
+        Number of iterations.
+    alpha_, beta_ : float
+        Weights in Eq. 8 as printed.
+    standardize_ : {"features", "samples", "none"}
+        The preparation used.
+
+    Notes
+    -----
+    **Exact solver.** Every feasible G is ``P diag(P'1)^(-1/2)`` for a soft partition
+    P (non-negative, rows sum to one), and every soft partition without an empty
+    column gives a feasible G. The fit alternates projected gradient steps for P with
+    steps of a row-sparse regression for W. Neither can raise the objective.
+
+    **Paper solver.** On non-negative X (it is shifted if need be). Three things are
+    known about it. A zero in G remains zero, so that from a crisp start no sample
+    ever changes its cluster. From a dense start the objective may rise, in a
+    two-cycle caused by gamma. Its result is therefore governed by its start.
+
+    **Cost.** O(n p min(n, p)) once, then O(n min(n, p) c) per step; no n x n matrix
+    unless n < p, and no p x p matrix unless p <= n.
+
+    References
+    ----------
+    M. Ghassemi Parsa, H. Zare, M. Ghatee. Unsupervised feature selection based on
+    adaptive similarity learning and subspace clustering. Engineering Applications of
+    Artificial Intelligence 95 (2020) 103855.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ufselect import SCFS
+    >>> X = load_iris(as_frame=True).data
+    >>> selector = SCFS(n_features_to_select=2, n_clusters=3, random_state=0)
+    >>> selector.set_output(transform="pandas").fit_transform(X).shape
+    (150, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **UnsupervisedSelector._parameter_constraints,
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "beta": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "solver": [StrOptions({"exact", "paper"})],
+        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "init": [StrOptions({"k-means", "fuzzy", "random"}), "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
+        "fit_intercept": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "verbose": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        n_clusters: int = 8,
+        alpha: float | str = "auto",
+        beta: float | str = "auto",
+        solver: str = "exact",
+        gamma: float = 1e6,
+        init: str | Float = "k-means",
+        n_init: int = 1,
+        standardize: bool | str = "auto",
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_clusters = n_clusters
+        self.alpha = alpha
+        self.beta = beta
+        self.solver = solver
+        self.gamma = gamma
+        self.init = init
+        self.n_init = n_init
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        if self.n_clusters > data.shape[0]:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} but X has n_samples={data.shape[0]}; "
+                f"ask for at most {data.shape[0]} clusters."
+            )
+        self.standardize_ = self._preparation(data, summary)
+        solve = self._solve_paper if self.solver == "paper" else self._solve_exact
+        threads = 1 if data.multiplications < SHORT_PRODUCT else None
+        with threadpool_limits(threads, user_api="blas"):
+            outcome = solve(data, summary)
+        self.alpha_, self.beta_ = outcome.alpha, outcome.beta
+        self.coef_ = outcome.coef
+        self.memberships_ = outcome.memberships
+        self.labels_ = outcome.memberships.argmax(axis=1)
+        self.objective_history_ = outcome.history
+        self.n_iter_ = len(outcome.history)
+        if outcome.vanished:
+            raise ValueError(
+                f"beta={outcome.beta:.3g} leaves no feature in the model (W = 0), so "
+                f"there is no ranking; at alpha={outcome.alpha:.3g} lower beta below "
+                f'{outcome.largest_beta:.3g}, or use beta="auto".'
+            )
+        if self.n_iter_ == self.max_iter and not outcome.converged:
+            self._warn_not_converged(self.max_iter)
+        return outcome.scores
+
+    def _solve_exact(self, data: DataMatrix, summary: ColumnSummary) -> "_Outcome":
+        prepared = prepare(data, summary, self.standardize_, float(self.n_clusters))
+        intercept = self.fit_intercept and self.n_clusters > 1
+        regressors = prepared.centred if intercept else prepared.uncentred
+        products = sample_products(prepared.centred, float(self.n_clusters))
+        unit = prepared.unit
+        alpha = AUTO_ALPHA if self.alpha == "auto" else float(self.alpha) * unit**2
+        beta = None if self.beta == "auto" else float(self.beta) * unit**3
+        random = check_random_state(self.random_state)
+        n_starts = self.n_init if isinstance(self.init, str) else 1
+        progress = FitProgress(self, n_starts * self.max_iter, self.verbose)
+        best: ExactFit | None = None
+        for _ in range(n_starts):
+            memberships = self._start(prepared.centred, products, random)
+            if beta is None:
+                largest = largest_penalty(regressors, indicator(memberships))
+                beta = AUTO_BETA * alpha * largest
+            fit = fit_exact(
+                memberships,
+                products,
+                regressors,
+                alpha=alpha,
+                beta=beta,
+                intercept=intercept,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                report=progress,
+            )
+            if best is None or fit.history[-1] < best.history[-1]:
+                best = fit
+        progress.finish()
+        assert best is not None
+        assert beta is not None
+        largest = largest_penalty(regressors, indicator(best.memberships))
+        return _Outcome(
+            alpha=alpha / unit**2,
+            beta=beta / unit**3,
+            largest_beta=alpha * largest / unit**3,
+            memberships=best.memberships,
+            coef=best.coef * unit,
+            scores=scores_of(best.coef * unit, best.proximity),
+            history=np.array(best.history) / unit**2,
+            converged=best.converged,
+            vanished=not best.coef.any(),
+        )
+
+    def _solve_paper(self, data: DataMatrix, summary: ColumnSummary) -> "_Outcome":
+        matrix = non_negative(data, summary, self.standardize_)
+        summary = matrix.summary()
+        squares = data.shape[0] * (summary.deviation**2 + summary.mean**2)
+        products = sample_products(matrix, float(squares.sum()))
+        random = check_random_state(self.random_state)
+        memberships = self._start(matrix, products, random)
+        indicators = indicator(memberships)
+        if self.alpha == "auto":
+            variance = float(np.sum(summary.deviation**2))
+            alpha = AUTO_ALPHA * data.shape[0] * variance / self.n_clusters
+        else:
+            alpha = float(self.alpha)
+        if self.beta == "auto":
+            beta = AUTO_BETA * alpha * largest_penalty(matrix, indicators)
+        else:
+            beta = float(self.beta)
+        progress = FitProgress(self, self.max_iter, self.verbose)
+        fit = fit_paper(
+            indicators,
+            products,
+            matrix,
+            alpha=alpha,
+            beta=beta,
+            gamma=self.gamma,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            report=progress,
+        )
+        progress.finish()
+        memberships = memberships_of(fit.indicators)
+        norms = row_norms(fit.coef)
+        return _Outcome(
+            alpha=alpha,
+            beta=beta,
+            largest_beta=alpha * largest_penalty(matrix, fit.indicators),
+            memberships=memberships / memberships.sum(axis=1, keepdims=True),
+            coef=fit.coef,
+            scores=norms,
+            history=np.array(fit.history),
+            converged=fit.converged,
+            vanished=bool(np.max(norms * np.sqrt(squares)) < ROUNDING),
+        )
+
+    def _preparation(self, data: DataMatrix, summary: ColumnSummary) -> Kind:
+        if self.standardize == "auto":
+            if self.solver == "paper":
+                return "none"
+            return choose_preparation(data, summary)
+        if self.standardize == "samples":
+            return "samples"
+        return "features" if self.standardize else "none"
+
+    def _start(
+        self, matrix: DataMatrix, products: Products, random: np.random.RandomState
+    ) -> Float:
+        if not isinstance(self.init, str):
+            return check_memberships(self.init, matrix.shape[0], self.n_clusters)
+        refuse_too_few_distinct(matrix, self.n_clusters)
+        memberships = start_memberships(
+            self.init, matrix, self.n_clusters, random, products.gram
+        )
+        if self.init == "random" and self.beta == "auto" and self.solver == "exact":
+            # Random memberships are nearly the same for all samples: without
+            # clusters there would be nothing to measure beta against.
+            memberships = cluster_only(memberships, products)
+        return memberships
+
+
+class _Outcome(NamedTuple):
+    """What either solver ends with, in the units of Eq. 8 as printed."""
+
+    alpha: float
+    beta: float
+    largest_beta: float
+    memberships: Float
+    coef: Float
+    scores: Float
+    history: Float
+    converged: bool
+    vanished: bool
+
+
+def scores_of(coef: Float, proximity: Float) -> Float:
+    """Return row norms; zero rows get a share of the smallest norm by proximity."""
+    norms = row_norms(coef)
+    inside = norms > 0
+    if not inside.any():
+        return norms
+    outside = 0.999 * norms[inside].min() * np.minimum(proximity, 1.0)
+    return np.where(inside, norms, outside)
+
+
+def check_memberships(memberships: Any, n_samples: int, n_clusters: int) -> Float:
+    """Return memberships given as a start, or say what is wrong with them."""
+    result = check_array(memberships, dtype=np.float64, input_name="init", copy=True)
+    if result.shape != (n_samples, n_clusters):
+        raise ValueError(
+            f"init has shape {result.shape} but must be (n_samples, n_clusters) = "
+            f"({n_samples}, {n_clusters})."
+        )
+    sums = result.sum(axis=1)
+    if result.min() < 0 or np.abs(sums - 1).max() > 1e-6:
+        raise ValueError(
+            "init must hold memberships: entries >= 0 and rows that sum to 1; found "
+            f"entries down to {result.min():.3g} and row sums from {sums.min():.3g} "
+            f"to {sums.max():.3g}."
+        )
+    if result.sum(axis=0).min() == 0:
+        empty = int(result.sum(axis=0).argmin())
+        raise ValueError(
+            f"init leaves cluster {empty} empty; give every column some membership."
+        )
+    result /= sums[:, np.newaxis]
+    return result
+
+
+def refuse_too_few_distinct(matrix: DataMatrix, n_clusters: int) -> None:
+    """Raise an error if the rows take fewer distinct values than there are clusters.
+
+    Equal rows have equal projections on any vector; distinct ones hardly ever do.
+    """
+    vector = np.random.RandomState(0).standard_normal((matrix.shape[1], 1))
+    places = np.sort(matrix.dot(vector).ravel())
+    resolution = 1e-10 * max(places[-1] - places[0], np.finfo(np.float64).tiny)
+    n_distinct = 1 + int(np.count_nonzero(np.diff(places) > resolution))
+    if n_distinct < n_clusters:
+        raise ValueError(
+            f"X has {n_distinct} distinct rows, fewer than n_clusters={n_clusters}; "
+            f"ask for at most {n_distinct} clusters."
+        )

@@ -1,0 +1,34 @@
+"""scikit-learn's own checks, over every selector of the package."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ufselect import SCFS, UnsupervisedSelector, all_selectors
+
+INSTANCES: list[UnsupervisedSelector] = [
+    *(selector() for selector in all_selectors().values()),
+    SCFS(solver="paper", n_clusters=2),
+]
+
+
+@parametrize_with_checks(INSTANCES)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def test_the_suite_is_not_empty():
+    names = {type(instance).__name__ for instance in INSTANCES}
+
+    assert {"SCFS", "MaxVariance", "RandomSelection"} <= names
+
+
+def test_every_selector_is_public():
+    import ufselect
+
+    for name in all_selectors():
+        assert name in ufselect.__all__
+
+
+def test_base_class_cannot_be_instantiated():
+    with pytest.raises(TypeError, match="abstract"):
+        UnsupervisedSelector()
