@@ -1,0 +1,60 @@
+"""Research data with known classes, from MATLAB files on disk."""
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+FOLDER_VARIABLE = "UFSELECT_DATA"
+
+
+class LabelledSet(NamedTuple):
+    """A table (dense float array or CSR) and its classes, for evaluation only."""
+
+    name: str
+    table: Any
+    classes: NDArray[np.intp]
+
+
+def data_folder() -> Path | None:
+    """Return the folder of research data, or None where there is none.
+
+    It is named by the environment variable ``UFSELECT_DATA``; in a source checkout
+    ``../shared/data`` is looked at too.
+    """
+    named = os.environ.get(FOLDER_VARIABLE)
+    if named:
+        return Path(named)
+    beside = Path(__file__).resolve().parents[4] / "shared" / "data"
+    return beside if beside.is_dir() else None
+
+
+def read_labelled(path: Path) -> LabelledSet:
+    """Read a MATLAB file with a matrix ``X`` (samples in rows) and labels ``Y``."""
+    from scipy.io import loadmat
+
+    if not path.is_file():
+        raise ValueError(
+            f"{path} is not a file; set {FOLDER_VARIABLE} to the folder of the data"
+        )
+    content = loadmat(path)
+    for key in ("X", "Y"):
+        if key not in content:
+            raise ValueError(
+                f"{path} has no variable {key!r}, which must hold the data"
+            )
+    table, labels = content["X"], content["Y"].ravel()
+    if table.shape[0] != len(labels):
+        raise ValueError(
+            f"{path} has {table.shape[0]} rows in X but {len(labels)} labels in Y"
+        )
+    # Integers are cast at once: arithmetic in uint8 would wrap around.
+    if sp.issparse(table):
+        table = sp.csr_array(table, dtype=np.float64)
+    else:
+        table = np.ascontiguousarray(table, dtype=np.float64)
+    classes = np.unique(labels, return_inverse=True)[1]
+    return LabelledSet(path.stem, table, classes)
