@@ -1,0 +1,37 @@
+"""Entry point of ``ufselect``: finds the command and turns errors into sentences."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from ufselect._version import __version__
+from ufselect.cli import demo
+
+EXIT_CODES = "exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted"
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser with one sub-command per file of this room."""
+    parser = argparse.ArgumentParser(
+        prog="ufselect",
+        description="Unsupervised feature selection: the columns that matter, "
+        "without labels.",
+        epilog=EXIT_CODES,
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    demo.add_parser(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return its exit code."""
+    options = build_parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except (ValueError, OSError) as error:
+        print(f"ufselect: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("ufselect: interrupted; nothing was written", file=sys.stderr)
+        return 130
