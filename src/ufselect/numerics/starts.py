@@ -64,9 +64,8 @@ def start_memberships(
 def k_means_centres(
     points: Float, n_clusters: int, random: np.random.RandomState
 ) -> Float:
-    """Return the centres of the best of a few k-means."""
-    seed = random.randint(np.iinfo(np.int32).max)
-    model = KMeans(n_clusters, n_init=3, random_state=seed, copy_x=True)
+    """Return the centres of one run of k-means; more starts are the caller's choice."""
+    model = KMeans(n_clusters, n_init=1, random_state=random)
     centres: Float = model.fit(points).cluster_centers_
     return centres
 
