@@ -52,7 +52,8 @@ def read_labelled(path: Path) -> LabelledSet:
             f"{path} has {table.shape[0]} rows in X but {len(labels)} labels in Y"
         )
     # Integers are cast at once: arithmetic in uint8 would wrap around.
-    if sp.issparse(table):
+    sparse = bool(sp.issparse(table))
+    if sparse:
         table = sp.csr_array(table, dtype=np.float64)
     else:
         table = np.ascontiguousarray(table, dtype=np.float64)

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index
+from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index, column_sums
 
 
 class InMemoryMatrix(DataMatrix):
@@ -31,7 +31,7 @@ class InMemoryMatrix(DataMatrix):
         product = self.raw.T @ factor.astype(self.raw.dtype, copy=False)
         product = product.astype(np.float64, copy=False)
         if self.shift.any():
-            product -= np.outer(self.shift, left.sum(axis=0))
+            product -= np.outer(self.shift, column_sums(left))
         product *= self.scale[:, np.newaxis]
         return product
 

@@ -21,6 +21,14 @@ Index = NDArray[np.intp]
 BLOCK_BYTES = 8_000_000
 
 
+def column_sums(thin: Float) -> Float:
+    """Return the sums of the columns of a tall, thin array.
+
+    BLAS is several times faster at this than a reduction along the long axis.
+    """
+    return np.ones(len(thin)) @ thin
+
+
 class ColumnSummary(NamedTuple):
     """Minimum, maximum, mean and standard deviation of each column."""
 
@@ -99,7 +107,9 @@ class DataMatrix(ABC):
         """Return a matrix of some columns, shifted and scaled as here."""
 
     def _dense(self, piece: Any) -> Float:
-        return np.array(piece, dtype=np.float64)
+        # What fancy indexing cut out is a copy already; a slice is a view.
+        own = piece.base is None
+        return np.asarray(piece, np.float64) if own else np.array(piece, np.float64)
 
     @property
     def multiplications(self) -> int:

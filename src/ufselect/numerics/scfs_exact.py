@@ -51,8 +51,11 @@ class Products(NamedTuple):
 
 
 def sample_products(matrix: DataMatrix, total: float) -> Products:
-    """Return products with ``K = X X'``, formed only when n < p."""
-    if matrix.shape[0] < matrix.shape[1]:
+    """Return products with ``K = X X'``, formed only where that saves work.
+
+    With n <= p / 2 it does, and K takes no more than half the memory of X.
+    """
+    if 2 * matrix.shape[0] <= matrix.shape[1]:
         gram = matrix.sample_gram()
         return Products(gram.__matmul__, total, gram)
 

@@ -4,6 +4,9 @@ import numpy as np
 
 from ufselect.matrix.base import Float
 
+# Rows are projected in blocks that stay in the processor's cache.
+CACHED_VALUES = 32_768
+
 
 def project_rows_to_simplex(points: Float) -> Float:
     """Return, for each row, the nearest point with entries >= 0 that sum to 1.
@@ -16,11 +19,21 @@ def project_rows_to_simplex(points: Float) -> Float:
     array([[0.4, 0.6],
            [1. , 0. ]])
     """
+    result = np.empty_like(points)
+    step = max(1, CACHED_VALUES // max(1, points.shape[1]))
+    for start in range(0, len(points), step):
+        block = slice(start, start + step)
+        result[block] = _project(points[block])
+    return result
+
+
+def _project(points: Float) -> Float:
     n_columns = points.shape[1]
     descending = -np.sort(-points, axis=1)
     excess = np.cumsum(descending, axis=1)
     excess -= 1.0
     excess /= np.arange(1, n_columns + 1)
     support = np.count_nonzero(descending > excess, axis=1)
-    threshold = np.take_along_axis(excess, support[:, np.newaxis] - 1, axis=1)
-    return np.maximum(points - threshold, 0.0)
+    # Rounding may hide that the largest entry always remains.
+    last = np.maximum(support, 1)[:, np.newaxis] - 1
+    return np.maximum(points - np.take_along_axis(excess, last, axis=1), 0.0)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ufselect.matrix.base import Float
+from ufselect.matrix.base import Float, column_sums
 from ufselect.numerics.simplex import project_rows_to_simplex
 
 # Share of the uniform partition mixed into a step that would empty a cluster.
@@ -34,18 +34,18 @@ class Clustering(NamedTuple):
 
 def indicator(memberships: Float) -> Float:
     """Return ``G = P diag(P'1)^(-1/2)``, which satisfies ``G G'1 = 1``."""
-    return memberships / np.sqrt(memberships.sum(axis=0))
+    return memberships / np.sqrt(column_sums(memberships))
 
 
 def memberships_of(indicators: Float) -> Float:
     """Return the soft partition ``P = G diag(G'1)`` of a feasible indicator."""
-    return indicators * indicators.sum(axis=0)
+    return indicators * column_sums(indicators)
 
 
 def self_expression(clustering: Clustering, total: float) -> float:
     """Return ``|X - G G'X|^2``, where total is ``|X|^2``."""
     memberships, product = clustering
-    root = np.sqrt(memberships.sum(axis=0))
+    root = np.sqrt(column_sums(memberships))
     similarity = (memberships.T @ product) / np.outer(root, root)
     overlap = (memberships.T @ memberships) / np.outer(root, root)
     value = total - 2 * np.trace(similarity) + np.sum(similarity * overlap)
@@ -53,21 +53,23 @@ def self_expression(clustering: Clustering, total: float) -> float:
 
 
 def gradient(clustering: Clustering, fitted: Float, alpha: float) -> Float:
-    """Return the gradient with respect to P of the function above at T = fitted."""
+    """Return the gradient with respect to P of the function above at T = fitted.
+
+    With ``H = -4 KG + 2 KG C + 2 G Q + 2 alpha (G - T)``, the gradient with respect
+    to G, it is ``H / sqrt(s) - (column sums of H * G) / (2 s)``, s the cluster sizes.
+    """
     memberships, product = clustering
-    sizes = memberships.sum(axis=0)
+    sizes = column_sums(memberships)
     root = np.sqrt(sizes)
-    indicators = memberships / root
-    similarity = (memberships.T @ product) / np.outer(root, root)
-    overlap = indicators.T @ indicators
-    mixing = 2 * overlap
-    mixing.flat[:: len(sizes) + 1] -= 4
-    result = product @ (mixing / root[:, np.newaxis])
-    result += indicators @ (2 * similarity)
-    result += (2 * alpha) * (indicators - fitted)
-    correction = np.einsum("ij,ij->j", result, indicators) / (2 * sizes)
-    result /= root
-    result -= correction
+    outer = np.outer(root, root)
+    identity = np.eye(len(sizes))
+    overlap = (memberships.T @ memberships) / outer
+    similarity = (memberships.T @ product) / outer
+    result = product @ ((2 * overlap - 4 * identity) / outer)
+    result += memberships @ ((2 * similarity + 2 * alpha * identity) / outer)
+    if alpha:
+        result -= fitted * (2 * alpha / root)
+    result -= np.einsum("ij,ij->j", result, memberships) / (2 * sizes)
     return result
 
 
@@ -86,7 +88,7 @@ class Segment:
         cross = memberships.T @ direction_product
         shared = memberships.T @ direction
         self.alpha = alpha
-        self.sizes = memberships.sum(axis=0), direction.sum(axis=0)
+        self.sizes = column_sums(memberships), column_sums(direction)
         self.similarity = (
             memberships.T @ product,
             cross + cross.T,
@@ -145,7 +147,7 @@ def kept_alive(memberships: Float) -> Float:
     """Keep every cluster above a small size by mixing in the uniform partition."""
     n_samples, n_clusters = memberships.shape
     floor = ALIVE * n_samples / n_clusters
-    if memberships.sum(axis=0).min() >= floor:
+    if column_sums(memberships).min() >= floor:
         return memberships
     return (1 - ALIVE) * memberships + ALIVE / n_clusters
 

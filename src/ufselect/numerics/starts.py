@@ -20,8 +20,10 @@ def isometric_rows(gram: Float) -> Float:
 
     Clustering n points in n dimensions is cheaper than in p > n.
     """
-    jitter = 1e-10 * max(np.trace(gram) / len(gram), np.finfo(np.float64).tiny)
-    return cholesky(gram + jitter * np.eye(len(gram)), lower=True, check_finite=False)
+    points = gram.copy()
+    mean_square = max(np.trace(gram) / len(gram), np.finfo(np.float64).tiny)
+    points.flat[:: len(gram) + 1] += 1e-10 * mean_square
+    return cholesky(points, lower=True, overwrite_a=True, check_finite=False)
 
 
 def start_memberships(
@@ -45,16 +47,16 @@ def start_memberships(
     n_samples = matrix.shape[0]
     if kind == "random":
         return random.dirichlet(np.ones(n_clusters), size=n_samples)
-    sample = np.arange(n_samples)
     if gram is not None:
         points = isometric_rows(gram)
+    elif n_samples <= LARGEST_SAMPLE:
+        points = matrix.rows(slice(None))
     else:
-        if n_samples > LARGEST_SAMPLE:
-            sample = np.sort(random.permutation(n_samples)[:LARGEST_SAMPLE])
+        sample = np.sort(random.permutation(n_samples)[:LARGEST_SAMPLE])
         points = matrix.rows(sample)
     find = k_means_centres if kind == "k-means" else c_means_centres
     centres = find(points, n_clusters, random)
-    if len(sample) == n_samples:
+    if len(points) == n_samples:
         labels = pairwise_distances_argmin(points, centres)
     else:
         labels = nearest_centres(matrix, centres)
@@ -64,8 +66,14 @@ def start_memberships(
 def k_means_centres(
     points: Float, n_clusters: int, random: np.random.RandomState
 ) -> Float:
-    """Return the centres of one run of k-means; more starts are the caller's choice."""
-    model = KMeans(n_clusters, n_init=1, random_state=random)
+    """Return the centres of one run of k-means; more starts are the caller's choice.
+
+    The points may be changed by rounding errors. With a tolerance of zero, k-means
+    makes no copy of them to measure their variance.
+    """
+    model = KMeans(
+        n_clusters, n_init=1, max_iter=100, tol=0, random_state=random, copy_x=False
+    )
     centres: Float = model.fit(points).cluster_centers_
     return centres
 

@@ -38,7 +38,7 @@ AUTO_ALPHA = 0.1
 AUTO_BETA = 0.05
 
 # Below this many multiplications a product is too short to share between threads.
-SHORT_PRODUCT = 2_000_000
+SHORT_PRODUCT = 50_000_000
 
 # The paper solver never reaches zero; a prediction this small is rounding.
 ROUNDING = 1e-12
@@ -135,7 +135,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     two-cycle caused by gamma. Its result is therefore governed by its start.
 
     **Cost.** O(n p min(n, p)) once, then O(n min(n, p) c) per step; no n x n matrix
-    unless n < p, and no p x p matrix unless p <= n.
+    unless 2 n <= p, and no p x p matrix unless p <= n.
 
     References
     ----------
