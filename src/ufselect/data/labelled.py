@@ -35,12 +35,16 @@ def data_folder() -> Path | None:
 def read_labelled(path: Path) -> LabelledSet:
     """Read a MATLAB file with a matrix ``X`` (samples in rows) and labels ``Y``."""
     from scipy.io import loadmat
+    from scipy.io.matlab import MatReadError
 
     if not path.is_file():
         raise ValueError(
             f"{path} is not a file; set {FOLDER_VARIABLE} to the folder of the data"
         )
-    content = loadmat(path)
+    try:
+        content = loadmat(path)
+    except (MatReadError, NotImplementedError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read as a MATLAB file: {error}") from error
     for key in ("X", "Y"):
         if key not in content:
             raise ValueError(

@@ -1,0 +1,66 @@
+"""The command line: what it prints, writes and returns."""
+
+import subprocess
+import sys
+
+import pytest
+
+from ufselect import __version__
+from ufselect.cli import demo, main
+
+
+def test_demo_prints_the_table_and_writes_the_picture(tmp_path, capsys):
+    output = tmp_path / "kept.svg"
+    code = main(["demo", "--output", str(output)])
+    printed = capsys.readouterr().out
+
+    assert code == 0
+    assert "SCFS keeps F3, F6, F9" in printed
+    for method in ("SCFS", "highest variance", "random (mean of 3)", "all features"):
+        assert f"\n{method} " in printed
+    assert output.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_demo_names_the_folder_that_is_missing(tmp_path, capsys):
+    code = main(["demo", "--output", str(tmp_path / "absent" / "kept.svg")])
+    message = capsys.readouterr().err
+
+    assert code == 1
+    assert message.count("\n") == 1
+    assert "does not exist" in message
+
+
+def test_an_output_that_cannot_be_written_is_one_sentence(tmp_path, capsys):
+    code = main(["demo", "--output", str(tmp_path)])
+    message = capsys.readouterr().err
+
+    assert code == 1
+    assert message.startswith("ufselect: ")
+    assert "Traceback" not in message
+
+
+def test_interruption_ends_cleanly(monkeypatch, capsys):
+    def interrupt(options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo, "run", interrupt)
+    code = main(["demo"])
+
+    assert code == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["unknown"], ["demo", "--seed", "x"]])
+def test_wrong_usage_exits_with_two(arguments, capsys):
+    with pytest.raises(SystemExit) as exit_info:
+        main(arguments)
+
+    assert exit_info.value.code == 2
+    assert "usage: ufselect" in capsys.readouterr().err
+
+
+def test_version_is_printed_by_the_installed_command():
+    command = [sys.executable, "-m", "ufselect", "--version"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert result.stdout.strip() == __version__

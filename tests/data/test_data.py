@@ -1,0 +1,93 @@
+"""Embedded sets, and research data from files."""
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from ufselect.data import (
+    data_folder,
+    digits_with_decoys,
+    read_labelled,
+    union_of_subspaces,
+)
+
+
+def test_decoys_keep_the_histogram_of_a_pixel_and_nothing_else():
+    digits = digits_with_decoys(n_decoys=5, seed=1)
+    histograms = {np.sort(column).tobytes() for column in digits.table[:, :64].T}
+
+    for decoy in digits.table[:, 64:].T:
+        assert np.sort(decoy).tobytes() in histograms
+        assert not any(np.array_equal(decoy, pixel) for pixel in digits.table.T[:64])
+    assert digits.names[64] == "decoy_0"
+    assert digits.informative.sum() == 64
+
+
+def test_embedded_sets_are_reproducible():
+    first, second = digits_with_decoys(seed=3), digits_with_decoys(seed=3)
+
+    assert np.array_equal(first.table, second.table)
+    assert np.array_equal(union_of_subspaces(2).table, union_of_subspaces(2).table)
+
+
+def test_samples_of_the_toy_lie_along_one_feature_each():
+    toy = union_of_subspaces()
+
+    assert toy.table.shape == (7, 10)
+    assert (toy.table[:, toy.informative].max(axis=1) >= 0.8).all()
+    assert (toy.table[:, ~toy.informative] < 0.2).all()
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float64])
+def test_dense_file_becomes_floats_and_numbered_classes(tmp_path, dtype):
+    X = np.array([[1, 200], [3, 4], [5, 6]], dtype=dtype)
+    scipy.io.savemat(tmp_path / "set.mat", {"X": X, "Y": [[7], [7], [9]]})
+    data = read_labelled(tmp_path / "set.mat")
+
+    assert data.table.dtype == np.float64
+    assert np.array_equal(data.table, X)
+    assert data.classes.tolist() == [0, 0, 1]
+    assert data.name == "set"
+
+
+def test_sparse_file_stays_sparse(tmp_path):
+    X = sp.csc_array(np.diag([1.0, 2.0, 0.0]))
+    scipy.io.savemat(tmp_path / "set.mat", {"X": X, "Y": [1, 2, 3]})
+    data = read_labelled(tmp_path / "set.mat")
+
+    assert data.table.format == "csr"
+    assert np.array_equal(data.table.toarray(), X.toarray())
+
+
+def test_missing_file_names_the_variable_to_set(tmp_path):
+    with pytest.raises(ValueError, match="UFSELECT_DATA"):
+        read_labelled(tmp_path / "absent.mat")
+
+
+@pytest.mark.parametrize("content", [{"Y": [1]}, {"X": [[1.0]]}])
+def test_missing_variable_is_named(tmp_path, content):
+    scipy.io.savemat(tmp_path / "set.mat", content)
+
+    with pytest.raises(ValueError, match="has no variable"):
+        read_labelled(tmp_path / "set.mat")
+
+
+def test_labels_must_match_the_rows(tmp_path):
+    scipy.io.savemat(tmp_path / "set.mat", {"X": np.eye(3), "Y": [1, 2]})
+
+    with pytest.raises(ValueError, match="3 rows in X but 2 labels"):
+        read_labelled(tmp_path / "set.mat")
+
+
+def test_file_that_is_not_matlab_is_refused_in_one_sentence(tmp_path):
+    (tmp_path / "set.mat").write_bytes(b"no matrix here" * 20)
+
+    with pytest.raises(ValueError, match="cannot be read as a MATLAB file"):
+        read_labelled(tmp_path / "set.mat")
+
+
+def test_folder_is_taken_from_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("UFSELECT_DATA", str(tmp_path))
+
+    assert data_folder() == tmp_path

@@ -1,0 +1,62 @@
+"""Clustering scores with known values."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ufselect.evaluation import (
+    clustering_accuracy,
+    judge_by_k_means,
+    mutual_information,
+)
+
+
+def best_by_trying_all(classes, clusters):
+    return max(
+        np.mean(np.array(relabelling)[clusters] == classes)
+        for relabelling in permutations(range(4))
+    )
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=12)
+)
+def test_accuracy_is_the_best_over_all_relabellings(pairs):
+    classes, clusters = np.array(pairs).T
+
+    assert clustering_accuracy(classes, clusters) == pytest.approx(
+        best_by_trying_all(classes, clusters)
+    )
+
+
+def test_accuracy_takes_labels_of_any_kind():
+    assert clustering_accuracy(["a", "a", "b"], [5, 5, 2]) == 1.0
+
+
+def test_more_clusters_than_classes_lowers_accuracy():
+    assert clustering_accuracy([0, 0, 0, 0], [0, 1, 2, 3]) == 0.25
+
+
+def test_normalisers_differ_as_their_definitions_say():
+    classes, clusters = [0, 0, 1, 1], [0, 0, 0, 1]
+    entropy = np.log(2), -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
+    shared = entropy[1] - 0.5 * np.log(2)
+
+    assert mutual_information(classes, clusters) == pytest.approx(
+        shared / np.sqrt(entropy[0] * entropy[1])
+    )
+    assert mutual_information(classes, clusters, "max") == pytest.approx(
+        shared / max(entropy)
+    )
+
+
+def test_judge_is_reproducible_and_perfect_on_separated_points():
+    columns = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]])
+    classes = [1, 1, 1, 0, 0, 0]
+    scores = judge_by_k_means(columns, classes, seeds=[0, 1], n_init=2)
+
+    assert scores.shape == (2, 2)
+    assert (scores == 1.0).all()
