@@ -34,11 +34,17 @@ class FitProgress:
     max_iter : int
         The largest number of iterations that may be reported.
     verbose : bool
+    unit : float
+        The unit in which the fit works; objectives are reported in units of X.
     """
 
-    def __init__(self, estimator: Any, max_iter: int, verbose: bool) -> None:
+    def __init__(
+        self, estimator: Any, max_iter: int, *, verbose: bool, unit: float
+    ) -> None:
         self.estimator = estimator
         self.verbose = verbose
+        self.unit = unit
+        self.stopped = False
         self.context: Any = None
         if hasattr(estimator, "_init_callback_context"):
             self.context = estimator._init_callback_context(max_subtasks=max_iter)
@@ -46,6 +52,7 @@ class FitProgress:
 
     def __call__(self, iteration: int, objective: float) -> bool:
         """Report one iteration; return whether a callback wants the fit to stop."""
+        objective = objective / self.unit / self.unit
         metadata = {"iteration": iteration, "objective": objective}
         if self.verbose:
             name = type(self.estimator).__name__
@@ -54,10 +61,10 @@ class FitProgress:
             return False
         task = self.context.subcontext(task_name="iteration")
         task.call_on_fit_task_begin(estimator=self.estimator, metadata=metadata)
-        stop: bool = task.call_on_fit_task_end(
+        self.stopped |= task.call_on_fit_task_end(
             estimator=self.estimator, metadata=metadata
         )
-        return stop
+        return self.stopped
 
     def finish(self) -> None:
         """Report the end of the fit."""

@@ -38,7 +38,7 @@ def choose_preparation(data: DataMatrix, summary: ColumnSummary) -> Kind:
 
     * Columns of measurements, each in its own unit: scale **features** to unit
       variance.
-    * Non-negative columns that keep repeating one value, usually zero (words,
+    * Several non-negative columns that keep repeating one value, usually zero (words,
       counts, cells, drawings): they share a unit, and scaling would blow up the
       rare ones; but samples differ in total amount, so scale **samples** to unit
       length.
@@ -48,7 +48,8 @@ def choose_preparation(data: DataMatrix, summary: ColumnSummary) -> Kind:
     typical = float(np.median(data.repetition()[varying]))
     if typical < REPETITION_OF_MEASUREMENTS:
         return "features"
-    return "samples" if summary.minimum.min() >= 0 else "none"
+    amounts = data.shape[1] > 1 and summary.minimum.min() >= 0
+    return "samples" if amounts else "none"
 
 
 def scaled(
@@ -59,6 +60,11 @@ def scaled(
     if kind == "samples":
         data = data.scale_samples(unit_length_factors(data, summary))
         summary = data.summary()
+        if summary.constant.all():
+            raise ValueError(
+                "All samples are multiples of one another, so that scaling them to "
+                "unit length leaves nothing to rank; use standardize=False."
+            )
     elif kind == "features":
         np.divide(1.0, summary.deviation, out=scale, where=~summary.constant)
     return data, summary, scale

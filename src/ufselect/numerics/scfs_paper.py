@@ -60,7 +60,7 @@ class _WeightedRidge:
         self.slack = 2 * norms + EPSILON
         alive = np.flatnonzero(norms > VANISHED * norms.max())
         # Cutting out columns costs a copy: wait until half of them are gone.
-        if 2 * len(alive) <= len(self.active):
+        if 0 < 2 * len(alive) <= len(self.active):
             self.active = self.active[alive]
             self.slack = self.slack[alive]
             self.columns = self.columns.take(alive)

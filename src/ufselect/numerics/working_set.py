@@ -15,6 +15,8 @@ from ufselect.numerics.ridge import ridge_through_features, ridge_through_sample
 
 Form = Literal["auto", "primal", "dual", "first-order"]
 
+TINY = np.finfo(np.float64).tiny
+
 # A Cholesky factorisation is worth about as much progress as this many gradients.
 GRADIENTS_PER_FACTORISATION = 100
 
@@ -64,12 +66,14 @@ class LeastSquares(ABC):
 
     def curvature(self) -> float:
         """Return about the largest eigenvalue of ``2 Z'Z``, by power iteration."""
-        vector = np.ones((len(self.cross), 1))
+        # The correlations with the target lie along directions that matter, and
+        # depend neither on chance nor on the order of the features.
+        vector = self.cross / max(np.linalg.norm(self.cross), TINY)
         largest = 0.0
         for _ in range(12):
             image = self.normal(vector)
             largest = float(np.linalg.norm(image))
-            vector = image / max(largest, np.finfo(np.float64).tiny)
+            vector = image / max(largest, TINY)
         # The iteration approaches the eigenvalue from below.
         return 2.2 * largest
 

@@ -146,7 +146,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             f"{type(self).__name__} stopped after max_iter={max_iter} iterations "
             "before converging; raise max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=4,
+            # Past this class and scikit-learn's wrapper, to the caller of fit.
+            stacklevel=5,
         )
 
     def __sklearn_tags__(self) -> Any:

@@ -18,7 +18,8 @@ class MaxVariance(UnsupervisedSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (p,)
-        Variance of each feature.
+        Standard deviation of each feature: the order of the variances, without
+        their overflow.
     order_ : ndarray of shape (p,)
         Features from best to worst.
 
@@ -35,4 +36,4 @@ class MaxVariance(UnsupervisedSelector):
         self.n_features_to_select = n_features_to_select
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        return summary.deviation**2
+        return summary.deviation

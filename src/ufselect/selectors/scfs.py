@@ -1,5 +1,6 @@
 """SCFS: subspace clustering for unsupervised feature selection."""
 
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -28,7 +29,7 @@ from ufselect.numerics.scfs_exact import (
     fit_exact,
     sample_products,
 )
-from ufselect.numerics.scfs_paper import fit_paper
+from ufselect.numerics.scfs_paper import PaperFit, fit_paper
 from ufselect.numerics.soft_clustering import indicator, memberships_of
 from ufselect.numerics.starts import start_memberships
 from ufselect.selectors.base import UnsupervisedSelector
@@ -132,7 +133,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     **Paper solver.** On non-negative X (it is shifted if need be). Three things are
     known about it. A zero in G remains zero, so that from a crisp start no sample
     ever changes its cluster. From a dense start the objective may rise, in a
-    two-cycle caused by gamma. Its result is therefore governed by its start.
+    two-cycle caused by gamma. Its result is therefore governed by its start. Where
+    beta is too large for any feature its W shrinks without end instead of being
+    zero, and the order of what is left is returned until it drowns in rounding.
 
     **Cost.** O(n p min(n, p)) once, then O(n min(n, p) c) per step; no n x n matrix
     unless 2 n <= p, and no p x p matrix unless p <= n.
@@ -236,17 +239,11 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         regressors = prepared.centred if intercept else prepared.uncentred
         products = sample_products(prepared.centred, float(self.n_clusters))
         unit = prepared.unit
-        alpha = AUTO_ALPHA if self.alpha == "auto" else float(self.alpha) * unit**2
-        beta = None if self.beta == "auto" else float(self.beta) * unit**3
-        random = check_random_state(self.random_state)
-        n_starts = self.n_init if isinstance(self.init, str) else 1
-        progress = FitProgress(self, n_starts * self.max_iter, self.verbose)
+        alpha = AUTO_ALPHA if self.alpha == "auto" else float(self.alpha) * unit * unit
+        beta = None if self.beta == "auto" else float(self.beta) * unit * unit * unit
         best: ExactFit | None = None
-        for _ in range(n_starts):
-            memberships = self._start(prepared.centred, products, random)
-            if beta is None:
-                largest = largest_penalty(regressors, indicator(memberships))
-                beta = AUTO_BETA * alpha * largest
+        for memberships, progress in self._starts(prepared.centred, products, unit):
+            beta = beta or AUTO_BETA * alpha * useful_penalty(regressors, memberships)
             fit = fit_exact(
                 memberships,
                 products,
@@ -260,18 +257,19 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             )
             if best is None or fit.history[-1] < best.history[-1]:
                 best = fit
-        progress.finish()
         assert best is not None
         assert beta is not None
         largest = largest_penalty(regressors, indicator(best.memberships))
+        coef = best.coef * unit
         return _Outcome(
-            alpha=alpha / unit**2,
-            beta=beta / unit**3,
-            largest_beta=alpha * largest / unit**3,
+            # One factor at a time: powers of a very small unit would vanish.
+            alpha=alpha / unit / unit,
+            beta=beta / unit / unit / unit,
+            largest_beta=alpha * largest / unit / unit / unit,
             memberships=best.memberships,
-            coef=best.coef * unit,
-            scores=scores_of(best.coef * unit, best.proximity),
-            history=np.array(best.history) / unit**2,
+            coef=coef,
+            scores=scores_of(coef, best.proximity),
+            history=np.array(best.history) / unit / unit,
             converged=best.converged,
             vanished=not best.coef.any(),
         )
@@ -281,44 +279,57 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         summary = matrix.summary()
         squares = data.shape[0] * (summary.deviation**2 + summary.mean**2)
         products = sample_products(matrix, float(squares.sum()))
-        random = check_random_state(self.random_state)
-        memberships = self._start(matrix, products, random)
-        indicators = indicator(memberships)
         if self.alpha == "auto":
             variance = float(np.sum(summary.deviation**2))
             alpha = AUTO_ALPHA * data.shape[0] * variance / self.n_clusters
         else:
             alpha = float(self.alpha)
-        if self.beta == "auto":
-            beta = AUTO_BETA * alpha * largest_penalty(matrix, indicators)
-        else:
-            beta = float(self.beta)
-        progress = FitProgress(self, self.max_iter, self.verbose)
-        fit = fit_paper(
-            indicators,
-            products,
-            matrix,
-            alpha=alpha,
-            beta=beta,
-            gamma=self.gamma,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            report=progress,
-        )
-        progress.finish()
-        memberships = memberships_of(fit.indicators)
-        norms = row_norms(fit.coef)
+        beta = None if self.beta == "auto" else float(self.beta)
+        best: PaperFit | None = None
+        for memberships, progress in self._starts(matrix, products):
+            beta = beta or AUTO_BETA * alpha * useful_penalty(matrix, memberships)
+            fit = fit_paper(
+                indicator(memberships),
+                products,
+                matrix,
+                alpha=alpha,
+                beta=beta,
+                gamma=self.gamma,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                report=progress,
+            )
+            if best is None or fit.history[-1] < best.history[-1]:
+                best, start = fit, memberships
+        assert best is not None
+        assert beta is not None
+        norms = row_norms(best.coef)
         return _Outcome(
             alpha=alpha,
             beta=beta,
-            largest_beta=alpha * largest_penalty(matrix, fit.indicators),
-            memberships=memberships / memberships.sum(axis=1, keepdims=True),
-            coef=fit.coef,
+            largest_beta=alpha * largest_penalty(matrix, best.indicators),
+            memberships=normalised_memberships(best.indicators, start),
+            coef=best.coef,
             scores=norms,
-            history=np.array(fit.history),
-            converged=fit.converged,
+            history=np.array(best.history),
+            converged=best.converged,
             vanished=bool(np.max(norms * np.sqrt(squares)) < ROUNDING),
         )
+
+    def _starts(
+        self, matrix: DataMatrix, products: Products, unit: float = 1.0
+    ) -> Iterator[tuple[Float, FitProgress]]:
+        """Yield the memberships to start from, and whom to tell about the fit."""
+        random = check_random_state(self.random_state)
+        n_starts = self.n_init if isinstance(self.init, str) else 1
+        progress = FitProgress(
+            self, n_starts * self.max_iter, verbose=self.verbose, unit=unit
+        )
+        for _ in range(n_starts):
+            yield self._start(matrix, products, random), progress
+            if progress.stopped:
+                break
+        progress.finish()
 
     def _preparation(self, data: DataMatrix, summary: ColumnSummary) -> Kind:
         if self.standardize == "auto":
@@ -369,6 +380,30 @@ def scores_of(coef: Float, proximity: Float) -> Float:
     return np.where(inside, norms, outside)
 
 
+def normalised_memberships(indicators: Float, start: Float) -> Float:
+    """Return the soft partition nearest to indicators that may be infeasible.
+
+    A sample whose indicators have all vanished stays where it started.
+    """
+    memberships = memberships_of(indicators)
+    sums = memberships.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, memberships / np.where(sums > 0, sums, 1.0), start)
+
+
+def useful_penalty(matrix: DataMatrix, memberships: Float) -> float:
+    """Return the penalty from which on W = 0, or say that any penalty does that."""
+    indicators = indicator(memberships)
+    largest = largest_penalty(matrix, indicators)
+    norms = np.sqrt(np.sum(matrix.summary().deviation ** 2)) * np.sqrt(matrix.shape[0])
+    if largest <= 1e-10 * norms:
+        raise ValueError(
+            "No feature is related to the clusters that the fit starts from, so that "
+            f'beta="auto" has no scale (n_clusters={memberships.shape[1]}); use more '
+            "clusters or an init whose clusters differ."
+        )
+    return largest
+
+
 def check_memberships(memberships: Any, n_samples: int, n_clusters: int) -> Float:
     """Return memberships given as a start, or say what is wrong with them."""
     result = check_array(memberships, dtype=np.float64, input_name="init", copy=True)
@@ -400,7 +435,7 @@ def refuse_too_few_distinct(matrix: DataMatrix, n_clusters: int) -> None:
     """
     vector = np.random.RandomState(0).standard_normal((matrix.shape[1], 1))
     places = np.sort(matrix.dot(vector).ravel())
-    resolution = 1e-10 * max(places[-1] - places[0], np.finfo(np.float64).tiny)
+    resolution = 1e-10 * (places[-1] - places[0]) + 1e-14 * np.abs(places).max()
     n_distinct = 1 + int(np.count_nonzero(np.diff(places) > resolution))
     if n_distinct < n_clusters:
         raise ValueError(
