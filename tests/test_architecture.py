@@ -1,0 +1,253 @@
+"""The shape of the package: who imports whom, what loads, what is documented."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ufselect
+from ufselect import UnsupervisedSelector
+
+PACKAGE = Path(ufselect.__file__).parent
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+MODULES = [
+    "ufselect",
+    *(
+        module.name
+        for module in pkgutil.walk_packages([str(PACKAGE)], "ufselect.")
+        if not module.name.endswith("__main__")
+    ),
+]
+
+ROOMS = [
+    "data",
+    "matrix",
+    "numerics",
+    "selectors",
+    "evaluation",
+    "tuning",
+    "experiments",
+    "report",
+    "cli",
+]
+# Only these rooms may import the package.
+HOMES = {"matplotlib": {"report"}, "dask": {"matrix", "experiments"}}
+# What the rooms that treat all methods alike may know of the selectors.
+SHARED_BY_SELECTORS = {"all_selectors", "UnsupervisedSelector", "base"}
+HEAVY = {"dask", "matplotlib", "pandas", "polars"}
+SEAM = "_sklearn_compat"
+OPTIONAL = HEAVY | {"distributed", "pyarrow"}
+
+
+def imports_of(path):
+    """Yield (dotted module, imported name or None) for every import in a file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            yield from ((module, alias.name) for alias in node.names)
+
+
+def resolved(module, name, origin):
+    """Return an import from the root as one from the module that has the name."""
+    if module != "ufselect" or name is None:
+        return module, name
+    if name in origin:
+        return origin[name], name
+    return f"ufselect.{name}", None
+
+
+def room_of(package, path):
+    return path.relative_to(package).with_suffix("").parts[0]
+
+
+def broken_rules(package):
+    """Return a sentence for every import in the package that breaks a rule."""
+    origin = {
+        name: module
+        for module, name in imports_of(package / "__init__.py")
+        if name is not None and module.startswith("ufselect.")
+    }
+    broken = []
+    for path in sorted(package.rglob("*.py")):
+        room = room_of(package, path)
+        for module, name in imports_of(path):
+            problem = problem_with(room, *resolved(module, name, origin))
+            if problem:
+                broken.append(f"{path.relative_to(package)}: {problem}")
+    return broken
+
+
+def problem_with(room, module, name):
+    parts = [*module.split("."), *([name] if name else [])]
+    if module.startswith("."):
+        return f"relative import of {module}"
+    if parts[0] == "sklearn" and room != SEAM and any(p[0] == "_" for p in parts):
+        return f"{'.'.join(parts)} is private; import it in {SEAM}.py"
+    if room not in HOMES.get(parts[0], {room}):
+        return f"{parts[0]} belongs to {sorted(HOMES[parts[0]])}"
+    if parts[0] == "ufselect" and len(parts) > 1 and parts[1] in ROOMS:
+        return problem_between(room, parts[1], parts[2:])
+    return None
+
+
+def problem_between(room, other, names):
+    """Say what is wrong when a room imports names from another room."""
+    if room == SEAM:
+        return f"{SEAM} imports the room {other}"
+    if room not in ROOMS or room == other:
+        return None
+    if ROOMS.index(other) > ROOMS.index(room):
+        return f"{room} imports {other}, which is to its right"
+    if other != "selectors":
+        return None
+    if room == "evaluation":
+        return "evaluation imports selectors, of which it must not know"
+    if room in {"tuning", "experiments"} and not set(names) & SHARED_BY_SELECTORS:
+        return f"{room} imports {'.'.join(names)}, not all_selectors"
+    return None
+
+
+def write_package(folder, files):
+    package = folder / "ufselect"
+    for name, text in {"__init__.py": "", **files}.items():
+        path = package / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return package
+
+
+def test_every_import_keeps_to_the_rules():
+    assert broken_rules(PACKAGE) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "complaint"),
+    [
+        ("matrix/a.py", "from ufselect.numerics.ridge import solve", "to its right"),
+        ("matrix/a.py", "from ufselect import numerics", "to its right"),
+        ("numerics/a.py", "def f():\n    import ufselect.selectors", "to its right"),
+        ("numerics/a.py", "from ufselect import SCFS", "to its right"),
+        ("report/a.py", "import ufselect.cli", "to its right"),
+        ("evaluation/a.py", "from ufselect.selectors import SCFS", "must not know"),
+        ("tuning/a.py", "from ufselect.selectors.scfs import SCFS", "all_selectors"),
+        ("experiments/a.py", "from ufselect import SCFS", "all_selectors"),
+        ("_sklearn_compat.py", "import ufselect.matrix", "imports the room"),
+        ("cli/a.py", "from sklearn.utils._mask import indices", "private"),
+        ("cli/a.py", "from sklearn.base import _fit_context", "private"),
+        ("cli/a.py", "import matplotlib.pyplot", "belongs to ['report']"),
+        ("numerics/a.py", "import dask.array as da", "belongs to ['experiments'"),
+        ("matrix/a.py", "from . import base", "relative"),
+        ("matrix/a.py", "from .base import Float", "relative"),
+    ],
+)
+def test_the_checker_notices(tmp_path, path, line, complaint):
+    root = "from ufselect.selectors import SCFS, all_selectors"
+    package = write_package(tmp_path, {"__init__.py": root, path: line})
+
+    (sentence,) = broken_rules(package)
+
+    assert complaint in sentence
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("selectors/a.py", "from ufselect.selectors.base import UnsupervisedSelector"),
+        ("selectors/a.py", "from ufselect.numerics import ridge"),
+        ("tuning/a.py", "from ufselect import all_selectors"),
+        ("tuning/a.py", "from ufselect.selectors.base import UnsupervisedSelector"),
+        ("cli/a.py", "from ufselect import SCFS, __version__"),
+        ("matrix/a.py", "import dask.array as da"),
+        ("report/a.py", "from matplotlib import pyplot"),
+        ("_sklearn_compat.py", "from sklearn.base import _fit_context"),
+        ("data/a.py", "from ufselect._version import __version__"),
+    ],
+)
+def test_the_checker_lets_pass(tmp_path, path, line):
+    root = (
+        "from ufselect._version import __version__\n"
+        "from ufselect.selectors import SCFS, all_selectors"
+    )
+    package = write_package(tmp_path, {"__init__.py": root, path: line})
+
+    assert broken_rules(package) == []
+
+
+def test_every_folder_is_a_known_room():
+    folders = {
+        path.name
+        for path in PACKAGE.iterdir()
+        if path.is_dir() and any(path.glob("*.py"))
+    }
+
+    assert folders <= set(ROOMS)
+
+
+def run_python(code):
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    # scikit-learn itself may load pandas, which is not ours to prevent.
+    loaded = run_python(
+        "import sys, sklearn.cluster, sklearn.feature_selection\n"
+        "before = set(sys.modules)\n"
+        "import ufselect\n"
+        "print(*set(sys.modules) - before)"
+    )
+
+    assert "ufselect" in loaded
+    assert not HEAVY & set(loaded)
+
+
+def test_importing_the_package_needs_nothing_heavy():
+    run_python(
+        "import sys\n"
+        f"sys.modules.update(dict.fromkeys({sorted(HEAVY)}))\n"
+        "import ufselect"
+    )
+
+
+@pytest.mark.parametrize(
+    "path", SOURCES, ids=[str(path.relative_to(PACKAGE)) for path in SOURCES]
+)
+def test_module_has_a_docstring(path):
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_name_in_all_exists(name):
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] not in OPTIONAL:
+            raise
+        pytest.skip(f"{name} needs {error.name}, which is not installed")
+
+    missing = [n for n in getattr(module, "__all__", []) if not hasattr(module, n)]
+
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in ufselect.__all__ if callable(getattr(ufselect, name))]
+)
+def test_public_name_is_documented_with_an_example(name):
+    value = getattr(ufselect, name)
+    method = inspect.isclass(value) and issubclass(value, UnsupervisedSelector)
+    needs_example = inspect.isfunction(value) or (
+        method and not inspect.isabstract(value)
+    )
+
+    assert value.__doc__
+    assert not needs_example or "Examples\n    ----" in value.__doc__

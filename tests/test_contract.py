@@ -1,0 +1,383 @@
+"""What every selector promises, over all of them."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import ufselect.selectors
+from ufselect import SCFS, UnsupervisedSelector, all_selectors
+
+SHAPES = [(24, 40), (60, 12)]
+FORMATS = ["csr", "csc", "memmap"]
+
+# Methods whose scores do not follow their columns, each with its reason.
+BLIND_TO_COLUMNS = {"RandomSelection": "draws places, whatever column is in them"}
+
+
+def made(method, **parameters):
+    """Return a selector with a seed and three clusters, where it has them."""
+    known = {"random_state": 0, "n_clusters": 3, **parameters}
+    names = method().get_params()
+    return method(**{name: value for name, value in known.items() if name in names})
+
+
+INSTANCES = {name: made(method) for name, method in all_selectors().items()}
+INSTANCES["SCFS-paper"] = made(SCFS, solver="paper")
+
+
+@pytest.fixture(params=INSTANCES, ids=str)
+def selector(request):
+    return clone(INSTANCES[request.param])
+
+
+@pytest.fixture(params=SHAPES, ids=["wide", "tall"])
+def X(request, planted):
+    return planted(*request.param, n_informative=6).X
+
+
+def learned(selector):
+    """Return what a fit has set, by name."""
+    return {
+        name: value
+        for name, value in vars(selector).items()
+        if name.endswith("_") and not name.startswith("_")
+    }
+
+
+def assert_same_fit(first, second):
+    first, second = learned(first), learned(second)
+    assert first.keys() == second.keys()
+    for name, value in first.items():
+        np.testing.assert_array_equal(value, second[name], err_msg=name)
+
+
+def as_kind(X, kind, folder):
+    if kind != "memmap":
+        return sp.csr_array(X).asformat(kind)
+    mapped = np.memmap(folder / "X.dat", X.dtype, "w+", shape=X.shape)
+    mapped[:] = X
+    return mapped
+
+
+@pytest.fixture
+def counts():
+    """Return words in documents of three subjects: not negative, mostly zero."""
+    random = np.random.RandomState(0)
+    rates = random.gamma(0.3, size=(3, 30))
+    return random.poisson(rates[np.arange(45) % 3]).astype(float)
+
+
+# The ranking
+
+
+def test_scores_are_finite_and_order_is_their_stable_order(selector, X):
+    selector.fit(X)
+
+    assert selector.scores_.shape == (X.shape[1],)
+    assert np.isfinite(selector.scores_).all()
+    np.testing.assert_array_equal(
+        selector.order_, np.argsort(-selector.scores_, kind="stable")
+    )
+
+
+def test_order_is_a_permutation(selector, X):
+    order = selector.fit(X).order_
+
+    np.testing.assert_array_equal(np.sort(order), np.arange(X.shape[1]))
+
+
+def test_constant_columns_come_last(selector, X):
+    constants = np.tile([0.0, 0.1, -7.0, 1e8], (len(X), 1))
+    with_constants = np.hstack([constants[:, :2], X, constants[:, 2:]])
+
+    order = selector.fit(with_constants).order_
+
+    p = X.shape[1]
+    assert set(order[-4:]) == {0, 1, p + 2, p + 3}
+
+
+@pytest.mark.parametrize("standardize", [False, "features", "samples"])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_constant_columns_come_last_without_an_intercept(X, standardize, convert):
+    # Without an intercept, a constant column is a good predictor of any cluster.
+    with_constant = convert(np.column_stack([np.full(len(X), 3.0), X]))
+    selector = made(SCFS, fit_intercept=False, standardize=standardize)
+
+    assert selector.fit(with_constant).order_[-1] == 0
+
+
+def test_permuting_features_permutes_scores(selector, X):
+    name = type(selector).__name__
+    if name in BLIND_TO_COLUMNS:
+        pytest.skip(BLIND_TO_COLUMNS[name])
+    if "init" in selector.get_params():
+        selector.set_params(init=np.eye(3)[np.arange(len(X)) % 3])
+    permutation = np.random.RandomState(1).permutation(X.shape[1])
+
+    scores = clone(selector).fit(X).scores_
+    permuted = clone(selector).fit(X[:, permutation]).scores_
+
+    np.testing.assert_allclose(permuted, scores[permutation], rtol=1e-6, atol=1e-9)
+
+
+def test_iterative_methods_keep_one_objective_per_iteration(selector, X):
+    if not hasattr(selector.fit(X), "n_iter_"):
+        pytest.skip("not iterative")
+
+    assert selector.n_iter_ == len(selector.objective_history_)
+    assert np.isfinite(selector.objective_history_).all()
+
+
+@pytest.mark.parametrize("init", ["k-means", "fuzzy", "random"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("standardize", [False, "features", "samples"])
+def test_the_exact_objective_never_rises(X, init, fit_intercept, standardize):
+    selector = SCFS(
+        n_clusters=4,
+        init=init,
+        fit_intercept=fit_intercept,
+        standardize=standardize,
+        random_state=0,
+        tol=1e-7,
+    )
+
+    history = selector.fit(X).objective_history_
+
+    assert (np.diff(history) <= 1e-12 * history[0]).all()
+
+
+# What must not matter
+
+
+def test_X_is_unchanged(selector, X):
+    before = X.tobytes()
+    X.setflags(write=False)
+
+    selector.fit_transform(X)
+
+    assert X.tobytes() == before
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_sparse_X_is_unchanged(selector, X, kind):
+    sparse = sp.csr_array(X * (np.abs(X) > 1)).asformat(kind)
+    before = sparse.copy()
+
+    selector.fit_transform(sparse)
+
+    for part in ["data", "indices", "indptr"]:
+        assert getattr(sparse, part).tobytes() == getattr(before, part).tobytes()
+
+
+def test_the_same_seed_gives_the_same_fit(selector, X):
+    assert_same_fit(clone(selector).fit(X), clone(selector).fit(X))
+
+
+def test_the_global_generator_does_not_matter(selector, X):
+    np.random.seed(0)  # noqa: NPY002 - it must not matter
+    first = clone(selector).fit(X)
+    np.random.seed(1)  # noqa: NPY002 - it must not matter
+    second = clone(selector).fit(X)
+
+    assert_same_fit(first, second)
+
+
+def test_y_does_not_matter(selector, X):
+    random = np.random.RandomState(0)
+    y = random.randint(3, size=len(X))
+    pipeline = make_pipeline(StandardScaler(), selector)
+
+    fits = [
+        clone(pipeline).fit(X, target)[-1]
+        for target in (None, y, random.permutation(y))
+    ]
+
+    assert_same_fit(fits[0], fits[1])
+    assert_same_fit(fits[1], fits[2])
+
+
+def test_an_earlier_fit_does_not_matter(selector, planted, X):
+    fresh = clone(selector).fit(X)
+    other = planted(30, 17, seed=1, n_informative=4).X
+    refitted = selector.fit(pd.DataFrame(other).add_prefix("column_")).fit(X)
+
+    assert_same_fit(fresh, refitted)
+
+
+def test_fit_does_not_change_parameters(selector, X):
+    before = selector.get_params()
+
+    assert selector.fit(X).get_params() == before
+
+
+def test_single_precision_hardly_matters(selector, X):
+    single = X.astype(np.float32)
+    half = X.shape[1] // 2
+
+    low = clone(selector).fit(single).order_[:half]
+    high = clone(selector).fit(single.astype(np.float64)).order_[:half]
+
+    assert len(np.intersect1d(low, high)) >= 0.9 * half
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_the_container_does_not_matter(selector, X, kind, tmp_path):
+    dense = clone(selector).fit(X)
+    other = clone(selector).fit(as_kind(X, kind, tmp_path))
+
+    np.testing.assert_array_equal(dense.get_support(), other.get_support())
+    np.testing.assert_allclose(other.scores_, dense.scores_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("standardize", [False, "features", "samples", "auto"])
+@pytest.mark.parametrize("solver", ["exact", "paper"])
+def test_the_container_of_counts_does_not_matter(
+    counts, kind, standardize, solver, tmp_path
+):
+    selector = made(SCFS, solver=solver, standardize=standardize)
+
+    dense = clone(selector).fit(counts)
+    other = clone(selector).fit(as_kind(counts, kind, tmp_path))
+
+    assert dense.standardize_ == other.standardize_
+    np.testing.assert_array_equal(dense.get_support(), other.get_support())
+    np.testing.assert_allclose(other.scores_, dense.scores_, rtol=1e-6, atol=1e-9)
+
+
+# How many
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [(None, 6), (1, 1), (5, 5), (12, 12), (0.25, 3), (0.3, 3), (1.0, 12), (1e-9, 1)],
+)
+def test_number_of_features(selector, planted, wanted, expected):
+    X = planted(30, 12).X
+
+    support = selector.set_params(n_features_to_select=wanted).fit(X).get_support()
+
+    assert support.sum() == expected
+
+
+def test_none_keeps_one_of_one_feature(selector, planted):
+    X = planted(30, 1, n_informative=1).X
+
+    assert selector.fit(X).get_support().sum() == 1
+
+
+# The selection
+
+
+def test_support_is_the_head_of_the_order(selector, X):
+    selector.set_params(n_features_to_select=5).fit(X)
+
+    expected = np.sort(selector.order_[:5])
+
+    np.testing.assert_array_equal(selector.get_support(indices=True), expected)
+    np.testing.assert_array_equal(np.flatnonzero(selector.get_support()), expected)
+
+
+def test_transform_and_its_inverse_agree_with_the_support(selector, X):
+    reduced = selector.fit_transform(X)
+    support = selector.get_support()
+
+    restored = selector.inverse_transform(reduced)
+
+    np.testing.assert_array_equal(reduced, X[:, support])
+    np.testing.assert_array_equal(restored, np.where(support, X, 0.0))
+
+
+def test_sparse_transform_stays_sparse(selector, X):
+    reduced = selector.fit_transform(sp.csr_array(X))
+
+    assert sp.issparse(reduced)
+    np.testing.assert_array_equal(reduced.toarray(), X[:, selector.get_support()])
+
+
+def test_names_agree_with_the_support(selector, X):
+    names = np.array([f"gene {i}" for i in range(X.shape[1])], dtype=object)
+
+    selector.fit(pd.DataFrame(X, columns=names))
+
+    np.testing.assert_array_equal(
+        selector.get_feature_names_out(), names[selector.get_support()]
+    )
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+@pytest.mark.parametrize("kind", ["pandas", "polars", "numpy"])
+def test_output_frames_keep_names(selector, planted, output, kind):
+    X = planted(30, 12).X
+    names = [f"x{i}" if kind == "numpy" else f"gene {i}" for i in range(12)]
+    frame = {
+        "pandas": lambda: pd.DataFrame(X, columns=names),
+        "polars": lambda: pl.DataFrame(X, schema=names),
+        "numpy": lambda: X,
+    }[kind]()
+
+    result = selector.set_output(transform=output).fit_transform(frame)
+
+    kept = selector.get_support(indices=True)
+    assert isinstance(result, pd.DataFrame if output == "pandas" else pl.DataFrame)
+    assert list(result.columns) == [names[i] for i in kept]
+    np.testing.assert_array_equal(result.to_numpy(), X[:, kept])
+
+
+# Life in scikit-learn
+
+
+def test_a_pickled_fit_comes_back_whole(selector, X):
+    selector.fit(X)
+
+    restored = pickle.loads(pickle.dumps(selector))
+
+    assert_same_fit(selector, restored)
+    np.testing.assert_array_equal(restored.transform(X), selector.transform(X))
+
+
+def test_a_clone_has_the_parameters_and_no_fit(selector, X):
+    copy = clone(selector.fit(X))
+
+    assert copy.get_params() == selector.get_params()
+    assert learned(copy) == {}
+
+
+def test_it_works_between_scaling_and_clustering(selector, planted):
+    X = planted(60, 12, n_informative=6).X
+    pipeline = make_pipeline(
+        StandardScaler(),
+        selector.set_params(n_features_to_select=4),
+        KMeans(3, n_init=1, random_state=0),
+    )
+
+    labels = pipeline.fit_predict(X)
+
+    assert labels.shape == (60,)
+    assert pipeline[-1].n_features_in_ == 4
+
+
+# Discovery
+
+
+def test_one_file_and_one_line_make_a_new_method(monkeypatch):
+    class Newest(UnsupervisedSelector):
+        def _score_features(self, data, summary):
+            return summary.mean
+
+    monkeypatch.setattr(ufselect.selectors, "Newest", Newest, raising=False)
+
+    assert all_selectors()["Newest"] is Newest
+    assert list(all_selectors()) == sorted(all_selectors())
+
+
+def test_the_base_class_is_not_a_method():
+    assert UnsupervisedSelector not in all_selectors().values()
