@@ -47,6 +47,18 @@ class DenseMatrix(InMemoryMatrix):
 class SparseMatrix(InMemoryMatrix):
     """A CSR or CSC matrix; zeros stay implicit in every product."""
 
+    def __init__(
+        self,
+        raw: Any,
+        shift: Float | None = None,
+        scale: Float | None = None,
+        sample_scale: Float | None = None,
+    ) -> None:
+        if not raw.has_canonical_format:
+            raw = raw.copy()
+            raw.sum_duplicates()
+        super().__init__(raw, shift, scale, sample_scale)
+
     @property
     def multiplications(self) -> int:
         """Return the number of stored values."""
@@ -65,33 +77,42 @@ class SparseMatrix(InMemoryMatrix):
 
     def feature_gram(self) -> Float:
         """Return ``X.T @ X`` from the sparse product."""
-        gram = _dense_product(self.raw.T, self.raw)
-        sums = np.asarray(self.raw.sum(axis=0), dtype=np.float64).ravel()
-        cross = np.outer(sums, self.shift)
+        scaled = self.raw @ sp.diags_array(self.scale)
+        shift = self.shift * self.scale
+        gram = _dense_product(scaled.T, scaled)
+        sums = np.asarray(scaled.sum(axis=0), dtype=np.float64).ravel()
+        cross = np.outer(sums, shift)
         gram -= cross + cross.T
-        gram += self.shape[0] * np.outer(self.shift, self.shift)
-        gram *= np.outer(self.scale, self.scale)
+        gram += self.shape[0] * np.outer(shift, shift)
         return gram
 
     def sample_gram(self, weights: Float | None = None) -> Float:
         """Return ``X diag(w) X.T`` from the sparse product."""
-        factors = self.scale**2 if weights is None else self.scale**2 * weights
-        weighted = self.raw @ sp.diags_array(factors)
-        gram = _dense_product(weighted, self.raw.T)
-        offset = weighted @ self.shift
+        roots = self.scale if weights is None else self.scale * np.sqrt(weights)
+        weighted = self.raw @ sp.diags_array(roots)
+        shift = self.shift * roots
+        gram = _dense_product(weighted, weighted.T)
+        offset = weighted @ shift
         gram -= offset[:, np.newaxis] + offset
-        gram += factors @ self.shift**2
+        gram += shift @ shift
         return gram
 
     def summary(self) -> ColumnSummary:
         """Return statistics of the columns, zeros included."""
         minimum, maximum = min_max_axis(self.raw, axis=0)
-        mean, variance = mean_variance_axis(self.raw, axis=0)
+        peak = np.maximum(np.abs(minimum), np.abs(maximum)).astype(np.float64)
+        unit, raw = np.ones(len(peak)), self.raw
+        extreme = (peak > 0) & ((peak > 1e100) | (peak < 1e-100))
+        if extreme.any():
+            # Squares of such numbers would overflow or vanish.
+            unit[extreme] = peak[extreme]
+            raw = raw @ sp.diags_array(1 / unit)
+        mean, variance = mean_variance_axis(raw, axis=0)
         return ColumnSummary(
             (minimum - self.shift) * self.scale,
             (maximum - self.shift) * self.scale,
-            (mean - self.shift) * self.scale,
-            np.sqrt(variance) * self.scale,
+            (mean * unit - self.shift) * self.scale,
+            np.sqrt(variance) * unit * self.scale,
         )
 
     def repetition(self) -> Float:
@@ -113,9 +134,12 @@ class SparseMatrix(InMemoryMatrix):
         return share
 
     def row_norms(self) -> Float:
-        """Return the Euclidean norm of each row; the shift must be zero."""
+        """Return the Euclidean norm of each row."""
         scaled = self.raw @ sp.diags_array(self.scale)
-        return np.sqrt(np.asarray(scaled.power(2).sum(axis=1)).ravel())
+        shift = self.shift * self.scale
+        squares = np.asarray(scaled.power(2).sum(axis=1)).ravel()
+        squares += shift @ shift - 2 * (scaled @ shift)
+        return np.sqrt(np.maximum(squares, 0.0))
 
     def _dense(self, piece: Any) -> Float:
         return piece.toarray().astype(np.float64, copy=False)

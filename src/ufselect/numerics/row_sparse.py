@@ -102,11 +102,11 @@ class RowSparseRegression:
         for effort in range(1, max_rounds + 1):
             solution = self._solution(penalty)
             if solution.gap <= tol:
-                break
+                return solution
             grown = self._admit(solution.proximity)
             reweight = grown or effort <= REWEIGHTED_ROUNDS
             self._descend(penalty, accelerated=10 * effort, reweight=reweight)
-        return solution
+        return self._solution(penalty)
 
     def improve(self, target: Float, penalty: float) -> Float:
         """Lower the objective a little at little cost; return the fitted ``X W``."""
@@ -156,9 +156,11 @@ class RowSparseRegression:
                 break
             coef = reweighted
         coef = accelerated_descent(problem, coef, penalty, self._curvature, accelerated)
-        if objective(problem, coef, penalty) <= objective(problem, start, penalty):
+        before = objective(problem, start, penalty)
+        after = objective(problem, coef, penalty)
+        if after <= before:
             self._set.coef = coef
-        else:
+        elif after - before > 1e-10 * problem.squared_target:
             # Only a curvature estimated too low can make the steps overshoot.
             self._curvature *= 2
 

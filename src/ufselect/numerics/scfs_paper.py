@@ -14,11 +14,9 @@ from ufselect.numerics.ridge import ridge_through_features, ridge_through_sample
 from ufselect.numerics.row_sparse import row_norms
 from ufselect.numerics.scfs_exact import Products, Report
 
-# Keeps the reweighting of a zero row finite; the paper's epsilon.
+# Keeps the reweighting of a zero row finite; the paper's epsilon. Rows of W that are
+# no longer than this live on it alone, and no longer touch the fit.
 EPSILON = 2e-16
-
-# Rows shorter than this share of the longest no longer touch the fit.
-VANISHED = 1e-15
 
 
 class PaperFit(NamedTuple):
@@ -58,7 +56,7 @@ class _WeightedRidge:
         """Set the slacks from the row norms of W; return ``|W|_21``."""
         norms = row_norms(self.coef[self.active])
         self.slack = 2 * norms + EPSILON
-        alive = np.flatnonzero(norms > VANISHED * norms.max())
+        alive = np.flatnonzero(norms > EPSILON)
         # Cutting out columns costs a copy: wait until half of them are gone.
         if 0 < 2 * len(alive) <= len(self.active):
             self.active = self.active[alive]

@@ -28,6 +28,8 @@ def project_rows_to_simplex(points: Float) -> Float:
 
 
 def _project(points: Float) -> Float:
+    # The projection does not see a constant, but large numbers lose digits to it.
+    points = points - points.max(axis=1, keepdims=True)
     n_columns = points.shape[1]
     descending = -np.sort(-points, axis=1)
     excess = np.cumsum(descending, axis=1)

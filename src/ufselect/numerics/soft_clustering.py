@@ -186,9 +186,11 @@ def refine_partition(
     tol : float
         Stop after a step that gains less.
     """
+    # Own copies, changed in place: such arrays are what memory goes to.
+    clustering = Clustering(clustering.memberships.copy(), clustering.product.copy())
+    memberships, product = clustering
     slope = gradient(clustering, fitted, alpha)
     for _ in range(max_steps):
-        memberships, product = clustering
         direction = kept_alive(project_rows_to_simplex(memberships - length * slope))
         direction -= memberships
         moved = multiply(direction)
@@ -197,20 +199,21 @@ def refine_partition(
         if step == 0.0:
             break
         before, after = segment(np.array([0.0, step]))
-        clustering = Clustering(memberships + step * direction, product + step * moved)
+        direction *= step
+        moved *= step
+        memberships += direction
+        product += moved
         if before - after <= tol:
             break
         previous, slope = slope, gradient(clustering, fitted, alpha)
-        length = spectral_length(direction, slope - previous, step, length)
+        previous -= slope
+        length = spectral_length(direction, previous, length)
     return Refined(clustering, length)
 
 
-def spectral_length(
-    direction: Float, change: Float, step: float, fallback: float
-) -> float:
-    """Return the Barzilai-Borwein length for the step just made."""
-    curvature = np.vdot(direction, change) / step
-    norm = np.vdot(direction, direction)
+def spectral_length(move: Float, slope_fall: Float, fallback: float) -> float:
+    """Return the Barzilai-Borwein length after a move that changed the slope."""
+    curvature = -np.vdot(move, slope_fall)
     if curvature <= 0:
         return 4 * fallback
-    return float(np.clip(norm / curvature, 1e-10, 1e10))
+    return float(np.clip(np.vdot(move, move) / curvature, 1e-10, 1e10))

@@ -1,0 +1,514 @@
+"""One meaning of a matrix, however its numbers are kept."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ufselect.matrix import (
+    DenseMatrix,
+    RowBlockMatrix,
+    SparseMatrix,
+    as_matrix,
+)
+
+N_SAMPLES, N_FEATURES = 23, 13
+
+
+def values(dtype=np.float64):
+    """Return numbers of which about half are zero, with one full column."""
+    random = np.random.default_rng(0)
+    result = random.normal(size=(N_SAMPLES, N_FEATURES))
+    result[random.random(result.shape) < 0.6] = 0.0
+    result[:, 2] = random.normal(loc=3, size=N_SAMPLES)
+    result[:, 5] = 0.0
+    result[4] = 0.0
+    return result.astype(dtype)
+
+
+def mapped(array, folder):
+    path = folder / f"data_{array.dtype}.npy"
+    np.save(path, array)
+    return np.load(path, mmap_mode="r")
+
+
+def read_only(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def strided(array):
+    wide = np.full((2 * array.shape[0], 3 * array.shape[1]), 7, array.dtype)
+    wide[::2, ::3] = array
+    return wide[::2, ::3]
+
+
+def with_explicit_zeros(matrix):
+    matrix = matrix.copy()
+    matrix.data[::4] = 0.0
+    assert matrix.nnz > matrix.count_nonzero()
+    return matrix
+
+
+def with_unsorted_indices(matrix):
+    """Return the same matrix with the entries of each row or column reversed."""
+    order = np.concatenate(
+        [
+            np.arange(start, end)[::-1]
+            for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
+        ]
+    )
+    parts = (matrix.data[order], matrix.indices[order], matrix.indptr.copy())
+    result = type(matrix)(parts, shape=matrix.shape)
+    assert not result.has_sorted_indices
+    return result
+
+
+def with_duplicates(matrix):
+    """Return the same matrix with each number stored as two halves."""
+    parts = (
+        np.repeat(matrix.data / 2, 2),
+        np.repeat(matrix.indices, 2),
+        2 * matrix.indptr,
+    )
+    return type(matrix)(parts, shape=matrix.shape)
+
+
+FORMS = {
+    "dense": lambda folder: values(),
+    "float32": lambda folder: values(np.float32),
+    "Fortran": lambda folder: np.asfortranarray(values()),
+    "strided": lambda folder: strided(values()),
+    "reversed": lambda folder: values()[::-1, ::-1],
+    "read-only": lambda folder: read_only(values()),
+    "CSR": lambda folder: sp.csr_array(values()),
+    "CSC": lambda folder: sp.csc_array(values()),
+    "CSR matrix": lambda folder: sp.csr_matrix(values()),
+    "CSC matrix": lambda folder: sp.csc_matrix(values()),
+    "CSR float32": lambda folder: sp.csr_array(values(np.float32)),
+    "CSC float32": lambda folder: sp.csc_array(values(np.float32)),
+    "CSR explicit zeros": lambda folder: with_explicit_zeros(sp.csr_array(values())),
+    "CSC explicit zeros": lambda folder: with_explicit_zeros(sp.csc_array(values())),
+    "CSR unsorted": lambda folder: with_unsorted_indices(sp.csr_array(values())),
+    "CSC unsorted": lambda folder: with_unsorted_indices(sp.csc_array(values())),
+    "CSR duplicates": lambda folder: with_duplicates(sp.csr_array(values())),
+    "CSC duplicates": lambda folder: with_duplicates(sp.csc_array(values())),
+    "mapped": lambda folder: mapped(values(), folder),
+    "mapped float32": lambda folder: mapped(values(np.float32), folder),
+    "mapped Fortran": lambda folder: mapped(np.asfortranarray(values()), folder),
+    "view of mapped": lambda folder: np.asarray(mapped(values(), folder))[2:, 1:],
+}
+
+VIEWS = ["raw", "shifted", "scaled samples", "everything"]
+
+
+def as_dense(raw):
+    return (raw.toarray() if sp.issparse(raw) else np.asarray(raw)).astype(np.float64)
+
+
+class Case:
+    """A matrix, the same numbers written out, and a fair tolerance."""
+
+    def __init__(self, raw, view):
+        random = np.random.default_rng(1)
+        n_samples, n_features = raw.shape
+        factors = random.uniform(0.5, 2, n_samples)
+        shift = random.normal(size=n_features)
+        scale = random.uniform(0.5, 2, n_features)
+        matrix, explicit = as_matrix(raw), as_dense(raw)
+        if view in ("scaled samples", "everything"):
+            matrix = matrix.scale_samples(factors)
+            explicit = np.diag(factors) @ explicit
+        if view in ("shifted", "everything"):
+            matrix = matrix.affine(shift, scale)
+            ones = np.ones((n_samples, 1))
+            explicit = (explicit - ones @ shift[np.newaxis]) @ np.diag(scale)
+        self.raw, self.matrix, self.explicit = raw, matrix, explicit
+        self.shifted = view in ("shifted", "everything")
+        self.tol = 1e-12 if raw.dtype == np.float64 else 2e-6
+
+    def assert_equal(self, found, expected):
+        assert found.dtype == np.float64
+        size = max(np.abs(expected).max(initial=0.0), 1.0)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=self.tol * size)
+
+
+@pytest.fixture(params=VIEWS)
+def view(request):
+    return request.param
+
+
+@pytest.fixture(params=FORMS)
+def case(request, view, tmp_path, monkeypatch):
+    # Blocks of five rows or so: nothing is done in one piece.
+    monkeypatch.setattr("ufselect.matrix.base.BLOCK_BYTES", 8 * N_FEATURES * 5)
+    return Case(FORMS[request.param](tmp_path), view)
+
+
+def factor(n_rows, n_columns=3):
+    return np.random.default_rng(2).normal(size=(n_rows, n_columns))
+
+
+def test_dot_is_the_product_with_the_explicit_matrix(case):
+    right = factor(case.raw.shape[1])
+
+    case.assert_equal(case.matrix.dot(right), case.explicit @ right)
+
+
+def test_transpose_dot_is_the_product_with_the_transpose(case):
+    left = factor(case.raw.shape[0])
+
+    case.assert_equal(case.matrix.transpose_dot(left), case.explicit.T @ left)
+
+
+def test_feature_gram_is_the_product_of_columns(case):
+    case.assert_equal(case.matrix.feature_gram(), case.explicit.T @ case.explicit)
+
+
+def test_sample_gram_is_the_product_of_rows(case):
+    case.assert_equal(case.matrix.sample_gram(), case.explicit @ case.explicit.T)
+
+
+def test_sample_gram_weighs_columns(case):
+    weights = np.random.default_rng(3).uniform(0, 2, case.raw.shape[1])
+    weights[3] = 0.0
+
+    expected = case.explicit @ np.diag(weights) @ case.explicit.T
+
+    case.assert_equal(case.matrix.sample_gram(weights), expected)
+
+
+@pytest.mark.parametrize(
+    "index", [np.array([7, 0, 2]), np.array([], dtype=np.intp), slice(2, 9)]
+)
+def test_columns_and_rows_are_cut_out(case, index):
+    case.assert_equal(case.matrix.columns(index), case.explicit[:, index])
+    case.assert_equal(case.matrix.rows(index), case.explicit[index])
+
+
+@pytest.mark.parametrize("index", [np.array([7, 0, 2]), np.arange(12)[::-1]])
+def test_take_keeps_the_preparation(case, index):
+    taken = case.matrix.take(index)
+    right = factor(len(index))
+
+    assert taken.shape == (case.raw.shape[0], len(index))
+    case.assert_equal(taken.dot(right), case.explicit[:, index] @ right)
+    case.assert_equal(taken.columns(slice(None)), case.explicit[:, index])
+
+
+def test_take_of_a_take_is_a_take(case):
+    first, second = np.arange(12)[::-1], np.array([5, 1])
+
+    taken = case.matrix.take(first).take(second)
+
+    case.assert_equal(taken.columns(slice(None)), case.explicit[:, first[second]])
+
+
+def test_summary_is_that_of_the_explicit_columns(case):
+    summary = case.matrix.summary()
+
+    case.assert_equal(np.asarray(summary.minimum, float), case.explicit.min(axis=0))
+    case.assert_equal(np.asarray(summary.maximum, float), case.explicit.max(axis=0))
+    case.assert_equal(np.asarray(summary.mean, float), case.explicit.mean(axis=0))
+    case.assert_equal(np.asarray(summary.deviation, float), case.explicit.std(axis=0))
+
+
+def test_summary_is_in_double_precision(case):
+    assert {part.dtype for part in case.matrix.summary()} == {np.dtype(np.float64)}
+
+
+def test_repetition_counts_the_samples_equal_to_the_median(case):
+    middle = len(case.explicit) // 2
+    expected = [
+        (np.count_nonzero(column == np.sort(column)[middle]) - 1) / (len(column) - 1)
+        for column in case.explicit.T
+    ]
+
+    np.testing.assert_allclose(case.matrix.repetition(), expected)
+
+
+def test_row_norms_are_euclidean(case):
+    expected = np.linalg.norm(case.explicit, axis=1)
+
+    case.assert_equal(case.matrix.row_norms(), expected)
+
+
+def test_raw_data_is_left_alone(case):
+    raw = case.raw
+    parts = [raw.data, raw.indices, raw.indptr] if sp.issparse(raw) else [raw]
+    kept = [np.array(part) for part in parts]
+
+    matrix = case.matrix
+    matrix.dot(factor(raw.shape[1]))
+    matrix.transpose_dot(factor(raw.shape[0]))
+    matrix.feature_gram()
+    matrix.sample_gram(np.ones(raw.shape[1]))
+    matrix.columns(np.array([1, 2]))
+    matrix.rows(slice(0, 3))
+    matrix.take(np.array([1, 2]))
+    matrix.summary()
+    matrix.repetition()
+    matrix.row_norms()
+
+    after = [raw.data, raw.indices, raw.indptr] if sp.issparse(raw) else [raw]
+    for before, now in zip(kept, after, strict=True):
+        np.testing.assert_array_equal(before, now)
+
+
+def test_results_are_copies(case):
+    before = as_dense(case.raw)
+    for piece in (case.matrix.columns(slice(None)), case.matrix.rows(slice(None))):
+        piece += 1.0
+
+    np.testing.assert_array_equal(as_dense(case.raw), before)
+
+
+def test_scaling_samples_leaves_the_first_matrix_alone():
+    raw = sp.csr_array(values())
+    matrix = as_matrix(raw)
+
+    matrix.scale_samples(np.full(N_SAMPLES, 2.0))
+
+    np.testing.assert_array_equal(matrix.rows(slice(None)), values())
+
+
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
+def test_scaling_samples_keeps_the_zeros_implicit(container):
+    raw = container(values())
+
+    scaled = as_matrix(raw).scale_samples(np.arange(N_SAMPLES) + 1.0)
+
+    assert scaled.raw.format == raw.format
+    assert scaled.multiplications == raw.nnz
+
+
+class TestDispatch:
+    @pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array, sp.csr_matrix])
+    def test_sparse(self, container):
+        assert type(as_matrix(container(values()))) is SparseMatrix
+
+    def test_dense(self):
+        assert type(as_matrix(values())) is DenseMatrix
+
+    def test_mapped(self, tmp_path):
+        assert type(as_matrix(mapped(values(), tmp_path))) is RowBlockMatrix
+
+    @pytest.mark.parametrize(
+        "view",
+        [np.asarray, lambda raw: raw[3:], lambda raw: np.asarray(raw)[:, 2:][::2]],
+    )
+    def test_view_of_mapped(self, view, tmp_path):
+        assert type(as_matrix(view(mapped(values(), tmp_path)))) is RowBlockMatrix
+
+    def test_copy_of_mapped_is_in_memory(self, tmp_path):
+        copy = np.array(mapped(values(), tmp_path))
+
+        assert type(as_matrix(copy)) is DenseMatrix
+
+    def test_view_of_an_array_is_in_memory(self):
+        assert type(as_matrix(values()[2:, ::2])) is DenseMatrix
+
+    def test_taken_columns_of_sparse_are_dense_only_when_no_larger(self):
+        matrix = as_matrix(sp.csr_array(values()))
+
+        few, many = matrix.take(np.array([1])), matrix.take(np.arange(N_FEATURES))
+
+        assert isinstance(few, DenseMatrix)
+        assert isinstance(many, SparseMatrix)
+
+
+class TestMultiplications:
+    def test_dense_counts_every_entry(self):
+        assert as_matrix(values()).multiplications == N_SAMPLES * N_FEATURES
+
+    def test_sparse_counts_stored_entries(self):
+        raw = sp.csr_array(values())
+
+        assert as_matrix(raw).multiplications == raw.nnz
+
+
+class TestSparseStaysSparse:
+    @pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
+    def test_the_whole_is_never_made_dense(self, container, monkeypatch):
+        matrix = as_matrix(container(values())).affine(
+            np.ones(N_FEATURES), np.full(N_FEATURES, 2.0)
+        )
+        whole = {(N_SAMPLES, N_FEATURES), (N_FEATURES, N_SAMPLES)}
+        for kind in (sp.csr_array, sp.csc_array):
+            original = kind.toarray
+
+            def guarded(self, *args, original=original, **kwargs):
+                assert self.shape not in whole
+                return original(self, *args, **kwargs)
+
+            monkeypatch.setattr(kind, "toarray", guarded)
+
+        matrix.dot(factor(N_FEATURES))
+        matrix.transpose_dot(factor(N_SAMPLES))
+        matrix.feature_gram()
+        matrix.sample_gram()
+        matrix.summary()
+        matrix.repetition()
+        matrix.row_norms()
+        matrix.scale_samples(np.ones(N_SAMPLES))
+        matrix.take(np.arange(N_FEATURES))
+
+        with pytest.raises(AssertionError):
+            matrix.raw.toarray()
+
+    @pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
+    def test_memory_is_that_of_the_stored_values(self, container):
+        n_samples, n_features = 20_000, 5_000
+        raw = container(
+            sp.random_array(
+                (n_samples, n_features), density=1e-3, rng=np.random.default_rng(0)
+            )
+        )
+        matrix = as_matrix(raw).affine(np.ones(n_features), np.full(n_features, 2.0))
+        right, left = factor(n_features), factor(n_samples)
+
+        tracemalloc.start()
+        try:
+            matrix.dot(right)
+            matrix.transpose_dot(left)
+            matrix.summary()
+            matrix.repetition()
+            matrix.row_norms()
+            matrix.scale_samples(np.ones(n_samples))
+            matrix.take(np.arange(1000))
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+        assert peak < 0.02 * 8 * n_samples * n_features
+
+
+def test_a_mapped_matrix_is_read_in_blocks(tmp_path):
+    raw = mapped(np.ones((200_000, 20)), tmp_path)
+    matrix = as_matrix(raw)
+
+    tracemalloc.start()
+    try:
+        matrix.dot(factor(20, 1))
+        matrix.transpose_dot(factor(200_000, 1))
+        matrix.feature_gram()
+        matrix.summary()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 0.8 * raw.nbytes
+
+
+CONTAINERS = {"dense": np.asarray, "CSR": sp.csr_array, "CSC": sp.csc_array}
+
+
+@pytest.fixture(params=CONTAINERS)
+def container(request):
+    return CONTAINERS[request.param]
+
+
+class TestSummary:
+    @pytest.mark.parametrize("size", [1e200, 1e-200, 1e150, 1e-150])
+    def test_huge_and_tiny_values_neither_overflow_nor_vanish(self, container, size):
+        X = values()
+        summary = as_matrix(container(size * X)).summary()
+
+        np.testing.assert_allclose(summary.mean, size * X.mean(axis=0), rtol=1e-10)
+        np.testing.assert_allclose(summary.deviation, size * X.std(axis=0), rtol=1e-10)
+
+    @pytest.mark.parametrize("size", [1e200, 1.0, 1e-200])
+    def test_varying_columns_are_not_called_constant(self, container, size):
+        summary = as_matrix(container(size * values())).summary()
+
+        assert np.flatnonzero(summary.constant).tolist() == [5]
+
+    @pytest.mark.parametrize("value", [0.0, 0.1, -0.1, 1 / 3, 1e200, 1e-200])
+    def test_constant_columns_are_found(self, container, value):
+        X = np.random.default_rng(0).normal(size=(1001, 4))
+        X[:, 1] = value
+
+        constant = as_matrix(container(X)).summary().constant
+
+        assert constant.tolist() == [False, True, False, False]
+
+    def test_constant_columns_are_found_in_single_precision(self, container):
+        X = np.random.default_rng(0).normal(size=(1001, 3)).astype(np.float32)
+        X[:, 1] = 0.1
+
+        constant = as_matrix(container(X)).summary().constant
+
+        assert constant.tolist() == [False, True, False]
+
+    def test_constant_columns_stay_constant_when_shifted_and_scaled(self, container):
+        X = np.random.default_rng(0).normal(size=(101, 3))
+        X[:, 1] = 0.1
+        matrix = as_matrix(container(X))
+        view = matrix.affine(np.array([0.1, 0.3, 0.7]), np.array([3.0, 7.0, 0.1]))
+
+        assert view.summary().constant.tolist() == [False, True, False]
+
+    def test_a_column_of_rounding_errors_is_constant(self, container):
+        X = np.random.default_rng(0).normal(size=(100, 2))
+        X[:, 1] = np.where(np.arange(100) % 2, 1.0, np.nextafter(1.0, 2.0))
+
+        assert as_matrix(container(X)).summary().constant.tolist() == [False, True]
+
+    def test_a_small_but_real_spread_is_not_constant(self, container):
+        X = np.random.default_rng(0).normal(size=(100, 2))
+        X[:, 1] = 1.0 + 1e-10 * X[:, 1]
+
+        assert not as_matrix(container(X)).summary().constant.any()
+
+    def test_digits_survive_a_large_offset(self, container):
+        X = np.random.default_rng(0).normal(size=(500, 3))
+
+        deviation = as_matrix(container(X + 1e8)).summary().deviation
+
+        np.testing.assert_allclose(deviation, X.std(axis=0), rtol=1e-6)
+
+    def test_one_sample_has_no_spread(self, container):
+        summary = as_matrix(container(np.array([[1.0, 0.0, -2.0]]))).summary()
+
+        assert summary.constant.all()
+
+
+class TestRepetition:
+    @pytest.mark.parametrize("n_samples", [10, 11])
+    @pytest.mark.parametrize("n_zeros", range(12))
+    def test_dense_and_sparse_agree_for_any_number_of_zeros(self, n_samples, n_zeros):
+        random = np.random.default_rng(n_zeros)
+        X = random.integers(-2, 3, size=(n_samples, 30)).astype(float)
+        X[X == 0] = 3.0
+        X[:n_zeros] = 0.0
+
+        dense = as_matrix(X).repetition()
+
+        for kind in (sp.csr_array, sp.csc_array):
+            np.testing.assert_allclose(as_matrix(kind(X)).repetition(), dense)
+
+    def test_distinct_values_never_repeat(self, container):
+        X = np.arange(1.0, 21.0).reshape(10, 2)
+
+        assert as_matrix(container(X)).repetition().tolist() == [0.0, 0.0]
+
+    def test_a_constant_column_always_repeats(self, container):
+        X = np.column_stack([np.zeros(9), np.full(9, 0.1)])
+
+        assert as_matrix(container(X)).repetition().tolist() == [1.0, 1.0]
+
+
+def test_sparse_and_dense_agree_after_all_preparations():
+    factors = np.random.default_rng(5).uniform(0.5, 2, N_SAMPLES)
+    shift, scale = np.arange(N_FEATURES) / 7, np.linspace(0.5, 2, N_FEATURES)
+
+    dense, sparse = (
+        as_matrix(raw).scale_samples(factors).affine(shift, scale)
+        for raw in (values(), sp.csc_array(values()))
+    )
+
+    np.testing.assert_allclose(
+        sparse.sample_gram(), dense.sample_gram(), rtol=0, atol=1e-11
+    )
