@@ -31,7 +31,7 @@ from ufselect.numerics.scfs_exact import (
 )
 from ufselect.numerics.scfs_paper import PaperFit, fit_paper
 from ufselect.numerics.soft_clustering import indicator, memberships_of
-from ufselect.numerics.starts import start_memberships
+from ufselect.numerics.starts import start_from_components, start_memberships
 from ufselect.selectors.base import UnsupervisedSelector
 
 # Defaults in units where X is centred and |X|^2 = c; see "auto" in the docstring.
@@ -78,7 +78,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     gamma : float, default=1e6
         Weight of the constraint in the paper solver; the exact solver has none.
     init : {"k-means", "fuzzy", "random"} or ndarray of shape (n, c), default="k-means"
-        Start. An array holds memberships: non-negative, rows sum to one;
+        Start. "k-means" clusters the leading principal components of X; for the
+        paper solver, X itself, once. "fuzzy" is c-means with exponent 1.0005, as in
+        the publication. An array holds memberships: non-negative, rows sum to one;
         ``memberships_`` of an earlier fit can be used.
     n_init : int, default=1
         Number of starts; the one that ends with the lowest objective is kept.
@@ -346,6 +348,10 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         if not isinstance(self.init, str):
             return check_memberships(self.init, matrix.shape[0], self.n_clusters)
         refuse_too_few_distinct(matrix, self.n_clusters)
+        if self.init == "k-means" and self.solver == "exact":
+            return start_from_components(
+                products.multiply, matrix.shape[0], self.n_clusters, random
+            )
         memberships = start_memberships(
             self.init, matrix, self.n_clusters, random, products.gram
         )
