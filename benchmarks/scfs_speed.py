@@ -97,29 +97,36 @@ def fit_and_k_means_seconds(n, p):
     return statistics.median(fits), statistics.median(k_means)
 
 
+def growth(before, after):
+    """Return the exponent of growth between two pairs of length and seconds."""
+    if before == after:
+        return ""
+    return f"{np.log(after[1] / before[1]) / np.log(after[0] / before[0]):.2f}"
+
+
 def part_b():
-    print("(b) SCFS().fit on standard normal data, default settings (c = 8)\n")
+    print("(b) SCFS().fit on standard normal data, default settings (c = 8);")
+    print("    an exponent of 1 is linear growth\n")
     SCFS().fit(np.random.default_rng(0).standard_normal((50, 60)))
     for side, shapes in (
         ("p", [(100, 1_000), (100, 5_000), (100, 20_000)]),
         ("n", [(1_000, 100), (10_000, 100), (20_000, 100), (100_000, 100)]),
     ):
-        rows, previous = [], None
+        rows, first, previous = [], None, None
         for n, p in shapes:
             fit, k_means = fit_and_k_means_seconds(n, p)
-            length = p if side == "p" else n
-            growth = ""
-            if previous is not None:
-                steeper = np.log(fit / previous[1]) / np.log(length / previous[0])
-                growth = f"{steeper:.2f}"
-            rows.append([f"{n} x {p}", f"{fit:.2f}", growth, f"{fit / k_means:.2f}"])
-            previous = (length, fit)
+            now = (p if side == "p" else n, fit)
+            first, previous = first or now, previous or now
+            growths = [growth(first, now), growth(previous, now)]
+            rows.append([f"{n} x {p}", f"{fit:.2f}", *growths, f"{fit / k_means:.2f}"])
+            previous = now
         print(
             text_table(
                 [
                     "shape",
                     "seconds",
-                    f"growth exponent in {side} (linear = 1)",
+                    f"exponent in {side} from first",
+                    "from previous",
                     "x KMeans(n_init=10)",
                 ],
                 rows,

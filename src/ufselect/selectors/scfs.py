@@ -39,7 +39,7 @@ AUTO_ALPHA = 0.1
 AUTO_BETA = 0.05
 
 # Below this many multiplications a product is too short to share between threads.
-SHORT_PRODUCT = 50_000_000
+SHORT_PRODUCT = 5_000_000
 
 # The paper solver never reaches zero; a prediction this small is rounding.
 ROUNDING = 1e-12
@@ -216,7 +216,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             )
         self.standardize_ = self._preparation(data, summary)
         solve = self._solve_paper if self.solver == "paper" else self._solve_exact
-        threads = 1 if data.multiplications < SHORT_PRODUCT else None
+        # What the solver multiplies by, over and over: X or, if smaller, X X'.
+        repeated = min(data.multiplications, data.shape[0] ** 2)
+        threads = 1 if repeated < SHORT_PRODUCT else None
         with threadpool_limits(threads, user_api="blas"):
             outcome = solve(data, summary)
         self.alpha_, self.beta_ = outcome.alpha, outcome.beta
