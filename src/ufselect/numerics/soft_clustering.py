@@ -42,6 +42,16 @@ def memberships_of(indicators: Float) -> Float:
     return indicators * column_sums(indicators)
 
 
+def normalised_memberships(indicators: Float, start: Float) -> Float:
+    """Return the soft partition nearest to indicators that may be infeasible.
+
+    A sample whose indicators have all vanished stays where it started.
+    """
+    memberships = memberships_of(indicators)
+    sums = memberships.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, memberships / np.where(sums > 0, sums, 1.0), start)
+
+
 def self_expression(clustering: Clustering, total: float) -> float:
     """Return ``|X - G G'X|^2``, where total is ``|X|^2``."""
     memberships, product = clustering

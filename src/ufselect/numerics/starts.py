@@ -1,12 +1,14 @@
 """Where a clustering begins: soft partitions from k-means, c-means or chance."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky
 from scipy.special import softmax
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils import check_array
 
 from ufselect.matrix.base import DataMatrix, Float, Index
 
@@ -174,3 +176,43 @@ def crisp_memberships(labels: Index, n_clusters: int) -> Float:
     memberships = np.zeros((len(labels), n_clusters))
     memberships[np.arange(len(labels)), labels] = 1.0
     return memberships
+
+
+def check_memberships(memberships: Any, n_samples: int, n_clusters: int) -> Float:
+    """Return memberships given as a start, or say what is wrong with them."""
+    result = check_array(memberships, dtype=np.float64, input_name="init", copy=True)
+    if result.shape != (n_samples, n_clusters):
+        raise ValueError(
+            f"init has shape {result.shape} but must be (n_samples, n_clusters) = "
+            f"({n_samples}, {n_clusters})."
+        )
+    sums = result.sum(axis=1)
+    if result.min() < 0 or np.abs(sums - 1).max() > 1e-6:
+        raise ValueError(
+            "init must hold memberships: entries >= 0 and rows that sum to 1; found "
+            f"entries down to {result.min():.3g} and row sums from {sums.min():.3g} "
+            f"to {sums.max():.3g}."
+        )
+    if result.sum(axis=0).min() == 0:
+        empty = int(result.sum(axis=0).argmin())
+        raise ValueError(
+            f"init leaves cluster {empty} empty; give every column some membership."
+        )
+    result /= sums[:, np.newaxis]
+    return result
+
+
+def refuse_too_few_distinct(matrix: DataMatrix, n_clusters: int) -> None:
+    """Raise an error if the rows take fewer distinct values than there are clusters.
+
+    Equal rows have equal projections on any vector; distinct ones hardly ever do.
+    """
+    vector = np.random.RandomState(0).standard_normal((matrix.shape[1], 1))
+    places = np.sort(matrix.dot(vector).ravel())
+    resolution = 1e-10 * (places[-1] - places[0]) + 1e-14 * np.abs(places).max()
+    n_distinct = 1 + int(np.count_nonzero(np.diff(places) > resolution))
+    if n_distinct < n_clusters:
+        raise ValueError(
+            f"X has {n_distinct} distinct rows, fewer than n_clusters={n_clusters}; "
+            f"ask for at most {n_distinct} clusters."
+        )

@@ -5,7 +5,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from ufselect._sklearn_compat import (
@@ -30,8 +30,13 @@ from ufselect.numerics.scfs_exact import (
     sample_products,
 )
 from ufselect.numerics.scfs_paper import PaperFit, fit_paper
-from ufselect.numerics.soft_clustering import indicator, memberships_of
-from ufselect.numerics.starts import start_from_components, start_memberships
+from ufselect.numerics.soft_clustering import indicator, normalised_memberships
+from ufselect.numerics.starts import (
+    check_memberships,
+    refuse_too_few_distinct,
+    start_from_components,
+    start_memberships,
+)
 from ufselect.selectors.base import UnsupervisedSelector
 
 # Defaults in units where X is centred and |X|^2 = c; see "auto" in the docstring.
@@ -242,12 +247,14 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         intercept = self.fit_intercept and self.n_clusters > 1
         regressors = prepared.centred if intercept else prepared.uncentred
         products = sample_products(prepared.centred, float(self.n_clusters))
-        unit = prepared.unit
+        unit, size = prepared.unit, float(np.sqrt(self.n_clusters))
         alpha = AUTO_ALPHA if self.alpha == "auto" else float(self.alpha) * unit * unit
         beta = None if self.beta == "auto" else float(self.beta) * unit * unit * unit
         best: ExactFit | None = None
         for memberships, progress in self._starts(prepared.centred, products, unit):
-            beta = beta or AUTO_BETA * alpha * useful_penalty(regressors, memberships)
+            if beta is None:
+                largest = useful_penalty(regressors, memberships, size)
+                beta = AUTO_BETA * alpha * largest
             fit = fit_exact(
                 memberships,
                 products,
@@ -283,15 +290,16 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         summary = matrix.summary()
         squares = data.shape[0] * (summary.deviation**2 + summary.mean**2)
         products = sample_products(matrix, float(squares.sum()))
+        size = float(np.sqrt(data.shape[0] * np.sum(summary.deviation**2)))
         if self.alpha == "auto":
-            variance = float(np.sum(summary.deviation**2))
-            alpha = AUTO_ALPHA * data.shape[0] * variance / self.n_clusters
+            alpha = AUTO_ALPHA * size**2 / self.n_clusters
         else:
             alpha = float(self.alpha)
         beta = None if self.beta == "auto" else float(self.beta)
         best: PaperFit | None = None
         for memberships, progress in self._starts(matrix, products):
-            beta = beta or AUTO_BETA * alpha * useful_penalty(matrix, memberships)
+            if beta is None:
+                beta = AUTO_BETA * alpha * useful_penalty(matrix, memberships, size)
             fit = fit_paper(
                 indicator(memberships),
                 products,
@@ -388,65 +396,16 @@ def scores_of(coef: Float, proximity: Float) -> Float:
     return np.where(inside, norms, outside)
 
 
-def normalised_memberships(indicators: Float, start: Float) -> Float:
-    """Return the soft partition nearest to indicators that may be infeasible.
+def useful_penalty(matrix: DataMatrix, memberships: Float, size: float) -> float:
+    """Return the penalty from which on W = 0, or say that any penalty does that.
 
-    A sample whose indicators have all vanished stays where it started.
+    ``size`` is ``|X - mean|``, next to which rounding is told from correlation.
     """
-    memberships = memberships_of(indicators)
-    sums = memberships.sum(axis=1, keepdims=True)
-    return np.where(sums > 0, memberships / np.where(sums > 0, sums, 1.0), start)
-
-
-def useful_penalty(matrix: DataMatrix, memberships: Float) -> float:
-    """Return the penalty from which on W = 0, or say that any penalty does that."""
-    indicators = indicator(memberships)
-    largest = largest_penalty(matrix, indicators)
-    norms = np.sqrt(np.sum(matrix.summary().deviation ** 2)) * np.sqrt(matrix.shape[0])
-    if largest <= 1e-10 * norms:
+    largest = largest_penalty(matrix, indicator(memberships))
+    if largest <= 1e-10 * size:
         raise ValueError(
             "No feature is related to the clusters that the fit starts from, so that "
             f'beta="auto" has no scale (n_clusters={memberships.shape[1]}); use more '
             "clusters or an init whose clusters differ."
         )
     return largest
-
-
-def check_memberships(memberships: Any, n_samples: int, n_clusters: int) -> Float:
-    """Return memberships given as a start, or say what is wrong with them."""
-    result = check_array(memberships, dtype=np.float64, input_name="init", copy=True)
-    if result.shape != (n_samples, n_clusters):
-        raise ValueError(
-            f"init has shape {result.shape} but must be (n_samples, n_clusters) = "
-            f"({n_samples}, {n_clusters})."
-        )
-    sums = result.sum(axis=1)
-    if result.min() < 0 or np.abs(sums - 1).max() > 1e-6:
-        raise ValueError(
-            "init must hold memberships: entries >= 0 and rows that sum to 1; found "
-            f"entries down to {result.min():.3g} and row sums from {sums.min():.3g} "
-            f"to {sums.max():.3g}."
-        )
-    if result.sum(axis=0).min() == 0:
-        empty = int(result.sum(axis=0).argmin())
-        raise ValueError(
-            f"init leaves cluster {empty} empty; give every column some membership."
-        )
-    result /= sums[:, np.newaxis]
-    return result
-
-
-def refuse_too_few_distinct(matrix: DataMatrix, n_clusters: int) -> None:
-    """Raise an error if the rows take fewer distinct values than there are clusters.
-
-    Equal rows have equal projections on any vector; distinct ones hardly ever do.
-    """
-    vector = np.random.RandomState(0).standard_normal((matrix.shape[1], 1))
-    places = np.sort(matrix.dot(vector).ravel())
-    resolution = 1e-10 * (places[-1] - places[0]) + 1e-14 * np.abs(places).max()
-    n_distinct = 1 + int(np.count_nonzero(np.diff(places) > resolution))
-    if n_distinct < n_clusters:
-        raise ValueError(
-            f"X has {n_distinct} distinct rows, fewer than n_clusters={n_clusters}; "
-            f"ask for at most {n_distinct} clusters."
-        )
