@@ -163,7 +163,7 @@ def test_truth_values_are_numbers(selector, X):
         ((6, 0), r"0 feature\(s\).*minimum of 1"),
         ((6,), "Expected 2D array, got 1D array"),
         ((), "Expected 2D array, got scalar array"),
-        ((2, 3, 4), "dim 3, while dim <= 2"),
+        ((2, 3, 4), "array with dim 3"),
     ],
 )
 def test_a_shape_that_cannot_be_ranked_is_refused(selector, shape, message):

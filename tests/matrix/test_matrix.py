@@ -361,10 +361,12 @@ class TestSparseStaysSparse:
     @pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
     def test_memory_is_that_of_the_stored_values(self, container):
         n_samples, n_features = 20_000, 5_000
+        random = np.random.default_rng(0)
+        rows = random.integers(n_samples, size=100_000)
+        columns = random.integers(n_features, size=100_000)
+        values = random.standard_normal(100_000)
         raw = container(
-            sp.random_array(
-                (n_samples, n_features), density=1e-3, rng=np.random.default_rng(0)
-            )
+            sp.coo_array((values, (rows, columns)), (n_samples, n_features))
         )
         matrix = as_matrix(raw).affine(np.ones(n_features), np.full(n_features, 2.0))
         right, left = factor(n_features), factor(n_samples)
