@@ -3,11 +3,12 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ufselect import SCFS, UnsupervisedSelector, all_selectors
+from ufselect import SCFS, SPEC, UnsupervisedSelector, all_selectors
 
 INSTANCES: list[UnsupervisedSelector] = [
     *(selector() for selector in all_selectors().values()),
     SCFS(solver="paper", n_clusters=2),
+    SPEC(phi=3),
 ]
 
 

@@ -3,6 +3,8 @@
 from ufselect._version import __version__
 from ufselect.selectors import (
     SCFS,
+    SPEC,
+    LaplacianScore,
     MaxVariance,
     RandomSelection,
     UnsupervisedSelector,
@@ -11,6 +13,8 @@ from ufselect.selectors import (
 
 __all__ = [
     "SCFS",
+    "SPEC",
+    "LaplacianScore",
     "MaxVariance",
     "RandomSelection",
     "UnsupervisedSelector",

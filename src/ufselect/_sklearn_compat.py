@@ -3,7 +3,7 @@
 from typing import Any
 
 from sklearn.base import _fit_context as fit_context
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
 
 try:
     # Experimental, from scikit-learn 1.9 on.
@@ -18,6 +18,7 @@ __all__ = [
     "CallbackSupportMixin",
     "FitProgress",
     "Interval",
+    "Options",
     "RealNotInt",
     "StrOptions",
     "fit_context",

@@ -116,6 +116,10 @@ class DataMatrix(ABC):
         """Return the multiplications in a product with one vector."""
         return self.shape[0] * self.shape[1]
 
+    def column_blocks(self) -> Iterator[slice]:
+        """Yield slices of columns that are small when made dense."""
+        return self._slices(self.shape[1], self.shape[0])
+
     def feature_gram(self) -> Float:
         """Return ``X.T @ X`` (p x p)."""
         gram = np.zeros((self.shape[1], self.shape[1]))
@@ -127,7 +131,7 @@ class DataMatrix(ABC):
     def sample_gram(self, weights: Float | None = None) -> Float:
         """Return ``X diag(w) X.T`` (n x n) for weights >= 0, by default ones."""
         gram = np.zeros((self.shape[0], self.shape[0]))
-        for block in self._slices(self.shape[1], self.shape[0]):
+        for block in self.column_blocks():
             piece = self.columns(block)
             if weights is not None:
                 piece *= np.sqrt(weights[block])
@@ -161,7 +165,7 @@ class DataMatrix(ABC):
         """Return, for each column, the share of samples that repeat its median."""
         n_samples, n_features = self.shape
         share = np.empty(n_features)
-        for block in self._slices(n_features, n_samples):
+        for block in self.column_blocks():
             piece = self.columns(block)
             median = np.partition(piece, n_samples // 2, axis=0)[n_samples // 2]
             share[block] = np.count_nonzero(piece == median, axis=0) - 1

@@ -1,9 +1,11 @@
 """The methods, one file each. A new one needs one import line here."""
 
 from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.selectors.laplacian_score import LaplacianScore
 from ufselect.selectors.max_variance import MaxVariance
 from ufselect.selectors.random_selection import RandomSelection
 from ufselect.selectors.scfs import SCFS
+from ufselect.selectors.spec import SPEC
 
 
 def all_selectors() -> dict[str, type[UnsupervisedSelector]]:
@@ -13,7 +15,7 @@ def all_selectors() -> dict[str, type[UnsupervisedSelector]]:
     --------
     >>> from ufselect import all_selectors
     >>> sorted(all_selectors())
-    ['MaxVariance', 'RandomSelection', 'SCFS']
+    ['LaplacianScore', 'MaxVariance', 'RandomSelection', 'SCFS', 'SPEC']
     """
     return {
         name: value
@@ -26,6 +28,8 @@ def all_selectors() -> dict[str, type[UnsupervisedSelector]]:
 
 __all__ = [
     "SCFS",
+    "SPEC",
+    "LaplacianScore",
     "MaxVariance",
     "RandomSelection",
     "UnsupervisedSelector",

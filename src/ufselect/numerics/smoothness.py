@@ -1,0 +1,82 @@
+"""How smoothly each feature varies over a graph of the samples.
+
+With degrees d, ``D = diag(d)`` and ``L = D - S``, a feature f with degree-weighted mean
+removed (call it g) has Laplacian score ``g'Lg / g'Dg``. All of it is quadratic in the
+columns of X, which are therefore looked at in blocks and never kept.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from ufselect.matrix import DataMatrix, Float
+from ufselect.numerics.graphs import degrees, laplacian, normalised_laplacian
+
+
+class Smoothness(NamedTuple):
+    """Quadratic forms of every feature.
+
+    ``variation`` is ``f'Lf``, ``squares`` is ``f'Df`` and ``spread`` is ``g'Dg``,
+    where g is f with its degree-weighted mean removed.
+    """
+
+    variation: Float
+    squares: Float
+    spread: Float
+
+
+def smoothness(data: DataMatrix, graph: sp.csr_array) -> Smoothness:
+    """Return the quadratic forms of every feature over a graph."""
+    degree = degrees(graph)
+    difference = laplacian(graph)
+    forms = Smoothness(*np.zeros((3, data.shape[1])))
+    for block in data.column_blocks():
+        columns = data.columns(block)
+        forms.squares[block] = degree @ columns**2
+        # The variation does not see a constant; without it, no digits are lost.
+        columns -= (degree @ columns) / degree.sum()
+        forms.spread[block] = degree @ columns**2
+        forms.variation[block] = np.einsum("ij,ij->j", columns, difference @ columns)
+    return forms
+
+
+def leading_agreement(data: DataMatrix, graph: sp.csr_array, n_vectors: int) -> Float:
+    """Return ``sum_j (2 - l_j) (h'xi_j)^2`` over the leading non-trivial vectors.
+
+    The vectors xi_j and values l_j belong to the normalised Laplacian; h is
+    ``D^(1/2) f`` scaled to unit length. The trivial vector counts among n_vectors, so
+    that there are n_vectors - 1 terms, and at least one.
+    """
+    values, vectors = nontrivial_spectrum(graph, max(1, n_vectors - 1))
+    root = np.sqrt(degrees(graph))
+    result = np.zeros(data.shape[1])
+    for block in data.column_blocks():
+        columns = root[:, np.newaxis] * data.columns(block)
+        squares = np.einsum("ij,ij->j", columns, columns)
+        agreement = (2 - values) @ (vectors.T @ columns) ** 2
+        np.divide(agreement, squares, out=result[block], where=squares > 0)
+    return result
+
+
+def nontrivial_spectrum(graph: sp.csr_array, n_vectors: int) -> tuple[Float, Float]:
+    """Return the smallest eigenvalues of the normalised Laplacian and their vectors.
+
+    The trivial vector ``D^(1/2) 1`` is removed from the operator before, because in
+    a graph of several pieces its eigenvalue zero has other vectors too.
+    """
+    n_samples = graph.shape[0]
+    trivial = np.sqrt(degrees(graph))
+    trivial /= np.linalg.norm(trivial)
+    upside_down = 2 * sp.eye_array(n_samples) - normalised_laplacian(graph)
+
+    def multiply(vector: Float) -> Float:
+        return upside_down @ vector - 2 * trivial * (trivial @ vector)
+
+    operator = LinearOperator((n_samples, n_samples), matvec=multiply, dtype=np.float64)
+    start = np.random.RandomState(0).standard_normal(n_samples)
+    values, vectors = eigsh(
+        operator, k=min(n_vectors, n_samples - 1), which="LA", v0=start
+    )
+    return 2 - values, vectors

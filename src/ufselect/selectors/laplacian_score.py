@@ -1,0 +1,107 @@
+"""Laplacian score: features that vary smoothly over a graph of the samples."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ufselect._sklearn_compat import Interval, StrOptions
+from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.numerics.graphs import neighbour_graph
+from ufselect.numerics.smoothness import smoothness
+from ufselect.selectors.base import UnsupervisedSelector
+
+
+class LaplacianScore(UnsupervisedSelector):
+    """Laplacian score (LS).
+
+    Ranks each feature on its own by how little it changes between neighbouring
+    samples, relative to its variance::
+
+        LS(f) = g'Lg / g'Dg,   g = f - (f'D1 / 1'D1) 1                (small is good)
+
+    with S a neighbour graph of the samples, ``D = diag(S1)`` and ``L = D - S``.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features, fraction of them, or None for half.
+    n_neighbors : int, default=5
+        Neighbours of each sample in the graph.
+    weights : {"binary", "heat"}, default="binary"
+        Weights of the edges: one, or ``exp(-d^2 / (2 sigma^2))``.
+    sigma : float or None, default=None
+        Bandwidth of the heat weights; None takes the median distance to a neighbour.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (p,)
+        ``1 - LS``, higher is better.
+    order_ : ndarray of shape (p,)
+        Features from best to worst.
+
+    Notes
+    -----
+    **Optimised.** Nothing: a closed formula.
+
+    **Differs.** The paper weights edges by ``exp(-d^2 / t)`` with a t to choose, which
+    underflows on data with large distances; weights are binary by default here, and
+    ``sigma`` is found from the data. A sample is not its own neighbour, as in the
+    paper; a self edge, which some public code adds, changes D and the scores.
+
+    **Confidence.** Confirmed, against two public implementations.
+
+    **Needs c.** No.
+
+    **Cost.** O(n^2 p) for the graph, O(k n p) for the scores; sparse X stays sparse in
+    the graph and is made dense by blocks of columns in the scores.
+
+    References
+    ----------
+    X. He, D. Cai, P. Niyogi. Laplacian score for feature selection. Advances in Neural
+    Information Processing Systems 18 (2005) 507-514.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ufselect import LaplacianScore
+    >>> X = load_iris().data
+    >>> LaplacianScore(n_features_to_select=2).fit(X).get_support()
+    array([False, False,  True,  True])
+    """
+
+    PARAM_GRID: ClassVar[dict[str, list[Any]]] = {"n_neighbors": [5], "sigma": [None]}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **UnsupervisedSelector._parameter_constraints,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "weights": [StrOptions({"binary", "heat"})],
+        "sigma": [None, Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        n_neighbors: int = 5,
+        weights: str = "binary",
+        sigma: float | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.sigma = sigma
+
+    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        graph = neighbour_graph(
+            data.raw,
+            self.n_neighbors,
+            weights="heat" if self.weights == "heat" else "binary",
+            bandwidth=self.sigma,
+        )
+        forms = smoothness(data, graph)
+        # A constant feature is no smoother than noise; the base class puts it last.
+        ratio = np.ones(data.shape[1])
+        varying = ~summary.constant & (forms.spread > 0)
+        np.divide(forms.variation, forms.spread, out=ratio, where=varying)
+        return 1 - ratio

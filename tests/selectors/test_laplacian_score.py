@@ -1,0 +1,102 @@
+"""Laplacian score against reference numbers, the naive formula and identities."""
+
+import numpy as np
+import oracle_files
+import pytest
+import scipy.sparse as sp
+
+from ufselect import SPEC, LaplacianScore
+from ufselect.matrix import as_matrix
+from ufselect.numerics.smoothness import smoothness
+
+
+def score(X, graph):
+    forms = smoothness(as_matrix(X), sp.csr_array(graph))
+    return forms.variation / forms.spread
+
+
+def naive_score(X, graph):
+    scores = []
+    for f in X.T:
+        degree = graph.sum(axis=1)
+        g = f - (f @ degree) / degree.sum()
+        pairs = sum(
+            (g[i] - g[j]) ** 2 * graph[i, j]
+            for i in range(len(g))
+            for j in range(len(g))
+        )
+        scores.append(pairs / 2 / (g**2 @ degree))
+    return np.array(scores)
+
+
+@pytest.mark.parametrize("letter", ["A", "B"])
+def test_scores_are_the_reference_numbers(letter):
+    given = oracle_files.inputs(letter)
+    ((_, values),) = oracle_files.runs("ls", letter)
+
+    np.testing.assert_allclose(
+        score(given["X"], given["S"]), values["laplacian_score"], rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("letter", ["A", "B"])
+def test_selector_ranks_small_scores_first(letter):
+    given = oracle_files.inputs(letter)
+    ((_, values),) = oracle_files.runs("ls", letter)
+    selector = LaplacianScore().fit(given["X"])
+
+    np.testing.assert_array_equal(
+        selector.order_, np.argsort(values["laplacian_score"], kind="stable")
+    )
+    np.testing.assert_allclose(
+        selector.scores_, values["one_minus_laplacian_score"], rtol=1e-6
+    )
+
+
+def test_scores_equal_the_sum_over_pairs():
+    given = oracle_files.inputs("A")
+
+    np.testing.assert_allclose(
+        score(given["X"], given["S"]), naive_score(given["X"], given["S"])
+    )
+
+
+@pytest.mark.parametrize("weights", ["binary", "heat"])
+def test_it_is_the_second_function_of_spec(weights):
+    X = oracle_files.inputs("B")["X"]
+    laplacian_score = LaplacianScore(weights=weights).fit(X).scores_
+    spec = SPEC(phi=2, weights=weights).fit(X).scores_
+
+    np.testing.assert_allclose(laplacian_score, spec)
+
+
+def test_each_score_ignores_shift_and_scale_of_its_feature():
+    given = oracle_files.inputs("A")
+    X, graph = given["X"], given["S"]
+    factors = np.linspace(0.1, 9.0, X.shape[1])
+
+    np.testing.assert_allclose(score(X * factors + 1e6, graph), score(X, graph), 1e-6)
+
+
+def test_scores_lie_between_zero_and_two():
+    given = oracle_files.inputs("B")
+    scores = score(given["X"], given["S"])
+
+    assert scores.min() >= 0
+    assert scores.max() <= 2
+
+
+def test_a_self_edge_would_change_the_scores():
+    given = oracle_files.inputs("A")
+    with_self_edges = given["S"] + np.eye(len(given["S"]))
+
+    assert not np.allclose(
+        score(given["X"], with_self_edges), score(given["X"], given["S"]), rtol=1e-3
+    )
+
+
+def test_default_call_needs_no_graph(planted):
+    data = planted(60, 40, n_informative=8)
+    selector = LaplacianScore(8).fit(data.X)
+
+    assert len(set(selector.order_[:8]) & set(data.informative)) >= 6
