@@ -1,11 +1,12 @@
 """The command line: what it prints, writes and returns."""
 
+import json
 import subprocess
 import sys
 
 import pytest
 
-from ufselect import __version__
+from ufselect import __version__, all_selectors
 from ufselect.cli import demo, main
 
 
@@ -48,6 +49,26 @@ def test_interruption_ends_cleanly(monkeypatch, capsys):
 
     assert code == 130
     assert "interrupted" in capsys.readouterr().err
+
+
+def test_methods_are_listed_with_one_line_each(capsys):
+    code = main(["methods"])
+    lines = capsys.readouterr().out.splitlines()
+
+    assert code == 0
+    assert [line.split()[0] for line in lines] == sorted(all_selectors())
+
+
+def test_methods_are_listed_as_json(capsys):
+    main(["methods", "--json"])
+
+    assert json.loads(capsys.readouterr().out).keys() == all_selectors().keys()
+
+
+def test_methods_page_is_printed_as_markdown(capsys):
+    main(["methods", "--markdown"])
+
+    assert capsys.readouterr().out.startswith("# Methods")
 
 
 @pytest.mark.parametrize("arguments", [[], ["unknown"], ["demo", "--seed", "x"]])

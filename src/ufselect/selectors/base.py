@@ -3,7 +3,7 @@
 import warnings
 from abc import ABCMeta, abstractmethod
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,13 +17,28 @@ from ufselect._sklearn_compat import Interval, RealNotInt, fit_context
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 
 
+class Properties(NamedTuple):
+    """What a method is made of: the columns of the comparison in the SCFS paper."""
+
+    self_expression: str = "no"
+    similarity: str = "no"
+    adaptive_graph: bool = False
+    joint_learning: bool = False
+    clustering: bool = False
+    regression: bool = False
+    regularisation: bool = False
+
+
 class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
     """Base class of all selectors: validates, asks for scores, ranks.
 
     A method derives from this class, declares its parameters in ``__init__`` and
-    ``_parameter_constraints``, and implements ``_score_features``. The rest (input
-    checks, number of features, order, names, output frames) is done here.
+    ``_parameter_constraints`` and what it is made of in ``PROPERTIES``, and implements
+    ``_score_features``. The rest (input checks, number of features, order, names,
+    output frames) is done here.
     """
+
+    PROPERTIES: ClassVar[Properties] = Properties()
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [

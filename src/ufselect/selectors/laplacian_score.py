@@ -9,7 +9,7 @@ from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import neighbour_graph
 from ufselect.numerics.smoothness import smoothness
-from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.selectors.base import Properties, UnsupervisedSelector
 
 
 class LaplacianScore(UnsupervisedSelector):
@@ -70,6 +70,7 @@ class LaplacianScore(UnsupervisedSelector):
     array([False, False,  True,  True])
     """
 
+    PROPERTIES = Properties(similarity="explicit", joint_learning=True)
     PARAM_GRID: ClassVar[dict[str, list[Any]]] = {"n_neighbors": [5], "sigma": [None]}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

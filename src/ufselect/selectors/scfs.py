@@ -37,7 +37,7 @@ from ufselect.numerics.starts import (
     start_from_components,
     start_memberships,
 )
-from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.selectors.base import Properties, UnsupervisedSelector
 
 # Defaults in units where X is centred and |X|^2 = c; see "auto" in the docstring.
 AUTO_ALPHA = 0.1
@@ -132,6 +132,8 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
 
     Notes
     -----
+    **Optimised.** W and G together, alternately, by one of two solvers.
+
     **Exact solver.** Every feasible G is ``P diag(P'1)^(-1/2)`` for a soft partition
     P (non-negative, rows sum to one), and every soft partition without an empty
     column gives a feasible G. The fit alternates projected gradient steps for P with
@@ -143,6 +145,13 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     two-cycle caused by gamma. Its result is therefore governed by its start. Where
     beta is too large for any feature its W shrinks without end instead of being
     zero, and the order of what is left is returned until it drowns in rounding.
+
+    **Differs.** The paper's solver penalises the constraint; the default solves it.
+    The default adds an intercept, weights without units and a preparation of X.
+
+    **Confidence.** Confirmed: the paper solver equals the authors' code.
+
+    **Needs c.** Yes.
 
     **Cost.** O(n p min(n, p)) once, then O(n min(n, p) c) per step; no n x n matrix
     unless 2 n <= p, and no p x p matrix unless p <= n.
@@ -162,6 +171,20 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     >>> selector.set_output(transform="pandas").fit_transform(X).shape
     (150, 2)
     """
+
+    PROPERTIES = Properties(
+        self_expression="samples",
+        similarity="implicit",
+        adaptive_graph=True,
+        joint_learning=True,
+        clustering=True,
+        regression=True,
+        regularisation=True,
+    )
+    PARAM_GRID: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [1e-4, 1e-2, 1.0, 1e2, 1e4],
+        "beta": [1e-4, 1e-2, 1.0, 1e2, 1e4],
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,

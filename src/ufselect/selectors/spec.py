@@ -9,7 +9,7 @@ from ufselect._sklearn_compat import Interval, Options, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import neighbour_graph
 from ufselect.numerics.smoothness import leading_agreement, smoothness
-from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.selectors.base import Properties, UnsupervisedSelector
 
 
 class SPEC(UnsupervisedSelector):
@@ -77,6 +77,7 @@ class SPEC(UnsupervisedSelector):
     array([False, False,  True,  True])
     """
 
+    PROPERTIES = Properties(similarity="explicit", joint_learning=True)
     PARAM_GRID: ClassVar[dict[str, list[Any]]] = {"phi": [1, 2, 3], "sigma": [None]}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

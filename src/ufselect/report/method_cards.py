@@ -1,0 +1,81 @@
+"""The page of method cards, made from the docstrings of the selectors."""
+
+import inspect
+import re
+from collections.abc import Mapping
+
+HEADINGS = {
+    "self_expression": "self-expression",
+    "similarity": "similarity",
+    "adaptive_graph": "adaptive graph",
+    "joint_learning": "joint learning",
+    "clustering": "clustering",
+    "regression": "regression",
+    "regularisation": "regularisation",
+}
+
+INTRODUCTION = """# Methods
+
+This page is made by `ufselect methods --markdown` from the classes themselves.
+
+The table has the columns of the comparison in the SCFS paper: what expresses what,
+whether the similarity of samples is computed, whether the graph is learned, whether
+learning and selection are joint, and which of clustering, regression and regularisation
+take part.
+"""
+
+
+def summary_line(selector: type) -> str:
+    """Return the first line of the docstring of a selector."""
+    return (inspect.getdoc(selector) or "").split("\n", 1)[0]
+
+
+def method_page(selectors: Mapping[str, type]) -> str:
+    """Return the page of all method cards in Markdown."""
+    cards = [method_card(name, selector) for name, selector in selectors.items()]
+    return "\n".join([INTRODUCTION, property_table(selectors), *cards])
+
+
+def property_table(selectors: Mapping[str, type]) -> str:
+    """Return the table of properties that the classes declare."""
+    lines = [
+        "| method | " + " | ".join(HEADINGS.values()) + " |",
+        "|---" * (len(HEADINGS) + 1) + "|",
+    ]
+    for name, selector in selectors.items():
+        values = selector.PROPERTIES._asdict()  # type: ignore[attr-defined]
+        cells = [_cell(values[key]) for key in HEADINGS]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def method_card(name: str, selector: type) -> str:
+    """Return description, notes and references of one method in Markdown."""
+    sections = docstring_sections(selector)
+    parts = [f"## {name}", sections[""]]
+    parts += [sections["Notes"]] if "Notes" in sections else []
+    if "References" in sections:
+        parts.append("**Reference.** " + sections["References"])
+    return "\n\n".join(as_markdown(part) for part in parts) + "\n"
+
+
+def docstring_sections(selector: type) -> dict[str, str]:
+    """Return the sections of a numpydoc docstring; the description has no name."""
+    pieces = re.split(r"^(.+)\n-{3,}\n", inspect.getdoc(selector) or "", flags=re.M)
+    titles = ["", *pieces[1::2]]
+    return dict(zip(titles, (text.strip() for text in pieces[::2]), strict=True))
+
+
+def as_markdown(text: str) -> str:
+    """Return text with literal blocks and literals in Markdown's notation."""
+    return re.sub(
+        r"::\n\n((?:(?: {4}.*)?\n)*(?: {4}.*))",
+        lambda match: ":\n\n```text\n" + inspect.cleandoc(match[1]) + "\n```",
+        text.replace("``", "`"),
+    )
+
+
+def _cell(value: str | bool) -> str:
+    if isinstance(value, str):
+        return value
+    return "yes" if value else "no"
