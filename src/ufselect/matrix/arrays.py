@@ -64,6 +64,10 @@ class SparseMatrix(InMemoryMatrix):
         """Return the number of stored values."""
         return int(self.raw.nnz)
 
+    def points(self) -> Any:
+        """Return the samples in rows, scaled, not shifted and still sparse."""
+        return sp.csr_array(self.raw @ sp.diags_array(self.scale))
+
     def scale_samples(self, factors: Float) -> Self:
         """Return the matrix with scaled rows, which is as sparse as before."""
         scaled = sp.diags_array(factors.astype(self.raw.dtype)) @ self.raw

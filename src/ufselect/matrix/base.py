@@ -111,6 +111,13 @@ class DataMatrix(ABC):
         own = piece.base is None
         return np.asarray(piece, np.float64) if own else np.array(piece, np.float64)
 
+    def points(self) -> Any:
+        """Return the samples in rows, up to a shift, to measure distances between.
+
+        A shift changes no distance, and would fill a sparse matrix.
+        """
+        return self.rows(slice(None))
+
     @property
     def multiplications(self) -> int:
         """Return the multiplications in a product with one vector."""

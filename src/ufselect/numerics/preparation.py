@@ -52,6 +52,17 @@ def choose_preparation(data: DataMatrix, summary: ColumnSummary) -> Kind:
     return "samples" if amounts else "none"
 
 
+def preparation_kind(
+    standardize: bool | str, data: DataMatrix, summary: ColumnSummary
+) -> Kind:
+    """Return the preparation that a parameter ``standardize`` asks for."""
+    if standardize == "auto":
+        return choose_preparation(data, summary)
+    if standardize == "samples":
+        return "samples"
+    return "features" if standardize else "none"
+
+
 def scaled(
     data: DataMatrix, summary: ColumnSummary, kind: Kind
 ) -> tuple[DataMatrix, ColumnSummary, Float]:

@@ -156,6 +156,15 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             return int(wanted)
         return max(1, int(n_features * wanted))
 
+    def _refuse_more_clusters_than_samples(
+        self, n_clusters: int, n_samples: int
+    ) -> None:
+        if n_clusters > n_samples:
+            raise ValueError(
+                f"n_clusters={n_clusters} but X has n_samples={n_samples}; "
+                f"ask for at most {n_samples} clusters."
+            )
+
     def _warn_not_converged(self, max_iter: int) -> None:
         warnings.warn(
             f"{type(self).__name__} stopped after max_iter={max_iter} iterations "

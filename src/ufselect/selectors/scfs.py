@@ -17,8 +17,8 @@ from ufselect._sklearn_compat import (
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.preparation import (
     Kind,
-    choose_preparation,
     non_negative,
+    preparation_kind,
     prepare,
 )
 from ufselect.numerics.row_sparse import largest_penalty, row_norms
@@ -237,11 +237,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         self.verbose = verbose
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        if self.n_clusters > data.shape[0]:
-            raise ValueError(
-                f"n_clusters={self.n_clusters} but X has n_samples={data.shape[0]}; "
-                f"ask for at most {data.shape[0]} clusters."
-            )
+        self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         self.standardize_ = self._preparation(data, summary)
         solve = self._solve_paper if self.solver == "paper" else self._solve_exact
         # What the solver multiplies by, over and over: X or, if smaller, X X'.
@@ -367,13 +363,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         progress.finish()
 
     def _preparation(self, data: DataMatrix, summary: ColumnSummary) -> Kind:
-        if self.standardize == "auto":
-            if self.solver == "paper":
-                return "none"
-            return choose_preparation(data, summary)
-        if self.standardize == "samples":
-            return "samples"
-        return "features" if self.standardize else "none"
+        if self.standardize == "auto" and self.solver == "paper":
+            return "none"
+        return preparation_kind(self.standardize, data, summary)
 
     def _start(
         self, matrix: DataMatrix, products: Products, random: np.random.RandomState
