@@ -1,23 +1,7 @@
 """Unsupervised feature selection: the few columns that matter, without labels."""
 
 from ufselect._version import __version__
-from ufselect.selectors import (
-    SCFS,
-    SPEC,
-    LaplacianScore,
-    MaxVariance,
-    RandomSelection,
-    UnsupervisedSelector,
-    all_selectors,
-)
+from ufselect.selectors import *  # noqa: F403 - every method is public
+from ufselect.selectors import UnsupervisedSelector, all_selectors
 
-__all__ = [
-    "SCFS",
-    "SPEC",
-    "LaplacianScore",
-    "MaxVariance",
-    "RandomSelection",
-    "UnsupervisedSelector",
-    "__version__",
-    "all_selectors",
-]
+__all__ = [*all_selectors(), "UnsupervisedSelector", "__version__", "all_selectors"]

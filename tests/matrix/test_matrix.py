@@ -514,3 +514,17 @@ def test_sparse_and_dense_agree_after_all_preparations():
     np.testing.assert_allclose(
         sparse.sample_gram(), dense.sample_gram(), rtol=0, atol=1e-11
     )
+
+
+def test_points_of_sparse_and_dense_samples_have_the_same_distances():
+    X = np.random.RandomState(0).standard_normal((12, 5))
+    scale, factors = np.arange(1.0, 6.0), np.linspace(0.5, 2, 12)
+    dense, sparse = (
+        as_matrix(convert(X)).scale_samples(factors).affine(np.ones(5), scale).points()
+        for convert in (np.asarray, sp.csr_array)
+    )
+
+    assert sp.issparse(sparse)
+    np.testing.assert_allclose(
+        dense - dense[0], sparse.toarray() - sparse.toarray()[0], atol=1e-12
+    )

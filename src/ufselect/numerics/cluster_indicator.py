@@ -1,0 +1,63 @@
+"""Scaled cluster indicators ``F = Y (Y'Y)^(-1/2)``, from a graph of the samples."""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh
+from scipy.sparse.linalg import eigsh
+from sklearn.cluster import KMeans
+
+from ufselect.matrix.base import Float, Index
+from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.starts import crisp_memberships, with_every_cluster
+
+# Up to this many samples a dense eigenproblem is solved at once, and exactly.
+LARGEST_DENSE = 1000
+
+# Added to every entry: a multiplicative rule can never move a zero.
+OFFSET = 0.2
+
+
+def indicator_from_labels(
+    labels: Index, n_clusters: int, offset: float = OFFSET
+) -> Float:
+    """Return ``Y (Y'Y)^(-1/2) + offset``, where Y has a one at the label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> indicator_from_labels(np.array([0, 0, 0, 0, 1]), 2, 0.0)[3:]
+    array([[0.5, 0. ],
+           [0. , 1. ]])
+    """
+    memberships = crisp_memberships(labels, n_clusters)
+    return memberships / np.sqrt(memberships.sum(axis=0)) + offset
+
+
+def clusters_of_graph(
+    normalised: sp.csr_array, n_clusters: int, random: np.random.RandomState
+) -> Index:
+    """Return the labels of spectral clustering with a normalised Laplacian.
+
+    k-means, from ten starts, on the lowest eigenvectors with rows of unit length.
+    """
+    vectors = lowest_vectors_of_graph(normalised, n_clusters)
+    lengths = row_norms(vectors)
+    lengths[lengths == 0] = 1.0
+    points = vectors / lengths[:, np.newaxis]
+    labels = KMeans(n_clusters, n_init=10, random_state=random).fit_predict(points)
+    return with_every_cluster(labels.astype(np.intp), n_clusters)
+
+
+def lowest_vectors_of_graph(normalised: sp.csr_array, count: int) -> Float:
+    """Return eigenvectors of the smallest eigenvalues of a normalised Laplacian."""
+    n_samples = normalised.shape[0]
+    vectors: Float
+    if n_samples <= LARGEST_DENSE or 2 * count >= n_samples:
+        vectors = eigh(normalised.toarray(), subset_by_index=[0, count - 1])[1]
+        return vectors
+    # Eigenvalues lie between 0 and 2; the lowest become the largest, which need no
+    # factorisation. The start is fixed, so that the same graph gives the same vectors.
+    turned = 2.0 * sp.eye_array(n_samples, format="csr") - normalised
+    start = np.random.RandomState(0).standard_normal(n_samples)
+    vectors = eigsh(turned, count, which="LA", v0=start)[1][:, ::-1]
+    return vectors
