@@ -48,6 +48,23 @@ def shrink_rows(matrix: Float, amount: float) -> Float:
     return matrix * factors[:, np.newaxis]
 
 
+def ranked_below(sizes: Float, nearness: Float) -> Float:
+    """Return sizes in which zeros are ranked, below all others, by their nearness.
+
+    A nearness of one or more lies just below the smallest size.
+
+    Examples
+    --------
+    >>> ranked_below(np.array([2.0, 0.0, 4.0, 0.0]), np.array([1.0, 0.5, 1.0, 0.0]))
+    array([2.   , 0.999, 4.   , 0.   ])
+    """
+    inside = sizes > 0
+    if not inside.any():
+        return nearness
+    outside = 0.999 * sizes[inside].min() * np.minimum(nearness, 1.0)
+    return np.where(inside, sizes, outside)
+
+
 def largest_penalty(matrix: DataMatrix, target: Float) -> float:
     """Return the penalty from which on W = 0."""
     return 2 * float(row_norms(matrix.transpose_dot(target)).max())

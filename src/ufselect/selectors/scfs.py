@@ -21,7 +21,7 @@ from ufselect.numerics.preparation import (
     preparation_kind,
     prepare,
 )
-from ufselect.numerics.row_sparse import largest_penalty, row_norms
+from ufselect.numerics.row_sparse import largest_penalty, ranked_below, row_norms
 from ufselect.numerics.scfs_exact import (
     ExactFit,
     Products,
@@ -298,7 +298,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             largest_beta=alpha * largest / unit / unit / unit,
             memberships=best.memberships,
             coef=coef,
-            scores=scores_of(coef, best.proximity),
+            scores=ranked_below(row_norms(coef), best.proximity),
             history=np.array(best.history) / unit / unit,
             converged=best.converged,
             vanished=not best.coef.any(),
@@ -399,16 +399,6 @@ class _Outcome(NamedTuple):
     history: Float
     converged: bool
     vanished: bool
-
-
-def scores_of(coef: Float, proximity: Float) -> Float:
-    """Return row norms; zero rows get a share of the smallest norm by proximity."""
-    norms = row_norms(coef)
-    inside = norms > 0
-    if not inside.any():
-        return norms
-    outside = 0.999 * norms[inside].min() * np.minimum(proximity, 1.0)
-    return np.where(inside, norms, outside)
 
 
 def useful_penalty(matrix: DataMatrix, memberships: Float, size: float) -> float:

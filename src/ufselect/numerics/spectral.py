@@ -1,0 +1,88 @@
+"""Spectral embedding: the smoothest functions on a graph of samples."""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from ufselect.matrix import Float
+from ufselect.numerics.graphs import degrees, inverse_root
+
+# Up to this many samples a dense decomposition is as fast, and exact.
+SMALL = 200
+
+
+def spectral_embedding(graph: sp.csr_array, n_components: int) -> Float:
+    """Return the smallest non-trivial solutions y of ``L y = lambda D y``.
+
+    They are ``D^(-1/2) u`` for the largest eigenvectors u of
+    ``D^(-1/2) S D^(-1/2)``, in order, other than the constant y. At most n - 1 exist.
+
+    Where the graph falls apart, its m parts have m smallest eigenvectors in common,
+    and any basis of them would do. The one used here tells the heaviest part from
+    the rest, the second from what is left, and so on, whatever the eigensolver and
+    the order of the samples; only the constant is left out. The largest entry of a
+    vector is positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> path = sp.csr_array(np.diag([1.0, 1.0], 1) + np.diag([1.0, 1.0], -1))
+    >>> np.abs(spectral_embedding(path, 1).round(3)).ravel()
+    array([0.707, 0.   , 0.707])
+    """
+    scale = inverse_root(degrees(graph))
+    similarity = sp.csr_array(sp.diags_array(scale) @ graph @ sp.diags_array(scale))
+    parts = part_vectors(graph)
+    contrasts = parts[:, 1 : n_components + 1]
+    wanted = min(n_components, graph.shape[0] - 1) - contrasts.shape[1]
+    vectors = np.hstack([contrasts, largest_beside(similarity, parts, wanted)])
+    return with_positive_peak(vectors * scale[:, np.newaxis])
+
+
+def part_vectors(graph: sp.csr_array) -> Float:
+    """Return an orthonormal basis of the eigenvectors that belong to the parts.
+
+    The first is ``D^(1/2) 1``; a connected graph has no other.
+    """
+    n_parts, part = connected_components(graph, directed=False)
+    roots = np.sqrt(degrees(graph))
+    # A sample without edges is a part of its own, of no weight anywhere else.
+    roots[roots == 0] = 1.0
+    basis = np.zeros((graph.shape[0], n_parts))
+    basis[np.arange(graph.shape[0]), part] = roots
+    heaviest_first = np.argsort(-np.square(basis).sum(axis=0), kind="stable")
+    # The sum of all parts first, and then all parts but the lightest.
+    ordered = np.column_stack([roots, basis[:, heaviest_first[:-1]]])
+    return np.linalg.qr(ordered)[0]
+
+
+def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Float:
+    """Return the largest eigenvectors orthogonal to the known ones, largest first.
+
+    Eigenvalues are at most one, so that subtracting two moves the known to the end.
+    """
+    n_samples = similarity.shape[0]
+    if n_vectors == 0:
+        return np.empty((n_samples, 0))
+    if n_samples <= SMALL or 2 * n_vectors >= n_samples:
+        dense = similarity.toarray() - 2 * known @ known.T
+        chosen = [n_samples - n_vectors, n_samples - 1]
+        return eigh(dense, subset_by_index=chosen)[1][:, ::-1]
+
+    def multiply(vector: Float) -> Float:
+        return similarity @ vector - 2 * (known @ (known.T @ vector))
+
+    operator = LinearOperator((n_samples, n_samples), matvec=multiply, dtype=np.float64)
+    start = np.random.RandomState(0).standard_normal(n_samples)
+    values, vectors = eigsh(operator, k=n_vectors, which="LA", v0=start)
+    return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
+
+
+def with_positive_peak(vectors: Float) -> Float:
+    """Return the vectors, each with the sign that makes its largest entry positive."""
+    peaks = np.abs(vectors).argmax(axis=0)
+    signs = np.sign(vectors[peaks, np.arange(vectors.shape[1])])
+    return vectors * np.where(signs == 0, 1.0, signs)

@@ -1,0 +1,152 @@
+"""The iteration of UDFS: smallest eigenvectors under reweighted rows.
+
+``minimise tr(W' M W) + gamma |W|_21`` over W with orthonormal columns, where
+``M = X' L X`` for a sparse positive semi-definite n x n matrix L.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from ufselect.matrix import DataMatrix, Float
+
+# Smoothing of row norms, as published.
+SMOOTHING = np.finfo(np.float64).eps
+
+# Up to this many features a p x p matrix is smaller than what else is kept.
+SMALL = 200
+
+# Maps row weights to the smallest eigenvectors of M + diag(weights).
+Eigenvectors = Callable[[Float], Float]
+
+
+class UDFSFit(NamedTuple):
+    """W, the objective after each iteration, and whether it settled."""
+
+    coef: Float
+    history: list[float]
+    converged: bool
+
+
+def diagonal_of_scatter(matrix: DataMatrix, discriminant: sp.csr_array) -> Float:
+    """Return the diagonal of ``X' L X``, block by block of columns."""
+    n_samples, n_features = matrix.shape
+    diagonal = np.empty(n_features)
+    step = max(1, 1_000_000 // n_samples)
+    for start in range(0, n_features, step):
+        block = slice(start, min(start + step, n_features))
+        columns = matrix.columns(block)
+        diagonal[block] = np.einsum("ij,ij->j", columns, discriminant @ columns)
+    return np.maximum(diagonal, 0.0)
+
+
+def smallest_through_features(
+    matrix: DataMatrix, discriminant: sp.csr_array, n_vectors: int
+) -> Eigenvectors:
+    """Return the solver that forms M, which is p x p: for p <= n."""
+    columns = matrix.columns(slice(None))
+    scatter = columns.T @ (discriminant @ columns)
+    scatter = (scatter + scatter.T) / 2
+
+    def solve(weights: Float) -> Float:
+        weighted = scatter.copy()
+        weighted.flat[:: len(weighted) + 1] += weights
+        return eigh(weighted, subset_by_index=[0, n_vectors - 1])[1]
+
+    return solve
+
+
+def smallest_through_samples(
+    matrix: DataMatrix, discriminant: sp.csr_array, n_vectors: int
+) -> Eigenvectors:
+    """Return the solver that inverts M + diag(weights) with n x n matrices: p > n.
+
+    With ``L = R'R`` and ``Y = R X``, for diagonal Q, Woodbury's identity is
+    ``(Y'Y + Q)^-1 = Q^-1 - Q^-1 Y' (I + Y Q^-1 Y')^-1 Y Q^-1``, whose largest
+    eigenvectors are wanted.
+    """
+    n_samples, n_features = matrix.shape
+    values, vectors = eigh(discriminant.toarray())
+    root = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
+    # Follows the features when they change places.
+    direction = np.random.RandomState(0).standard_normal((n_samples, 1))
+    start = 1.0 + matrix.transpose_dot(direction).ravel()
+
+    def solve(weights: Float) -> Float:
+        inner = root @ matrix.sample_gram(1 / weights) @ root.T
+        inner.flat[:: n_samples + 1] += 1.0
+        factor = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
+
+        def multiply(vector: Float) -> Float:
+            scaled = vector.reshape(-1, 1) / weights[:, np.newaxis]
+            image = cho_solve(factor, root @ matrix.dot(scaled), check_finite=False)
+            back = matrix.transpose_dot(root.T @ image)
+            return (scaled - back / weights[:, np.newaxis]).ravel()
+
+        operator = LinearOperator(
+            (n_features, n_features), matvec=multiply, dtype=np.float64
+        )
+        width = min(n_features, max(4 * n_vectors, 40))
+        found = eigsh(operator, k=n_vectors, which="LA", v0=start, ncv=width)
+        return np.linalg.qr(np.asarray(found[1]))[0]
+
+    return solve
+
+
+def smallest_eigenvectors(
+    matrix: DataMatrix, discriminant: sp.csr_array, n_vectors: int
+) -> Eigenvectors:
+    """Return the solver for the shape of the matrix."""
+    n_samples, n_features = matrix.shape
+    dense = n_features <= max(n_samples, SMALL)
+    make = smallest_through_features if dense else smallest_through_samples
+    return make(matrix, discriminant, n_vectors)
+
+
+def fit_udfs(
+    matrix: DataMatrix,
+    discriminant: sp.csr_array,
+    weights: Float,
+    solve: Eigenvectors,
+    *,
+    gamma: float,
+    max_iter: int,
+    tol: float,
+    report: Callable[[int, float], bool],
+) -> UDFSFit:
+    """Alternate eigenvectors and row weights ``1 / (2 |w_i|)``, from given weights.
+
+    Neither step raises the objective, as long as eigenvectors are exact.
+    """
+    history: list[float] = []
+    converged = False
+    for iteration in range(max_iter):
+        coef = solve(gamma * weights)
+        norms = np.sqrt(np.einsum("ij,ij->i", coef, coef) + SMOOTHING)
+        weights = 1 / (2 * norms)
+        fitted = matrix.dot(coef)
+        scatter = float(np.vdot(fitted, discriminant @ fitted))
+        history.append(scatter + gamma * float(norms.sum()))
+        stopped = report(iteration, history[-1])
+        if iteration and abs(history[-2] - history[-1]) <= tol * abs(history[-1]):
+            converged = True
+            break
+        if stopped:
+            break
+    return UDFSFit(coef, history, converged)
+
+
+def start_weights(scatter_diagonal: Float, n_vectors: int) -> Float:
+    """Return row weights as if ``|w_i|`` fell with the scatter ``M_ii`` of a feature.
+
+    Unlike equal weights they leave no choice among the vectors with ``M w = 0``, of
+    which there are many when p > n, and they change places with the features.
+    """
+    floor = 1e-6 * float(scatter_diagonal.mean())
+    norms = 1 / np.sqrt(np.maximum(scatter_diagonal, floor))
+    norms *= np.sqrt(n_vectors) / np.linalg.norm(norms)
+    return 1 / (2 * norms)

@@ -1,0 +1,170 @@
+"""MCFS: multi-cluster feature selection."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ufselect._sklearn_compat import Interval, StrOptions
+from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.numerics.graphs import neighbour_graph
+from ufselect.numerics.lars import elastic_net_point
+from ufselect.numerics.preparation import preparation_kind, prepare
+from ufselect.numerics.row_sparse import ranked_below
+from ufselect.numerics.spectral import spectral_embedding
+from ufselect.selectors.base import Properties, UnsupervisedSelector
+
+
+class MCFS(UnsupervisedSelector):
+    """Multi-cluster feature selection.
+
+    Embeds the samples by the smoothest functions on their neighbour graph, and
+    predicts each of these from as many features as are wanted::
+
+        L y_k = lambda_k D y_k             the K smallest, without the constant
+        minimise over a_k  |y_k - X a_k|^2 + ridge |a_k|^2 + beta_k |a_k|_1
+
+    with beta_k so small that a_k has the number of features wanted and one more is
+    about to enter. The score of feature j is the largest ``|a_kj| / |a_k|`` over k.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features, fraction of them, or None for half. The regressions
+        depend on it: another number is another fit, not another cut of the same
+        ranking.
+    n_clusters : int, default=8
+        Number K of functions, usually that of the clusters; n - 1 at most are used.
+    n_neighbors : int, default=5
+        Neighbours of each sample in the graph.
+    sigma : float or None, default=None
+        Bandwidth of the heat kernel ``exp(-d^2 / (2 sigma^2))``, in units of X after
+        ``standardize``. None is the median distance to a neighbour.
+    ridge : float, default=1e-3
+        Weight of the ridge, in units where columns have a mean square norm of one.
+        Without it no more features than samples could enter.
+    standardize : {"auto", "features", "samples"} or bool, default="auto"
+        Preparation of X, for the graph and the regressions alike: scale features to
+        unit variance ("features" or True), scale samples to unit length
+        ("samples"), or neither (False). "auto" decides from X as ``SCFS`` does.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (p,)
+        The scores. A feature that is in none of the regressions has a score below
+        all others, the higher the sooner it would enter one of them if the number
+        of features were raised.
+    order_ : ndarray of shape (p,)
+        Features from best to worst.
+    embedding_ : ndarray of shape (n, K)
+        The functions y_k; the largest entry of each is positive.
+    coef_ : ndarray of shape (p, K)
+        The regressions, each of unit length, for X as prepared.
+    standardize_ : {"features", "samples", "none"}
+        The preparation used.
+
+    Notes
+    -----
+    **Optimised.** Eigenvectors of the graph, and the exact path of each regression
+    by least angle steps in lasso mode, up to the end of the first line on which it
+    has the number of features wanted. There is neither chance nor a start.
+
+    **Differs.** Columns are centred, which is an intercept, and scaled together so
+    that the ridge has the same meaning in all units; the public code of the authors
+    does neither. The bandwidth of its graph is the mean distance of all pairs. The
+    paper ranks only the features in the regressions; the rest is ranked here by the
+    penalty at which each would enter along the next line of the path. A known
+    re-implementation takes the maximum of a_kj without absolute values and unit
+    length, another keeps the constant function.
+
+    **Confidence.** Confirmed: reference numbers of the authors' public code.
+
+    **Needs c.** Yes, as the number of functions.
+
+    **Cost.** O(n^2 p) for the graph, O(n p) and O(min(n, d)^3) for each of about
+    d steps of each of K paths, for d features wanted. The graph is sparse; for its
+    distances a dense copy of X is made unless X is sparse.
+
+    References
+    ----------
+    D. Cai, C. Zhang, X. He. Unsupervised feature selection for multi-cluster data.
+    KDD 2010, 333-342.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ufselect import MCFS
+    >>> X = load_iris(as_frame=True).data
+    >>> selector = MCFS(n_features_to_select=2, n_clusters=3)
+    >>> selector.set_output(transform="pandas").fit_transform(X).shape
+    (150, 2)
+    """
+
+    PROPERTIES = Properties(similarity="explicit", regression=True, regularisation=True)
+    PARAM_GRID: ClassVar[dict[str, list[Any]]] = {"n_neighbors": [5]}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **UnsupervisedSelector._parameter_constraints,
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "sigma": [None, Interval(Real, 0, None, closed="neither")],
+        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        n_clusters: int = 8,
+        n_neighbors: int = 5,
+        sigma: float | None = None,
+        ridge: float = 1e-3,
+        standardize: bool | str = "auto",
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.ridge = ridge
+        self.standardize = standardize
+
+    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        n_samples, n_features = data.shape
+        self._refuse_more_clusters_than_samples(self.n_clusters, n_samples)
+        self.standardize_ = preparation_kind(self.standardize, data, summary)
+        varying = np.flatnonzero(~summary.constant)
+        # Columns of unit norm on average.
+        prepared = prepare(data, summary, self.standardize_, float(len(varying)))
+        matrix = prepared.centred
+        self.embedding_ = self._embedding(matrix, prepared.unit)
+        if len(varying) < n_features:
+            matrix = matrix.take(varying)
+        n_nonzero = min(self.n_selected_, len(varying))
+        points = [
+            elastic_net_point(matrix, function, n_nonzero, self.ridge)
+            for function in self.embedding_.T
+        ]
+        coef = unit_columns(np.column_stack([point.coef for point in points]))
+        entry = np.max([point.entry for point in points], axis=0)
+        self.coef_ = np.zeros((n_features, len(points)))
+        self.coef_[varying] = coef
+        scores = np.zeros(n_features)
+        scores[varying] = ranked_below(np.abs(coef).max(axis=1), entry)
+        return scores
+
+    def _embedding(self, matrix: DataMatrix, unit: float) -> Float:
+        bandwidth = None if self.sigma is None else self.sigma * unit
+        graph = neighbour_graph(
+            matrix.points(),
+            self.n_neighbors,
+            weights="heat",
+            bandwidth=bandwidth,
+        )
+        return spectral_embedding(graph, self.n_clusters)
+
+
+def unit_columns(coef: Float) -> Float:
+    """Return the columns scaled to unit length; a zero column stays zero."""
+    norms = np.linalg.norm(coef, axis=0)
+    return coef / np.where(norms > 0, norms, 1.0)

@@ -1,0 +1,243 @@
+"""UDFS: unsupervised discriminative feature selection."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from ufselect._sklearn_compat import (
+    CallbackSupportMixin,
+    FitProgress,
+    Interval,
+    StrOptions,
+)
+from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.numerics.local_discriminant import (
+    clique_scatters,
+    local_discriminant_matrix,
+    neighbour_cliques,
+)
+from ufselect.numerics.preparation import preparation_kind, prepare
+from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.udfs import (
+    diagonal_of_scatter,
+    fit_udfs,
+    smallest_eigenvectors,
+    start_weights,
+)
+from ufselect.selectors.base import Properties, UnsupervisedSelector
+
+# Weight of sparsity by default, as a share of the mean diagonal of M. More than a few
+# hundredths and W holds little more than one feature per column.
+AUTO_GAMMA = 0.01
+
+
+class UDFS(CallbackSupportMixin, UnsupervisedSelector):
+    """Unsupervised discriminative feature selection.
+
+    Looks for a projection in which samples differ little from their neighbours,
+    measured by what the neighbours differ in at all, from as few features as
+    possible::
+
+        minimise  tr(W' M W) + gamma |W|_21    subject to  W'W = I,  M = X' L X
+        L = sum_i P_i H (H X_i X_i' H + lam I)^-1 H P_i'
+
+    over W (p x c), where X_i holds sample i and its neighbours, H centres them and
+    P_i puts them into their places. Features are ranked by the row norms of W.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features, fraction of them, or None for half.
+    n_clusters : int, default=8
+        Number c of columns of W; p - 1 at most are used, since with p of them all
+        rows would have length one.
+    n_neighbors : int, default=5
+        Neighbours of each sample.
+    lam : float or "auto", default="auto"
+        Ridge in L, in units of X as prepared. "auto" is the mean non-trivial
+        eigenvalue of ``H X_i X_i' H``.
+    gamma : float or "auto", default="auto"
+        Weight of sparsity. "auto" is 0.01 of the mean diagonal of M.
+    start : {"auto", "identity", "scatter"}, default="auto"
+        Row weights to start from: all one ("identity", as published), or such as if
+        row norms fell with the square root of ``M_ii`` ("scatter"). "auto" is
+        "identity" if p < n and "scatter" otherwise; see Notes.
+    standardize : {"auto", "features", "samples"} or bool, default="auto"
+        Preparation of X: scale features to unit variance ("features" or True),
+        scale samples to unit length ("samples"), or neither (False). "auto" decides
+        from X as ``SCFS`` does. Unscaled features of low variance look as if
+        samples hardly differed in them.
+    max_iter : int, default=200
+        Largest number of iterations.
+    tol : float, default=1e-4
+        Stop when the objective changes by less than this share of itself.
+    verbose : bool, default=False
+        Print the objective of each iteration.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (p,)
+        Row norms of W.
+    order_ : ndarray of shape (p,)
+        Features from best to worst.
+    coef_ : ndarray of shape (p, c)
+        W, for X as prepared.
+    objective_history_ : ndarray of shape (n_iter_,)
+        The objective after each iteration.
+    n_iter_ : int
+        Number of iterations.
+    lam_, gamma_ : float
+        The weights used.
+    standardize_ : {"features", "samples", "none"}
+        The preparation used.
+
+    Notes
+    -----
+    **Optimised.** Each iteration takes W as the eigenvectors of the c smallest
+    eigenvalues of ``M + gamma D`` and then ``D_ii = 1 / (2 |w_i|)``, with norms
+    smoothed by 2.2e-16 under the root. The objective does not rise.
+
+    **Differs.** From ``D = I`` the smallest eigenvalue is shared by all w with
+    ``M w = 0``, of which there are at least p - n + 1: W is then whatever basis the
+    eigensolver happens to return, and the ranking is not one of the features but of
+    their places. Hence the other start when p >= n, which is not in the paper;
+    published results on such data cannot be expected to come back, and the ranking
+    still depends on the start. In 12 draws of 60 x 300 data with 10 planted features,
+    the best three held 18 of 36 possible planted ones (all or none in each draw),
+    8 from ``D = I``, and 1.2 by chance: use it with care where p > n. The leading
+    factor lam of L is left out, as in the public code. Public code that has the same
+    neighbours for all samples, or 1 / lam for the ridge where p <= n_neighbors, is
+    wrong.
+
+    **Confidence.** Confirmed for p < n: reference numbers of the authors' public
+    code. For p >= n the iteration is the same and the start is our own.
+
+    **Needs c.** Yes, as the number of columns of W.
+
+    **Cost.** O(n^2 p) for the neighbours. Per iteration O(p^3) if p <= n or p <= 200,
+    otherwise O(n^2 p + n^3) and O(n p) for each step of the eigensolver, with dense
+    n x n matrices and no p x p one. For distances a dense copy of X is made unless
+    X is sparse.
+
+    References
+    ----------
+    Y. Yang, H. T. Shen, Z. Ma, Z. Huang, X. Zhou. l2,1-norm regularized
+    discriminative feature selection for unsupervised learning. IJCAI 2011,
+    1589-1594.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ufselect import UDFS
+    >>> X = load_iris(as_frame=True).data
+    >>> selector = UDFS(n_features_to_select=2, n_clusters=3)
+    >>> selector.set_output(transform="pandas").fit_transform(X).shape
+    (150, 2)
+    """
+
+    PROPERTIES = Properties(
+        similarity="explicit", joint_learning=True, regression=True, regularisation=True
+    )
+    PARAM_GRID: ClassVar[dict[str, list[Any]]] = {
+        "gamma": [10.0**power for power in range(-5, 6)],
+        "lam": [10.0**power for power in range(-5, 6)],
+    }
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **UnsupervisedSelector._parameter_constraints,
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "lam": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "gamma": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "start": [StrOptions({"auto", "identity", "scatter"})],
+        "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "verbose": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        n_clusters: int = 8,
+        n_neighbors: int = 5,
+        lam: float | str = "auto",
+        gamma: float | str = "auto",
+        start: str = "auto",
+        standardize: bool | str = "auto",
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        verbose: bool = False,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.lam = lam
+        self.gamma = gamma
+        self.start = start
+        self.standardize = standardize
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+
+    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        self.standardize_ = preparation_kind(self.standardize, data, summary)
+        varying = np.flatnonzero(~summary.constant)
+        prepared = prepare(data, summary, self.standardize_, float(len(varying)))
+        discriminant = self._discriminant(prepared.centred, prepared.unit)
+        matrix = prepared.centred
+        if len(varying) < data.shape[1]:
+            matrix = matrix.take(varying)
+        coef = self._fit_coef(matrix, discriminant)
+        self.coef_ = np.zeros((data.shape[1], coef.shape[1]))
+        self.coef_[varying] = coef
+        return row_norms(self.coef_)
+
+    def _discriminant(self, matrix: DataMatrix, unit: float) -> sp.csr_array:
+        """Return L for the prepared matrix; M does not depend on its unit."""
+        cliques = neighbour_cliques(matrix.points(), self.n_neighbors)
+        scatters = clique_scatters(matrix, cliques)
+        mean = float(np.trace(scatters, axis1=1, axis2=2).mean())
+        if mean <= 1e-14:
+            raise ValueError(
+                f"No sample differs from its n_neighbors={self.n_neighbors} nearest "
+                "ones, so that there is nothing to compare; raise n_neighbors."
+            )
+        if self.lam == "auto":
+            ridge = mean / (cliques.shape[1] - 1)
+        else:
+            ridge = float(self.lam) * unit * unit
+        self.lam_ = ridge / unit / unit
+        return local_discriminant_matrix(scatters, cliques, ridge)
+
+    def _fit_coef(self, matrix: DataMatrix, discriminant: sp.csr_array) -> Float:
+        n_samples, n_features = matrix.shape
+        n_vectors = max(1, min(self.n_clusters, n_features - 1))
+        diagonal = diagonal_of_scatter(matrix, discriminant)
+        automatic = AUTO_GAMMA * float(diagonal.mean())
+        self.gamma_ = automatic if self.gamma == "auto" else float(self.gamma)
+        tall = n_features < n_samples
+        if self.start == "identity" or (self.start == "auto" and tall):
+            weights = np.ones(n_features)
+        else:
+            weights = start_weights(diagonal, n_vectors)
+        progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=1.0)
+        fit = fit_udfs(
+            matrix,
+            discriminant,
+            weights,
+            smallest_eigenvectors(matrix, discriminant, n_vectors),
+            gamma=self.gamma_,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            report=progress,
+        )
+        progress.finish()
+        self.objective_history_ = np.array(fit.history)
+        self.n_iter_ = len(fit.history)
+        if self.n_iter_ == self.max_iter and not fit.converged:
+            self._warn_not_converged(self.max_iter)
+        return fit.coef

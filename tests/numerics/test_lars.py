@@ -1,0 +1,157 @@
+"""The path of the elastic net, against scikit-learn and its optimality conditions."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import lars_path, lars_path_gram
+
+from ufselect.matrix import as_matrix
+from ufselect.numerics.lars import (
+    ActiveColumns,
+    ElasticNetPath,
+    elastic_net_point,
+)
+
+SHAPES = pytest.mark.parametrize("shape", [(40, 15), (20, 45), (12, 60)])
+
+
+def problem(shape, seed=0):
+    random = np.random.RandomState(seed)
+    X = random.standard_normal(shape) @ (
+        np.eye(shape[1]) + 0.2 * random.standard_normal((shape[1], shape[1]))
+    )
+    X /= np.linalg.norm(X, axis=0)
+    return X, random.standard_normal(shape[0])
+
+
+def first_with(path, count):
+    """Return the first column of a path with so many coefficients."""
+    counts = np.count_nonzero(path, axis=0)
+    return path[:, np.flatnonzero(counts >= count)[0]]
+
+
+@SHAPES
+@pytest.mark.parametrize("ridge", [1e-3, 0.1])
+@pytest.mark.parametrize("seed", range(3))
+def test_it_equals_the_path_of_scikit_learn(shape, ridge, seed):
+    X, y = problem(shape, seed)
+    p = shape[1]
+    augmented = np.vstack([X, np.sqrt(ridge) * np.eye(p)])
+    target = np.concatenate([y, np.zeros(p)])
+    _, _, path = lars_path(augmented, target, method="lasso")
+
+    for count in (1, 5, 10, p // 2):
+        found = elastic_net_point(as_matrix(X), y, count, ridge).coef
+        expected = first_with(path, count)
+
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
+
+
+@SHAPES
+def test_it_equals_the_path_from_a_gram_matrix(shape):
+    X, y = problem(shape)
+    gram = X.T @ X + 1e-3 * np.eye(shape[1])
+    _, _, path = lars_path_gram(X.T @ y, gram, n_samples=shape[0], method="lasso")
+
+    found = elastic_net_point(as_matrix(X), y, 7, 1e-3).coef
+
+    np.testing.assert_allclose(found, first_with(path, 7), rtol=0, atol=1e-8)
+
+
+@SHAPES
+def test_optimality_holds_at_every_event(shape):
+    X, y = problem(shape)
+    path = ElasticNetPath(as_matrix(X), y, 1e-3)
+
+    while not path.exhausted:
+        path.advance()
+        slope = X.T @ (y - X @ path.coef) - 1e-3 * path.coef
+        inside = path.coef != 0
+
+        expected = path.penalty * np.sign(path.coef[inside])
+        np.testing.assert_allclose(slope[inside], expected, atol=1e-9)
+        assert np.abs(slope).max() <= path.penalty + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(5))
+@SHAPES
+def test_the_path_ends_in_the_ridge_regression(shape, seed):
+    X, y = problem(shape, seed)
+    p = shape[1]
+    expected = np.linalg.solve(X.T @ X + 1e-3 * np.eye(p), X.T @ y)
+
+    found = elastic_net_point(as_matrix(X), y, p, 1e-3)
+
+    np.testing.assert_allclose(found.coef, expected, atol=1e-8)
+
+
+@SHAPES
+def test_the_first_in_the_order_of_entry_enters_next(shape):
+    X, y = problem(shape)
+    X = as_matrix(X)
+    n_checked = 0
+    for count in range(1, 9):
+        now, later = (elastic_net_point(X, y, d, 1e-3) for d in (count, count + 1))
+        new = np.flatnonzero((later.coef != 0) & (now.coef == 0))
+        if len(new) == 1:
+            waiting = np.where(now.coef != 0, -1.0, now.entry)
+            n_checked += 1
+            # The newcomer is in the model by the entry that it was promised.
+            assert waiting[new[0]] >= waiting.max() - 1e-9
+
+    assert n_checked >= 5
+
+
+def test_features_leave_the_model_where_the_lasso_says_so():
+    X, y = problem((12, 60))
+    path, sizes = ElasticNetPath(as_matrix(X), y, 1e-3), []
+    while not path.exhausted:
+        path.advance()
+        sizes.append(np.count_nonzero(path.coef))
+
+    # Another one has entered in the same step.
+    assert (np.diff(sizes) == 0).any()
+
+
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
+def test_sparse_data_give_the_same_point(container):
+    X, y = problem((20, 45))
+    X = np.where(np.abs(X) > 0.2, X, 0.0)
+
+    dense = elastic_net_point(as_matrix(X), y, 30, 1e-3)
+    sparse = elastic_net_point(as_matrix(container(X)), y, 30, 1e-3)
+
+    np.testing.assert_allclose(sparse.coef, dense.coef, atol=1e-10)
+
+
+def test_equal_columns_share_their_weight():
+    X, y = problem((30, 8))
+    X = np.hstack([X, X[:, :3]])
+
+    coef = elastic_net_point(as_matrix(X), y, 11, 1e-3).coef
+
+    np.testing.assert_allclose(coef[:3], coef[8:], atol=1e-9)
+
+
+def test_a_target_related_to_nothing_gives_zeros():
+    point = elastic_net_point(as_matrix(np.ones((4, 2))), np.zeros(4), 1, 1e-3)
+
+    assert not point.coef.any()
+    assert not point.entry.any()
+
+
+def test_systems_are_solved_while_columns_come_and_go():
+    random = np.random.RandomState(0)
+    model = ActiveColumns(6, 0.1)
+    for step in range(30):
+        # Grows past the number of samples, shrinks below it, and grows again.
+        grow = step < 10 or step >= 18
+        if grow:
+            model.append(random.standard_normal((6, 1)))
+        else:
+            model.delete(random.randint(model.columns.shape[1]))
+        Z = model.columns
+        right = random.standard_normal(Z.shape[1])
+        expected = np.linalg.solve(Z.T @ Z + 0.1 * np.eye(Z.shape[1]), right)
+
+        np.testing.assert_allclose(model.solve(right), expected, atol=1e-9)

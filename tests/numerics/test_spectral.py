@@ -1,0 +1,96 @@
+"""The spectral embedding, against a dense generalised eigenproblem."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+
+from ufselect.numerics import spectral
+from ufselect.numerics.graphs import degrees, laplacian, neighbour_graph
+from ufselect.numerics.spectral import spectral_embedding
+
+ORACLES = Path(__file__).resolve().parents[1] / "oracles"
+
+
+def cloud(n_samples, centres=(0.0,), seed=0):
+    random = np.random.RandomState(seed)
+    points = random.standard_normal((n_samples, 3))
+    points[:, 0] += np.asarray(centres)[np.arange(n_samples) % len(centres)]
+    return points
+
+
+def up_to_sign(vectors):
+    peaks = np.abs(vectors).argmax(axis=0)
+    return vectors * np.sign(vectors[peaks, np.arange(vectors.shape[1])])
+
+
+@pytest.mark.parametrize("name", "AB")
+def test_it_equals_the_numbers_of_the_public_code(name):
+    inputs = json.loads((ORACLES / f"inputs_{name}.json").read_text())
+    table = json.loads((ORACLES / f"mcfs_{name}.json").read_text())
+    expected = np.array(table["parameters"]["embedding"])
+
+    found = spectral_embedding(sp.csr_array(np.array(inputs["S"])), 3)
+
+    np.testing.assert_allclose(found, up_to_sign(expected), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("small", [0, 1000], ids=["iterative", "dense"])
+def test_it_solves_the_generalised_problem(monkeypatch, small):
+    monkeypatch.setattr(spectral, "SMALL", small)
+    graph = neighbour_graph(cloud(150), 5, weights="heat")
+    L, D = laplacian(graph).toarray(), np.diag(degrees(graph))
+    vectors = scipy.linalg.eigh(L, D)[1][:, 1:6]
+
+    found = spectral_embedding(graph, 5)
+
+    np.testing.assert_allclose(found, up_to_sign(vectors), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("small", [0, 1000], ids=["iterative", "dense"])
+@pytest.mark.parametrize("n_components", [1, 2, 3, 6])
+def test_parts_of_a_graph_are_told_apart_and_only_the_constant_is_left_out(
+    monkeypatch, small, n_components
+):
+    monkeypatch.setattr(spectral, "SMALL", small)
+    graph = neighbour_graph(cloud(60, [0.0, 100.0, 200.0]), 5, weights="heat")
+    L, D = laplacian(graph).toarray(), np.diag(degrees(graph))
+    values = scipy.linalg.eigh(L, D, eigvals_only=True)[1 : n_components + 1]
+
+    found = spectral_embedding(graph, n_components)
+
+    assert np.ptp(found[::3, 0]) < 1e-10
+    np.testing.assert_allclose(L @ found, D @ found * values, atol=1e-8)
+    np.testing.assert_allclose(found.T @ D @ found, np.eye(n_components), atol=1e-8)
+    np.testing.assert_allclose(found.T @ D @ np.ones(60), 0.0, atol=1e-8)
+
+
+def test_both_solvers_agree_on_a_graph_in_parts(monkeypatch):
+    graph = neighbour_graph(cloud(90, [0.0, 100.0, 200.0]), 5)
+    dense = spectral_embedding(graph, 4)
+    monkeypatch.setattr(spectral, "SMALL", 0)
+
+    np.testing.assert_allclose(spectral_embedding(graph, 4), dense, atol=1e-8)
+
+
+@pytest.mark.parametrize(("n_samples", "expected"), [(2, 1), (3, 2), (9, 8)])
+def test_there_are_at_most_n_minus_one_functions(n_samples, expected):
+    found = spectral_embedding(neighbour_graph(cloud(n_samples), 5), 20)
+
+    assert found.shape == (n_samples, expected)
+
+
+def test_a_sample_without_edges_does_no_harm():
+    graph = sp.csr_array(np.diag([1.0, 1.0, 0.0], 1) + np.diag([1.0, 1.0, 0.0], -1))
+
+    assert np.isfinite(spectral_embedding(graph, 3)).all()
+
+
+def test_the_largest_entry_is_positive():
+    found = spectral_embedding(neighbour_graph(cloud(40), 5), 6)
+    peaks = np.abs(found).argmax(axis=0)
+
+    assert (found[peaks, np.arange(6)] > 0).all()

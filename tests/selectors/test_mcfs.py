@@ -1,0 +1,230 @@
+"""MCFS against reference numbers, a plain transcription, and known faults of others."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from sklearn.linear_model import lars_path
+from sklearn.utils._param_validation import InvalidParameterError
+
+from ufselect import MCFS
+from ufselect.matrix import as_matrix
+from ufselect.numerics.graphs import degrees, laplacian, neighbour_graph
+from ufselect.numerics.lars import elastic_net_point
+from ufselect.numerics.row_sparse import ranked_below
+from ufselect.numerics.spectral import spectral_embedding
+from ufselect.selectors.mcfs import unit_columns
+
+ORACLES = Path(__file__).resolve().parents[1] / "oracles"
+
+
+def unit_length(X):
+    centred = X - X.mean(axis=0)
+    return centred / np.linalg.norm(centred, axis=0)
+
+
+def reference_runs():
+    for name in "AB":
+        table = json.loads((ORACLES / f"mcfs_{name}.json").read_text())
+        for run in table["outputs"]["runs"]:
+            given = run["parameters"]
+            label = f"{name}-{given['X']}-{given['d']}-{given['ridge']}"
+            yield pytest.param(name, run, id=label)
+
+
+def raw_coefficients(X, embedding, n_nonzero, ridge=1e-3):
+    matrix = as_matrix(X)
+    points = [elastic_net_point(matrix, y, n_nonzero, ridge) for y in embedding.T]
+    entry = np.max([point.entry for point in points], axis=0)
+    return np.column_stack([point.coef for point in points]), entry
+
+
+@pytest.mark.parametrize(("name", "run"), list(reference_runs()))
+def test_it_equals_the_numbers_of_the_public_code(name, run):
+    inputs = json.loads((ORACLES / f"inputs_{name}.json").read_text())
+    given, values = run["parameters"], run["values"]
+    X = np.array(inputs["X"])
+    X = X if given["X"] == "X" else unit_length(X)
+    embedding = spectral_embedding(sp.csr_array(np.array(inputs["S"])), given["K"])
+
+    coef, entry = raw_coefficients(X, embedding, given["d"], given["ridge"])
+    coef = unit_columns(coef)
+    scores = ranked_below(np.abs(coef).max(axis=1), entry)
+    inside = np.array(values["score"]) > 0
+
+    largest = np.abs(coef).max(axis=1)
+    expected = np.abs(values["coefficients"])
+    np.testing.assert_allclose(np.abs(coef), expected, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(largest, values["score"], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(scores[inside], largest[inside], rtol=1e-12)
+    assert np.argsort(-scores)[: given["d"]].tolist() == values["selected"]
+
+
+def transcription(X, n_clusters, n_nonzero, ridge=1e-3):
+    """Return the scores by dense algebra and scikit-learn's path."""
+    Z = unit_length(X)
+    graph = neighbour_graph(Z, 5, weights="heat")
+    L, D = laplacian(graph).toarray(), np.diag(degrees(graph))
+    functions = scipy.linalg.eigh(L, D)[1][:, 1 : n_clusters + 1]
+    augmented = np.vstack([Z, np.sqrt(ridge) * np.eye(X.shape[1])])
+    scores = np.zeros(X.shape[1])
+    for y in functions.T:
+        target = np.concatenate([y, np.zeros(X.shape[1])])
+        _, _, path = lars_path(augmented, target, method="lasso")
+        counts = np.count_nonzero(path, axis=0)
+        a = path[:, np.flatnonzero(counts == n_nonzero)[0]]
+        scores = np.maximum(scores, np.abs(a) / np.linalg.norm(a))
+    return scores
+
+
+@pytest.mark.parametrize("shape", [(60, 12), (24, 40), (15, 50)])
+@pytest.mark.parametrize("n_nonzero", [2, 6, 11])
+def test_it_equals_the_transcription(planted, shape, n_nonzero):
+    # Close enough for one graph: of several parts any basis would do.
+    X = planted(*shape, n_informative=6, distance=1.0).X
+
+    expected = transcription(X, 3, n_nonzero)
+    selector = MCFS(n_nonzero, n_clusters=3, standardize="features").fit(X)
+    inside = expected > 0
+
+    np.testing.assert_allclose(selector.scores_[inside], expected[inside], rtol=1e-6)
+    assert selector.scores_[~inside].max(initial=0) < expected[inside].min()
+
+
+def test_more_features_than_samples_can_be_had(planted):
+    selector = MCFS(40, n_clusters=2).fit(planted(15, 50).X)
+
+    assert (np.count_nonzero(selector.coef_, axis=0) == 40).all()
+
+
+@pytest.mark.parametrize(("shape", "n_found"), [((120, 40), 9), ((60, 300), 3)])
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_columns_are_found(planted, shape, n_found, seed):
+    # Two functions tell three clusters apart. By chance 2.5 and 0.3 would be found;
+    # where few samples are predicted exactly, the rest of a regression is noise.
+    X, _, informative = planted(*shape, n_informative=10, seed=seed)
+
+    chosen = MCFS(10, n_clusters=2).fit(X).get_support(indices=True)
+
+    assert len(np.intersect1d(chosen, informative)) >= n_found
+
+
+def test_units_do_not_matter_to_measurements(planted):
+    X = planted(60, 20).X
+    units = 10.0 ** np.random.RandomState(0).uniform(-3, 3, 20)
+
+    plain, scaled = MCFS(5, n_clusters=3).fit(X), MCFS(5, n_clusters=3).fit(X * units)
+
+    np.testing.assert_allclose(scaled.scores_, plain.scores_, rtol=1e-6)
+
+
+def test_a_common_unit_never_matters(planted):
+    X = planted(60, 20).X
+    selector = MCFS(5, n_clusters=3, standardize=False)
+
+    plain, scaled = selector.fit(X).scores_, selector.fit(1e6 * X).scores_
+
+    np.testing.assert_allclose(scaled, plain, rtol=1e-6)
+
+
+def test_permuting_samples_leaves_scores(planted):
+    X = planted(60, 20).X
+    permuted = X[np.random.RandomState(0).permutation(60)]
+    selector = MCFS(5, n_clusters=3)
+
+    scores = selector.fit(X).scores_.copy()
+
+    np.testing.assert_allclose(selector.fit(permuted).scores_, scores, rtol=1e-6)
+
+
+def test_features_outside_follow_by_their_entry():
+    coef = np.array([[0.6], [0.0], [0.8], [0.0]])
+
+    scores = ranked_below(np.abs(coef).max(axis=1), np.array([1.0, 0.2, 1.0, 0.9]))
+
+    assert np.argsort(-scores).tolist() == [2, 0, 3, 1]
+
+
+# Faults of public code
+
+
+def test_a_large_negative_coefficient_counts(planted):
+    # Taking the maximum without absolute values would give such a feature nothing.
+    selector = MCFS(8, n_clusters=1).fit(planted(60, 12, n_informative=6).X)
+    coef = selector.coef_[:, 0]
+    negative = coef < 0
+
+    assert negative.any()
+    np.testing.assert_allclose(selector.scores_[negative], -coef[negative])
+
+
+def test_regressions_count_alike_whatever_their_size(planted):
+    # Without unit length, the easily predicted functions would decide alone.
+    X = planted(60, 12, n_informative=6).X
+    selector = MCFS(4, n_clusters=3).fit(X)
+    plain, _ = raw_coefficients(unit_length(X), selector.embedding_, 4)
+    sizes = np.linalg.norm(plain, axis=0)
+
+    np.testing.assert_allclose(np.linalg.norm(selector.coef_, axis=0), 1.0)
+    np.testing.assert_allclose(selector.coef_, plain / sizes, atol=1e-6)
+    assert sizes.max() > 1.1 * sizes.min()
+
+
+def test_the_constant_function_is_left_out(planted):
+    selector = MCFS(4, n_clusters=3).fit(planted(60, 12, n_informative=6).X)
+
+    assert (np.std(selector.embedding_, axis=0) > 0.01).all()
+
+
+def test_samples_in_separate_groups_are_embedded(planted):
+    X, labels, _ = planted(60, 6, n_informative=6, distance=500.0)
+
+    embedding = MCFS(2, n_clusters=2).fit(X).embedding_
+
+    for label in range(3):
+        assert np.ptp(embedding[labels == label], axis=0).max() < 1e-9
+
+
+# Parameters
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n_clusters", 0),
+        ("n_neighbors", 0),
+        ("sigma", 0.0),
+        ("ridge", 0.0),
+        ("standardize", "rows"),
+    ],
+)
+def test_a_parameter_out_of_range_is_refused(planted, name, value):
+    with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of MCFS"):
+        MCFS(**{name: value}).fit(planted(30, 12).X)
+
+
+def test_more_clusters_than_samples_are_refused(planted):
+    message = "n_clusters=31 but X has n_samples=30; ask for at most 30"
+
+    with pytest.raises(ValueError, match=message):
+        MCFS(n_clusters=31).fit(planted(30, 12).X)
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 1.0, 1e3])
+def test_any_bandwidth_gives_a_ranking(planted, sigma):
+    scores = MCFS(3, n_clusters=3, sigma=sigma).fit(planted(30, 12).X).scores_
+
+    assert np.isfinite(scores).all()
+
+
+def test_the_bandwidth_is_in_units_of_X(planted):
+    X = planted(40, 12, distance=1.0).X
+    graph = neighbour_graph(X, 5, weights="heat", bandwidth=1.0)
+    expected = spectral_embedding(graph, 3)
+
+    found = MCFS(3, n_clusters=3, sigma=1.0, standardize=False).fit(X).embedding_
+
+    np.testing.assert_allclose(found, expected, atol=1e-8)

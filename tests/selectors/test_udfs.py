@@ -1,0 +1,280 @@
+"""UDFS against reference numbers, a plain transcription, and known faults of others."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import InvalidParameterError
+
+from ufselect import UDFS
+from ufselect.matrix import as_matrix
+from ufselect.numerics import udfs
+from ufselect.numerics.local_discriminant import (
+    clique_scatters,
+    local_discriminant_matrix,
+    neighbour_cliques,
+)
+from ufselect.numerics.udfs import (
+    diagonal_of_scatter,
+    fit_udfs,
+    smallest_through_features,
+    smallest_through_samples,
+    start_weights,
+)
+
+ORACLES = Path(__file__).resolve().parents[1] / "oracles"
+ROUTES = pytest.mark.parametrize(
+    "route", [smallest_through_features, smallest_through_samples]
+)
+
+
+def never(iteration, value):
+    return False
+
+
+def discriminant_of(X, ridge=1.0):
+    cliques = neighbour_cliques(X, 5)
+    return local_discriminant_matrix(
+        clique_scatters(as_matrix(X), cliques), cliques, ridge
+    )
+
+
+def fit(X, L, weights, route, n_vectors=3, container=np.asarray, **options):
+    settings = {"gamma": 1.0, "max_iter": 20, "tol": 0.0, "report": never} | options
+    matrix = as_matrix(container(X))
+    return fit_udfs(matrix, L, weights, route(matrix, L, n_vectors), **settings)
+
+
+def norms_of(found):
+    return np.linalg.norm(found.coef, axis=1)
+
+
+def transcription(M, weights, gamma, n_vectors, n_iterations):
+    history = []
+    for _ in range(n_iterations):
+        W = np.linalg.eigh(M + gamma * np.diag(weights))[1][:, :n_vectors]
+        norms = np.sqrt(np.sum(W**2, axis=1) + 2.2e-16)
+        weights = 1 / (2 * norms)
+        history.append(np.trace(W.T @ M @ W) + gamma * norms.sum())
+    return np.linalg.norm(W, axis=1), history
+
+
+TABLE = json.loads((ORACLES / "udfs_A.json").read_text())
+
+
+@ROUTES
+@pytest.mark.parametrize("run", TABLE["outputs"]["runs"])
+def test_it_equals_the_numbers_of_the_public_code(run, route):
+    X = np.array(json.loads((ORACLES / "inputs_A.json").read_text())["X"])
+    given, values = TABLE["parameters"], run["values"]
+    L = discriminant_of(X, given["lam"])
+
+    found = fit(
+        X,
+        L,
+        np.ones(15),
+        route,
+        given["n_clusters"],
+        gamma=run["parameters"]["gamma"],
+        max_iter=given["iterations"],
+    )
+
+    # With tol=0 the fit may stop where nothing changes any more.
+    expected = values["objective"][: len(found.history)]
+    np.testing.assert_allclose(found.history, expected, rtol=1e-6)
+    np.testing.assert_allclose(norms_of(found), values["row_norms"], rtol=0, atol=1e-6)
+
+
+@ROUTES
+@pytest.mark.parametrize("shape", [(60, 12), (24, 40), (20, 80)])
+@pytest.mark.parametrize("gamma", [0.1, 1.0])
+def test_it_equals_the_transcription(planted, route, shape, gamma):
+    X = planted(*shape, n_informative=6).X
+    X = X - X.mean(axis=0)
+    L = discriminant_of(X)
+    weights = start_weights(diagonal_of_scatter(as_matrix(X), L), 3)
+
+    expected, history = transcription(X.T @ L @ X, weights, gamma, 3, 10)
+    found = fit(X, L, weights, route, gamma=gamma, max_iter=10)
+
+    np.testing.assert_allclose(found.history, history, rtol=1e-8)
+    np.testing.assert_allclose(norms_of(found), expected, rtol=0, atol=1e-6)
+
+
+@ROUTES
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
+def test_sparse_data_give_the_same_fit(planted, route, container):
+    X = planted(24, 40).X
+    X = np.where(np.abs(X) > 1, X, 0.0)
+    L = discriminant_of(X)
+    weights = start_weights(diagonal_of_scatter(as_matrix(X), L), 3)
+
+    dense = fit(X, L, weights, route)
+    sparse = fit(X, L, weights, route, container=container)
+
+    np.testing.assert_allclose(norms_of(sparse), norms_of(dense), atol=1e-8)
+
+
+def test_the_diagonal_of_the_scatter_is_that_of_M(planted):
+    X = planted(24, 40).X
+    L = discriminant_of(X)
+
+    found = diagonal_of_scatter(as_matrix(X), L)
+
+    np.testing.assert_allclose(found, np.diag(X.T @ L @ X), rtol=1e-10)
+
+
+# The selector
+
+
+@pytest.mark.parametrize("shape", [(60, 12), (24, 40), (40, 250)])
+@pytest.mark.parametrize("small", [0, 1000], ids=["samples", "features"])
+def test_the_objective_never_rises(monkeypatch, planted, shape, small):
+    monkeypatch.setattr(udfs, "SMALL", small)
+
+    selector = UDFS(n_clusters=3).fit(planted(*shape).X)
+    history = selector.objective_history_
+
+    assert (np.diff(history) <= 1e-9 * history[0]).all()
+    np.testing.assert_allclose(selector.coef_.T @ selector.coef_, np.eye(3), atol=1e-9)
+
+
+def test_both_routes_of_the_selector_agree(monkeypatch, planted):
+    X = planted(40, 150).X
+    dense = UDFS(n_clusters=3).fit(X)
+    monkeypatch.setattr(udfs, "SMALL", 0)
+
+    other = UDFS(n_clusters=3).fit(X)
+
+    np.testing.assert_allclose(other.scores_, dense.scores_, atol=1e-6)
+
+
+def test_no_matrix_of_features_by_features_is_made(monkeypatch, planted):
+    def refuse(*arguments):
+        raise AssertionError("a p x p matrix")
+
+    monkeypatch.setattr(udfs, "smallest_through_features", refuse)
+
+    assert np.isfinite(UDFS(n_clusters=3).fit(planted(30, 300).X).scores_).all()
+
+
+def scores_after_permuting(X, **parameters):
+    permutation = np.random.RandomState(1).permutation(X.shape[1])
+    selector = UDFS(n_clusters=3, **parameters)
+    scores = selector.fit(X).scores_[permutation]
+    return scores, selector.fit(X[:, permutation]).scores_
+
+
+@pytest.mark.parametrize("shape", [(60, 20), (20, 60), (30, 300)])
+def test_scores_follow_their_features(planted, shape):
+    expected, found = scores_after_permuting(planted(*shape).X)
+
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_from_the_published_start_they_do_not_when_p_exceeds_n(planted):
+    expected, found = scores_after_permuting(planted(20, 60).X, start="identity")
+
+    assert np.abs(found - expected).max() > 0.01
+
+
+@pytest.mark.parametrize("seed", range(10, 14))
+def test_planted_columns_are_found(planted, seed):
+    X, _, informative = planted(120, 40, n_informative=10, seed=seed)
+
+    chosen = UDFS(10, n_clusters=3).fit(X).get_support(indices=True)
+
+    # Chance would find 2.5.
+    assert len(np.intersect1d(chosen, informative)) >= 8
+
+
+def test_planted_columns_of_wide_data_are_found_more_often_than_by_chance(planted):
+    # Not in every draw: W ends with about one feature per column, and which ones is
+    # settled early. Seeds are not chosen; chance would find 0.8 of 24.
+    n_found = 0
+    for seed in range(10, 18):
+        X, _, informative = planted(60, 300, n_informative=10, seed=seed)
+        chosen = UDFS(3, n_clusters=3).fit(X).get_support(indices=True)
+        n_found += len(np.intersect1d(chosen, informative))
+
+    assert n_found >= 8
+
+
+def test_a_common_unit_does_not_matter(planted):
+    X = planted(60, 20).X
+    selector = UDFS(n_clusters=3, standardize=False)
+
+    plain, lam = selector.fit(X).scores_, selector.lam_
+    scaled = selector.fit(1e3 * X)
+
+    np.testing.assert_allclose(scaled.scores_, plain, rtol=1e-6)
+    np.testing.assert_allclose(scaled.lam_, 1e6 * lam, rtol=1e-6)
+
+
+def test_numbers_mean_the_objective_as_printed(planted):
+    X = planted(60, 12).X
+    L = discriminant_of(X, 2.0)
+
+    expected, history = transcription(X.T @ L @ X, np.ones(12), 0.5, 3, 5)
+    selector = UDFS(
+        n_clusters=3, lam=2.0, gamma=0.5, standardize=False, max_iter=5, tol=0.0
+    )
+    with pytest.warns(ConvergenceWarning, match="max_iter=5"):
+        selector.fit(X)
+
+    np.testing.assert_allclose(selector.objective_history_, history, rtol=1e-8)
+    np.testing.assert_allclose(selector.scores_, expected, atol=1e-6)
+
+
+def test_lam_is_not_gamma(planted):
+    # A public version uses one number for both.
+    X = planted(60, 12).X
+    scores = UDFS(n_clusters=3, lam=1.0, gamma=0.01).fit(X).scores_
+    other = UDFS(n_clusters=3, lam=0.01, gamma=0.01).fit(X).scores_
+
+    assert np.abs(scores - other).max() > 1e-3
+
+
+# Parameters
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n_clusters", 0),
+        ("n_neighbors", 0),
+        ("lam", 0.0),
+        ("gamma", -1.0),
+        ("start", "norm"),
+        ("standardize", "rows"),
+        ("max_iter", 0),
+        ("tol", -1.0),
+    ],
+)
+def test_a_parameter_out_of_range_is_refused(planted, name, value):
+    with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of UDFS"):
+        UDFS(**{name: value}).fit(planted(30, 12).X)
+
+
+def test_neighbours_that_do_not_differ_are_refused(planted):
+    X = np.repeat(planted(3, 12).X, 10, axis=0)
+
+    with pytest.raises(ValueError, match="raise n_neighbors"):
+        UDFS(n_clusters=3).fit(X)
+
+
+def test_more_clusters_than_features_leave_a_ranking(planted):
+    selector = UDFS(n_clusters=20).fit(planted(30, 5, n_informative=3).X)
+
+    assert selector.coef_.shape == (5, 4)
+    assert np.ptp(selector.scores_) > 0
+
+
+def test_verbose_prints_every_iteration(planted, capsys):
+    selector = UDFS(n_clusters=3, verbose=True).fit(planted(30, 12).X)
+
+    printed = capsys.readouterr().out
+    assert printed.count("UDFS iteration") == selector.n_iter_
