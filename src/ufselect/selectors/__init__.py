@@ -5,9 +5,11 @@ from ufselect.selectors.jelsr import JELSR as JELSR
 from ufselect.selectors.laplacian_score import LaplacianScore as LaplacianScore
 from ufselect.selectors.max_variance import MaxVariance as MaxVariance
 from ufselect.selectors.mcfs import MCFS as MCFS
+from ufselect.selectors.mffs import MFFS as MFFS
 from ufselect.selectors.ndfs import NDFS as NDFS
 from ufselect.selectors.random_selection import RandomSelection as RandomSelection
 from ufselect.selectors.scfs import SCFS as SCFS
+from ufselect.selectors.sgfs import SGFS as SGFS
 from ufselect.selectors.spec import SPEC as SPEC
 from ufselect.selectors.udfs import UDFS as UDFS
 

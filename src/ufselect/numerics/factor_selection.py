@@ -1,0 +1,288 @@
+"""Selection by non-negative factors: the model that MFFS, SGFS and LDSSL share.
+
+Minimises, over S >= 0 (p x K, which features are selected) and V >= 0 (K x p, how the
+others follow from them),
+
+    |X - X S V|^2 + lam/2 |S'S - I|^2 + alpha tr(V L V') + beta |S|_21
+
+for a non-negative X and the Laplacian ``L = D - A`` of a graph of features. V is kept
+transposed, so that every factor is p x K. ``X'X`` is formed for p <= n only.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index
+from ufselect.numerics.graphs import degrees, laplacian
+from ufselect.numerics.preparation import non_negative
+from ufselect.numerics.row_sparse import row_norms
+
+Multiply = Callable[[Float], Float]
+Report = Callable[[int, float], bool]
+
+# Powers of the multiplicative step, tried in turn until the objective falls. The
+# quartic term is certain to fall with the last one only.
+EXPONENTS = (1.0, 0.5, 0.25)
+
+# A multiplicative step can never leave zero, so that no factor becomes zero.
+SMALLEST = 1e-12
+
+# Nor does it leave a very small value soon: smallest entry of S at the start.
+FAINTEST = 1e-3
+
+# An objective below this share of |X|^2 could fall for ever without meaning.
+NEGLIGIBLE = 1e-3
+
+
+class Weights(NamedTuple):
+    """The weights lam, alpha and beta of the objective."""
+
+    orthogonality: float
+    smoothness: float = 0.0
+    sparsity: float = 0.0
+
+
+class Factors(NamedTuple):
+    """S and V', both p x K."""
+
+    selection: Float
+    loadings: Float
+
+
+class FactorFit(NamedTuple):
+    """What the iteration ends with."""
+
+    factors: Factors
+    history: list[float]
+    converged: bool
+
+
+class UnitProblem(NamedTuple):
+    """Varying columns, shifted to be non-negative, times ``unit``, so that |X| = 1."""
+
+    matrix: DataMatrix
+    varying: Index
+    unit: float
+
+
+class _State(NamedTuple):
+    """Factors with ``X'X S`` and the objective."""
+
+    selection: Float
+    loadings: Float
+    product: Float
+    value: float
+
+
+class _Model:
+    """The objective, with all that stays the same while factors change."""
+
+    def __init__(
+        self, matrix: DataMatrix, weights: Weights, graph: sp.csr_array | None
+    ) -> None:
+        self.multiply = feature_products(matrix)
+        self.total = squared_norm(matrix)
+        self.weights = weights
+        self.graph = graph
+        if graph is not None:
+            self.laplacian = laplacian(graph)
+            self.degrees = degrees(graph)[:, np.newaxis]
+        self.rounding = float(np.finfo(matrix.raw.dtype).eps) * self.total
+
+    def state(
+        self, selection: Float, loadings: Float, product: Float | None = None
+    ) -> _State:
+        """Return factors with their objective; product is ``X'X S`` if known."""
+        if product is None:
+            product = self.multiply(selection)
+        value = self.loss(selection, loadings, product)
+        value += self.penalty(selection, loadings)
+        return _State(selection, loadings, product, value)
+
+    def loss(self, selection: Float, loadings: Float, product: Float) -> float:
+        """Return ``|X - X S V|^2``."""
+        fitted = np.sum((selection.T @ product) * (loadings.T @ loadings))
+        value = self.total - 2 * float(np.vdot(product, loadings)) + float(fitted)
+        return max(value, 0.0)
+
+    def penalty(self, selection: Float, loadings: Float) -> float:
+        """Return the other terms of the objective."""
+        orthogonality, smoothness, sparsity = self.weights
+        overlap = selection.T @ selection
+        overlap.flat[:: len(overlap) + 1] -= 1.0
+        value = orthogonality / 2 * float(np.vdot(overlap, overlap))
+        if self.graph is not None:
+            value += smoothness * float(np.vdot(loadings, self.laplacian @ loadings))
+        return value + sparsity * float(row_norms(selection).sum())
+
+    def selection_ratio(self, state: _State) -> Float:
+        """Return the factor by which the multiplicative step changes S."""
+        orthogonality, _, sparsity = self.weights
+        selection, loadings = state.selection, state.loadings
+        numerator = np.maximum(self.multiply(loadings), 0.0)
+        numerator += orthogonality * selection
+        denominator = np.maximum(state.product, 0.0) @ (loadings.T @ loadings)
+        denominator += orthogonality * (selection @ (selection.T @ selection))
+        if sparsity > 0:
+            lengths = np.maximum(row_norms(selection), SMALLEST)[:, np.newaxis]
+            denominator += sparsity / 2 * (selection / lengths)
+        return safe_ratio(numerator, denominator)
+
+    def loadings_ratio(self, state: _State) -> Float:
+        """Return the factor by which the multiplicative step changes V'."""
+        smoothness = self.weights.smoothness
+        product = np.maximum(state.product, 0.0)
+        denominator = state.loadings @ (product.T @ state.selection)
+        numerator = product
+        if self.graph is not None:
+            numerator = product + smoothness * (self.graph @ state.loadings)
+            denominator += smoothness * self.degrees * state.loadings
+        return safe_ratio(numerator, denominator)
+
+
+def fit_factors(
+    matrix: DataMatrix,
+    start: Factors,
+    weights: Weights,
+    *,
+    graph: sp.csr_array | None = None,
+    exponent: float | None = None,
+    max_iter: int,
+    tol: float,
+    report: Report,
+) -> FactorFit:
+    """Iterate from the start: columns of S to unit length, S, then V.
+
+    With an exponent, the published rules are followed whatever the objective does.
+    Without one it never rises: columns keep their length where unit length would
+    raise it, and S takes the first of the powers 1, 1/2, 1/4 that does not.
+
+    Parameters
+    ----------
+    matrix : DataMatrix
+        Non-negative.
+    start : Factors
+        Positive; they are not changed.
+    weights : Weights
+    graph : csr_array of shape (p, p), optional
+        Of features; without it there is no third term.
+    exponent : float, optional
+        Power of every step for S.
+    max_iter : int
+    tol : float
+        Stop when the objective changes by less than this share of itself or, for
+        factors that are nearly exact, of a thousandth of ``|X|^2``.
+    report : callable
+        Told the iteration and the objective; returns whether to stop.
+    """
+    model = _Model(matrix, weights, graph)
+    state = model.state(*(np.maximum(part, SMALLEST) for part in start))
+    history: list[float] = []
+    converged = False
+    for iteration in range(max_iter):
+        previous = state.value
+        state = rescale(model, state, guarded=exponent is None)
+        if exponent is None:
+            state = guarded_step(model, state)
+        else:
+            ratio = model.selection_ratio(state)
+            state = model.state(stepped(state.selection, ratio, exponent), state[1])
+        loadings = stepped(state.loadings, model.loadings_ratio(state), 1.0)
+        state = model.state(state.selection, loadings, state.product)
+        history.append(state.value)
+        change = abs(state.value - previous)
+        size = state.value + NEGLIGIBLE * model.total
+        converged = change <= tol * size + model.rounding
+        if report(iteration, state.value) or converged:
+            break
+    return FactorFit(Factors(state.selection, state.loadings), history, converged)
+
+
+def rescale(model: _Model, state: _State, *, guarded: bool) -> _State:
+    """Give the columns of S unit length and make up for it in V."""
+    lengths = np.sqrt(np.einsum("ij,ij->j", state.selection, state.selection))
+    scaled = model.state(
+        state.selection / lengths, state.loadings * lengths, state.product / lengths
+    )
+    return state if guarded and scaled.value > state.value else scaled
+
+
+def guarded_step(model: _Model, state: _State) -> _State:
+    """Return the state after the first step for S that does not raise the objective."""
+    ratio = model.selection_ratio(state)
+    for exponent in EXPONENTS:
+        selection = stepped(state.selection, ratio, exponent)
+        found = model.state(selection, state.loadings)
+        if found.value <= state.value + model.rounding:
+            return found
+    return state
+
+
+def stepped(factor: Float, ratio: Float, exponent: float) -> Float:
+    """Return a factor after a multiplicative step."""
+    power = ratio if exponent == 1.0 else ratio**exponent
+    return np.maximum(factor * power, SMALLEST)
+
+
+def safe_ratio(numerator: Float, denominator: Float) -> Float:
+    """Return the ratio, and one where the denominator has vanished."""
+    ratio = np.ones_like(numerator)
+    np.divide(numerator, denominator, out=ratio, where=denominator > 0)
+    return ratio
+
+
+def feature_products(matrix: DataMatrix) -> Multiply:
+    """Return ``B -> X'X B``, through ``X'X`` where it is no larger than X."""
+    if matrix.shape[1] <= matrix.shape[0]:
+        return matrix.feature_gram().__matmul__
+    return lambda thin: matrix.transpose_dot(matrix.dot(thin))
+
+
+def squared_norm(matrix: DataMatrix) -> float:
+    """Return ``|X|^2``."""
+    return float(np.sum(matrix.row_norms() ** 2))
+
+
+def unit_problem(data: DataMatrix, summary: ColumnSummary) -> UnitProblem:
+    """Return X as the model needs it.
+
+    A constant column would be the best of all predictors and has nothing to say.
+    """
+    varying = np.flatnonzero(~summary.constant)
+    if len(varying) < data.shape[1]:
+        data = data.take(varying)
+        summary = ColumnSummary(*(part[varying] for part in summary))
+    matrix = non_negative(data, summary, "none")
+    roots = np.hypot(summary.mean - matrix.shift, summary.deviation)
+    largest = roots.max()
+    unit = 1 / (largest * np.sqrt(data.shape[0] * np.sum((roots / largest) ** 2)))
+    matrix = matrix.affine(matrix.shift, np.full(len(varying), unit))
+    return UnitProblem(matrix, varying, float(unit))
+
+
+def random_factors(
+    matrix: DataMatrix, n_components: int, random: np.random.RandomState
+) -> Factors:
+    """Return random factors, S with unit columns and V of matching size.
+
+    V is drawn from (0, 1), S from a power of that: many columns that overlap as
+    uniform ones do would all shrink together, rather than turn away from each other.
+    Rows are dealt out in the order of a random projection of the columns: a column
+    gets the same numbers wherever it stands. V is scaled so that ``X S V`` comes as
+    near to X as its direction lets it; far larger, it would crush S at the first step.
+    """
+    n_samples, n_features = matrix.shape
+    places = matrix.transpose_dot(random.standard_normal((n_samples, 1))).ravel()
+    rank = np.argsort(np.argsort(places, kind="stable"), kind="stable")
+    selection = random.uniform(size=(n_features, n_components))[rank]
+    power = max(1.0, 2 * np.sqrt(n_components) - 2)
+    selection = np.maximum(selection**power, FAINTEST)
+    loadings = random.uniform(size=(n_features, n_components))[rank]
+    selection /= np.sqrt(np.einsum("ij,ij->j", selection, selection))
+    chosen = matrix.dot(selection)
+    wanted = float(np.vdot(matrix.transpose_dot(chosen), loadings))
+    found = float(np.sum((chosen.T @ chosen) * (loadings.T @ loadings)))
+    return Factors(selection, loadings * (wanted / found))
