@@ -14,11 +14,17 @@ def read(name):
 
 
 def inputs(letter):
-    """Return data, graphs, kernel and starts of matrix A or B, as arrays."""
-    return {
+    """Return data, graphs, kernel and starts of matrix A or B, as arrays.
+
+    Xc is X with its columns centred, Xu has them scaled to unit norm as well.
+    """
+    given = {
         key: np.array(value) if isinstance(value, list) else value
         for key, value in read(f"inputs_{letter}").items()
     }
+    given["Xc"] = given["X"] - given["X"].mean(axis=0)
+    given["Xu"] = given["Xc"] / np.linalg.norm(given["Xc"], axis=0)
+    return given
 
 
 def runs(method, letter):
@@ -28,3 +34,10 @@ def runs(method, letter):
         ({**content["parameters"], **run["parameters"]}, run["values"])
         for run in content["outputs"]["runs"]
     ]
+
+
+def all_runs(method):
+    """Yield the letter of the matrix and the run as stored, for both matrices."""
+    for letter in "AB":
+        for run in read(f"{method}_{letter}")["outputs"]["runs"]:
+            yield letter, run

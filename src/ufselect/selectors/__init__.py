@@ -1,6 +1,7 @@
 """The methods, one file each. A new one needs one import line here."""
 
 from ufselect.selectors.base import UnsupervisedSelector as UnsupervisedSelector
+from ufselect.selectors.glspfs import GLSPFS as GLSPFS
 from ufselect.selectors.jelsr import JELSR as JELSR
 from ufselect.selectors.laplacian_score import LaplacianScore as LaplacianScore
 from ufselect.selectors.max_variance import MaxVariance as MaxVariance
@@ -11,6 +12,8 @@ from ufselect.selectors.random_selection import RandomSelection as RandomSelecti
 from ufselect.selectors.scfs import SCFS as SCFS
 from ufselect.selectors.sgfs import SGFS as SGFS
 from ufselect.selectors.spec import SPEC as SPEC
+from ufselect.selectors.spfs import SPFS as SPFS
+from ufselect.selectors.spufs import SPUFS as SPUFS
 from ufselect.selectors.udfs import UDFS as UDFS
 
 

@@ -1,0 +1,218 @@
+"""GLSPFS: global and local structure preservation for feature selection."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ufselect._sklearn_compat import (
+    CallbackSupportMixin,
+    FitProgress,
+    Interval,
+    StrOptions,
+)
+from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.numerics.graphs import laplacian, neighbour_graph
+from ufselect.numerics.kernels import (
+    centred_kernel,
+    gaussian_kernel,
+    kernel_root,
+    squared_distances_of,
+)
+from ufselect.numerics.preparation import preparation_kind, prepare
+from ufselect.numerics.row_sparse import largest_penalty, row_norms
+from ufselect.numerics.structured_ridge import fit_structured, structured_problem
+from ufselect.selectors.base import Properties, UnsupervisedSelector
+
+# Share of the penalty from which on W = 0; see "auto" in the docstring.
+AUTO_R1 = 0.6
+
+# Columns of the root of the kernel are left out beyond this share of its trace.
+KEPT_SHARE = 0.999
+
+
+class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
+    """Global and local structure preservation for feature selection.
+
+    Regresses the similarity of all samples, a Gaussian kernel, on few features, while
+    near neighbours stay near each other in what the regression predicts::
+
+        minimise  |X W - Y|^2 + r2 tr(W'X'L X W) + r1 |W|_21,   Y Y' = K
+
+    over W, with the Laplacian L of a neighbour graph. Features are ranked by the row
+    norms of W.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features, fraction of them, or None for half.
+    r1 : float or "auto", default="auto"
+        Weight of sparsity. "auto" is 0.6 of the value from which on W = 0.
+    r2 : float, default=1.0
+        Weight of the local structure, whatever the units of X.
+    local : {"neighbours"}, default="neighbours"
+        Local structure: the Laplacian of the graph of nearest neighbours.
+    n_neighbors : int, default=5
+        Neighbours of each sample in the graph.
+    sigma : float or None, default=None
+        Bandwidth of the weights in the graph, ``exp(-d^2 / (2 sigma^2))``, in units
+        of X as prepared. None is the median distance to a neighbour.
+    kernel_sigma : float or None, default=None
+        Bandwidth of K, likewise. None is the median distance divided by the square
+        root of two, as published.
+    standardize : {"auto", "features", "samples"} or bool, default="auto"
+        Preparation of X: features to unit variance ("features" or True), samples to
+        unit length ("samples"), or as it is (False); "auto" decides from X, as for
+        :class:`SCFS`.
+    max_iter : int, default=200
+        Largest number of iterations.
+    tol : float, default=1e-5
+        Stop when the objective changes by less than this share of itself.
+    verbose : bool, default=False
+        Print the objective of each iteration.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (p,)
+        Row norms of W.
+    order_ : ndarray of shape (p,)
+        Features from best to worst.
+    coef_ : ndarray of shape (p, r)
+        W, for X as prepared.
+    r1_ : float
+        Weight of sparsity, for X as prepared.
+    objective_history_ : ndarray of shape (n_iter_,)
+        Objective after each iteration.
+    n_iter_ : int
+        Number of iterations.
+    standardize_ : {"features", "samples", "none"}
+        The preparation used.
+
+    Notes
+    -----
+    **Optimised.** The problem is convex; reweighted ridge steps never raise its
+    objective from the first on. Rows of W approach zero without reaching it.
+
+    **Differs.** X and K are centred: with an intercept, that is. Y keeps 99.9 % of the
+    trace of K, since row norms do not depend on the root and the rest is small. The
+    graph has weights between zero and one; the public code measures its bandwidth in
+    another unit than its distances, which makes all weights nearly one. Of the three
+    published kinds of local structure only the neighbour graph is offered.
+
+    The paper searches r1 on a grid and has no "auto". Its share was chosen among 0.1,
+    0.3 and 0.6 on planted clusters: with smaller shares and features of unit variance,
+    rows of noise outgrow those of features that repeat one another.
+
+    **Confidence.** Objective and steps confirmed from public code that appears to be
+    the authors'.
+
+    **Needs c.** No.
+
+    **Cost.** A dense n x n kernel and its eigendecomposition, which define the method;
+    then O(n p min(n, p)) per iteration. No p x p matrix unless p <= n.
+
+    References
+    ----------
+    X. Liu, L. Wang, J. Zhang, J. Yin, H. Liu. Global and local structure preservation
+    for feature selection. IEEE Transactions on Neural Networks and Learning Systems
+    25 (2014) 1083-1095.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ufselect import GLSPFS
+    >>> X = load_iris(as_frame=True).data
+    >>> selector = GLSPFS(n_features_to_select=2).set_output(transform="pandas")
+    >>> selector.fit_transform(X).shape
+    (150, 2)
+    """
+
+    PROPERTIES = Properties(
+        similarity="explicit", joint_learning=True, regression=True, regularisation=True
+    )
+    PARAM_GRID: ClassVar[dict[str, list[Any]]] = {
+        "r1": [10.0**power for power in range(-5, 6)],
+        "r2": [10.0**power for power in range(-5, 6)],
+    }
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **UnsupervisedSelector._parameter_constraints,
+        "r1": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "r2": [Interval(Real, 0, None, closed="left")],
+        "local": [StrOptions({"neighbours"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "sigma": [None, Interval(Real, 0, None, closed="neither")],
+        "kernel_sigma": [None, Interval(Real, 0, None, closed="neither")],
+        "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "verbose": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        r1: float | str = "auto",
+        r2: float = 1.0,
+        local: str = "neighbours",
+        n_neighbors: int = 5,
+        sigma: float | None = None,
+        kernel_sigma: float | None = None,
+        standardize: bool | str = "auto",
+        max_iter: int = 200,
+        tol: float = 1e-5,
+        verbose: bool = False,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.r1 = r1
+        self.r2 = r2
+        self.local = local
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.kernel_sigma = kernel_sigma
+        self.standardize = standardize
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+
+    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        self.standardize_ = preparation_kind(self.standardize, data, summary)
+        prepared = prepare(data, summary, self.standardize_, float(data.shape[0]))
+        matrix, unit = prepared.centred, prepared.unit
+        target, graph = self._structure(matrix, unit)
+        largest = largest_penalty(matrix, target)
+        penalty = AUTO_R1 * largest if self.r1 == "auto" else float(self.r1) * unit
+        if penalty >= largest:
+            raise ValueError(
+                f"r1={self.r1} leaves no feature in the model (W = 0), so there is no "
+                f'ranking; lower r1 below {largest / unit:.3g}, or use r1="auto".'
+            )
+        progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=1.0)
+        fit = fit_structured(
+            structured_problem(matrix, target, graph, self.r2),
+            penalty,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            report=progress,
+        )
+        progress.finish()
+        self.coef_, self.r1_ = fit.coef * unit, penalty / unit
+        self.objective_history_ = np.array(fit.history)
+        self.n_iter_ = len(fit.history)
+        if self.n_iter_ == self.max_iter and not fit.converged:
+            self._warn_not_converged(self.max_iter)
+        return row_norms(self.coef_)
+
+    def _structure(self, matrix: DataMatrix, unit: float) -> tuple[Float, Any]:
+        """Return the root of the global kernel and the local Laplacian."""
+        gram = matrix.sample_gram()
+        width = None if self.kernel_sigma is None else self.kernel_sigma * unit
+        kernel = centred_kernel(gaussian_kernel(squared_distances_of(gram), width))
+        graph = neighbour_graph(
+            matrix.points(),
+            self.n_neighbors,
+            weights="heat",
+            bandwidth=None if self.sigma is None else self.sigma * unit,
+        )
+        return kernel_root(kernel, share=KEPT_SHARE), laplacian(graph)

@@ -1,0 +1,106 @@
+"""GLSPFS: what its numerics prove, seen through the selector."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils._param_validation import InvalidParameterError
+
+from ufselect import GLSPFS, SPFS
+from ufselect.numerics.graphs import laplacian, neighbour_graph
+from ufselect.numerics.kernels import centred_kernel, gaussian_kernel, kernel_root
+
+SHAPE = pytest.mark.parametrize("shape", [(60, 30), (40, 100)])
+
+
+def naive(X, r1, r2, n_iterations):
+    """Return W with every matrix written out, p x p, for centred X."""
+    squared = np.sum((X[:, np.newaxis] - X) ** 2, axis=2)
+    target = kernel_root(centred_kernel(gaussian_kernel(squared)), share=0.999)
+    graph = laplacian(neighbour_graph(X, 5, weights="heat")).toarray()
+    metric = np.eye(len(X)) + r2 * graph
+    weights = np.ones(X.shape[1])
+    for _ in range(n_iterations):
+        system = X.T @ metric @ X + r1 * np.diag(weights)
+        coef = np.linalg.solve(system, X.T @ target)
+        weights = 1 / (2 * np.linalg.norm(coef, axis=1))
+    return coef
+
+
+@SHAPE
+def test_it_equals_the_formulas_written_out(planted, shape):
+    # In units where |X - mean|^2 = n the selector changes nothing but the mean.
+    X = planted(*shape).X
+    X = X - X.mean(axis=0)
+    X *= np.sqrt(len(X) / np.sum(X**2))
+    selector = GLSPFS(r1=0.05, r2=0.5, standardize=False, tol=1e-9, max_iter=2000)
+
+    coef = selector.fit(X + 7.0).coef_
+    expected = naive(X, 0.05, 0.5, selector.n_iter_)
+
+    norms, others = np.linalg.norm(coef, axis=1), np.linalg.norm(expected, axis=1)
+    np.testing.assert_allclose(norms, others, atol=1e-6 * others.max())
+
+
+@SHAPE
+def test_it_finds_the_columns_that_carry_clusters(planted, shape):
+    hits = []
+    for seed in range(5):
+        given = planted(*shape, n_informative=8, seed=seed)
+        found = GLSPFS(8).fit(given.X).get_support(indices=True)
+        hits.append(len(np.intersect1d(found, given.informative)))
+
+    assert np.mean(hits) >= 5
+
+
+def test_without_local_structure_it_is_the_group_lasso_of_spfs(planted):
+    # With every column of Y in both, and r1 = 2 lam for the half before the error.
+    X = planted(30, 12).X
+    peer = SPFS(
+        strategy="group-lasso", n_clusters=30, lam=0.05, standardize=False, tol=1e-12
+    )
+    selector = GLSPFS(r1=0.1, r2=0.0, standardize=False, tol=1e-13, max_iter=5000)
+
+    scores = selector.fit(X).scores_
+    expected = np.linalg.norm(peer.fit(X).coef_, axis=1)
+
+    # Y is cut off at 99.9 % of the trace.
+    np.testing.assert_allclose(scores, expected, atol=2e-2 * expected.max())
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-6, 1e6, 1e150])
+def test_the_unit_of_X_does_not_matter(planted, unit):
+    X = planted(40, 30).X
+
+    order = GLSPFS().fit(X).order_
+
+    np.testing.assert_array_equal(GLSPFS().fit(unit * X).order_, order)
+
+
+@SHAPE
+def test_the_objective_never_rises(planted, shape):
+    history = GLSPFS().fit(planted(*shape).X).objective_history_
+
+    assert (np.diff(history) <= 1e-10 * history[0]).all()
+
+
+def test_a_given_r1_is_that_of_the_printed_objective(planted):
+    X = planted(40, 30).X
+    automatic = GLSPFS().fit(X)
+
+    given = clone(automatic).set_params(r1=automatic.r1_).fit(X)
+
+    np.testing.assert_allclose(given.scores_, automatic.scores_, rtol=1e-6)
+
+
+def test_an_r1_that_leaves_nothing_is_refused_with_the_largest_useful(planted):
+    with pytest.raises(ValueError, match=r"r1=1000000.0 .*W = 0.*lower r1 below"):
+        GLSPFS(r1=1e6).fit(planted(30, 12).X)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("r1", 0.0), ("r2", -1.0), ("local", "best"), ("sigma", 0.0), ("n_neighbors", 0)],
+)
+def test_a_parameter_out_of_range_is_refused(planted, name, value):
+    with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of GLSPFS"):
+        GLSPFS(**{name: value}).fit(planted(20, 12).X)
