@@ -1,6 +1,8 @@
 """The methods, one file each. A new one needs one import line here."""
 
 from ufselect.selectors.base import UnsupervisedSelector as UnsupervisedSelector
+from ufselect.selectors.cpfs import CPFS as CPFS
+from ufselect.selectors.fsasl import FSASL as FSASL
 from ufselect.selectors.glspfs import GLSPFS as GLSPFS
 from ufselect.selectors.jelsr import JELSR as JELSR
 from ufselect.selectors.laplacian_score import LaplacianScore as LaplacianScore
@@ -9,6 +11,7 @@ from ufselect.selectors.mcfs import MCFS as MCFS
 from ufselect.selectors.mffs import MFFS as MFFS
 from ufselect.selectors.ndfs import NDFS as NDFS
 from ufselect.selectors.random_selection import RandomSelection as RandomSelection
+from ufselect.selectors.refs import REFS as REFS
 from ufselect.selectors.scfs import SCFS as SCFS
 from ufselect.selectors.sgfs import SGFS as SGFS
 from ufselect.selectors.spec import SPEC as SPEC

@@ -1,0 +1,144 @@
+"""REFS: the greedy choice against brute force, and the map against its problem."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import ufselect.numerics.greedy_reconstruction as greedy
+from ufselect import REFS
+from ufselect.numerics.graphs import laplacian, neighbour_graph
+
+SHAPES = [(8, 14), (14, 8)]
+
+
+@pytest.fixture(params=SHAPES, ids=["wide", "tall"])
+def features(request):
+    X = np.random.RandomState(0).standard_normal(request.param)
+    X -= X.mean(axis=0)
+    return X / np.linalg.norm(X, axis=0)
+
+
+def ridge_of(features, alpha, beta):
+    L = laplacian(neighbour_graph(features.T, 3)).toarray()
+    return alpha * np.eye(len(features)) + beta * features @ L @ features.T
+
+
+def naive_error(features, ridge, chosen):
+    """Return ``|X - Theta'X|^2`` with Theta from its normal equations."""
+    selected = features[:, chosen]
+    scatter = selected @ selected.T
+    theta = np.linalg.solve(scatter + ridge, scatter)
+    return np.sum((features - theta.T @ features) ** 2)
+
+
+def naive_order(features, ridge, count):
+    chosen, errors = [], []
+    for _ in range(count):
+        left = [j for j in range(features.shape[1]) if j not in chosen]
+        tried = [naive_error(features, ridge, [*chosen, j]) for j in left]
+        chosen.append(left[int(np.argmin(tried))])
+        errors.append(min(tried))
+    return chosen, errors
+
+
+@pytest.mark.parametrize("alpha", [1e-2, 1.0, 10.0])
+@pytest.mark.parametrize("beta", [0.0, 0.1, 5.0])
+def test_each_choice_is_that_of_brute_force(features, alpha, beta):
+    ridge = ridge_of(features, alpha, beta)
+    expected, errors = naive_order(features, ridge, features.shape[1])
+    choice = greedy.choose_greedily(features, ridge, features.shape[1])
+
+    np.testing.assert_array_equal(choice.chosen, expected)
+    np.testing.assert_allclose(choice.errors, errors, rtol=1e-8)
+
+
+def test_gains_of_features_left_are_the_changes_of_the_error(features):
+    ridge = ridge_of(features, 0.3, 0.2)
+    choice = greedy.choose_greedily(features, ridge, 3)
+    chosen = list(choice.chosen)
+    before = naive_error(features, ridge, chosen)
+    for j in np.setdiff1d(np.arange(features.shape[1]), chosen):
+        after = naive_error(features, ridge, [*chosen, j])
+
+        assert choice.gains[j] == pytest.approx(before - after, rel=1e-8, abs=1e-12)
+
+
+def test_changes_of_rank_one_equal_a_new_factorisation(features):
+    ridge = ridge_of(features, 0.3, 0.2)
+    gram = features @ features.T
+    forms = greedy.forms_of(features, gram, ridge, np.array([], dtype=int))
+    for j in [4, 1, 6]:
+        forms = greedy.added(forms, features, gram, ridge, j)
+    expected = greedy.forms_of(features, gram, ridge, np.array([4, 1, 6]))
+
+    for found, value in zip(forms, expected, strict=True):
+        np.testing.assert_allclose(found, value, rtol=1e-8, atol=1e-10)
+
+
+def test_a_refresh_does_not_change_the_choice(features, monkeypatch):
+    ridge = ridge_of(features, 0.3, 0.2)
+    once = greedy.choose_greedily(features, ridge, 8)
+    monkeypatch.setattr(greedy, "REFRESH", 2)
+    often = greedy.choose_greedily(features, ridge, 8)
+
+    np.testing.assert_array_equal(often.chosen, once.chosen)
+    np.testing.assert_allclose(often.errors, once.errors, rtol=1e-8)
+
+
+def test_the_map_minimises_its_objective(features):
+    alpha, beta, chosen = 0.3, 0.2, [0, 3, 5]
+    n = len(features)
+    L = laplacian(neighbour_graph(features.T, 3)).toarray()
+    smooth = features @ L @ features.T
+    selected = features[:, chosen]
+
+    def objective(flat):
+        theta = flat.reshape(n, n)
+        fit = np.sum((selected - theta.T @ selected) ** 2)
+        return fit + alpha * np.sum(theta**2) + beta * np.sum(theta * (smooth @ theta))
+
+    found = minimize(objective, np.zeros(n * n), tol=1e-12).x.reshape(n, n)
+    error = np.sum((features - found.T @ features) ** 2)
+
+    expected = naive_error(features, alpha * np.eye(n) + beta * smooth, chosen)
+    assert error == pytest.approx(expected, rel=1e-4)
+
+
+def test_order_begins_with_the_same_features_however_many_are_asked_for(planted):
+    X = planted(20, 30).X
+    few, many = REFS(5).fit(X), REFS(15).fit(X)
+
+    np.testing.assert_array_equal(few.order_[:5], many.order_[:5])
+    np.testing.assert_array_equal(few.errors_, many.errors_[:5])
+
+
+def test_units_and_shifts_of_features_do_not_matter(planted):
+    X = planted(20, 30).X
+    changed = X * np.logspace(-3, 3, 30) + np.arange(30)
+
+    np.testing.assert_array_equal(REFS().fit(changed).order_, REFS().fit(X).order_)
+
+
+def test_a_copy_of_a_feature_is_not_chosen_next(planted):
+    X = planted(20, 12).X
+    first = REFS(alpha=0.01).fit(X).order_[0]
+    selector = REFS(alpha=0.01).fit(np.column_stack([X, X[:, first]]))
+
+    assert {selector.order_[0], selector.order_[1]} != {first, 12}
+
+
+def test_useful_features_come_before_noise():
+    # Twelve features of three hidden factors, and noise that nothing reconstructs.
+    random = np.random.RandomState(0)
+    factors = random.standard_normal((60, 3))
+    useful = np.repeat(factors, 4, axis=1) + 0.1 * random.standard_normal((60, 12))
+    X = np.hstack([random.standard_normal((60, 28)), useful])
+    order = REFS(3).fit(X).order_[:3]
+
+    assert sorted((order - 28) // 4) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("name", "value"), [("alpha", 0.0), ("beta", -1.0)])
+def test_bad_parameters_are_refused(planted, name, value):
+    with pytest.raises(ValueError, match=f"'{name}' parameter of REFS must be"):
+        REFS(**{name: value}).fit(planted(30, 10).X)
