@@ -77,10 +77,14 @@ def laplacian(graph: sp.csr_array) -> sp.csr_array:
 
 
 def normalised_laplacian(graph: sp.csr_array) -> sp.csr_array:
-    """Return ``I - D^(-1/2) S D^(-1/2)``; a sample without edges counts as zero."""
-    scale = inverse_root(degrees(graph))
-    scaled = sp.diags_array(scale) @ graph @ sp.diags_array(scale)
-    return sp.csr_array(sp.eye_array(graph.shape[0]) - scaled)
+    """Return ``I - D^(-1/2) S D^(-1/2)``."""
+    return sp.csr_array(sp.eye_array(graph.shape[0]) - normalised_similarity(graph))
+
+
+def normalised_similarity(graph: sp.csr_array) -> sp.csr_array:
+    """Return ``D^(-1/2) S D^(-1/2)``; a sample without edges counts as zero."""
+    scale = sp.diags_array(inverse_root(degrees(graph)))
+    return sp.csr_array(scale @ graph @ scale)
 
 
 def inverse_root(values: Float) -> Float:

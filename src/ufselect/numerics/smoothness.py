@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ufselect.matrix import DataMatrix, Float
-from ufselect.numerics.graphs import degrees, laplacian, normalised_laplacian
+from ufselect.numerics.graphs import degrees, laplacian, normalised_similarity
+from ufselect.numerics.spectral import largest_beside
 
 
 class Smoothness(NamedTuple):
@@ -63,20 +63,13 @@ def leading_agreement(data: DataMatrix, graph: sp.csr_array, n_vectors: int) -> 
 def nontrivial_spectrum(graph: sp.csr_array, n_vectors: int) -> tuple[Float, Float]:
     """Return the smallest eigenvalues of the normalised Laplacian and their vectors.
 
-    The trivial vector ``D^(1/2) 1`` is removed from the operator before, because in
-    a graph of several pieces its eigenvalue zero has other vectors too.
+    Only the trivial vector ``D^(1/2) 1`` is left out: in a graph of several pieces
+    its eigenvalue zero has other vectors too.
     """
-    n_samples = graph.shape[0]
-    trivial = np.sqrt(degrees(graph))
-    trivial /= np.linalg.norm(trivial)
-    upside_down = 2 * sp.eye_array(n_samples) - normalised_laplacian(graph)
-
-    def multiply(vector: Float) -> Float:
-        return upside_down @ vector - 2 * trivial * (trivial @ vector)
-
-    operator = LinearOperator((n_samples, n_samples), matvec=multiply, dtype=np.float64)
-    start = np.random.RandomState(0).standard_normal(n_samples)
-    values, vectors = eigsh(
-        operator, k=min(n_vectors, n_samples - 1), which="LA", v0=start
-    )
-    return 2 - values, vectors
+    roots = np.sqrt(degrees(graph))
+    trivial = roots[:, np.newaxis] / np.linalg.norm(roots)
+    similarity = normalised_similarity(graph)
+    count = min(n_vectors, graph.shape[0] - 1)
+    vectors = largest_beside(similarity, trivial, count)
+    values = 1 - np.einsum("ij,ij->j", vectors, similarity @ vectors)
+    return values, vectors

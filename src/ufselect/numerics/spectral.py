@@ -7,7 +7,11 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ufselect.matrix import Float
-from ufselect.numerics.graphs import degrees, inverse_root
+from ufselect.numerics.graphs import (
+    degrees,
+    inverse_root,
+    normalised_similarity,
+)
 
 # Up to this many samples a dense decomposition is as fast, and exact.
 SMALL = 200
@@ -34,7 +38,7 @@ def spectral_embedding(graph: sp.csr_array, n_components: int) -> Float:
     array([0.707, 0.   , 0.707])
     """
     scale = inverse_root(degrees(graph))
-    similarity = sp.csr_array(sp.diags_array(scale) @ graph @ sp.diags_array(scale))
+    similarity = normalised_similarity(graph)
     parts = part_vectors(graph)
     contrasts = parts[:, 1 : n_components + 1]
     wanted = min(n_components, graph.shape[0] - 1) - contrasts.shape[1]
