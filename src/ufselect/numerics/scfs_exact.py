@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ufselect.matrix.base import DataMatrix, Float
-from ufselect.numerics.row_sparse import RowSparseRegression
+from ufselect.numerics.row_sparse import RowSparseRegression, largest_penalty
 from ufselect.numerics.soft_clustering import (
     Clustering,
     indicator,
@@ -74,6 +74,21 @@ def cluster_only(memberships: Float, products: Products, max_steps: int = 50) ->
         start, nothing, 0.0, products.multiply, length=1.0, max_steps=max_steps, tol=tol
     )
     return found.clustering.memberships
+
+
+def useful_penalty(matrix: DataMatrix, memberships: Float, size: float) -> float:
+    """Return the penalty from which on W = 0, or say that any penalty does that.
+
+    ``size`` is ``|X - mean|``, next to which rounding is told from correlation.
+    """
+    largest = largest_penalty(matrix, indicator(memberships))
+    if largest <= 1e-10 * size:
+        raise ValueError(
+            "No feature is related to the clusters that the fit starts from, so that "
+            f'beta="auto" has no scale (n_clusters={memberships.shape[1]}); use more '
+            "clusters or an init whose clusters differ."
+        )
+    return largest
 
 
 def fit_exact(

@@ -28,6 +28,7 @@ from ufselect.numerics.scfs_exact import (
     cluster_only,
     fit_exact,
     sample_products,
+    useful_penalty,
 )
 from ufselect.numerics.scfs_paper import PaperFit, fit_paper
 from ufselect.numerics.soft_clustering import indicator, normalised_memberships
@@ -399,18 +400,3 @@ class _Outcome(NamedTuple):
     history: Float
     converged: bool
     vanished: bool
-
-
-def useful_penalty(matrix: DataMatrix, memberships: Float, size: float) -> float:
-    """Return the penalty from which on W = 0, or say that any penalty does that.
-
-    ``size`` is ``|X - mean|``, next to which rounding is told from correlation.
-    """
-    largest = largest_penalty(matrix, indicator(memberships))
-    if largest <= 1e-10 * size:
-        raise ValueError(
-            "No feature is related to the clusters that the fit starts from, so that "
-            f'beta="auto" has no scale (n_clusters={memberships.shape[1]}); use more '
-            "clusters or an init whose clusters differ."
-        )
-    return largest
