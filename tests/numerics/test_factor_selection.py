@@ -12,12 +12,20 @@ from ufselect.matrix import as_matrix
 from ufselect.numerics.factor_selection import (
     SMALLEST,
     Factors,
+    SampleTerm,
     Weights,
     fit_factors,
     random_factors,
+    signed_parts,
     unit_problem,
 )
 from ufselect.numerics.graphs import neighbour_graph
+from ufselect.numerics.local_discriminant import (
+    clique_scatters,
+    gaussian_scatters,
+    local_discriminant_matrix,
+    neighbour_cliques,
+)
 
 ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 SHAPE = pytest.mark.parametrize("shape", [(40, 12), (20, 45), (30, 30)])
@@ -69,6 +77,40 @@ def transcription(X, start, graph, lam, alpha, beta, exponent, n_iterations):
         S = S * (rise / fall) ** exponent
         V = V * (S.T @ gram + alpha * V @ A) / (S.T @ gram @ S @ V + alpha * V @ D)
         history.append(naive_objective(X, S, V, graph, lam, alpha, beta))
+    return S, V, history
+
+
+def sample_matrix(X, n_neighbors=4):
+    """Return a sparse positive matrix of the samples whose rows sum to zero."""
+    cliques = neighbour_cliques(X, n_neighbors)
+    scatters = gaussian_scatters(clique_scatters(as_matrix(X), cliques))
+    return local_discriminant_matrix(scatters, cliques, 0.1)
+
+
+def naive_sample_objective(X, S, V, M, lam, delta, gamma):
+    return (
+        np.linalg.norm(X - X @ S @ V) ** 2
+        + lam / 2 * np.linalg.norm(S.T @ S - np.eye(S.shape[1])) ** 2
+        + delta * np.trace(S.T @ X.T @ M @ X @ S)
+        + gamma * np.abs(S).sum()
+    )
+
+
+def sample_transcription(X, start, M, lam, delta, gamma, exponent, n_iterations):
+    """Return S, V and the objectives, with every matrix written out."""
+    S, V = start.selection, start.loadings.T
+    gram = X.T @ X
+    plus = X.T @ ((np.abs(M) + M) / 2) @ X
+    minus = X.T @ ((np.abs(M) - M) / 2) @ X
+    history = []
+    for _ in range(n_iterations):
+        lengths = np.diag(np.sqrt(np.diag(S.T @ S)))
+        S, V = S @ np.linalg.inv(lengths), lengths @ V
+        rise = gram @ V.T + delta * minus @ S + lam * S
+        fall = gram @ S @ V @ V.T + delta * plus @ S + gamma / 2 + lam * S @ S.T @ S
+        S = S * (rise / fall) ** exponent
+        V = V * (S.T @ gram) / (S.T @ gram @ S @ V)
+        history.append(naive_sample_objective(X, S, V, M, lam, delta, gamma))
     return S, V, history
 
 
@@ -142,6 +184,127 @@ def test_the_guarded_objective_never_rises(shape, lam, alpha, beta):
 
     history = np.array(found.history)
     assert (np.diff(history) <= 1e-12 * history[0]).all()
+
+
+class TestTermOfTheSamples:
+    @SHAPE
+    @pytest.mark.parametrize(
+        ("lam", "delta", "gamma", "exponent"),
+        [
+            (1.0, 0.1, 0.0, 1.0),
+            (1e4, 0.0, 30.0, 0.5),
+            (10.0, 1.0, 5.0, 0.5),
+            (100.0, 100.0, 50.0, 0.25),
+        ],
+    )
+    def test_it_equals_the_transcription(self, shape, lam, delta, gamma, exponent):
+        X, start, _ = problem(shape)
+        matrix = sample_matrix(X)
+
+        S, V, history = sample_transcription(
+            X, start, matrix.toarray(), lam, delta, gamma, exponent, 20
+        )
+        found = fit(
+            X,
+            start,
+            Weights(lam, entry_sparsity=gamma),
+            samples=SampleTerm(matrix, delta),
+            exponent=exponent,
+        )
+
+        np.testing.assert_allclose(found.history, history, rtol=1e-8)
+        np.testing.assert_allclose(found.factors.selection, S, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(found.factors.loadings, V.T, rtol=1e-6, atol=1e-9)
+
+    @SHAPE
+    @pytest.mark.parametrize("lam", [1e-2, 1.0, 1e4])
+    @pytest.mark.parametrize("delta", [1e-2, 1.0, 1e3])
+    @pytest.mark.parametrize("gamma", [0.0, 1e3])
+    def test_the_guarded_objective_never_rises(self, shape, lam, delta, gamma):
+        X, start, _ = problem(shape)
+
+        found = fit(
+            X,
+            start,
+            Weights(lam, entry_sparsity=gamma),
+            samples=SampleTerm(sample_matrix(X), delta),
+            max_iter=200,
+        )
+
+        history = np.array(found.history)
+        assert (np.diff(history) <= 1e-12 * history[0]).all()
+
+    @SHAPE
+    def test_the_ratio_follows_from_the_slope_of_the_objective(self, shape):
+        X, start, _ = problem(shape)
+        M = sample_matrix(X)
+        weights = Weights(3.0, entry_sparsity=5.0)
+        # Unit columns, which are left as they are.
+        S = start.selection / np.linalg.norm(start.selection, axis=0)
+        V = start.loadings.T
+        step, place = 1e-6, (2, 1)
+        tiny = 1e-3
+
+        change = np.zeros_like(S)
+        change[place] = step
+        above, below = (
+            naive_sample_objective(X, S + sign * change, V, M.toarray(), 3.0, 2.0, 5.0)
+            for sign in (1, -1)
+        )
+        slope = (above - below) / (2 * step)
+        found = fit(
+            X,
+            Factors(S, start.loadings),
+            weights,
+            samples=SampleTerm(M, 2.0),
+            exponent=tiny,
+            max_iter=1,
+        )
+
+        # A step down where the objective rises, and up where it falls.
+        assert np.sign(S[place] - found.factors.selection[place]) == np.sign(slope)
+
+    @pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
+    @SHAPE
+    def test_sparse_data_give_the_same_history(self, shape, container):
+        X, start, _ = problem(shape)
+        X = np.where(X > 3.0, X, 0.0)
+        options = {"samples": SampleTerm(sample_matrix(X), 1.0)}
+
+        dense = fit(X, start, Weights(1.0), **options)
+        sparse = fit(X, start, Weights(1.0), container=container, **options)
+
+        np.testing.assert_allclose(sparse.history, dense.history, rtol=1e-8)
+
+    def test_a_weight_of_zero_is_no_term(self):
+        X, start, _ = problem((20, 45))
+
+        without = fit(X, start, Weights(1.0))
+        zero = fit(X, start, Weights(1.0), samples=SampleTerm(sample_matrix(X), 0.0))
+
+        np.testing.assert_allclose(zero.history, without.history, rtol=1e-12)
+
+    def test_through_features_and_through_samples_agree(self):
+        X, start, _ = problem((20, 45))
+        matrix = sample_matrix(X)
+        # Rows of zeros that M does not know change nothing but the form taken. Means
+        # of X S differ, so that rows of M have to sum to zero.
+        tall = np.vstack([X, np.zeros((30, 45))])
+        padded = sp.csr_array(sp.block_diag([matrix, sp.csr_array((30, 30))]))
+
+        wide = fit(X, start, Weights(1.0), samples=SampleTerm(matrix, 1.0))
+        long = fit(tall, start, Weights(1.0), samples=SampleTerm(padded, 1.0))
+
+        np.testing.assert_allclose(long.history, wide.history, rtol=1e-8)
+
+    def test_parts_by_sign_are_not_negative_and_make_up_the_matrix(self):
+        matrix = sample_matrix(problem((20, 45))[0])
+
+        positive, negative = signed_parts(matrix)
+
+        assert min(positive.min(), negative.min()) >= 0
+        assert (positive * negative).nnz == 0 or (positive * negative).max() == 0
+        np.testing.assert_array_equal((positive - negative).toarray(), matrix.toarray())
 
 
 @pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])

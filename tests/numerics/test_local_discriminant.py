@@ -6,12 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics.pairwise import rbf_kernel
 
 from ufselect.matrix import as_matrix
 from ufselect.numerics.local_discriminant import (
     clique_scatters,
+    gaussian_scatters,
     local_discriminant_matrix,
     neighbour_cliques,
+    neighbour_distance,
 )
 
 ORACLES = Path(__file__).resolve().parents[1] / "oracles"
@@ -94,3 +97,64 @@ def test_a_clique_begins_with_its_sample_also_among_equal_ones():
 
 def test_there_are_at_most_as_many_neighbours_as_other_samples():
     assert neighbour_cliques(np.eye(3), 10).shape == (3, 3)
+
+
+class TestGaussianCliques:
+    @SHAPES
+    @pytest.mark.parametrize("bandwidth", [None, 0.3, 2.0])
+    def test_they_equal_a_kernel_of_pairs(self, shape, bandwidth):
+        X = 5.0 + np.random.RandomState(0).standard_normal(shape)
+        cliques = neighbour_cliques(X, 5)
+
+        scatters = clique_scatters(as_matrix(X), cliques)
+        found = gaussian_scatters(scatters, bandwidth)
+        width = bandwidth
+        if width is None:
+            to_neighbours = X[cliques[:, 1:]] - X[:, np.newaxis]
+            width = np.median(np.linalg.norm(to_neighbours, axis=2))
+        H = np.eye(6) - 1 / 6
+        expected = np.array(
+            [
+                H @ rbf_kernel(X[clique], gamma=1 / (2 * width**2)) @ H
+                for clique in cliques
+            ]
+        )
+
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+
+    @SHAPES
+    @pytest.mark.parametrize("ridge", [0.01, 1.0, 100.0])
+    def test_their_matrix_is_positive_and_blind_to_constants(self, shape, ridge):
+        X = np.random.RandomState(0).standard_normal(shape)
+        cliques = neighbour_cliques(X, 5)
+        scatters = gaussian_scatters(clique_scatters(as_matrix(X), cliques))
+
+        found = local_discriminant_matrix(scatters, cliques, ridge).toarray()
+        size = np.abs(found).max()
+
+        np.testing.assert_array_equal(found, found.T)
+        np.testing.assert_allclose(found @ np.ones(len(X)), 0.0, atol=1e-12 * size)
+        assert np.linalg.eigvalsh(found).min() > -1e-12 * size
+
+    def test_a_very_wide_kernel_leaves_the_laplacian_of_the_cliques(self):
+        # All kernels are one, which H removes: what is left is H / ridge.
+        X = np.random.RandomState(0).standard_normal((30, 12))
+        cliques = neighbour_cliques(X, 5)
+        scatters = gaussian_scatters(clique_scatters(as_matrix(X), cliques), 1e8)
+
+        found = local_discriminant_matrix(scatters, cliques, 4.0).toarray()
+        expected = np.zeros((30, 30))
+        for clique in cliques:
+            expected[np.ix_(clique, clique)] += (np.eye(6) - 1 / 6) / 4
+
+        np.testing.assert_allclose(found, expected, atol=1e-10)
+
+    def test_equal_neighbours_do_not_make_the_bandwidth_zero(self):
+        X = np.repeat([[0.0, 0.0], [3.0, 4.0]], [9, 1], axis=0)
+
+        def width(points):
+            cliques = neighbour_cliques(points, 3)
+            return neighbour_distance(clique_scatters(as_matrix(points), cliques))
+
+        assert width(X) == pytest.approx(5.0)
+        assert width(np.ones((8, 2))) == 1.0

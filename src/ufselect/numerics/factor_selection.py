@@ -4,9 +4,12 @@ Minimises, over S >= 0 (p x K, which features are selected) and V >= 0 (K x p, h
 others follow from them),
 
     |X - X S V|^2 + lam/2 |S'S - I|^2 + alpha tr(V L V') + beta |S|_21
+    + gamma |S|_1 + delta tr(S' X' M X S)
 
-for a non-negative X and the Laplacian ``L = D - A`` of a graph of features. V is kept
-transposed, so that every factor is p x K. ``X'X`` is formed for p <= n only.
+for a non-negative X, the Laplacian ``L = D - A`` of a graph of features and a sparse,
+positive semi-definite matrix M of samples whose rows sum to zero. V is kept
+transposed, so that every factor is p x K. ``X'X`` is formed for p <= n only, and
+``X'M X`` never.
 """
 
 from collections.abc import Callable
@@ -38,11 +41,19 @@ NEGLIGIBLE = 1e-3
 
 
 class Weights(NamedTuple):
-    """The weights lam, alpha and beta of the objective."""
+    """The weights lam, alpha, beta and gamma of the objective."""
 
     orthogonality: float
     smoothness: float = 0.0
     sparsity: float = 0.0
+    entry_sparsity: float = 0.0
+
+
+class SampleTerm(NamedTuple):
+    """The matrix M of samples and its weight delta."""
+
+    matrix: sp.csr_array
+    weight: float
 
 
 class Factors(NamedTuple):
@@ -68,12 +79,19 @@ class UnitProblem(NamedTuple):
     unit: float
 
 
+class _Products(NamedTuple):
+    """``X'X S`` and ``X S``; the second has no rows where no term needs it."""
+
+    gram: Float
+    chosen: Float
+
+
 class _State(NamedTuple):
-    """Factors with ``X'X S`` and the objective."""
+    """Factors with products of S and the objective."""
 
     selection: Float
     loadings: Float
-    product: Float
+    products: _Products
     value: float
 
 
@@ -81,8 +99,13 @@ class _Model:
     """The objective, with all that stays the same while factors change."""
 
     def __init__(
-        self, matrix: DataMatrix, weights: Weights, graph: sp.csr_array | None
+        self,
+        matrix: DataMatrix,
+        weights: Weights,
+        graph: sp.csr_array | None,
+        samples: SampleTerm | None,
     ) -> None:
+        self.matrix = matrix
         self.multiply = feature_products(matrix)
         self.total = squared_norm(matrix)
         self.weights = weights
@@ -90,17 +113,31 @@ class _Model:
         if graph is not None:
             self.laplacian = laplacian(graph)
             self.degrees = degrees(graph)[:, np.newaxis]
+        self.samples = samples
+        if samples is not None:
+            self.signed_parts = signed_parts(samples.matrix)
         self.rounding = float(np.finfo(matrix.raw.dtype).eps) * self.total
 
+    def products(self, selection: Float) -> _Products:
+        """Return the products of S with X that the terms need."""
+        if self.samples is None:
+            chosen = np.empty((0, selection.shape[1]))
+            return _Products(self.multiply(selection), chosen)
+        chosen = self.matrix.dot(selection)
+        if self.matrix.shape[1] <= self.matrix.shape[0]:
+            return _Products(self.multiply(selection), chosen)
+        return _Products(self.matrix.transpose_dot(chosen), chosen)
+
     def state(
-        self, selection: Float, loadings: Float, product: Float | None = None
+        self, selection: Float, loadings: Float, products: _Products | None = None
     ) -> _State:
-        """Return factors with their objective; product is ``X'X S`` if known."""
-        if product is None:
-            product = self.multiply(selection)
-        value = self.loss(selection, loadings, product)
+        """Return factors with their objective; products are those of S if known."""
+        if products is None:
+            products = self.products(selection)
+        value = self.loss(selection, loadings, products.gram)
         value += self.penalty(selection, loadings)
-        return _State(selection, loadings, product, value)
+        value += self.roughness(products.chosen)
+        return _State(selection, loadings, products, value)
 
     def loss(self, selection: Float, loadings: Float, product: Float) -> float:
         """Return ``|X - X S V|^2``."""
@@ -109,32 +146,62 @@ class _Model:
         return max(value, 0.0)
 
     def penalty(self, selection: Float, loadings: Float) -> float:
-        """Return the other terms of the objective."""
-        orthogonality, smoothness, sparsity = self.weights
+        """Return the terms of the objective in which X does not occur."""
+        weights = self.weights
         overlap = selection.T @ selection
         overlap.flat[:: len(overlap) + 1] -= 1.0
-        value = orthogonality / 2 * float(np.vdot(overlap, overlap))
+        value = weights.orthogonality / 2 * float(np.vdot(overlap, overlap))
         if self.graph is not None:
-            value += smoothness * float(np.vdot(loadings, self.laplacian @ loadings))
-        return value + sparsity * float(row_norms(selection).sum())
+            smooth = float(np.vdot(loadings, self.laplacian @ loadings))
+            value += weights.smoothness * smooth
+        # S is not negative.
+        value += weights.entry_sparsity * float(selection.sum())
+        return value + weights.sparsity * float(row_norms(selection).sum())
+
+    def roughness(self, chosen: Float) -> float:
+        """Return the term of the samples, given ``X S``."""
+        if self.samples is None:
+            return 0.0
+        # M does not see the means, and without them there is less to cancel.
+        centred = chosen - chosen.mean(axis=0)
+        value = float(np.vdot(centred, self.samples.matrix @ centred))
+        return self.samples.weight * max(value, 0.0)
 
     def selection_ratio(self, state: _State) -> Float:
         """Return the factor by which the multiplicative step changes S."""
-        orthogonality, _, sparsity = self.weights
+        orthogonality, _, sparsity, entry_sparsity = self.weights
         selection, loadings = state.selection, state.loadings
         numerator = np.maximum(self.multiply(loadings), 0.0)
         numerator += orthogonality * selection
-        denominator = np.maximum(state.product, 0.0) @ (loadings.T @ loadings)
+        denominator = np.maximum(state.products.gram, 0.0) @ (loadings.T @ loadings)
         denominator += orthogonality * (selection @ (selection.T @ selection))
+        denominator += entry_sparsity / 2
         if sparsity > 0:
             lengths = np.maximum(row_norms(selection), SMALLEST)[:, np.newaxis]
             denominator += sparsity / 2 * (selection / lengths)
+        if self.samples is not None:
+            up, down = self.roughness_slopes(state.products.chosen)
+            numerator += down
+            denominator += up
         return safe_ratio(numerator, denominator)
+
+    def roughness_slopes(self, chosen: Float) -> tuple[Float, Float]:
+        """Return what pulls S down and up: half the slope is their difference.
+
+        Signs are split in M, not in ``X'M X``, which would be p x p: X is not
+        negative, so that both parts stay so.
+        """
+        up, down = (
+            np.maximum(self.matrix.transpose_dot(part @ chosen), 0.0)
+            for part in self.signed_parts
+        )
+        weight = self.samples.weight if self.samples is not None else 0.0
+        return weight * up, weight * down
 
     def loadings_ratio(self, state: _State) -> Float:
         """Return the factor by which the multiplicative step changes V'."""
         smoothness = self.weights.smoothness
-        product = np.maximum(state.product, 0.0)
+        product = np.maximum(state.products.gram, 0.0)
         denominator = state.loadings @ (product.T @ state.selection)
         numerator = product
         if self.graph is not None:
@@ -149,6 +216,7 @@ def fit_factors(
     weights: Weights,
     *,
     graph: sp.csr_array | None = None,
+    samples: SampleTerm | None = None,
     exponent: float | None = None,
     max_iter: int,
     tol: float,
@@ -169,6 +237,8 @@ def fit_factors(
     weights : Weights
     graph : csr_array of shape (p, p), optional
         Of features; without it there is no third term.
+    samples : SampleTerm, optional
+        Without it there is no last term.
     exponent : float, optional
         Power of every step for S.
     max_iter : int
@@ -178,8 +248,9 @@ def fit_factors(
     report : callable
         Told the iteration and the objective; returns whether to stop.
     """
-    model = _Model(matrix, weights, graph)
-    state = model.state(*(np.maximum(part, SMALLEST) for part in start))
+    model = _Model(matrix, weights, graph, samples)
+    selection, loadings = (np.maximum(part, SMALLEST) for part in start)
+    state = model.state(selection, loadings)
     history: list[float] = []
     converged = False
     for iteration in range(max_iter):
@@ -191,7 +262,7 @@ def fit_factors(
             ratio = model.selection_ratio(state)
             state = model.state(stepped(state.selection, ratio, exponent), state[1])
         loadings = stepped(state.loadings, model.loadings_ratio(state), 1.0)
-        state = model.state(state.selection, loadings, state.product)
+        state = model.state(state.selection, loadings, state.products)
         history.append(state.value)
         change = abs(state.value - previous)
         size = state.value + NEGLIGIBLE * model.total
@@ -204,9 +275,8 @@ def fit_factors(
 def rescale(model: _Model, state: _State, *, guarded: bool) -> _State:
     """Give the columns of S unit length and make up for it in V."""
     lengths = np.sqrt(np.einsum("ij,ij->j", state.selection, state.selection))
-    scaled = model.state(
-        state.selection / lengths, state.loadings * lengths, state.product / lengths
-    )
+    products = _Products(*(part / lengths for part in state.products))
+    scaled = model.state(state.selection / lengths, state.loadings * lengths, products)
     return state if guarded and scaled.value > state.value else scaled
 
 
@@ -232,6 +302,19 @@ def safe_ratio(numerator: Float, denominator: Float) -> Float:
     ratio = np.ones_like(numerator)
     np.divide(numerator, denominator, out=ratio, where=denominator > 0)
     return ratio
+
+
+def signed_parts(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+    """Return P and N, neither of them negative, with ``M = P - N``.
+
+    Examples
+    --------
+    >>> positive, negative = signed_parts(sp.csr_array([[2.0, -1.0]]))
+    >>> positive.toarray(), negative.toarray()
+    (array([[2., 0.]]), array([[0., 1.]]))
+    """
+    positive = sp.csr_array(matrix.maximum(0))
+    return positive, sp.csr_array(positive - matrix)
 
 
 def feature_products(matrix: DataMatrix) -> Multiply:

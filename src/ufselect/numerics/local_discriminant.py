@@ -40,6 +40,43 @@ def clique_scatters(matrix: DataMatrix, cliques: Index) -> Float:
     return scatters
 
 
+def gaussian_scatters(scatters: Float, bandwidth: float | None = None) -> Float:
+    """Return ``H Q_i H`` for Gaussian kernels Q_i of the cliques, from linear scatters.
+
+    Parameters
+    ----------
+    scatters : ndarray of shape (n, m, m)
+        As of ``clique_scatters``, with the sample itself first.
+    bandwidth : float, optional
+        Of ``exp(-d^2 / (2 bandwidth^2))``; see ``neighbour_distance``.
+    """
+    if bandwidth is None:
+        bandwidth = neighbour_distance(scatters)
+    # Divided twice: the square of a tiny bandwidth would vanish.
+    kernels = np.exp(-0.5 * clique_distances(scatters) / bandwidth / bandwidth)
+    centring = np.eye(scatters.shape[1]) - 1 / scatters.shape[1]
+    return np.asarray(centring @ kernels @ centring)
+
+
+def neighbour_distance(scatters: Float) -> float:
+    """Return the median distance to a neighbour; of distinct ones if it is zero."""
+    lengths = np.sqrt(clique_distances(scatters)[:, 0, 1:])
+    positive = lengths[lengths > 0]
+    if not len(positive):
+        return 1.0
+    return float(np.median(lengths)) or float(np.median(positive))
+
+
+def clique_distances(scatters: Float) -> Float:
+    """Return the squared distances of samples in each clique (n x m x m)."""
+    squares = np.diagonal(scatters, axis1=1, axis2=2)
+    sums = squares[:, :, np.newaxis] + squares[:, np.newaxis]
+    distances = np.maximum(sums - 2 * scatters, 0.0)
+    # What is left of it beside the squares is rounding: the samples are equal.
+    distances[distances <= 1e-14 * sums] = 0.0
+    return distances
+
+
 def local_discriminant_matrix(
     scatters: Float, cliques: Index, ridge: float
 ) -> sp.csr_array:

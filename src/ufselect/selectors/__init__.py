@@ -6,6 +6,7 @@ from ufselect.selectors.fsasl import FSASL as FSASL
 from ufselect.selectors.glspfs import GLSPFS as GLSPFS
 from ufselect.selectors.jelsr import JELSR as JELSR
 from ufselect.selectors.laplacian_score import LaplacianScore as LaplacianScore
+from ufselect.selectors.ldssl import LDSSL as LDSSL
 from ufselect.selectors.max_variance import MaxVariance as MaxVariance
 from ufselect.selectors.mcfs import MCFS as MCFS
 from ufselect.selectors.mffs import MFFS as MFFS

@@ -12,6 +12,7 @@ from ufselect._sklearn_compat import CallbackSupportMixin, FitProgress
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.factor_selection import (
     FactorFit,
+    SampleTerm,
     UnitProblem,
     Weights,
     fit_factors,
@@ -28,8 +29,9 @@ LARGEST_AUTO_COMPONENTS = 50
 class FactorSelector(CallbackSupportMixin, UnsupervisedSelector):
     """Fits the factor model from several starts and ranks by the rows of S.
 
-    A method says what its weights are, and its feature graph if it has one. Weights
-    are those of ``|X - X S V|^2 + lam/2 |S'S - I|^2 + ...``.
+    A method says what its weights are, and its feature graph or its term of the
+    samples if it has one. Weights are those of
+    ``|X - X S V|^2 + lam/2 |S'S - I|^2 + ...``.
     """
 
     # The objective of the method, as a share of the one above.
@@ -49,6 +51,10 @@ class FactorSelector(CallbackSupportMixin, UnsupervisedSelector):
 
     def _feature_graph(self, problem: UnitProblem) -> sp.csr_array | None:
         """Return a graph of the varying features, or None."""
+        return None
+
+    def _sample_term(self, problem: UnitProblem) -> SampleTerm | None:
+        """Return a matrix of the samples and its weight, or None."""
         return None
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
@@ -71,6 +77,7 @@ class FactorSelector(CallbackSupportMixin, UnsupervisedSelector):
     def _fits(self, problem: UnitProblem) -> Iterator[FactorFit]:
         weights = self._unit_weights(problem.unit)
         graph = self._feature_graph(problem)
+        samples = self._sample_term(problem)
         random = check_random_state(self.random_state)
         progress = FitProgress(
             self,
@@ -84,6 +91,7 @@ class FactorSelector(CallbackSupportMixin, UnsupervisedSelector):
                 random_factors(problem.matrix, self.n_components_, random),
                 weights,
                 graph=graph,
+                samples=samples,
                 exponent=self.exponent,
                 max_iter=self.max_iter,
                 tol=self.tol,

@@ -189,7 +189,9 @@ class SGFS(FactorSelector):
             smoothness=chosen(self.alpha, AUTO_ALPHA),
             sparsity=chosen(self.beta, AUTO_BETA / self.n_components_),
         )
-        self.lam_, self.alpha_, self.beta_ = (part / unit / unit for part in weights)
+        self.lam_, self.alpha_, self.beta_ = (
+            part / unit / unit for part in weights[:3]
+        )
         return weights
 
     def _feature_graph(self, problem: UnitProblem) -> sp.csr_array | None:
