@@ -105,15 +105,20 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         return mask
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
-        data = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse=["csr", "csc"],
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            ensure_min_samples=2,
-        )
+        try:
+            data = validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse=["csr", "csc"],
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                ensure_min_samples=2,
+            )
+        except ValueError as error:
+            if "could not convert string to float" in str(error):
+                refuse_text(X)
+            raise
         self._refuse_non_finite(data)
         return data
 
@@ -180,6 +185,21 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         tags.input_tags.sparse = True
         tags.target_tags.required = False
         return tags
+
+
+def refuse_text(X: Any) -> None:
+    """Raise an error that names the first column with a value that is no number."""
+    table = np.asarray(X, dtype=object)
+    names = getattr(X, "columns", range(table.shape[1]))
+    for name, column in zip(names, table.T, strict=True):
+        for value in column:
+            try:
+                float(value)
+            except ValueError:
+                raise ValueError(
+                    f"Column {name!r} of X holds the text {value!r}, which is not a "
+                    "number; drop or encode the column before selecting."
+                ) from None
 
 
 def constants_below(scores: Float, constant: NDArray[np.bool_]) -> Float:
