@@ -6,13 +6,11 @@ from scipy.optimize import minimize
 from sklearn.linear_model import Lasso
 
 from ufselect.numerics.adaptive_graph import (
-    binary_graph,
     lasso,
     neighbour_probabilities,
     neighbour_regulariser,
     self_representation,
 )
-from ufselect.numerics.graphs import neighbour_graph
 from ufselect.numerics.kernels import squared_distances_of
 
 
@@ -84,12 +82,6 @@ def test_distances_follow_from_the_gram_matrix(points):
     found = squared_distances_of(points @ points.T)
 
     np.testing.assert_allclose(found, squared_distances(points), atol=1e-12)
-
-
-def test_binary_graph_is_that_of_the_points(points):
-    found = binary_graph(squared_distances(points), 4).toarray()
-
-    np.testing.assert_array_equal(found, neighbour_graph(points, 4).toarray())
 
 
 def naive_row(distances, mu):

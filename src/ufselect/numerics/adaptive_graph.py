@@ -21,23 +21,6 @@ def nearest(distances: Float, count: int) -> Index:
     return np.argsort(others, axis=1, kind="stable")[:, :count]
 
 
-def binary_graph(distances: Float, n_neighbors: int) -> sp.csr_array:
-    """Return the graph that joins i and j if either is a near neighbour of the other.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> places = np.array([0.0, 1.0, 3.0])
-    >>> binary_graph((places[:, None] - places) ** 2, 1).toarray()
-    array([[0., 1., 0.],
-           [1., 0., 1.],
-           [0., 1., 0.]])
-    """
-    index = nearest(distances, min(n_neighbors, len(distances) - 1))
-    directed = rows_of_weights(index, np.ones(index.shape))
-    return sp.csr_array(directed.maximum(directed.T))
-
-
 def rows_of_weights(index: Index, weights: Float) -> sp.csr_array:
     """Return the sparse matrix whose row i holds weights[i] in columns index[i]."""
     n_points, count = index.shape

@@ -14,10 +14,9 @@ from ufselect._sklearn_compat import (
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.adaptive_graph import (
-    binary_graph,
     neighbour_regulariser,
 )
-from ufselect.numerics.graphs import laplacian
+from ufselect.numerics.graphs import laplacian, neighbour_graph
 from ufselect.numerics.kernels import squared_distances_of
 from ufselect.numerics.preparation import preparation_kind, prepare
 from ufselect.numerics.row_sparse import largest_penalty, row_norms
@@ -199,7 +198,7 @@ class FSASL(CallbackSupportMixin, UnsupervisedSelector):
         # Of order one, whatever the units of X.
         prepared = prepare(data, summary, self.standardize_, float(data.shape[0]))
         distances = squared_distances_of(prepared.centred.sample_gram())
-        graph = binary_graph(distances, self.n_neighbors)
+        graph = neighbour_graph(prepared.centred.points(), self.n_neighbors)
         regressors = prepared.centred if self.n_clusters > 1 else prepared.uncentred
         unit = prepared.unit
         if self.gamma == "auto":
