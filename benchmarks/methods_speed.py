@@ -185,4 +185,7 @@ def main():
 
 if __name__ == "__main__":
     np.seterr(all="ignore")
-    main()
+    try:
+        main()
+    except ValueError as error:
+        raise SystemExit(str(error)) from None

@@ -121,6 +121,8 @@ def main():
     paths = sorted(folder.glob("*.mat"), key=lambda path: -path.stat().st_size)
     if options.sets:
         paths = [path for path in paths if path.stem in options.sets.split(",")]
+    if not paths:
+        raise SystemExit(f"no such data sets in {folder}: {options.sets or '*.mat'}")
     start = time.perf_counter()
     results = Parallel(n_jobs=options.jobs)(
         delayed(judge_set)(path, options.repetitions) for path in paths
@@ -130,4 +132,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except ValueError as error:
+        raise SystemExit(str(error)) from None

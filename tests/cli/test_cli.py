@@ -85,3 +85,12 @@ def test_version_is_printed_by_the_installed_command():
     result = subprocess.run(command, capture_output=True, text=True, check=True)
 
     assert result.stdout.strip() == __version__
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no head")
+def test_a_reader_that_stops_reading_is_no_error():
+    command = f"{sys.executable} -m ufselect methods --markdown | head -1"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True)
+
+    assert result.stdout == "# Methods\n"
+    assert result.stderr == ""

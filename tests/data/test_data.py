@@ -91,3 +91,22 @@ def test_folder_is_taken_from_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("UFSELECT_DATA", str(tmp_path))
 
     assert data_folder() == tmp_path
+
+
+def test_folder_in_the_environment_must_exist(monkeypatch, tmp_path):
+    monkeypatch.setenv("UFSELECT_DATA", str(tmp_path / "absent"))
+
+    with pytest.raises(ValueError, match="absent is not a folder"):
+        data_folder()
+
+
+@pytest.mark.parametrize("kept", [0.05, 0.5, 0.95])
+def test_truncated_file_is_refused_in_one_sentence(tmp_path, kept):
+    path = tmp_path / "set.mat"
+    X = np.random.default_rng(0).standard_normal((40, 30))
+    scipy.io.savemat(path, {"X": X, "Y": np.ones(40)}, do_compression=True)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept * len(content))])
+
+    with pytest.raises(ValueError, match="cannot be read as a MATLAB file"):
+        read_labelled(path)

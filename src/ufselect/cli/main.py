@@ -1,6 +1,7 @@
 """Entry point of ``ufselect``: finds the command and turns errors into sentences."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -29,7 +30,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
     options = build_parser().parse_args(arguments)
     try:
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader, such as head, has seen enough. Nothing more can be printed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (ValueError, OSError) as error:
         print(f"ufselect: {error}", file=sys.stderr)
         return 1

@@ -1,14 +1,28 @@
 """Research data with known classes, from MATLAB files on disk."""
 
 import os
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.io import loadmat
+from scipy.io.matlab import MatReadError
 
 FOLDER_VARIABLE = "UFSELECT_DATA"
+
+# What SciPy raises for files that are cut off, damaged, of another kind, or of a
+# version it does not read.
+READING_FAILS = (
+    MatReadError,
+    NotImplementedError,
+    OSError,
+    TypeError,
+    ValueError,
+    zlib.error,
+)
 
 
 class LabelledSet(NamedTuple):
@@ -27,23 +41,26 @@ def data_folder() -> Path | None:
     """
     named = os.environ.get(FOLDER_VARIABLE)
     if named:
-        return Path(named)
+        folder = Path(named)
+        if not folder.is_dir():
+            raise ValueError(
+                f"{FOLDER_VARIABLE}={named} is not a folder; set it to the folder of "
+                "the .mat files, or unset it"
+            )
+        return folder
     beside = Path(__file__).resolve().parents[4] / "shared" / "data"
     return beside if beside.is_dir() else None
 
 
 def read_labelled(path: Path) -> LabelledSet:
     """Read a MATLAB file with a matrix ``X`` (samples in rows) and labels ``Y``."""
-    from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
-
     if not path.is_file():
         raise ValueError(
             f"{path} is not a file; set {FOLDER_VARIABLE} to the folder of the data"
         )
     try:
         content = loadmat(path)
-    except (MatReadError, NotImplementedError, TypeError, ValueError) as error:
+    except READING_FAILS as error:
         raise ValueError(f"{path} cannot be read as a MATLAB file: {error}") from error
     for key in ("X", "Y"):
         if key not in content:
