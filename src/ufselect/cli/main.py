@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from ufselect._version import __version__
-from ufselect.cli import demo, methods
+from ufselect.cli import datasets, demo, methods
 
 EXIT_CODES = "exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted"
 
@@ -21,6 +21,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    datasets.add_parser(commands)
     demo.add_parser(commands)
     methods.add_parser(commands)
     return parser

@@ -1,13 +1,24 @@
 """Data to work on: embedded sets, and research data from files."""
 
+from ufselect.data.catalogue import CataloguedSet, catalogued_sets
+from ufselect.data.download import DataUnavailableError, cache_folder, fetch
 from ufselect.data.embedded import DataSet, digits_with_decoys, union_of_subspaces
 from ufselect.data.labelled import LabelledSet, data_folder, read_labelled
+from ufselect.data.sets import load_set
+from ufselect.data.transfer import Patience
 
 __all__ = [
+    "CataloguedSet",
     "DataSet",
+    "DataUnavailableError",
     "LabelledSet",
+    "Patience",
+    "cache_folder",
+    "catalogued_sets",
     "data_folder",
     "digits_with_decoys",
+    "fetch",
+    "load_set",
     "read_labelled",
     "union_of_subspaces",
 ]
