@@ -1,0 +1,148 @@
+"""``ufselect datasets``: the list, the downloads, and their errors."""
+
+import hashlib
+import json
+import sys
+
+import pytest
+from data.local_server import content, running_server, status
+
+import ufselect.data.catalogue
+from ufselect.cli import main
+from ufselect.data import catalogued_sets
+
+BODY = b"some data" * 10_000
+
+
+@pytest.fixture(autouse=True)
+def folders(monkeypatch, tmp_path):
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setenv("UFSELECT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("UFSELECT_DATA", str(tmp_path / "local"))
+    (tmp_path / "local").mkdir()
+
+
+def row(name, *addresses):
+    return {
+        "name": name,
+        "domain": "words",
+        "n_samples": 9,
+        "n_features": 8,
+        "n_classes": 7,
+        "checksum": f"sha256:{hashlib.sha256(BODY).hexdigest()}",
+        "size": len(BODY),
+        "source": "https://example.invalid",
+        "addresses": addresses,
+    }
+
+
+@pytest.fixture
+def catalogue(monkeypatch):
+    """Catalogue ``here``, which a server has, and ``gone``, which it has not."""
+    with running_server() as server:
+        rows = [
+            row("here", server.address(content(BODY))),
+            row("gone", server.address(status(404))),
+            row("unpublished"),
+        ]
+        monkeypatch.setattr(ufselect.data.catalogue, "_rows", lambda: rows)
+        yield
+
+
+def words_of(line):
+    return line.split(maxsplit=4)
+
+
+def test_every_set_is_listed_with_its_shape_and_place(catalogue, tmp_path, capsys):
+    (tmp_path / "local" / "mine.mat").touch()
+    (tmp_path / "local" / "gone.mat").touch()
+    code = main(["datasets"])
+    _, _, *lines = capsys.readouterr().out.splitlines()
+
+    assert code == 0
+    assert [words_of(line)[:4] for line in lines] == [
+        ["here", "9", "8", "7"],
+        ["gone", "9", "8", "7"],
+        ["unpublished", "9", "8", "7"],
+        ["mine", "-", "-", "-"],
+    ]
+    assert [words_of(line)[4].strip() for line in lines] == [
+        "absent  words",
+        "local  words",
+        "no public address  words",
+        "local  not in the catalogue",
+    ]
+
+
+def test_list_is_printed_as_json(capsys):
+    main(["datasets", "--json"])
+    rows = json.loads(capsys.readouterr().out)
+
+    assert [row["name"] for row in rows] == list(catalogued_sets())
+    assert all(row["place"] == "absent" and row["path"] is None for row in rows)
+
+
+def test_fetched_set_is_cached_and_its_path_printed(catalogue, tmp_path, capsys):
+    code = main(["datasets", "--fetch", "here"])
+    printed = capsys.readouterr()
+    path = tmp_path / "cache" / "here.mat"
+    main(["datasets", "--json"])
+    rows = json.loads(capsys.readouterr().out)
+
+    assert code == 0
+    assert printed.out == f"{path}\n"
+    assert printed.err == "here: 0.1 of 0.1 MB\n"
+    assert path.read_bytes() == BODY
+    assert [row["place"] for row in rows] == ["cached", "absent", "absent"]
+
+
+def test_terminal_sees_the_download_grow(catalogue, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    main(["datasets", "--fetch", "here"])
+    progress = capsys.readouterr().err
+
+    assert progress.count("\n") == 1
+    assert progress.startswith("here: 0.")
+    assert progress.count("\r") >= 1
+
+
+def test_local_copy_is_not_downloaded(catalogue, tmp_path, capsys):
+    (tmp_path / "gone.mat").touch()
+    code = main(["datasets", "--data", str(tmp_path), "--fetch", "gone"])
+
+    assert code == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'gone.mat'}\n"
+
+
+def test_sets_that_cannot_be_had_do_not_keep_others_from_being_fetched(
+    catalogue, tmp_path, capsys
+):
+    code = main(["datasets", "--fetch", "gone", "unpublished", "here"])
+    printed = capsys.readouterr()
+    complaints = [line for line in printed.err.splitlines() if "ufselect: " in line]
+
+    assert code == 1
+    assert printed.out == f"{tmp_path / 'cache' / 'here.mat'}\n"
+    assert len(complaints) == 2
+    assert "HTTP 404" in complaints[0]
+    assert "no public address" in complaints[1]
+
+
+def test_unknown_name_is_one_sentence_before_anything_is_fetched(
+    catalogue, tmp_path, capsys
+):
+    code = main(["datasets", "--fetch", "here", "goone"])
+    message = capsys.readouterr().err
+
+    assert code == 1
+    assert message == "ufselect: there is no data set 'goone'; did you mean gone?\n"
+    assert not (tmp_path / "cache").exists()
+
+
+def test_folder_that_is_not_there_is_one_sentence(tmp_path, capsys):
+    code = main(["datasets", "--data", str(tmp_path / "nowhere")])
+    message = capsys.readouterr().err
+
+    assert code == 1
+    assert message.count("\n") == 1
+    assert "nowhere is not a folder" in message

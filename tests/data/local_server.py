@@ -1,0 +1,122 @@
+"""A real HTTP server on this machine, whose answers a test decides."""
+
+import threading
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class LocalServer:
+    """Answers each path with the function that the test gave for it."""
+
+    def __init__(self, server):
+        self.server = server
+        self.answers = {}
+        self.requests = []
+        self.closing = threading.Event()
+
+    def address(self, answer):
+        """Return an address that is answered by ``answer(handler, first_byte)``."""
+        path = f"/{len(self.answers)}"
+        self.answers[path] = answer
+        return f"http://127.0.0.1:{self.server.server_port}{path}"
+
+    def ranges(self):
+        """Return the ``Range`` header of each request, in order."""
+        return [asked for _, asked in self.requests]
+
+
+def handler_class(local):
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked = self.headers.get("Range")
+            local.requests.append((self.path, asked))
+            start = int(asked.removeprefix("bytes=").rstrip("-")) if asked else 0
+            # The client closes the connection when it has seen enough.
+            with suppress(BrokenPipeError, ConnectionResetError):
+                local.answers[self.path](self, start)
+
+        def log_message(self, *arguments):
+            pass
+
+    return Handler
+
+
+@contextmanager
+def running_server():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), None)
+    server.daemon_threads = True
+    local = LocalServer(server)
+    server.RequestHandlerClass = handler_class(local)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield local
+    finally:
+        local.closing.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def send(handler, status, body, **headers):
+    """Send an answer; headers are written with underscores."""
+    handler.send_response(status)
+    for name, value in {"Content_Length": len(body), **headers}.items():
+        if value is not None:
+            handler.send_header(name.replace("_", "-"), str(value))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+def content(body):
+    """Serve a content, or the range of it that is asked for."""
+
+    def answer(handler, start):
+        if not start:
+            send(handler, 200, body)
+        elif start < len(body):
+            span = f"bytes {start}-{len(body) - 1}/{len(body)}"
+            send(handler, 206, body[start:], Content_Range=span)
+        else:
+            send(handler, 416, b"", Content_Range=f"bytes */{len(body)}")
+
+    return answer
+
+
+def without_ranges(body):
+    return lambda handler, start: send(handler, 200, body)
+
+
+def status(code):
+    return lambda handler, start: send(handler, code, b"a page of words")
+
+
+def redirect_to(address):
+    return lambda handler, start: send(handler, 302, b"", Location=address)
+
+
+def cut_at(body, end):
+    """Announce a whole content, but close the connection at a byte of it."""
+
+    def answer(handler, start):
+        left = len(body) - start
+        span = f"bytes {start}-{len(body) - 1}/{len(body)}" if start else None
+        send(
+            handler,
+            206 if start else 200,
+            body[start:end],
+            Content_Length=left,
+            Content_Range=span,
+        )
+
+    return answer
+
+
+def one_after_the_other(*answers):
+    """Give each answer once, and the last for ever."""
+    left = list(answers)
+
+    def answer(handler, start):
+        (left.pop(0) if len(left) > 1 else left[0])(handler, start)
+
+    return answer
