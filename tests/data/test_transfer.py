@@ -206,6 +206,30 @@ def test_port_without_server_is_a_reason(tmp_path):
     assert "refused" in reason
 
 
+@pytest.fixture
+def never_sleeping(monkeypatch):
+    def complain(seconds):
+        raise AssertionError("waited before another attempt")
+
+    monkeypatch.setattr("ufselect.data.transfer.time.sleep", complain)
+
+
+def test_being_offline_is_not_waited_out(tmp_path, never_sleeping):
+    # A name that is reserved for never being found.
+    address = "https://nowhere.invalid/set.mat"
+    (reason,) = transfer(wanted(address), tmp_path / "set.mat", HASTE)
+
+    assert reason.startswith(f"{address} ([Errno")
+
+
+def test_answer_that_is_not_encrypted_is_refused(server, tmp_path, never_sleeping):
+    address = server.address(content(BODY)).replace("http:", "https:")
+    (reason,) = transfer(wanted(address), tmp_path / "set.mat", HASTE)
+
+    assert "SSL" in reason
+    assert server.requests == []
+
+
 def test_silent_server_is_given_up(server, tmp_path):
     address = server.address(lambda handler, start: server.closing.wait(30))
     patience = Patience(timeout=0.05, attempts=2, delay=0.001)

@@ -120,7 +120,8 @@ def _table(rows: list[dict[str, Any]]) -> str:
         for row in rows
     ]
     header = ["name", "samples", "features", "classes", "where", "what".ljust(width)]
-    return text_table(header, cells)
+    lines = text_table(header, cells).splitlines()
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _place_in_words(row: dict[str, Any]) -> str:

@@ -1,8 +1,10 @@
 """Opening public addresses: https only, from any byte on, redirects included."""
 
 import re
+import socket
+import ssl
 from typing import Any
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
@@ -12,6 +14,8 @@ LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 # Answers that may be another one when asked again; 416 when asked without a range.
 PASSING_FAULTS = {408, 416, 429, 500, 502, 503, 504}
 PARTIAL_CONTENT = 206
+# No such name, which is what being offline looks like, or no trust in who answers.
+LASTING_FAULTS = (socket.gaierror, ssl.SSLError)
 
 
 class RefusedError(Exception):
@@ -36,6 +40,10 @@ def open_address(address: str, start: int, timeout: float) -> Any:
         error.close()
         if error.code not in PASSING_FAULTS:
             raise RefusedError(f"HTTP {error.code} {error.reason}") from None
+        raise
+    except URLError as error:
+        if isinstance(error.reason, LASTING_FAULTS):
+            raise RefusedError(str(error.reason)) from error
         raise
     except ValueError as error:
         raise RefusedError(f"leads to a malformed address: {error}") from error
