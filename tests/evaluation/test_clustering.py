@@ -1,6 +1,6 @@
 """Clustering scores with known values."""
 
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufselect.evaluation import (
+    adjusted_rand,
     clustering_accuracy,
     judge_by_k_means,
     mutual_information,
+    purity,
 )
 
 
@@ -60,3 +62,41 @@ def test_judge_is_reproducible_and_perfect_on_separated_points():
 
     assert scores.shape == (2, 2)
     assert (scores == 1.0).all()
+
+
+def rand_by_counting_pairs(classes, clusters):
+    """Hubert and Arabie: pairs together in both, against what chance would give."""
+    pairs = list(combinations(range(len(classes)), 2))
+    same_class = np.array([classes[i] == classes[j] for i, j in pairs])
+    same_cluster = np.array([clusters[i] == clusters[j] for i, j in pairs])
+    expected = same_class.sum() * same_cluster.sum() / len(pairs)
+    most = (same_class.sum() + same_cluster.sum()) / 2
+    return (np.sum(same_class & same_cluster) - expected) / (most - expected)
+
+
+def test_adjusted_rand_is_the_one_counted_over_pairs():
+    random = np.random.RandomState(0)
+    classes, clusters = random.randint(3, size=30), random.randint(4, size=30)
+
+    assert adjusted_rand(classes, clusters) == pytest.approx(
+        rand_by_counting_pairs(classes, clusters)
+    )
+
+
+def test_purity_takes_the_largest_class_of_each_cluster():
+    classes = ["a", "a", "a", "b", "b", "c"]
+    clusters = [0, 0, 1, 1, 1, 1]
+
+    assert purity(classes, clusters) == pytest.approx((2 + 2) / 6)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=12)
+)
+def test_purity_is_no_less_than_accuracy_and_than_the_largest_class(pairs):
+    classes, clusters = np.array(pairs).T
+    largest = np.bincount(classes).max() / len(classes)
+
+    assert purity(classes, clusters) >= max(
+        largest, clustering_accuracy(classes, clusters)
+    )

@@ -1,9 +1,48 @@
 """Numbers about a selection. This room knows no selector."""
 
+from ufselect.evaluation.classification import judge_by_classification
 from ufselect.evaluation.clustering import (
+    adjusted_rand,
     clustering_accuracy,
     judge_by_k_means,
     mutual_information,
+    purity,
+)
+from ufselect.evaluation.comparison import (
+    average_ranks,
+    friedman,
+    indistinguishable_groups,
+    nemenyi_critical_difference,
+    wilcoxon_against,
+)
+from ufselect.evaluation.reconstruction import (
+    held_out_reconstruction_error,
+    reconstruction_error,
+)
+from ufselect.evaluation.stability import selection_stability, stability_difference
+from ufselect.evaluation.structure import (
+    clustering_agreement,
+    neighbourhood_agreement,
+    redundancy,
 )
 
-__all__ = ["clustering_accuracy", "judge_by_k_means", "mutual_information"]
+__all__ = [
+    "adjusted_rand",
+    "average_ranks",
+    "clustering_accuracy",
+    "clustering_agreement",
+    "friedman",
+    "held_out_reconstruction_error",
+    "indistinguishable_groups",
+    "judge_by_classification",
+    "judge_by_k_means",
+    "mutual_information",
+    "neighbourhood_agreement",
+    "nemenyi_critical_difference",
+    "purity",
+    "reconstruction_error",
+    "redundancy",
+    "selection_stability",
+    "stability_difference",
+    "wilcoxon_against",
+]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 Normaliser = Literal["geometric", "arithmetic", "max", "min"]
@@ -41,6 +41,34 @@ def mutual_information(
     """
     value = normalized_mutual_info_score(classes, clusters, average_method=normaliser)
     return float(value)
+
+
+def adjusted_rand(classes: ArrayLike, clusters: ArrayLike) -> float:
+    """Return the Rand index of two partitions, corrected for chance.
+
+    1 if they are the same, 0 on average over clusterings at random, negative where
+    they agree less than that.
+
+    Examples
+    --------
+    >>> adjusted_rand([0, 0, 1, 1], ["b", "b", "a", "a"])
+    1.0
+    """
+    return float(adjusted_rand_score(classes, clusters))
+
+
+def purity(classes: ArrayLike, clusters: ArrayLike) -> float:
+    """Return the share of samples that are in the largest class of their cluster.
+
+    It is 1 for clusters of one sample each: compare equal numbers of clusters only.
+
+    Examples
+    --------
+    >>> purity([0, 0, 1, 1], [5, 5, 5, 6])
+    0.75
+    """
+    counts = contingency_matrix(classes, clusters)
+    return float(counts.max(axis=0).sum() / counts.sum())
 
 
 def judge_by_k_means(

@@ -1,0 +1,130 @@
+"""How well all columns of a table follow from the selected ones by least squares."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import orth
+from sklearn.model_selection import KFold
+from sklearn.utils import gen_batches
+
+from ufselect.evaluation.tables import centred, some_of
+from ufselect.matrix import DataMatrix, Float, Index
+
+# Directions of the selected columns below this share of the largest are rounding
+# errors of columns that depend on one another.
+NEGLIGIBLE = 1e-10
+
+# Dense pieces hold about this many values.
+VALUES_AT_ONCE = 1_000_000
+
+
+def reconstruction_error(
+    table: Any, selected: ArrayLike, *, standardize: bool = False
+) -> float:
+    """Return the share of the variance of all columns that the selected leave open.
+
+    ``min_B |X - X_s B|^2 / |X|^2`` for the centred table: 0 if every column is a
+    linear combination of the selected ones, 1 if they say nothing about any.
+
+    Parameters
+    ----------
+    table : {array-like, sparse matrix} of shape (n, p)
+    selected : array-like
+        Mask or indices of the selected columns.
+    standardize : bool
+        Whether each column counts the same, instead of by its variance.
+
+    Examples
+    --------
+    >>> table = [[0.0, 0.0, 1.0], [1.0, 2.0, -2.0], [2.0, 4.0, 1.0]]
+    >>> round(reconstruction_error(table, [0]), 3)
+    0.375
+    """
+    data, constant = centred(table, "features" if standardize else "none")
+    kept = some_of(selected, data.shape[1])
+    kept = kept[~constant[kept]]
+    if not len(kept):
+        return 1.0
+    columns = data.columns(kept)
+    basis = orth(columns / np.linalg.norm(columns, axis=0), rcond=NEGLIGIBLE)
+    explained = sum(
+        float(np.sum(data.transpose_dot(basis[:, batch]) ** 2))
+        for batch in gen_batches(basis.shape[1], _batch_size(data.shape[1]))
+    )
+    return float(np.clip(1.0 - explained, 0.0, 1.0))
+
+
+def held_out_reconstruction_error(
+    table: Any, selected: ArrayLike, *, n_splits: int = 5, seed: int = 0
+) -> float:
+    """Return the share of variance left open in samples that the fit did not see.
+
+    Means and coefficients come from the other folds. Unlike `reconstruction_error`
+    it does not vanish when the selected columns are as many as the samples, and it
+    exceeds 1 where the mean would predict better.
+
+    Parameters
+    ----------
+    table : {array-like, sparse matrix} of shape (n, p)
+    selected : array-like
+        Mask or indices of the selected columns.
+    n_splits : int
+        Folds, of which each is left out once.
+    seed : int
+        Of the assignment of samples to folds.
+
+    Examples
+    --------
+    >>> table = [[0.0, 0.0], [1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]
+    >>> round(held_out_reconstruction_error(table, [0], n_splits=2), 6)
+    0.0
+    """
+    data, constant = centred(table)
+    kept = some_of(selected, data.shape[1])
+    kept = kept[~constant[kept]]
+    folds = KFold(n_splits, shuffle=True, random_state=seed)
+    squares = sum(
+        _squares_of_fold(data, kept, train, test)
+        for train, test in folds.split(np.empty((data.shape[0], 0)))
+    )
+    left, total = np.asarray(squares)
+    return float(left / total)
+
+
+def _squares_of_fold(data: DataMatrix, kept: Index, train: Index, test: Index) -> Float:
+    """Return the squares left by the prediction of a fold, and by its means."""
+    mean = _combined(data, train, np.full((len(train), 1), 1 / len(train)))
+    columns = _of_unit_length(data.columns(kept) - mean[kept].T, train)
+    inverse = np.linalg.pinv(columns[train], rcond=NEGLIGIBLE)
+    # Weights that sum to zero do not see the means, which are those of all samples.
+    weights = inverse.T - inverse.mean(axis=1)
+    coefficients = _combined(data, train, weights.astype(np.float64, copy=False))
+    left = total = 0.0
+    for batch in gen_batches(len(test), _batch_size(data.shape[1])):
+        piece = data.rows(test[batch]) - mean.T
+        total += float(np.sum(piece**2))
+        piece -= columns[test[batch]] @ coefficients.T
+        left += float(np.sum(piece**2))
+    return np.array([left, total])
+
+
+def _of_unit_length(columns: Float, train: Index) -> Float:
+    """Return columns of unit length in training, without those that are constant there.
+
+    Words of a single text, for instance, are constant in most folds.
+    """
+    lengths = np.linalg.norm(columns[train], axis=0)
+    varying = lengths > NEGLIGIBLE * np.linalg.norm(columns, axis=0)
+    return columns[:, varying] / lengths[varying]
+
+
+def _combined(data: DataMatrix, rows: Index, weights: Float) -> Float:
+    """Return ``X[rows].T @ weights`` without cutting the rows out."""
+    padded = np.zeros((data.shape[0], weights.shape[1]))
+    padded[rows] = weights
+    return data.transpose_dot(padded)
+
+
+def _batch_size(width: int) -> int:
+    return max(1, VALUES_AT_ONCE // width)

@@ -1,0 +1,106 @@
+"""Tables and selections as the metrics take them, refused in one sentence if bad."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+from ufselect.matrix import DataMatrix, Index, as_matrix
+from ufselect.numerics.preparation import Kind, prepare
+
+
+def checked_table(table: Any, name: str = "table") -> Any:
+    """Return a finite float array or CSR matrix with samples in rows."""
+    n_dimensions = 2 if sp.issparse(table) else np.ndim(table)
+    if n_dimensions != 2:
+        raise ValueError(
+            f"{name} has {n_dimensions} dimension(s) but needs two: samples in rows, "
+            "features in columns."
+        )
+    return check_array(
+        table,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_min_samples=2,
+        input_name=name,
+    )
+
+
+def checked_selection(selected: ArrayLike, n_features: int) -> Index:
+    """Return the selected columns, given as a mask or by index, in increasing order.
+
+    Examples
+    --------
+    >>> checked_selection([True, False, True], 3)
+    array([0, 2])
+    >>> checked_selection([2, 0], 3)
+    array([0, 2])
+    """
+    given = np.asarray(selected)
+    if given.ndim != 1:
+        raise ValueError(
+            f"A selection has {given.ndim} dimension(s) but needs one: a mask of all "
+            "columns, or the indices of the selected ones."
+        )
+    if given.dtype == bool:
+        return _from_mask(given, n_features)
+    if given.size and not np.issubdtype(given.dtype, np.integer):
+        raise ValueError(
+            f"A selection holds values of type {given.dtype}; give a mask of booleans "
+            "or indices that are integers."
+        )
+    return _from_indices(given.astype(np.intp), n_features)
+
+
+def _from_mask(mask: Any, n_features: int) -> Index:
+    if len(mask) != n_features:
+        raise ValueError(
+            f"A mask has {len(mask)} values but the table has {n_features} columns; "
+            "give one value per column."
+        )
+    return np.flatnonzero(mask)
+
+
+def _from_indices(indices: Index, n_features: int) -> Index:
+    outside = indices[(indices < 0) | (indices >= n_features)]
+    if len(outside):
+        raise ValueError(
+            f"Column {outside[0]} is selected but the table has {n_features} columns; "
+            f"indices go from 0 to {n_features - 1}."
+        )
+    distinct, counts = np.unique(indices, return_counts=True)
+    if len(distinct) < len(indices):
+        raise ValueError(
+            f"Column {distinct[counts.argmax()]} is selected {counts.max()} times; "
+            "select each column once."
+        )
+    return distinct
+
+
+def some_of(selected: ArrayLike, n_features: int) -> Index:
+    """Return the selected columns, of which there must be one at least."""
+    kept = checked_selection(selected, n_features)
+    if not len(kept):
+        raise ValueError("The selection is empty; select at least one column.")
+    return kept
+
+
+class Centred(NamedTuple):
+    """A table minus its column means, where ``|X|^2 = 1``, and its constant columns."""
+
+    data: DataMatrix
+    constant: NDArray[np.bool_]
+
+
+def centred(table: Any, kind: Kind = "none") -> Centred:
+    """Return the table with column means subtracted, which must not leave nothing."""
+    data = as_matrix(checked_table(table))
+    summary = data.summary()
+    if summary.constant.all():
+        raise ValueError(
+            f"All {data.shape[1]} columns of the table are constant: it has no "
+            "structure to keep."
+        )
+    return Centred(prepare(data, summary, kind, 1.0).centred, summary.constant)

@@ -1,0 +1,228 @@
+"""Statistics across data sets, against published values, SciPy and enumeration."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import friedmanchisquare, rankdata, wilcoxon
+
+from ufselect.evaluation import (
+    average_ranks,
+    friedman,
+    indistinguishable_groups,
+    nemenyi_critical_difference,
+    wilcoxon_against,
+)
+from ufselect.evaluation.comparison import holm, signed_rank_p
+
+# Areas under curves of four decision trees on 14 data sets: Demsar (2006), table 6.
+DEMSAR = np.array(
+    [
+        [0.763, 0.768, 0.771, 0.798],
+        [0.599, 0.591, 0.590, 0.569],
+        [0.954, 0.971, 0.968, 0.967],
+        [0.628, 0.661, 0.654, 0.657],
+        [0.882, 0.888, 0.886, 0.898],
+        [0.936, 0.931, 0.916, 0.931],
+        [0.661, 0.668, 0.609, 0.685],
+        [0.583, 0.583, 0.563, 0.625],
+        [0.775, 0.838, 0.866, 0.875],
+        [1.000, 1.000, 1.000, 1.000],
+        [0.940, 0.962, 0.965, 0.962],
+        [0.619, 0.666, 0.614, 0.669],
+        [0.972, 0.981, 0.975, 0.975],
+        [0.957, 0.978, 0.946, 0.970],
+    ]
+).T
+
+
+def p_by_enumeration(differences):
+    """Share of all sign patterns whose rank sum is as far from its mean, or more."""
+    differences = differences[differences != 0]
+    ranks = rankdata(np.abs(differences))
+    signs = np.array(list(product([-1, 1], repeat=len(ranks))))
+    sums = np.abs(signs @ ranks)
+    return np.mean(sums >= abs(np.sign(differences) @ ranks) - 1e-9)
+
+
+def test_average_ranks_are_the_published_ones():
+    assert average_ranks(DEMSAR) == pytest.approx([3.143, 2.0, 2.893, 1.964], abs=5e-4)
+
+
+def test_friedman_without_ties_follows_the_published_formulas():
+    scores = np.random.RandomState(0).uniform(size=(4, 9)) + [[0], [0.2], [0.3], [0]]
+    ranks = average_ranks(scores)
+    chi_square = 12 * 9 / (4 * 5) * (np.sum(ranks**2) - 4 * 25 / 4)
+    found = friedman(scores)
+
+    assert found.chi_square == pytest.approx(chi_square)
+    assert found.f == pytest.approx(8 * chi_square / (9 * 3 - chi_square))
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [DEMSAR, np.random.RandomState(1).randint(3, size=(5, 8)).astype(float)],
+    ids=["published", "many ties"],
+)
+def test_friedman_with_ties_agrees_with_scipy(scores):
+    expected = friedmanchisquare(*scores)
+    found = friedman(scores)
+
+    assert found[:2] == pytest.approx((expected.statistic, expected.pvalue))
+
+
+def test_f_is_that_of_an_analysis_of_variance_of_the_ranks():
+    ranks = rankdata(-DEMSAR, axis=0)
+    middle = ranks.mean()
+    methods = 14 * np.sum((ranks.mean(axis=1) - middle) ** 2) / 3
+    residual = ranks - ranks.mean(axis=1, keepdims=True)
+    residual -= ranks.mean(axis=0) - middle
+
+    assert friedman(DEMSAR).f == pytest.approx(
+        methods / (np.sum(residual**2) / (3 * 13))
+    )
+
+
+def test_friedman_at_its_ends():
+    alike = np.tile([[1.0], [2.0], [3.0]], 5)
+
+    assert friedman(np.ones((3, 5))) == (0.0, 1.0, 0.0, 1.0)
+    assert friedman(alike)[0] == pytest.approx(10.0)
+    assert friedman(alike)[2:] == (np.inf, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("level", "n_methods", "published"),
+    [
+        (0.05, 2, 1.960),
+        (0.05, 3, 2.343),
+        (0.05, 4, 2.569),
+        (0.05, 5, 2.728),
+        (0.05, 10, 3.164),
+        (0.10, 2, 1.645),
+        (0.10, 3, 2.052),
+        (0.10, 10, 2.920),
+    ],
+)
+def test_nemenyi_uses_the_published_critical_values(level, n_methods, published):
+    found = nemenyi_critical_difference(n_methods, 20, level)
+    root = np.sqrt(n_methods * (n_methods + 1) / (6 * 20))
+
+    assert found / root == pytest.approx(published, abs=1e-3)
+
+
+def test_the_published_trees_fall_into_two_overlapping_groups():
+    # Demsar, section 3.2.2: the critical difference at 0.10 is 1.06 and parts the
+    # first tree from the second and the fourth only.
+    critical = nemenyi_critical_difference(4, 14, 0.10)
+
+    assert critical == pytest.approx(1.06, abs=5e-3)
+    assert indistinguishable_groups(average_ranks(DEMSAR), critical) == [
+        (3, 1, 2),
+        (2, 0),
+    ]
+
+
+@given(
+    st.lists(st.integers(0, 20), min_size=1, max_size=8).map(np.array),
+    st.integers(1, 10),
+)
+def test_two_methods_share_a_group_exactly_if_they_do_not_differ(ranks, critical):
+    groups = indistinguishable_groups(ranks, critical)
+    together = {(i, j) for group in groups for i in group for j in group if i != j}
+    expected = {
+        (i, j)
+        for i, j in product(range(len(ranks)), repeat=2)
+        if i != j and abs(ranks[i] - ranks[j]) < critical
+    }
+
+    assert together == expected
+    assert not any(set(a) < set(b) for a, b in product(groups, repeat=2))
+
+
+def test_signed_rank_p_agrees_with_scipy_where_there_are_no_ties():
+    differences = np.random.RandomState(0).standard_normal(11) + 0.5
+
+    assert signed_rank_p(differences) == pytest.approx(
+        wilcoxon(differences, method="exact").pvalue
+    )
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=9).map(np.array))
+def test_signed_rank_p_agrees_with_enumeration_also_where_there_are_ties(differences):
+    differences = differences.astype(float)
+
+    assert signed_rank_p(differences) == pytest.approx(p_by_enumeration(differences))
+
+
+def test_each_method_is_tested_against_the_reference():
+    found = wilcoxon_against(DEMSAR, 0)
+    expected = [
+        p_by_enumeration(np.round(DEMSAR[other] - DEMSAR[0], 6)) for other in (1, 2, 3)
+    ]
+
+    np.testing.assert_array_equal(found.others, [1, 2, 3])
+    assert found.p_value == pytest.approx(expected)
+    assert found.median_difference == pytest.approx(
+        np.median(DEMSAR[1:] - DEMSAR[0], axis=1)
+    )
+    # Demsar, section 3.1.3, rejects at 0.05 for the second tree.
+    assert found.p_value[0] < 0.05
+
+
+def test_a_method_equal_to_the_reference_has_p_value_one():
+    found = wilcoxon_against([DEMSAR[0], DEMSAR[0], DEMSAR[1]], 0)
+
+    assert found.p_value[0] == 1.0
+    assert found.median_difference[0] == 0.0
+
+
+def test_holm_adjusts_as_the_procedure_rejects():
+    p_values = np.array([0.01, 0.02, 0.03, 0.005])
+
+    assert holm(p_values) == pytest.approx([0.03, 0.04, 0.04, 0.02])
+    assert holm([0.9, 0.8]) == pytest.approx([1.0, 1.0])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8).map(np.array))
+def test_holm_keeps_the_order_and_lies_between_the_raw_and_bonferroni(p_values):
+    adjusted = holm(p_values)
+    order = np.argsort(p_values)
+
+    assert (np.diff(adjusted[order]) >= 0).all()
+    assert (p_values <= adjusted).all()
+    assert (adjusted <= np.minimum(1.0, len(p_values) * p_values)).all()
+
+
+def test_frames_lend_their_names():
+    frame = pd.DataFrame(
+        DEMSAR[:, :3], index=["plain", "m", "cf", "both"], columns=["a", "b", "c"]
+    )
+    found = wilcoxon_against(frame, "cf")
+
+    np.testing.assert_array_equal(found.others, [0, 1, 3])
+    frame.loc["m", "b"] = np.nan
+    with pytest.raises(ValueError, match=r"no finite value .* \('m', 'b'\); fill"):
+        friedman(frame)
+    with pytest.raises(ValueError, match="reference='x' is not a method .* 'plain'"):
+        wilcoxon_against(frame.fillna(0.5), "x")
+
+
+def test_missing_cells_of_arrays_are_named_by_number():
+    scores = DEMSAR.copy()
+    scores[[0, 2], [3, 5]] = np.nan
+
+    with pytest.raises(ValueError, match=r"\(0, 3\), \(2, 5\)"):
+        average_ranks(scores)
+
+
+def test_tables_too_small_and_levels_out_of_range_are_refused():
+    with pytest.raises(ValueError, match=r"shape \(1, 4\) but needs two methods"):
+        friedman(DEMSAR[:1, :4])
+    with pytest.raises(ValueError, match="1 method.* cannot be compared"):
+        nemenyi_critical_difference(1, 10)
+    with pytest.raises(ValueError, match="level=5 is not between"):
+        nemenyi_critical_difference(3, 10, 5)

@@ -1,0 +1,166 @@
+"""Variance left open by the selected columns, against scikit-learn's regression."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold
+
+from ufselect.evaluation import (
+    held_out_reconstruction_error,
+    reconstruction,
+    reconstruction_error,
+)
+
+
+def correlated(n_samples=40, n_features=12, seed=0):
+    random = np.random.RandomState(seed)
+    factors = random.standard_normal((n_samples, 3))
+    table = factors @ random.standard_normal((3, n_features))
+    table += 0.3 * random.standard_normal(table.shape)
+    return table * random.uniform(0.5, 3.0, n_features) + random.uniform(0, 5)
+
+
+def share_left(table, selected):
+    columns = table[:, selected]
+    left = table - LinearRegression().fit(columns, table).predict(columns)
+    return np.sum(left**2) / np.sum((table - table.mean(axis=0)) ** 2)
+
+
+def share_left_out(table, selected, n_splits, seed):
+    left = total = 0.0
+    for train, test in KFold(n_splits, shuffle=True, random_state=seed).split(table):
+        model = LinearRegression().fit(table[train][:, selected], table[train])
+        left += np.sum((table[test] - model.predict(table[test][:, selected])) ** 2)
+        total += np.sum((table[test] - table[train].mean(axis=0)) ** 2)
+    return left / total
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array, sp.csc_matrix])
+@pytest.mark.parametrize("shape", [(40, 12), (10, 30)])
+def test_error_is_what_a_regression_leaves(convert, shape):
+    table = correlated(*shape)
+    found = reconstruction_error(convert(table), [1, 4, 5])
+
+    assert found == pytest.approx(share_left(table, [1, 4, 5]))
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_standardised_error_counts_columns_alike(convert):
+    table = correlated()
+    equal = (table - table.mean(axis=0)) / table.std(axis=0)
+    found = reconstruction_error(convert(table), [1, 4], standardize=True)
+
+    assert found == pytest.approx(share_left(equal, [1, 4]))
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_held_out_error_is_what_a_regression_leaves(convert):
+    table = correlated()
+    found = held_out_reconstruction_error(convert(table), [1, 4, 5], n_splits=4, seed=3)
+
+    assert found == pytest.approx(share_left_out(table, [1, 4, 5], 4, 3))
+
+
+def test_pieces_give_the_same_as_the_whole(monkeypatch):
+    table = correlated()
+    whole = (
+        reconstruction_error(table, [1, 4]),
+        held_out_reconstruction_error(table, [1, 4]),
+    )
+    monkeypatch.setattr(reconstruction, "VALUES_AT_ONCE", 12)
+    pieces = (
+        reconstruction_error(table, [1, 4]),
+        held_out_reconstruction_error(table, [1, 4]),
+    )
+
+    assert pieces == pytest.approx(whole)
+
+
+@given(st.integers(0, 100), st.integers(1, 11))
+def test_more_columns_never_leave_more(seed, count):
+    table = correlated(8, 12, seed)
+    order = np.random.RandomState(seed).permutation(12)
+    fewer = reconstruction_error(table, order[:count])
+    more = reconstruction_error(table, order[: count + 1])
+
+    assert 0.0 <= more <= fewer + 1e-12
+    assert fewer <= 1.0
+
+
+def test_as_many_columns_as_samples_leave_nothing_but_in_new_samples():
+    table = np.random.RandomState(0).standard_normal((10, 40))
+    selected = np.arange(15)
+
+    assert reconstruction_error(table, selected) == pytest.approx(0.0, abs=1e-12)
+    assert held_out_reconstruction_error(table, selected) > 0.5
+
+
+@given(st.integers(0, 100), st.floats(-6, 6))
+def test_units_of_the_selected_do_not_matter_to_the_others(seed, exponent):
+    table = correlated(15, 5, seed)
+    others = np.column_stack([table[:, 2:], table[:, :2] * 10.0**-9])
+    rescaled = others * [1.0, 1.0, 1.0, 10.0**exponent, 1.0]
+
+    assert reconstruction_error(rescaled[:, :], [3, 4]) == pytest.approx(
+        reconstruction_error(others, [3, 4]), rel=1e-5
+    )
+
+
+def test_columns_that_depend_on_one_another_add_no_noise():
+    table = correlated(30, 6)
+    table[:, 2] = table[:, 0] + table[:, 1]
+    both = reconstruction_error(table, [0, 1])
+
+    assert reconstruction_error(table, [0, 1, 2]) == pytest.approx(both, rel=1e-9)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_constant_columns_explain_nothing(convert):
+    table = np.column_stack([correlated(), np.full(40, 0.1), np.full(40, 1e9)])
+    table = convert(table)
+
+    assert reconstruction_error(table, [12, 13]) == 1.0
+    assert held_out_reconstruction_error(table, [12, 13]) == pytest.approx(1.0)
+    assert reconstruction_error(table, [1, 4, 12, 13]) == pytest.approx(
+        reconstruction_error(table, [1, 4])
+    )
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_a_column_that_varies_in_one_sample_only_predicts_nothing(convert):
+    table = np.column_stack([correlated(), np.full(40, 0.1)])
+    table[7, 12] = 0.2
+    found = held_out_reconstruction_error(convert(table), [12])
+
+    assert found == pytest.approx(1.0, abs=0.15)
+
+
+def test_offsets_and_single_precision_keep_their_digits():
+    table = correlated()
+    expected = reconstruction_error(table, [1, 4])
+
+    assert reconstruction_error(table + 1e8, [1, 4]) == pytest.approx(expected)
+    assert reconstruction_error(table.astype(np.float32), [1, 4]) == pytest.approx(
+        expected, rel=1e-4
+    )
+
+
+def test_the_table_is_not_changed():
+    table = correlated()
+    before = table.copy()
+    reconstruction_error(table, [1, 4], standardize=True)
+    held_out_reconstruction_error(table, [1, 4])
+
+    np.testing.assert_array_equal(table, before)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match="All 3 columns of the table are constant"):
+        reconstruction_error(np.ones((5, 3)), [0])
+    with pytest.raises(ValueError, match="selection is empty"):
+        held_out_reconstruction_error(correlated(), np.zeros(12, dtype=bool))
+    with pytest.raises(ValueError, match="n_splits=50"):
+        held_out_reconstruction_error(correlated(), [0], n_splits=50)
