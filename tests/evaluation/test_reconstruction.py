@@ -1,6 +1,7 @@
 """Variance left open by the selected columns, against scikit-learn's regression."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -104,7 +105,7 @@ def test_units_of_the_selected_do_not_matter_to_the_others(seed, exponent):
     others = np.column_stack([table[:, 2:], table[:, :2] * 10.0**-9])
     rescaled = others * [1.0, 1.0, 1.0, 10.0**exponent, 1.0]
 
-    assert reconstruction_error(rescaled[:, :], [3, 4]) == pytest.approx(
+    assert reconstruction_error(rescaled, [3, 4]) == pytest.approx(
         reconstruction_error(others, [3, 4]), rel=1e-5
     )
 
@@ -146,6 +147,20 @@ def test_offsets_and_single_precision_keep_their_digits():
     assert reconstruction_error(table.astype(np.float32), [1, 4]) == pytest.approx(
         expected, rel=1e-4
     )
+
+
+def test_memory_mapped_tables_and_frames_are_tables_too(tmp_path):
+    table = correlated()
+    np.save(tmp_path / "table.npy", table)
+    mapped = np.load(tmp_path / "table.npy", mmap_mode="r")
+
+    for other in (mapped, pd.DataFrame(table), table.tolist()):
+        assert reconstruction_error(other, [1, 4]) == pytest.approx(
+            reconstruction_error(table, [1, 4])
+        )
+        assert held_out_reconstruction_error(other, [1, 4]) == pytest.approx(
+            held_out_reconstruction_error(table, [1, 4])
+        )
 
 
 def test_the_table_is_not_changed():

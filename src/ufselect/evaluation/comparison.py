@@ -172,9 +172,9 @@ def signed_rank_p(differences: Float) -> float:
     doubled = np.rint(2 * rankdata(np.abs(differences))).astype(int)
     chance = np.ones(1)
     for rank in doubled:
-        step = np.zeros(rank + 1)
-        step[[0, rank]] = 0.5
-        chance = np.convolve(chance, step)
+        # A rank adds to the positive sum, or does not, with the same chance.
+        halves = np.pad(chance / 2, (0, rank)), np.pad(chance / 2, (rank, 0))
+        chance = halves[0] + halves[1]
     positive = int(doubled[differences > 0].sum())
     tails = chance[: positive + 1].sum(), chance[positive:].sum()
     return float(min(1.0, 2 * min(tails)))

@@ -25,7 +25,9 @@ def reconstruction_error(
     """Return the share of the variance of all columns that the selected leave open.
 
     ``min_B |X - X_s B|^2 / |X|^2`` for the centred table: 0 if every column is a
-    linear combination of the selected ones, 1 if they say nothing about any.
+    linear combination of the selected ones, 1 if they say nothing about any. Any
+    columns as many as the samples leave nothing open: compare small selections, or
+    use `held_out_reconstruction_error`.
 
     Parameters
     ----------

@@ -3,13 +3,15 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ufselect.matrix import Float
 
 
 def checked_scores(table: Any) -> Float:
     """Return the scores as an array without gaps, or say which cells are missing."""
-    scores = np.asarray(table, dtype=np.float64)
+    dense = table.toarray() if sp.issparse(table) else table
+    scores = np.asarray(dense, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[0] < 2 or scores.shape[1] < 2:
         raise ValueError(
             f"A table of scores has shape {scores.shape} but needs two methods (rows) "
