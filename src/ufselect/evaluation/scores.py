@@ -10,7 +10,7 @@ from ufselect.matrix import Float
 
 def checked_scores(table: Any) -> Float:
     """Return the scores as an array without gaps, or say which cells are missing."""
-    dense = table.toarray() if sp.issparse(table) else table
+    dense = sp.csr_array(table).toarray() if sp.issparse(table) else table
     scores = np.asarray(dense, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[0] < 2 or scores.shape[1] < 2:
         raise ValueError(

@@ -113,12 +113,12 @@ def _value(z: Float) -> float:
 
 
 def _variance(z: Float, value: float) -> float:
+    # Of equal selections, rounding would leave a variance that is not quite zero.
+    if (z == z[0]).all():
+        return 0.0
     sizes = z.mean(axis=1)
     q = sizes.mean()
     agreement = z @ z.mean(axis=0) / z.shape[1]
     correction = value / 2 * (2 * sizes * q - sizes - q + 1)
     parts = (agreement - sizes * q + correction) / (q * (1 - q))
-    # Of equal selections, rounding would leave a variance that is not quite zero.
-    if (z == z[0]).all():
-        return 0.0
     return float(4 / len(z) * parts.var())
