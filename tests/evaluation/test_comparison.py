@@ -184,6 +184,14 @@ def test_each_method_is_tested_against_the_reference():
     assert found.p_value[0] < 0.05
 
 
+def test_differences_equal_but_for_rounding_are_ties():
+    steps = np.array([1, 1, 1, 1, -1, 2, 3])
+    reference = np.arange(1, 8) / 10
+    found = wilcoxon_against([reference, (np.arange(1, 8) + steps) / 10], 0)
+
+    assert found.p_value == pytest.approx([p_by_enumeration(steps)])
+
+
 def test_a_method_equal_to_the_reference_has_p_value_one():
     found = wilcoxon_against([DEMSAR[0], DEMSAR[0], DEMSAR[1]], 0)
 

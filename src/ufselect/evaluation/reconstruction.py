@@ -99,9 +99,9 @@ def _squares_of_fold(data: DataMatrix, kept: Index, train: Index, test: Index) -
     mean = _combined(data, train, np.full((len(train), 1), 1 / len(train)))
     columns = _of_unit_length(data.columns(kept) - mean[kept].T, train)
     inverse = np.linalg.pinv(columns[train], rcond=NEGLIGIBLE)
-    # Weights that sum to zero do not see the means, which are those of all samples.
-    weights = inverse.T - inverse.mean(axis=1)
-    coefficients = _combined(data, train, weights.astype(np.float64, copy=False))
+    # Each row of the inverse of centred columns sums to zero, so that it does not
+    # matter that the data are centred on all samples.
+    coefficients = _combined(data, train, inverse.T.astype(np.float64, copy=False))
     left = total = 0.0
     for batch in gen_batches(len(test), _batch_size(data.shape[1])):
         piece = data.rows(test[batch]) - mean.T

@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ufselect.matrix import Float
 
 
 def checked_scores(table: Any) -> Float:
     """Return the scores as an array without gaps, or say which cells are missing."""
-    dense = sp.csr_array(table).toarray() if sp.issparse(table) else table
+    dense = table.toarray() if hasattr(table, "toarray") else table
     scores = np.asarray(dense, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[0] < 2 or scores.shape[1] < 2:
         raise ValueError(
