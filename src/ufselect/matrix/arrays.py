@@ -79,8 +79,7 @@ class SparseMatrix(InMemoryMatrix):
             return DenseMatrix(self.columns(index))
         return SparseMatrix(self.raw[:, index], self.shift[index], self.scale[index])
 
-    def feature_gram(self) -> Float:
-        """Return ``X.T @ X`` from the sparse product."""
+    def _feature_gram(self) -> Float:
         scaled = self.raw @ sp.diags_array(self.scale)
         shift = self.shift * self.scale
         gram = _dense_product(scaled.T, scaled)
@@ -90,8 +89,7 @@ class SparseMatrix(InMemoryMatrix):
         gram += self.shape[0] * np.outer(shift, shift)
         return gram
 
-    def sample_gram(self, weights: Float | None = None) -> Float:
-        """Return ``X diag(w) X.T`` from the sparse product."""
+    def _sample_gram(self, weights: Float | None = None) -> Float:
         roots = self.scale if weights is None else self.scale * np.sqrt(weights)
         weighted = self.raw @ sp.diags_array(roots)
         shift = self.shift * roots

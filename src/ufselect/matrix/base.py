@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.matrix.sharing import once
+
 Float = NDArray[np.float64]
 Index = NDArray[np.intp]
 
@@ -129,14 +131,23 @@ class DataMatrix(ABC):
 
     def feature_gram(self) -> Float:
         """Return ``X.T @ X`` (p x p)."""
+        return once(type(self)._feature_gram, self)
+
+    def sample_gram(self, weights: Float | None = None) -> Float:
+        """Return ``X diag(w) X.T`` (n x n) for weights >= 0, by default ones."""
+        if weights is None:
+            return once(type(self)._sample_gram, self)
+        # Weights change from step to step: nobody would ask again.
+        return self._sample_gram(weights)
+
+    def _feature_gram(self) -> Float:
         gram = np.zeros((self.shape[1], self.shape[1]))
         for block in self._slices(self.shape[0], self.shape[1]):
             piece = self.rows(block)
             gram += piece.T @ piece
         return gram
 
-    def sample_gram(self, weights: Float | None = None) -> Float:
-        """Return ``X diag(w) X.T`` (n x n) for weights >= 0, by default ones."""
+    def _sample_gram(self, weights: Float | None = None) -> Float:
         gram = np.zeros((self.shape[0], self.shape[0]))
         for block in self.column_blocks():
             piece = self.columns(block)

@@ -1,0 +1,70 @@
+"""Costly results that many fits on one table share.
+
+A Gram matrix or a neighbour graph depends on the data alone, and an experiment fits
+dozens of settings to the same data. Inside ``shared_results`` such a result is
+computed once; elsewhere nothing is kept.
+"""
+
+import copy
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+import joblib
+
+Result = TypeVar("Result")
+
+# A few views of one table (centred, scaled, as it is), each with a few results.
+KEPT = 8
+
+
+class SharedResults:
+    """Results by the content of their inputs; the least recently used goes first."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._results: OrderedDict[str, Any] = OrderedDict()
+
+    def get(self, function: Callable[..., Result], inputs: tuple[Any, ...]) -> Result:
+        """Return a copy of the result, which the caller may change."""
+        # By content, because every fit makes its own view of the same data.
+        key = joblib.hash((function.__module__, function.__qualname__, inputs))
+        if key not in self._results:
+            self._results[key] = function(*inputs)
+        self._results.move_to_end(key)
+        if len(self._results) > self._kept:
+            self._results.popitem(last=False)
+        return copy.deepcopy(self._results[key])
+
+
+_active: ContextVar[SharedResults | None] = ContextVar("shared_results", default=None)
+
+
+@contextmanager
+def shared_results(results: SharedResults | None = None) -> Iterator[SharedResults]:
+    """Share results between all fits inside, and with other uses of ``results``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ufselect.matrix import as_matrix
+    >>> with shared_results():
+    ...     first = as_matrix(np.eye(2)).feature_gram()
+    ...     second = as_matrix(np.eye(2)).feature_gram()  # not computed again
+    >>> first is second
+    False
+    """
+    results = SharedResults() if results is None else results
+    token = _active.set(results)
+    try:
+        yield results
+    finally:
+        _active.reset(token)
+
+
+def once(function: Callable[..., Result], *inputs: Any) -> Result:
+    """Return ``function(*inputs)``, from the shared results if there are any."""
+    results = _active.get()
+    return function(*inputs) if results is None else results.get(function, inputs)
