@@ -4,7 +4,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ufselect.evaluation import (
@@ -23,6 +23,7 @@ def best_by_trying_all(classes, clusters):
     )
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=12)
 )
@@ -90,6 +91,7 @@ def test_purity_takes_the_largest_class_of_each_cluster():
     assert purity(classes, clusters) == pytest.approx((2 + 2) / 6)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=12)
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare, rankdata, wilcoxon
 
@@ -137,6 +137,7 @@ def test_the_published_trees_fall_into_two_overlapping_groups():
     ]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 20), min_size=1, max_size=8).map(np.array),
     st.integers(1, 10),
@@ -162,6 +163,7 @@ def test_signed_rank_p_agrees_with_scipy_where_there_are_no_ties():
     )
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9).map(np.array))
 def test_signed_rank_p_agrees_with_enumeration_also_where_there_are_ties(differences):
     differences = differences.astype(float)
@@ -206,6 +208,7 @@ def test_holm_adjusts_as_the_procedure_rejects():
     assert holm([0.9, 0.8]) == pytest.approx([1.0, 1.0])
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8).map(np.array))
 def test_holm_keeps_the_order_and_lies_between_the_raw_and_bonferroni(p_values):
     adjusted = holm(p_values)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
@@ -80,6 +80,7 @@ def test_pieces_give_the_same_as_the_whole(monkeypatch):
     assert pieces == pytest.approx(whole)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 100), st.integers(1, 11))
 def test_more_columns_never_leave_more(seed, count):
     table = correlated(8, 12, seed)
@@ -99,14 +100,16 @@ def test_as_many_columns_as_samples_leave_nothing_but_in_new_samples():
     assert held_out_reconstruction_error(table, selected) > 0.5
 
 
-@given(st.integers(0, 100), st.floats(-6, 6))
+@settings(deadline=None)
+@given(st.integers(0, 100), st.floats(-6, 4))
 def test_units_of_the_selected_do_not_matter_to_the_others(seed, exponent):
+    # So small that their own variance hardly counts, whatever the exponent.
     table = correlated(15, 5, seed)
     others = np.column_stack([table[:, 2:], table[:, :2] * 10.0**-9])
     rescaled = others * [1.0, 1.0, 1.0, 10.0**exponent, 1.0]
 
     assert reconstruction_error(rescaled, [3, 4]) == pytest.approx(
-        reconstruction_error(others, [3, 4]), rel=1e-5
+        reconstruction_error(others, [3, 4]), rel=1e-6
     )
 
 

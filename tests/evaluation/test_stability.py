@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ufselect.evaluation import selection_stability, stability_difference
@@ -58,6 +58,7 @@ def masks_of(selections, n_features):
     return [np.isin(np.arange(n_features), chosen) for chosen in selections]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.lists(st.booleans(), min_size=6, max_size=6), min_size=2, max_size=8)
 )

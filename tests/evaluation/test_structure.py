@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ufselect.evaluation import (
@@ -79,6 +79,7 @@ def test_neighbourhood_agreement_equals_the_naive_one(convert):
     assert found == pytest.approx(naive_agreement(table, [0, 3, 5], 4))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 100))
 def test_all_columns_keep_all_neighbours_and_all_clusters(seed):
     table = normal(12, 3, seed)
