@@ -1,0 +1,148 @@
+"""k-means, repeated for many seeds: scikit-learn's answers at a fraction of the cost."""
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state
+
+from ufselect.numerics.k_means_seeding import greedy_seeds, n_draws
+from ufselect.numerics.lloyd import lloyd
+from ufselect.numerics.sample_distances import Labels, SampleDistances
+
+# Distances (restart, cluster, sample) held at a time; two such arrays are at work.
+BLOCK = int(__import__("os").environ.get("BLK","1000000"))
+
+# Two inertias closer than this may differ by rounding only.
+ROUNDING = 1e-9
+
+
+def repeated_k_means(
+    columns: Any,
+    n_clusters: int,
+    *,
+    seeds: Iterable[int],
+    n_init: int = 10,
+    max_iter: int = 300,
+    tol: float = 1e-4,
+) -> tuple[Labels, NDArray[np.float64]]:
+    """Cluster the rows of a table by k-means, once per seed.
+
+    Seed by seed, the random numbers, the rules and so, up to rounding, the labels are
+    those of scikit-learn's ``KMeans(n_clusters, n_init=n_init, random_state=seed)``:
+    greedy k-means++, Lloyd's iteration, clusters without samples moved to the
+    farthest one, the restart of least inertia kept. The distances between samples are
+    computed once for all, which is what makes many restarts cheap. The answer of a
+    seed does not depend on the other seeds.
+
+    Parameters
+    ----------
+    columns : array-like or sparse matrix of shape (n, k)
+    n_clusters : int
+    seeds : iterable of int
+    n_init : int
+        Restarts per seed.
+    max_iter : int
+    tol : float
+        A restart ends when the squared moves of its centres sum to less than this
+        share of the mean variance of the columns, or no label changes.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_seeds, n)
+    inertia : ndarray of shape (n_seeds,)
+        Sum of the squared distances to the nearest centre.
+
+    Examples
+    --------
+    >>> labels, inertia = repeated_k_means([[0.0], [0.2], [9.0], [9.2]], 2, seeds=[0])
+    >>> labels[0, 0] == labels[0, 1], labels[0, 2] == labels[0, 3]
+    (True, True)
+    >>> inertia.round(6)
+    array([0.04])
+    """
+    columns = check_array(columns, accept_sparse="csr", dtype=np.float64)
+    check_numbers(columns.shape[0], n_clusters, n_init, max_iter)
+    geometry = SampleDistances(columns)
+    size = n_init * n_draws(n_clusters)
+    draws = [check_random_state(seed).uniform(size=size) for seed in seeds]
+    per_block = max(1, BLOCK // (n_init * n_clusters * columns.shape[0]))
+    blocks = [
+        k_means_of_draws(
+            geometry, np.array(draws[at : at + per_block]), n_clusters, n_init, max_iter, tol
+        )
+        for at in range(0, len(draws), per_block)
+    ]
+    if not blocks:
+        return np.empty((0, columns.shape[0]), dtype=np.intp), np.empty(0)
+    labels = np.concatenate([labels for labels, _ in blocks])
+    warn_of_few_clusters(labels, n_clusters)
+    return labels, np.concatenate([inertia for _, inertia in blocks])
+
+
+def check_numbers(n_samples: int, n_clusters: int, n_init: int, max_iter: int) -> None:
+    """Raise ValueError where the numbers ask for the impossible."""
+    if not 1 <= n_clusters <= n_samples:
+        raise ValueError(
+            f"n_clusters={n_clusters} must be between 1 and the {n_samples} samples"
+        )
+    for name, value in {"n_init": n_init, "max_iter": max_iter}.items():
+        if value < 1:
+            raise ValueError(f"{name}={value} must be at least 1")
+
+
+def k_means_of_draws(
+    geometry: SampleDistances,
+    draws: NDArray[np.float64],
+    n_clusters: int,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+) -> tuple[Labels, NDArray[np.float64]]:
+    """Run k-means for seeds whose random numbers are the rows of ``draws``."""
+    uniforms = draws.reshape(len(draws) * n_init, -1)
+    starts = geometry.to_samples(greedy_seeds(geometry, uniforms, n_clusters))
+    labels, inertia = lloyd(
+        geometry,
+        starts,
+        tolerance=tol * geometry.variance,
+        max_iter=max_iter,
+        group=n_init,
+    )
+    labels = labels.reshape(len(draws), n_init, -1)
+    inertia = inertia.reshape(len(draws), n_init)
+    best = [best_restart(*both) for both in zip(labels, inertia, strict=True)]
+    every = np.arange(len(draws))
+    return labels[every, best], inertia[every, best]
+
+
+def best_restart(labels: Labels, inertia: NDArray[np.float64]) -> int:
+    """Return the restart of least inertia, the first among equal clusterings."""
+    best = 0
+    for at in range(1, len(inertia)):
+        if inertia[at] < inertia[best]:
+            clearly = inertia[at] < (1.0 - ROUNDING) * inertia[best]
+            if clearly or not same_clustering(labels[at], labels[best]):
+                best = at
+    return best
+
+
+def same_clustering(labels: Labels, others: Labels) -> bool:
+    """Tell whether two labellings differ by the names of the clusters only."""
+    pairs = np.unique(labels * (others.max() + 1) + others)
+    return len(pairs) == len(np.unique(labels)) == len(np.unique(others))
+
+
+def warn_of_few_clusters(labels: Labels, n_clusters: int) -> None:
+    """Warn, once, where clusters are without samples."""
+    fewest = min(len(np.unique(row)) for row in labels)
+    if fewest < n_clusters:
+        warnings.warn(
+            f"k-means found {fewest} distinct clusters, fewer than "
+            f"n_clusters={n_clusters}, possibly because samples are equal",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
