@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from ufselect.evaluation import (
     adjusted_rand,
     clustering_accuracy,
-    judge_by_k_means,
     mutual_information,
     purity,
 )
@@ -54,15 +53,6 @@ def test_normalisers_differ_as_their_definitions_say():
     assert mutual_information(classes, clusters, "max") == pytest.approx(
         shared / max(entropy)
     )
-
-
-def test_judge_is_reproducible_and_perfect_on_separated_points():
-    columns = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]])
-    classes = [1, 1, 1, 0, 0, 0]
-    scores = judge_by_k_means(columns, classes, seeds=[0, 1], n_init=2)
-
-    assert scores.shape == (2, 2)
-    assert (scores == 1.0).all()
 
 
 def rand_by_counting_pairs(classes, clusters):

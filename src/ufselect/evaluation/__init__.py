@@ -1,10 +1,10 @@
 """Numbers about a selection. This room knows no selector."""
 
+from ufselect.evaluation.agreement import agreement
 from ufselect.evaluation.classification import judge_by_classification
 from ufselect.evaluation.clustering import (
     adjusted_rand,
     clustering_accuracy,
-    judge_by_k_means,
     mutual_information,
     purity,
 )
@@ -15,6 +15,8 @@ from ufselect.evaluation.comparison import (
     nemenyi_critical_difference,
     wilcoxon_against,
 )
+from ufselect.evaluation.judge import judge_by_k_means, judge_ranking
+from ufselect.evaluation.k_means import repeated_k_means
 from ufselect.evaluation.reconstruction import (
     held_out_reconstruction_error,
     reconstruction_error,
@@ -28,6 +30,7 @@ from ufselect.evaluation.structure import (
 
 __all__ = [
     "adjusted_rand",
+    "agreement",
     "average_ranks",
     "clustering_accuracy",
     "clustering_agreement",
@@ -36,12 +39,14 @@ __all__ = [
     "indistinguishable_groups",
     "judge_by_classification",
     "judge_by_k_means",
+    "judge_ranking",
     "mutual_information",
     "neighbourhood_agreement",
     "nemenyi_critical_difference",
     "purity",
     "reconstruction_error",
     "redundancy",
+    "repeated_k_means",
     "selection_stability",
     "stability_difference",
     "wilcoxon_against",

@@ -1,14 +1,11 @@
-"""How well k-means on the selected columns agrees with known classes."""
+"""How well clusters agree with known classes, one number at a time."""
 
-from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linear_sum_assignment
-from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-from sklearn.metrics.cluster import contingency_matrix
+from numpy.typing import ArrayLike
+
+from ufselect.evaluation.agreement import agreement
 
 Normaliser = Literal["geometric", "arithmetic", "max", "min"]
 
@@ -24,9 +21,7 @@ def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
     >>> clustering_accuracy([0, 0, 1, 1], [1, 1, 0, 2])
     0.75
     """
-    counts = contingency_matrix(classes, clusters)
-    rows, columns = linear_sum_assignment(counts, maximize=True)
-    return float(counts[rows, columns].sum() / counts.sum())
+    return _one(classes, clusters, "accuracy")
 
 
 def mutual_information(
@@ -39,8 +34,7 @@ def mutual_information(
     >>> mutual_information([0, 0, 1, 1], ["b", "b", "a", "a"])
     1.0
     """
-    value = normalized_mutual_info_score(classes, clusters, average_method=normaliser)
-    return float(value)
+    return _one(classes, clusters, f"nmi_{normaliser}")
 
 
 def adjusted_rand(classes: ArrayLike, clusters: ArrayLike) -> float:
@@ -54,7 +48,7 @@ def adjusted_rand(classes: ArrayLike, clusters: ArrayLike) -> float:
     >>> adjusted_rand([0, 0, 1, 1], ["b", "b", "a", "a"])
     1.0
     """
-    return float(adjusted_rand_score(classes, clusters))
+    return _one(classes, clusters, "adjusted_rand")
 
 
 def purity(classes: ArrayLike, clusters: ArrayLike) -> float:
@@ -67,50 +61,9 @@ def purity(classes: ArrayLike, clusters: ArrayLike) -> float:
     >>> purity([0, 0, 1, 1], [5, 5, 5, 6])
     0.75
     """
-    counts = contingency_matrix(classes, clusters)
-    return float(counts.max(axis=0).sum() / counts.sum())
+    return _one(classes, clusters, "purity")
 
 
-def judge_by_k_means(
-    columns: Any,
-    classes: ArrayLike,
-    *,
-    seeds: Iterable[int] = range(5),
-    n_init: int = 10,
-) -> NDArray[np.float64]:
-    """Cluster the columns by k-means, once per seed, and compare with the classes.
-
-    Parameters
-    ----------
-    columns : array-like of shape (n, k)
-        The selected columns.
-    classes : array-like of shape (n,)
-        Used for the comparison, and for the number of clusters.
-    seeds : iterable of int
-    n_init : int
-        Restarts of each k-means.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_seeds, 2)
-        Accuracy and geometric mutual information.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> columns = np.array([[0.0], [0.1], [5.0], [5.1]])
-    >>> judge_by_k_means(columns, [0, 0, 1, 1], seeds=[0])
-    array([[1., 1.]])
-    """
-    n_clusters = len(np.unique(np.asarray(classes)))
-    scores = []
-    for seed in seeds:
-        model = KMeans(n_clusters, n_init=n_init, random_state=seed)
-        clusters = model.fit_predict(columns)
-        scores.append(
-            (
-                clustering_accuracy(classes, clusters),
-                mutual_information(classes, clusters),
-            )
-        )
-    return np.array(scores)
+def _one(classes: ArrayLike, clusters: ArrayLike, metric: str) -> float:
+    numbers = np.unique(np.asarray(clusters), return_inverse=True)[1].ravel()
+    return float(agreement(classes, numbers, [metric])[0, 0])

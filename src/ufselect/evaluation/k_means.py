@@ -1,4 +1,4 @@
-"""k-means, repeated for many seeds: scikit-learn's answers at a fraction of the cost."""
+"""k-means for many seeds: scikit-learn's answers at a fraction of the cost."""
 
 import warnings
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from ufselect.numerics.lloyd import lloyd
 from ufselect.numerics.sample_distances import Labels, SampleDistances
 
 # Distances (restart, cluster, sample) held at a time; two such arrays are at work.
-BLOCK = int(__import__("os").environ.get("BLK","1000000"))
+BLOCK = 400_000
 
 # Two inertias closer than this may differ by rounding only.
 ROUNDING = 1e-9
@@ -59,8 +59,8 @@ def repeated_k_means(
     Examples
     --------
     >>> labels, inertia = repeated_k_means([[0.0], [0.2], [9.0], [9.2]], 2, seeds=[0])
-    >>> labels[0, 0] == labels[0, 1], labels[0, 2] == labels[0, 3]
-    (True, True)
+    >>> (labels[0, [0, 2]] == labels[0, [1, 3]]).all()
+    np.True_
     >>> inertia.round(6)
     array([0.04])
     """
@@ -72,7 +72,12 @@ def repeated_k_means(
     per_block = max(1, BLOCK // (n_init * n_clusters * columns.shape[0]))
     blocks = [
         k_means_of_draws(
-            geometry, np.array(draws[at : at + per_block]), n_clusters, n_init, max_iter, tol
+            geometry,
+            np.array(draws[at : at + per_block]),
+            n_clusters,
+            n_init,
+            max_iter,
+            tol,
         )
         for at in range(0, len(draws), per_block)
     ]

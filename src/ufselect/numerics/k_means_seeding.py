@@ -16,9 +16,7 @@ def n_draws(n_clusters: int) -> int:
     return 1 + (n_clusters - 1) * n_trials(n_clusters)
 
 
-def greedy_seeds(
-    geometry: SampleDistances, uniforms: Float, n_clusters: int
-) -> Labels:
+def greedy_seeds(geometry: SampleDistances, uniforms: Float, n_clusters: int) -> Labels:
     """Return the samples (B, c) that are the first centres of B restarts.
 
     Candidates are drawn with chances in proportion to the squared distance to the
@@ -60,6 +58,7 @@ def drawn(weights: Float, targets: Float) -> Labels:
     """Return, row by row, where the running sum of the weights reaches the targets."""
     running = np.cumsum(weights, axis=1)
     found = [
-        np.searchsorted(row, target) for row, target in zip(running, targets, strict=True)
+        np.searchsorted(row, target)
+        for row, target in zip(running, targets, strict=True)
     ]
     return np.minimum(found, weights.shape[1] - 1)

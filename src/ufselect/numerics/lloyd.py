@@ -96,8 +96,8 @@ class Batch:
         self.first = n_clusters * np.arange(n_restarts)[:, None]
         self.labels = distances.argmin(axis=1) + self.first
         self.members = np.full_like(self.labels, -1)
-        self.sizes = np.zeros((n_restarts, n_clusters))
-        self.within = np.zeros((n_restarts, n_clusters))
+        self.sizes: Float = np.zeros((n_restarts, n_clusters))
+        self.within: Float = np.zeros((n_restarts, n_clusters))
 
     def only(self, kept: Mask) -> "Batch":
         """Return the state of some of the restarts."""
@@ -166,39 +166,36 @@ class Batch:
         samples = np.repeat(sample, 2)
         signs = np.tile([-1.0, 1.0], len(sample))
         n_before, n_after = self.sizes.ravel(), np.maximum(sizes.ravel(), 1.0)
-        flat = self.distances.reshape(sizes.size, -1)
         within = self.within.ravel()
-        changed = np.zeros(sizes.size, dtype=bool)
-        changed[clusters] = True
-        if np.count_nonzero(changed) > MANY_ROWS * changed.size:
-            changed[:] = True
-        position = np.cumsum(changed) - 1
-        rows, height = position[clusters], int(position[-1]) + 1
+        changed = changed_rows(clusters, sizes.size)
+        rows = (np.cumsum(changed) - 1)[clusters]
         joint = self.geometry.changes(
-            samples, rows, signs / n_after[clusters], height
+            samples, rows, signs / n_after[clusters], int(np.count_nonzero(changed))
         )
-        old_distances = flat[clusters, samples]
-        # What the lost and won samples add to 2 |C|^2 v.
-        twice = 2.0 * n_before[clusters] * (old_distances + within[clusters])
-        twice += n_after[clusters] * joint[rows, samples]
+        apart = self.distances.reshape(sizes.size, -1)[clusters, samples]
+        gain = 2.0 * n_before[clusters] * (apart + within[clusters])
+        gain += n_after[clusters] * joint[rows, samples]
         scatter = 2.0 * n_before**2 * within
-        scatter += weighted_counts(clusters, signs * twice, sizes.size)
+        scatter += weighted_counts(clusters, signs * gain, sizes.size)
         outer = n_before * within
-        outer += weighted_counts(clusters, signs * old_distances, sizes.size)
-        ratio, after = n_before / n_after, scatter / (2.0 * n_after**2)
-        constant = ratio * within - after
-        if height == sizes.size:
-            flat *= ratio[:, None]
-            flat += joint
-            flat += constant[:, None]
-        else:
-            fresh = flat[changed]
-            fresh *= ratio[changed, None]
-            fresh += joint
-            fresh += constant[changed, None]
-            flat[changed] = fresh
+        outer += weighted_counts(clusters, signs * apart, sizes.size)
+        after, ratio = scatter / (2.0 * n_after**2), n_before / n_after
+        self._rescale(changed, ratio, joint, ratio * within - after)
         self.within = after.reshape(sizes.shape)
         return np.asarray((outer / n_after - after).reshape(sizes.shape))
+
+    def _rescale(
+        self, changed: Mask, ratio: Float, joint: Float, constant: Float
+    ) -> None:
+        """Write ratio times distances plus joint plus constant to changed rows."""
+        flat = self.distances.reshape(len(changed), -1)
+        every = len(joint) == len(flat)
+        fresh = flat if every else flat[changed]
+        fresh *= ratio[changed, None]
+        fresh += joint
+        fresh += constant[changed, None]
+        if not every:
+            flat[changed] = fresh
 
     def _mean_distances_of_empty(self, sizes: Float) -> Float:
         """Return how far the biggest cluster is from centres that lose all samples."""
@@ -228,6 +225,15 @@ class Batch:
         labels = np.where(moved[:, None], nearest(distances, labels), labels)
         inertia = np.maximum(own(distances, labels), 0.0).sum(axis=1)
         return labels - first, inertia
+
+
+def changed_rows(clusters: Labels, n_rows: int) -> Mask:
+    """Tell which rows to write: those of the clusters, or all if these are many."""
+    changed = np.zeros(n_rows, dtype=bool)
+    changed[clusters] = True
+    if np.count_nonzero(changed) > MANY_ROWS * n_rows:
+        changed[:] = True
+    return changed
 
 
 def nearest(distances: Float, labels: Labels) -> Labels:

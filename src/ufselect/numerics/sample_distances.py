@@ -36,7 +36,7 @@ class SampleDistances:
 
     def __init__(self, columns: Any, keep_pairs_up_to: int = KEEP_PAIRS_UP_TO) -> None:
         self.n_samples, self.n_columns = columns.shape
-        rows = columns.toarray() if sp.issparse(columns) else columns
+        rows = columns.toarray() if bool(sp.issparse(columns)) else columns
         self.rows: Float = rows - rows.mean(axis=0)
         norms = squared_norms(self.rows)
         # The mean variance of the columns.
@@ -123,7 +123,8 @@ def own(values: Float, members: Labels) -> Float:
 
 def weighted_counts(members: Labels, weights: Float, length: int) -> Float:
     """Return the summed weights of every cluster."""
-    return np.bincount(members.ravel(), weights.ravel(), minlength=length)
+    sums = np.bincount(members.ravel(), weights.ravel(), minlength=length)
+    return np.asarray(sums, dtype=np.float64)
 
 
 def squared_norms(points: Float) -> Float:

@@ -1,0 +1,201 @@
+"""k-means of many seeds against scikit-learn, seed by seed and in distribution."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.stats import ttest_ind
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from ufselect.evaluation import clustering_accuracy, repeated_k_means
+from ufselect.evaluation.k_means import best_restart
+from ufselect.numerics import sample_distances
+
+
+def overlapping(n_samples=150, n_columns=5, n_groups=12, spread=1.0):
+    """Return samples of overlapping groups: many local minima."""
+    random = np.random.default_rng(7)
+    groups = random.integers(0, n_groups, n_samples)
+    means = 2.0 * random.standard_normal((n_groups, n_columns))
+    noise = spread * random.standard_normal((n_samples, n_columns))
+    return means[groups] + noise, groups
+
+
+def by_scikit_learn(columns, n_clusters, seeds, **options):
+    models = [
+        KMeans(n_clusters, random_state=seed, **options).fit(columns) for seed in seeds
+    ]
+    labels = np.array([model.labels_ for model in models])
+    return labels, np.array([model.inertia_ for model in models])
+
+
+def inertia_by_definition(columns, labels):
+    return sum(
+        ((columns[labels == cluster] - columns[labels == cluster].mean(axis=0)) ** 2)
+        .sum()
+        .item()
+        for cluster in np.unique(labels)
+    )
+
+
+@pytest.mark.parametrize("n_init", [1, 10])
+@pytest.mark.parametrize(
+    ("shape", "n_clusters"),
+    [((150, 5), 12), ((40, 90), 4), ((300, 3), 2), ((60, 60), 1)],
+)
+def test_labels_and_inertia_are_those_of_scikit_learn(shape, n_clusters, n_init):
+    columns, _ = overlapping(*shape)
+    seeds = range(8)
+    expected = by_scikit_learn(columns, n_clusters, seeds, n_init=n_init)
+
+    labels, inertia = repeated_k_means(columns, n_clusters, seeds=seeds, n_init=n_init)
+
+    assert (labels == expected[0]).all()
+    assert inertia == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("options", [{"max_iter": 2}, {"tol": 0.0}, {"tol": 0.3}])
+def test_stopping_rules_are_those_of_scikit_learn(options):
+    columns, _ = overlapping()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        expected = by_scikit_learn(columns, 9, range(8), n_init=3, **options)
+
+    labels, inertia = repeated_k_means(columns, 9, seeds=range(8), n_init=3, **options)
+
+    assert (labels == expected[0]).all()
+    assert inertia == pytest.approx(expected[1], rel=1e-9)
+
+
+@pytest.mark.parametrize(("n_init", "n_theirs"), [(1, 200), (10, 60)])
+def test_other_seeds_give_the_same_distribution_as_scikit_learn(n_init, n_theirs):
+    columns, groups = overlapping(n_samples=120, n_columns=2)
+    theirs = by_scikit_learn(columns, 12, range(n_theirs), n_init=n_init)
+    ours = repeated_k_means(columns, 12, seeds=range(1000, 1200), n_init=n_init)
+    accuracies = [
+        [clustering_accuracy(groups, row) for row in labels]
+        for labels, _ in (ours, theirs)
+    ]
+
+    assert ours[1].std() > 0
+    assert ttest_ind(ours[1], theirs[1]).pvalue > 0.01
+    assert ttest_ind(*accuracies).pvalue > 0.01
+
+
+def test_a_seed_has_the_same_answer_in_any_batch():
+    columns, _ = overlapping()
+    labels, inertia = repeated_k_means(columns, 12, seeds=range(30), n_init=3)
+    alone = [
+        repeated_k_means(columns, 12, seeds=[seed], n_init=3) for seed in range(30)
+    ]
+
+    assert (labels == np.concatenate([rows for rows, _ in alone])).all()
+    assert (inertia == np.concatenate([values for _, values in alone])).all()
+
+
+def test_blocks_do_not_change_the_answer(monkeypatch):
+    columns, _ = overlapping()
+    labels, inertia = repeated_k_means(columns, 12, seeds=range(6), n_init=3)
+    monkeypatch.setattr("ufselect.evaluation.k_means.BLOCK", 1)
+    blocks = repeated_k_means(columns, 12, seeds=range(6), n_init=3)
+
+    assert (labels == blocks[0]).all()
+    assert (inertia == blocks[1]).all()
+
+
+def test_without_the_distances_of_all_pairs_the_answer_is_the_same(monkeypatch):
+    columns, _ = overlapping()
+    labels, inertia = repeated_k_means(columns, 12, seeds=range(6), n_init=3)
+    keep_none = sample_distances.SampleDistances.__init__.__defaults__
+    assert keep_none == (sample_distances.KEEP_PAIRS_UP_TO,)
+    monkeypatch.setattr(sample_distances.SampleDistances.__init__, "__defaults__", (0,))
+    without = repeated_k_means(columns, 12, seeds=range(6), n_init=3)
+
+    assert (labels == without[0]).all()
+    assert inertia == pytest.approx(without[1], rel=1e-9)
+
+
+def test_the_end_is_a_fixed_point_and_inertia_is_its_definition():
+    columns, _ = overlapping()
+    labels, inertia = repeated_k_means(columns, 12, seeds=range(10), n_init=2, tol=0.0)
+
+    for row, value in zip(labels, inertia, strict=True):
+        means = np.array([columns[row == j].mean(axis=0) for j in range(12)])
+        apart = ((columns[:, None] - means) ** 2).sum(axis=2)
+        assert (apart.argmin(axis=1) == row).all()
+        assert value == pytest.approx(inertia_by_definition(columns, row))
+
+
+def test_sparse_columns_are_clustered_as_dense_ones():
+    columns, _ = overlapping()
+    columns[columns < 1.0] = 0.0
+    labels, inertia = repeated_k_means(columns, 5, seeds=range(4), n_init=2)
+    sparse = repeated_k_means(sp.csr_array(columns), 5, seeds=range(4), n_init=2)
+
+    assert (labels == sparse[0]).all()
+    assert (inertia == sparse[1]).all()
+
+
+def test_far_from_the_origin_nothing_changes():
+    columns, _ = overlapping()
+    labels, inertia = repeated_k_means(columns, 5, seeds=range(4), n_init=2)
+    away = repeated_k_means(columns + 1e6, 5, seeds=range(4), n_init=2)
+
+    assert (labels == away[0]).all()
+    assert inertia == pytest.approx(away[1], rel=1e-6)
+
+
+def test_fewer_distinct_rows_than_clusters_are_warned_of():
+    columns = np.repeat([[0.0, 1.0], [4.0, 2.0], [9.0, 9.0]], 5, axis=0)
+    with pytest.warns(ConvergenceWarning, match="found 3 distinct clusters"):
+        labels, inertia = repeated_k_means(columns, 5, seeds=range(3), n_init=4)
+
+    assert all(inertia_by_definition(columns, row) == 0 for row in labels)
+    assert inertia == pytest.approx(np.zeros(3), abs=1e-9)
+
+
+def test_constant_columns_are_one_cluster():
+    with pytest.warns(ConvergenceWarning, match="found 1 distinct clusters"):
+        labels, inertia = repeated_k_means(np.ones((6, 2)), 3, seeds=[0], n_init=2)
+
+    assert len(np.unique(labels)) == 1
+    assert inertia == 0.0
+
+
+def test_as_many_clusters_as_samples_leave_nothing_over():
+    columns, _ = overlapping(30, 4)
+    labels, inertia = repeated_k_means(columns, 30, seeds=range(3), n_init=2)
+
+    assert all(len(np.unique(row)) == 30 for row in labels)
+    assert inertia == pytest.approx(np.zeros(3), abs=1e-9)
+
+
+def test_no_seeds_give_no_rows():
+    labels, inertia = repeated_k_means(np.eye(4), 2, seeds=[])
+
+    assert labels.shape == (0, 4)
+    assert inertia.shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "options", "complaint"),
+    [
+        (5, {}, "n_clusters=5 must be between 1 and the 4 samples"),
+        (0, {}, "n_clusters=0 must be between 1 and the 4 samples"),
+        (2, {"n_init": 0}, "n_init=0 must be at least 1"),
+        (2, {"max_iter": 0}, "max_iter=0 must be at least 1"),
+    ],
+)
+def test_impossible_numbers_are_named(n_clusters, options, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        repeated_k_means(np.eye(4), n_clusters, seeds=[0], **options)
+
+
+def test_among_equal_clusterings_the_first_restart_is_kept():
+    labels = np.array([[0, 0, 1], [1, 1, 0], [0, 1, 1]])
+
+    assert best_restart(labels, np.array([1.0, 1.0 - 1e-15, 2.0])) == 0
+    assert best_restart(labels, np.array([1.0, 1.0, 1.0 - 1e-15])) == 2
+    assert best_restart(labels, np.array([1.0, 0.5, 2.0])) == 1
