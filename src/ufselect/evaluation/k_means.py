@@ -14,7 +14,7 @@ from ufselect.numerics.lloyd import lloyd
 from ufselect.numerics.sample_distances import Labels, SampleDistances
 
 # Distances (restart, cluster, sample) held at a time; two such arrays are at work.
-BLOCK = 400_000
+BLOCK = 800_000
 
 # Two inertias closer than this may differ by rounding only.
 ROUNDING = 1e-9

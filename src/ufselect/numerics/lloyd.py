@@ -113,21 +113,19 @@ class Batch:
 
     def assign(self) -> Mask:
         """Give every sample to its nearest centre; tell which restarts changed."""
-        labels = nearest(self.distances, self.labels)
-        moved = (labels != self.labels).any(axis=1)
-        self.labels = labels
+        self.labels, moved = nearest(self.distances, self.labels)
         return moved
 
     def move_centres(self, group: int) -> Float:
         """Move the centres to the means; return their summed squared moves."""
-        before, self.members = self.members, relocated(self.labels, self.distances)
+        before = self.members
+        self.members, sizes = relocated(self.labels, self.distances)
         differ = before != self.members
         n_changes = np.count_nonzero(differ, axis=1)
         anew = n_changes > self.geometry.most_changes(self.sizes.shape[1])
         if before[0, 0] < 0:
             anew[:] = True
         differ[anew] = False
-        sizes = self._sizes()
         outer = self._mean_distances_of_empty(sizes)
         shift = np.zeros(self.sizes.shape)
         if anew.any():
@@ -139,12 +137,9 @@ class Batch:
             at = restart[order], sample[order]
             shift += self._add_changes(before[at], self.members[at], at[1], sizes)
         self.sizes = sizes
-        self._place_empty(outer, shift)
+        if len(outer):
+            self._place_empty(outer, shift)
         return np.asarray(np.maximum(shift, 0.0).sum(axis=1))
-
-    def _sizes(self) -> Float:
-        counts = np.bincount(self.members.ravel(), minlength=self.sizes.size)
-        return counts.reshape(self.sizes.shape).astype(np.float64)
 
     def _average(self, anew: Mask, sizes: Float, group: int) -> Float:
         """Compute all distances to the means of some restarts; return the moves."""
@@ -222,7 +217,7 @@ class Batch:
         """
         distances, first = self.distances[done], self.first[: len(done)]
         labels = self.labels[done] - self.first[done] + first
-        labels = np.where(moved[:, None], nearest(distances, labels), labels)
+        labels = np.where(moved[:, None], nearest(distances, labels)[0], labels)
         inertia = np.maximum(own(distances, labels), 0.0).sum(axis=1)
         return labels - first, inertia
 
@@ -236,28 +231,37 @@ def changed_rows(clusters: Labels, n_rows: int) -> Mask:
     return changed
 
 
-def nearest(distances: Float, labels: Labels) -> Labels:
-    """Return the clusters nearest to the samples, the present one among equals."""
+def nearest(distances: Float, labels: Labels) -> tuple[Labels, Mask]:
+    """Return the nearest clusters, the present one among equals, and who changed."""
     n_clusters = distances.shape[1]
     closer = distances.min(axis=1) < own(distances, labels)
     restart, sample = np.nonzero(closer)
     labels = labels.copy()
     choice = distances[restart, :, sample].argmin(axis=1)
     labels[restart, sample] = choice + n_clusters * restart
-    return labels
+    moved = np.zeros(len(labels), dtype=bool)
+    moved[restart] = True
+    return labels, moved
 
 
-def relocated(labels: Labels, distances: Float) -> Labels:
-    """Return the labels with the farthest samples given to clusters without any."""
-    n_restarts, n_clusters, _ = distances.shape
-    sizes = np.bincount(labels.ravel(), minlength=n_restarts * n_clusters)
-    (empty,) = np.nonzero(sizes == 0)
+def relocated(labels: Labels, distances: Float) -> tuple[Labels, Float]:
+    """Give the farthest samples to clusters without any; return members and sizes."""
+    n_clusters = distances.shape[1]
+    sizes = cluster_sizes(labels, distances)
+    empty = np.flatnonzero(sizes == 0)
     if not len(empty):
-        return labels
+        return labels, sizes
     members, apart = labels.copy(), own(distances, labels)
     for restart in np.unique(empty // n_clusters):
         if apart[restart].max() > ROUNDING * distances[restart].max():
             lost = empty[empty // n_clusters == restart]
             order = np.argpartition(apart[restart], -len(lost))
             members[restart, order[: -len(lost) - 1 : -1]] = lost
-    return members
+    return members, cluster_sizes(members, distances)
+
+
+def cluster_sizes(members: Labels, distances: Float) -> Float:
+    """Return the numbers of samples (B, c)."""
+    shape = distances.shape[:2]
+    counts = np.bincount(members.ravel(), minlength=shape[0] * shape[1])
+    return counts.reshape(shape).astype(np.float64)

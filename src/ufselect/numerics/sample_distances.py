@@ -104,7 +104,8 @@ class SampleDistances:
         self, samples: Labels, rows: Labels, weights: Float, height: int
     ) -> Float:
         """Return sums (height, n) of weighted distances to samples, in sample order."""
-        starts = np.searchsorted(samples, np.arange(self.n_samples + 1))
+        starts = np.zeros(self.n_samples + 1, dtype=np.intp)
+        np.cumsum(np.bincount(samples, minlength=self.n_samples), out=starts[1:])
         return np.asarray(by_samples(weights, rows, starts, height) @ self.pairs)
 
 
