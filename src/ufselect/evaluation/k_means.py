@@ -59,8 +59,8 @@ def repeated_k_means(
     Examples
     --------
     >>> labels, inertia = repeated_k_means([[0.0], [0.2], [9.0], [9.2]], 2, seeds=[0])
-    >>> (labels[0, [0, 2]] == labels[0, [1, 3]]).all()
-    np.True_
+    >>> len(set(labels[0, :2])), len(set(labels[0, 2:]))
+    (1, 1)
     >>> inertia.round(6)
     array([0.04])
     """
