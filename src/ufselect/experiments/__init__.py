@@ -1,0 +1,1 @@
+"""Experiments, and published results to compare them with."""
