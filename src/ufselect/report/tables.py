@@ -1,4 +1,4 @@
-"""Tables as aligned text."""
+"""Tables as aligned text and in Markdown."""
 
 from collections.abc import Sequence
 
@@ -24,3 +24,26 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         )
         for line in lines
     )
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    r"""Return a table in Markdown, aligned as in `text_table`.
+
+    Examples
+    --------
+    >>> print(markdown_table(["method", "ACC"], [["SCFS", "79.1"], ["a|b", "9.0"]]))
+    | method | ACC |
+    |:--|--:|
+    | SCFS | 79.1 |
+    | a\|b | 9.0 |
+    """
+    rule = "|:--" + "|--:" * (len(header) - 1) + "|"
+    columns = zip(header, *rows, strict=True)
+    head, *body = zip(*columns, strict=True)
+    return "\n".join([_markdown_row(head), rule, *map(_markdown_row, body)])
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    # A line break would end the row.
+    escaped = [" ".join(cell.replace("|", r"\|").splitlines()) for cell in cells]
+    return "| " + " | ".join(escaped) + " |"

@@ -1,0 +1,129 @@
+"""How a result depends on two parameters: annotated maps, one for each data set."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ufselect.report.drawing import GREY, as_svg, drawing, panels, printable
+
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# Even in lightness and alike to all kinds of colour vision.
+COLOUR_MAP = "cividis"
+# Few enough to keep the colour bar, which is drawn step by step, small.
+COLOUR_STEPS = 64
+
+
+def surface(
+    alphas: Sequence[float],
+    betas: Sequence[float],
+    values: Mapping[str, ArrayLike],
+    *,
+    label: str,
+    names: tuple[str, str] = ("alpha", "beta"),
+) -> str:
+    """Return maps of a result over two parameters as SVG, one panel per data set.
+
+    Parameters
+    ----------
+    alphas, betas : sequence of float
+        The values of the two parameters, drawn at equal distances.
+    values : mapping of str to array of shape (len(alphas), len(betas))
+        Data set to results. One that is not finite is hatched and labelled "none".
+    label : str
+        What the results are, with their unit. All panels share their colours.
+    names : tuple of str
+        The names of the parameters.
+
+    Examples
+    --------
+    >>> from ufselect.report import surface
+    >>> svg = surface([0.01, 1], [1, 100], {"ORL": [[50, 51], [52, 53]]}, label="ACC")
+    >>> svg.startswith("<svg"), "10⁻²" in svg
+    (True, True)
+    """
+    tables = {
+        name: _table(name, table, (len(alphas), len(betas)))
+        for name, table in values.items()
+    }
+    if not tables:
+        raise ValueError("maps need the results of at least one data set, got none")
+    with drawing():
+        figure, every_axes = panels(len(tables), height=3.2)
+        colours = _colours(np.concatenate([t.ravel() for t in tables.values()]))
+        for axes, (name, table) in zip(every_axes, tables.items(), strict=True):
+            _draw_map(axes, table, colours)
+            axes.set_title(printable(name))
+            axes.set_xticks(range(len(betas)), [power_of_ten(b) for b in betas])
+            axes.set_yticks(range(len(alphas)), [power_of_ten(a) for a in alphas])
+            axes.set_xlabel(printable(names[1]))
+            axes.set_ylabel(printable(names[0]))
+        bar = figure.colorbar(colours, ax=every_axes, shrink=0.8, aspect=30)
+        bar.set_label(printable(label))
+        bar.outline.set_visible(False)
+        return as_svg(figure, f"Maps: {label} over {' and '.join(names)}")
+
+
+def power_of_ten(value: float) -> str:
+    """Return a power of ten as such and any other value in short.
+
+    Examples
+    --------
+    >>> from ufselect.report.surfaces import power_of_ten
+    >>> [power_of_ten(value) for value in (0.0001, 1, 100, 0.5, 0)]
+    ['10⁻⁴', '1', '10²', '0.5', '0']
+    """
+    mantissa, exponent = f"{value:e}".split("e")
+    if float(mantissa) != 1 or int(exponent) == 0:
+        return f"{value:g}"
+    return "10" + str(int(exponent)).translate(SUPERSCRIPTS)
+
+
+def _table(name: str, table: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float64]:
+    array = np.array(table, dtype=np.float64)
+    if array.shape != shape:
+        raise ValueError(
+            f"the map of {name} has shape {array.shape}, but there are {shape[0]} "
+            f"and {shape[1]} values of the parameters"
+        )
+    return array
+
+
+def _colours(values: NDArray[np.float64]) -> Any:
+    """Return the scale of colours that holds all finite values."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    known = values[np.isfinite(values)]
+    low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return ScalarMappable(
+        Normalize(low, high), colormaps[COLOUR_MAP].resampled(COLOUR_STEPS)
+    )
+
+
+def _draw_map(axes: Any, table: NDArray[np.float64], colours: Any) -> None:
+    rows, columns = table.shape
+    axes.set(xlim=(-0.5, columns - 0.5), ylim=(-0.5, rows - 0.5), aspect="equal")
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    for (row, column), value in np.ndenumerate(table):
+        _draw_cell(axes, column, row, value, colours)
+
+
+def _draw_cell(axes: Any, x: int, y: int, value: float, colours: Any) -> None:
+    from matplotlib.patches import Rectangle
+
+    corner, place = (x - 0.5, y - 0.5), {"ha": "center", "va": "center", "size": 9}
+    if not np.isfinite(value):
+        missing = Rectangle(corner, 1, 1, fill=False, hatch="//", ec=GREY, lw=0)
+        axes.add_patch(missing)
+        axes.text(x, y, "none", **place)
+        return
+    red, green, blue, _ = colours.to_rgba(value)
+    axes.add_patch(Rectangle(corner, 1, 1, color=(red, green, blue), lw=0.5))
+    bright = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.45
+    axes.text(x, y, f"{value:.1f}", color="black" if bright else "white", **place)
