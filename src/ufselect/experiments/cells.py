@@ -1,0 +1,104 @@
+"""The cells of an experiment: one ranking of one data set each, and its key."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ufselect._version import __version__
+from ufselect.experiments.plan import Judge, Method, Plan
+
+FIXED = "fixed"
+GRID = "grid"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All that a ranking depends on."""
+
+    set_name: str
+    fingerprint: str
+    preparation: str
+    selector: str
+    parameters: str
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Return the hash of the inputs and of the version that computes."""
+        return digest([*asdict(self).values(), __version__])
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a cell is for: a point of a method's grid, or its fixed setting."""
+
+    label: str
+    reading: str
+    cell: Cell
+
+
+def roles_of(plan: Plan, fingerprints: Mapping[str, str]) -> Iterator[Role]:
+    """Yield every cell of the plan on the sets that there are, set by set.
+
+    Two methods, or a grid and a fixed setting, may share a cell; it then has the same
+    key and is computed once.
+    """
+    for set_name in plan.sets:
+        if set_name not in fingerprints:
+            continue
+        for preparation in plan.preparations:
+            for method in plan.methods:
+                for reading, parameters, seed in _settings(method):
+                    cell = _cell(
+                        plan,
+                        (set_name, fingerprints[set_name], preparation),
+                        method.selector,
+                        canonical(parameters),
+                        seed,
+                    )
+                    yield Role(method.label, reading, cell)
+
+
+def _settings(method: Method) -> Iterator[tuple[str, dict[str, Any], int]]:
+    for parameters in method.grid_points():
+        yield GRID, parameters, 0
+    for seed in range(method.seeds):
+        yield FIXED, method.fixed_point(), seed
+
+
+def _cell(
+    plan: Plan, data: tuple[str, str, str], selector: str, parameters: str, draw: int
+) -> Cell:
+    seed = seed_of(plan.seed, data[0], data[2], selector, parameters, draw)
+    return Cell(*data, selector, parameters, seed)
+
+
+def judge_key(judge: Judge) -> str:
+    """Return the hash of the way in which rankings are judged."""
+    return digest([*asdict(judge).values(), __version__])
+
+
+def canonical(parameters: Mapping[str, Any]) -> str:
+    """Return parameters as text, the same whatever their order."""
+    return json.dumps(dict(parameters), sort_keys=True)
+
+
+def digest(parts: list[Any]) -> str:
+    """Return a hash of values that JSON can express."""
+    text = json.dumps(parts, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def seed_of(*parts: Any) -> int:
+    """Return a seed that follows from its inputs alone, not from their order of use.
+
+    Examples
+    --------
+    >>> seed_of(0, "lung", 3) == seed_of(0, "lung", 3)
+    True
+    >>> seed_of(0, "lung", 3) == seed_of(0, "lung", 4)
+    False
+    """
+    return int(digest(list(parts))[:8], 16)

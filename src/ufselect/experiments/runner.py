@@ -1,0 +1,198 @@
+"""Runs the cells of a plan in parallel and keeps what is finished.
+
+Only the process that runs the plan writes to the store; workers compute. The run may be
+stopped at any moment: the same call goes on where it ended.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
+
+from ufselect.experiments.cells import Cell, judge_key, roles_of
+from ufselect.experiments.judging import Order
+from ufselect.experiments.location import Located
+from ufselect.experiments.plan import Judge, Plan
+from ufselect.experiments.store import DONE, Outcome, Store
+from ufselect.experiments.work import work_on
+
+# How often to look whether another run has finished the cells it holds.
+PATIENCE = 0.5
+SCHEDULER_PATIENCE = 10
+
+
+@dataclass
+class Progress:
+    """How far a run is."""
+
+    total: int
+    known: int = 0
+    computed: int = 0
+    failed: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def finished(self) -> int:
+        """Return the number of cells that need no more work."""
+        return self.known + self.computed + self.failed
+
+    def seconds_left(self) -> float | None:
+        """Return an estimate from the cells of this run, or None before the first."""
+        here = self.computed + self.failed
+        if here == 0:
+            return None
+        return (time.monotonic() - self.started) / here * (self.total - self.finished)
+
+
+class Stopped(KeyboardInterrupt):
+    """The run was interrupted; the message says what was kept."""
+
+
+def run_plan(
+    plan: Plan,
+    store_path: Path,
+    located: Located,
+    *,
+    n_jobs: int = 1,
+    dask: str | None = None,
+    report: Callable[[Progress], None] = lambda progress: None,
+) -> Progress:
+    """Compute the cells of a plan that the store does not have.
+
+    Parameters
+    ----------
+    plan : Plan
+    store_path : Path
+        Created if it does not exist. Several runs may share it.
+    located : Located
+        Sets that are absent are left out.
+    n_jobs : int
+        Processes of this machine, each with one thread for linear algebra.
+    dask : str, optional
+        Address of a Dask scheduler whose workers compute instead.
+    report : callable
+        Called with the progress after every cell.
+
+    Returns
+    -------
+    progress : Progress
+    """
+    cells = distinct_cells(plan, located.fingerprints())
+    progress = Progress(total=len(cells))
+    try:
+        with (
+            Store(store_path, judge_key(plan.judge)) as store,
+            _workers(n_jobs, dask),
+        ):
+            run = _Run(store, plan.judge, located.paths, cells, progress, report)
+            run.work_until_nothing_is_left()
+    except KeyboardInterrupt:
+        raise Stopped(
+            f"interrupted; {progress.finished} of {progress.total} cells are kept in "
+            f"{store_path}, and the same command goes on from there"
+        ) from None
+    return progress
+
+
+def distinct_cells(plan: Plan, fingerprints: Mapping[str, str]) -> dict[str, Cell]:
+    """Return the cells of a plan by key, each once, set by set."""
+    return {role.cell.key: role.cell for role in roles_of(plan, fingerprints)}
+
+
+class _Run:
+    def __init__(
+        self,
+        store: Store,
+        judge: Judge,
+        paths: Mapping[str, Path],
+        cells: Mapping[str, Cell],
+        progress: Progress,
+        report: Callable[[Progress], None],
+    ) -> None:
+        self.store, self.judge, self.paths, self.cells = store, judge, paths, cells
+        self.progress, self.report = progress, report
+        known = store.finished() & cells.keys()
+        progress.known = len(known)
+        # A cell that failed in an earlier run is tried again, once in this run.
+        self.waiting = deque(key for key in cells if key not in known)
+
+    def work_until_nothing_is_left(self) -> None:
+        self.report(self.progress)
+        while self.waiting:
+            taken_elsewhere: list[str] = []
+            parallel = Parallel(
+                return_as="generator_unordered", pre_dispatch="2*n_jobs"
+            )
+            outcomes = parallel(
+                delayed(_compute)(cell, self.judge, self.paths[cell.set_name], order)
+                for cell, order in self._claimed(taken_elsewhere)
+            )
+            for cell, outcome, judged_only in outcomes:
+                self._keep(cell, outcome, judged_only)
+            self.waiting.extend(taken_elsewhere)
+            self._wait_for_others()
+
+    def _claimed(self, taken_elsewhere: list[str]) -> Iterator[tuple[Cell, Any]]:
+        """Yield cells that are now ours, with their order if that is known."""
+        while self.waiting:
+            key = self.waiting.popleft()
+            if self.store.claim(key):
+                yield self.cells[key], self.store.order_of(key)
+            else:
+                taken_elsewhere.append(key)
+
+    def _keep(self, cell: Cell, outcome: Outcome, judged_only: bool) -> None:
+        if judged_only and outcome.status == DONE:
+            self.store.add_scores(cell, outcome.scores)
+        else:
+            self.store.save(cell, outcome)
+        if outcome.status == DONE:
+            self.progress.computed += 1
+        else:
+            self.progress.failed += 1
+        self.report(self.progress)
+
+    def _wait_for_others(self) -> None:
+        """Drop the cells that another run has finished; sleep while it works."""
+        while self.waiting:
+            finished = self.store.finished()
+            left = [key for key in self.waiting if key not in finished]
+            self.progress.known += len(self.waiting) - len(left)
+            self.waiting = deque(left)
+            self.report(self.progress)
+            if not set(left) <= self.store.claimed_by_others():
+                return
+            time.sleep(PATIENCE)
+
+
+def _compute(
+    cell: Cell, judge: Judge, path: Path, order: Order | None
+) -> tuple[Cell, Outcome, bool]:
+    return cell, work_on(cell, judge, path, order), order is not None
+
+
+@contextmanager
+def _workers(n_jobs: int, dask: str | None) -> Iterator[None]:
+    """Choose who computes: processes of this machine, or the workers of a cluster."""
+    if dask is None:
+        with parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
+            yield
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ValueError(
+            "a Dask scheduler needs the package distributed; "
+            "install it with: pip install 'ufselect[dask]'"
+        ) from None
+    try:
+        client = Client(dask, timeout=SCHEDULER_PATIENCE)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"no Dask scheduler answers at {dask}: {error}") from error
+    with client, parallel_config(backend="dask"):
+        yield

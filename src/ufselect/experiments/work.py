@@ -1,0 +1,109 @@
+"""The work of one cell: rank the features, then judge the ranking at every k."""
+
+import json
+import time
+import warnings
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ufselect.data import LabelledSet, read_labelled
+from ufselect.experiments.cells import Cell, seed_of
+from ufselect.experiments.judging import Cache, Order, Score, Task, scores_of
+from ufselect.experiments.memory import peak_memory, reset_peak_memory
+from ufselect.experiments.plan import ALL_FEATURES, Judge
+from ufselect.experiments.preparation import prepare_table
+from ufselect.experiments.store import DONE, FAILED, Float, Outcome
+from ufselect.matrix.sharing import SharedResults, shared_results
+from ufselect.selectors import all_selectors
+
+
+class Bench(NamedTuple):
+    """A prepared set and what its cells share: products, and sets judged already."""
+
+    data: LabelledSet
+    results: SharedResults
+    judged: Cache
+
+
+def work_on(cell: Cell, judge: Judge, path: Path, order: Order | None) -> Outcome:
+    """Return what becomes of a cell; an order that is known is only judged.
+
+    An error of the method is an outcome: the experiment goes on without the cell.
+    """
+    try:
+        with threadpool_limits(1), warnings.catch_warnings():
+            # Warnings that a cell did not converge would bury the progress.
+            warnings.simplefilter("ignore")
+            bench = _bench(path, cell.fingerprint, cell.preparation, judge)
+            return _ranked_and_judged(cell, judge, bench, order)
+    except (ArithmeticError, MemoryError, ValueError) as error:
+        return Outcome(FAILED, reason=f"{type(error).__name__}: {error}")
+
+
+# A worker goes through the cells of one set before those of the next.
+@lru_cache(maxsize=1)
+def _bench(path: Path, fingerprint: str, preparation: str, judge: Judge) -> Bench:
+    """Return the bench of a prepared set, until another one is asked for."""
+    data = read_labelled(path)
+    table = prepare_table(data.table, preparation)
+    return Bench(data._replace(table=table), SharedResults(), {})
+
+
+def _ranked_and_judged(
+    cell: Cell, judge: Judge, bench: Bench, order: Order | None
+) -> Outcome:
+    if order is not None:
+        return Outcome(DONE, order=order, scores=_scores(cell, judge, bench, order))
+    reset_peak_memory()
+    start = time.perf_counter()
+    order, history = _rank(cell, bench)
+    seconds, peak = time.perf_counter() - start, peak_memory()
+    scores = _scores(cell, judge, bench, order)
+    return Outcome(DONE, None, order, history, seconds, peak, scores)
+
+
+def _rank(cell: Cell, bench: Bench) -> tuple[Order, Float | None]:
+    table = bench.data.table
+    if cell.selector == ALL_FEATURES:
+        return np.arange(table.shape[1], dtype=np.int32), None
+    selector = all_selectors()[cell.selector](**_resolved(cell, bench.data))
+    with shared_results(bench.results):
+        selector.fit(table)
+    history = getattr(selector, "objective_history_", None)
+    known = history is not None and len(history) > 0
+    return selector.order_.astype(np.int32), np.asarray(history) if known else None
+
+
+def _resolved(cell: Cell, data: LabelledSet) -> dict[str, Any]:
+    """Return the parameters with the number of classes and the seed filled in."""
+    parameters: dict[str, Any] = json.loads(cell.parameters)
+    if parameters.get("n_clusters") == "classes":
+        parameters["n_clusters"] = len(np.unique(data.classes))
+    accepted = all_selectors()[cell.selector]().get_params()
+    if "random_state" in accepted:
+        parameters["random_state"] = cell.seed
+    return parameters
+
+
+def _scores(cell: Cell, judge: Judge, bench: Bench, order: Order) -> tuple[Score, ...]:
+    table, classes = bench.data.table, bench.data.classes
+    n_features = table.shape[1]
+    sizes = [size for size in judge.features if size <= n_features]
+    if cell.selector == ALL_FEATURES:
+        sizes = [n_features]
+    if not sizes:
+        raise ValueError(
+            f"{cell.set_name} has {n_features} features, fewer than the plan's "
+            f"features={list(judge.features)}"
+        )
+    # The same seeds for every method, so that methods are compared on equal terms.
+    seeds = [
+        seed_of(judge.seed, "judge", cell.set_name, repetition)
+        for repetition in range(judge.repetitions)
+    ]
+    task = Task(table, classes, sizes, judge.metrics, seeds, judge.restarts)
+    return tuple(scores_of(task, order, bench.judged))

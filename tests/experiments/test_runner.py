@@ -1,0 +1,204 @@
+"""Runs end whole: stopped, killed and shared between processes."""
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+
+import numpy as np
+import pytest
+from small_experiments import run_in_process, small_plan
+
+from ufselect.experiments.runner import Stopped, distinct_cells, run_plan
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+
+
+def content(path):
+    """Return all that a store must not lose or change, without times and memory."""
+    with sqlite3.connect(path) as connection:
+        rankings = connection.execute(
+            "SELECT key, set_name, selector, parameters, seed, status, reason, "
+            "feature_order, objective FROM rankings ORDER BY key"
+        ).fetchall()
+        scores = connection.execute(
+            "SELECT * FROM scores ORDER BY ranking, judge, features, metric, repetition"
+        ).fetchall()
+        claims = connection.execute("SELECT count(*) FROM claims").fetchone()[0]
+    connection.close()
+    return rankings, scores, claims
+
+
+def test_every_cell_of_the_plan_is_ranked_and_judged(plan, located, tmp_path):
+    path = tmp_path / "store.sqlite"
+
+    progress = run_plan(plan, path, located)
+    rankings, scores, claims = content(path)
+
+    # Per set: SCFS 4 on the grid and 2 fixed, LS, random 10, variance, all features.
+    assert progress.computed == progress.total == len(rankings) == 2 * 19
+    # Two numbers of features (one for all features), 3 metrics, 2 repetitions.
+    assert len(scores) == 2 * (18 * 2 + 1) * 3 * 2
+    assert claims == 0
+
+
+def test_a_second_run_computes_nothing(plan, located, tmp_path):
+    path = tmp_path / "store.sqlite"
+    run_plan(plan, path, located)
+
+    again = run_plan(plan, path, located)
+
+    assert (again.known, again.computed) == (again.total, 0)
+
+
+def test_processes_compute_what_one_process_computes(plan, located, tmp_path):
+    run_plan(plan, tmp_path / "one.sqlite", located)
+    run_plan(plan, tmp_path / "two.sqlite", located, n_jobs=2)
+
+    assert content(tmp_path / "one.sqlite") == content(tmp_path / "two.sqlite")
+
+
+def test_a_longer_plan_keeps_what_the_shorter_one_computed(located, tmp_path):
+    path = tmp_path / "store.sqlite"
+    run_plan(small_plan(sets=["one"]), path, located)
+
+    progress = run_plan(small_plan(), path, located)
+
+    assert (progress.known, progress.computed) == (19, 19)
+
+
+def test_other_numbers_of_features_need_no_new_rankings(plan, located, tmp_path):
+    path = tmp_path / "store.sqlite"
+    run_plan(plan, path, located)
+    before = content(path)[0]
+
+    run_plan(small_plan(features=[2, 3, 6]), path, located)
+    rankings, scores, _ = content(path)
+
+    assert rankings == before
+    assert {score[2] for score in scores} == {2, 3, 6, 12}
+
+
+def test_a_method_that_fails_keeps_its_reason_and_stops_nobody(located, tmp_path):
+    path = tmp_path / "store.sqlite"
+    table = {"selector": "SCFS", "fixed": {"n_clusters": 99}}
+
+    progress = run_plan(small_plan(methods=[table]), path, located)
+    failed = [row for row in content(path)[0] if row[5] == "failed"]
+
+    assert progress.failed == len(failed) == 2
+    assert "n_clusters=99" in failed[0][6]
+
+
+def test_features_beyond_the_data_fail_with_the_numbers(located, tmp_path):
+    path = tmp_path / "store.sqlite"
+
+    progress = run_plan(small_plan(features=[500], sets=["one"]), path, located)
+    reasons = {row[6] for row in content(path)[0] if row[5] == "failed"}
+
+    assert progress.computed == 1  # all features need no number
+    assert reasons == {
+        "ValueError: one has 12 features, fewer than the plan's features=[500]"
+    }
+
+
+def test_other_content_under_the_same_name_is_another_cell(plan, located):
+    prints = located.fingerprints()
+    changed = {**prints, "one": "0" * 64}
+
+    keys = set(distinct_cells(plan, prints))
+    other = set(distinct_cells(plan, changed))
+
+    assert len(keys & other) == len(keys) / 2
+
+
+def test_an_interrupted_run_says_what_it_kept_and_goes_on(plan, located, tmp_path):
+    path = tmp_path / "store.sqlite"
+
+    def interrupt_after_five(progress):
+        if progress.computed == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Stopped, match=f"5 of 38 cells are kept in {path}"):
+        run_plan(plan, path, located, report=interrupt_after_five)
+    rest = run_plan(plan, path, located)
+
+    assert (rest.known, rest.computed) == (5, 33)
+
+
+MANY_SEEDS = {"selector": "SCFS", "parameters": {"n_clusters": 3}, "seeds": 60}
+
+# A server that has loaded everything once, so that a restart takes no time.
+server = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
+server.set_forkserver_preload(["ufselect.experiments.runner"])
+
+
+def start(path, located, queue, **plan_changes):
+    arguments = (path, located, queue, plan_changes)
+    process = server.Process(target=run_in_process, args=arguments)
+    process.start()
+    return process
+
+
+@POSIX
+@pytest.mark.slow
+def test_a_run_killed_at_twenty_moments_ends_like_an_undisturbed_one(located, tmp_path):
+    # Enough work that it is still going on at the twentieth kill.
+    longer = {"judge": {"repetitions": 10, "restarts": 10}, "methods": [MANY_SEEDS]}
+    run_plan(small_plan(**longer), tmp_path / "calm.sqlite", located)
+    path = tmp_path / "killed.sqlite"
+    random = np.random.default_rng(0)
+    queue = server.SimpleQueue()
+    killed_at_work = 0
+    for _ in range(20):
+        process = start(path, located, queue, **longer)
+        process.join(timeout=random.uniform(0.05, 0.25))
+        if process.is_alive():
+            killed_at_work += 1
+            os.kill(process.pid, signal.SIGKILL)
+        process.join()
+
+    run_plan(small_plan(**longer), path, located)
+
+    assert killed_at_work == 20
+    assert content(path) == content(tmp_path / "calm.sqlite")
+    assert not list(tmp_path.glob("*.lock"))
+
+
+@POSIX
+@pytest.mark.slow
+def test_two_runs_share_a_store_and_no_cell_is_done_twice(plan, located, tmp_path):
+    run_plan(plan, tmp_path / "alone.sqlite", located)
+    path = tmp_path / "shared.sqlite"
+    queue = server.SimpleQueue()
+
+    processes = [start(path, located, queue) for _ in range(2)]
+    for process in processes:
+        process.join()
+    computed = [queue.get() for _ in processes]
+
+    assert sum(computed) == 38
+    assert content(path) == content(tmp_path / "alone.sqlite")
+
+
+@pytest.mark.slow
+def test_the_workers_of_a_dask_cluster_compute_the_same(plan, located, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    run_plan(plan, tmp_path / "here.sqlite", located)
+
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster:
+        address = cluster.scheduler_address
+        run_plan(plan, tmp_path / "there.sqlite", located, dask=address)
+
+    assert content(tmp_path / "there.sqlite") == content(tmp_path / "here.sqlite")
+
+
+def test_an_address_without_a_scheduler_is_answered_in_a_sentence(
+    plan, located, tmp_path
+):
+    pytest.importorskip("distributed")
+
+    with pytest.raises(ValueError, match=r"no Dask scheduler answers at tcp://127"):
+        run_plan(plan, tmp_path / "s.sqlite", located, dask="tcp://127.0.0.1:1")

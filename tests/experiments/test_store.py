@@ -1,0 +1,156 @@
+import sqlite3
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ufselect.experiments.cells import Cell
+from ufselect.experiments.judging import Score
+from ufselect.experiments.owners import Owner, is_alive, lock_path
+from ufselect.experiments.store import DONE, FAILED, Outcome, Store
+
+CELL = Cell("lung", "abc", "none", "SCFS", "{}", 0)
+OTHER = Cell("lung", "abc", "none", "SCFS", "{}", 1)
+OUTCOME = Outcome(
+    DONE,
+    order=np.array([2, 0, 1], dtype=np.int32),
+    history=np.array([2.0, 1.5]),
+    seconds=0.1,
+    peak_memory=1000,
+    scores=(Score(2, "accuracy", 0, 0.75), Score(2, "accuracy", 1, 0.5)),
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "store.sqlite"
+
+
+def test_what_was_saved_is_there_after_opening_again(path):
+    with Store(path, "judge") as store:
+        store.save(CELL, OUTCOME)
+
+    with Store(path, "judge") as store:
+        assert store.finished() == {CELL.key}
+        assert store.order_of(CELL.key).tolist() == [2, 0, 1]
+        assert store.history_of(CELL.key).tolist() == [2.0, 1.5]
+        assert [score for _, score in store.scores()] == list(OUTCOME.scores)
+
+
+def test_a_ranking_judged_in_another_way_is_kept_and_judged_again(path):
+    with Store(path, "judge") as store:
+        store.save(CELL, OUTCOME)
+    with Store(path, "other judge") as store:
+        before = store.finished()
+        claimed = store.claim(CELL.key)
+        store.add_scores(CELL, [Score(3, "accuracy", 0, 1.0)])
+
+        assert before == set()
+        assert claimed
+        assert store.order_of(CELL.key).tolist() == [2, 0, 1]
+        assert store.finished() == {CELL.key}
+        assert len(list(store.scores())) == 1
+
+
+def test_a_failure_keeps_its_reason_and_may_be_tried_again(path):
+    with Store(path, "judge") as store:
+        store.save(CELL, Outcome(FAILED, reason="ValueError: W = 0"))
+
+        assert store.failures() == {CELL.key: "ValueError: W = 0"}
+        assert store.finished() == set()
+        assert store.claim(CELL.key)
+
+
+def test_a_cell_is_claimed_once(path):
+    with Store(path, "judge") as first, Store(path, "judge") as second:
+        assert first.claim(CELL.key)
+        assert not second.claim(CELL.key)
+        assert second.claim(OTHER.key)
+        assert second.claimed_by_others() == {CELL.key}
+
+
+def test_a_finished_cell_is_not_claimed(path):
+    with Store(path, "judge") as first, Store(path, "judge") as second:
+        first.claim(CELL.key)
+        first.save(CELL, OUTCOME)
+
+        assert not second.claim(CELL.key)
+
+
+def test_closing_gives_back_what_was_claimed(path):
+    with Store(path, "judge") as first:
+        first.claim(CELL.key)
+
+    with Store(path, "judge") as second:
+        assert second.claim(CELL.key)
+
+
+def test_claims_die_with_the_process_that_made_them(path):
+    code = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from ufselect.experiments.store import Store\n"
+        "store = Store(Path(sys.argv[1]), 'judge')\n"
+        f"store.claim({CELL.key!r})\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(path)], check=False)
+
+    left_over = list(path.parent.glob("*.lock"))
+    with Store(path, "judge") as store:
+        assert len(left_over) == 1
+        assert not left_over[0].exists()
+        assert store.claim(CELL.key)
+
+
+def test_an_owner_is_alive_until_it_is_closed(path):
+    owner = Owner(path)
+    alive = is_alive(path, owner.name)
+    owner.close()
+
+    assert alive
+    assert not is_alive(path, owner.name)
+    assert not lock_path(path, owner.name).exists()
+
+
+def test_nothing_is_written_of_a_cell_that_cannot_be_written_whole(path):
+    twice = OUTCOME._replace(scores=(Score(2, "accuracy", 0, None),))
+    with Store(path, "judge") as store:
+        with pytest.raises(ValueError, match="NOT NULL"):
+            store.save(CELL, twice)
+
+        assert store.order_of(CELL.key) is None
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(path):
+    path.write_text("a,b\n1,2\n" * 1000)
+
+    with pytest.raises(ValueError, match=r"store\.sqlite cannot be used"):
+        Store(path, "judge")
+
+    assert path.read_text().startswith("a,b")
+
+
+def test_the_database_of_another_program_is_refused(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE theirs (a)")
+    connection.close()
+
+    with pytest.raises(ValueError, match="a database of another program"):
+        Store(path, "judge")
+
+
+def test_a_store_of_another_version_is_refused(path):
+    Store(path, "judge").close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+
+    with pytest.raises(ValueError, match="version 99 of the store"):
+        Store(path, "judge")
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path):
+    with pytest.raises(ValueError, match="nowhere does not exist"):
+        Store(tmp_path / "nowhere" / "store.sqlite", "judge")

@@ -1,0 +1,45 @@
+"""A small experiment on planted sets, and a process that runs it."""
+
+import numpy as np
+from scipy.io import savemat
+
+from ufselect.experiments.location import Located
+from ufselect.experiments.plan import parse_plan
+from ufselect.experiments.runner import run_plan
+
+
+def small_plan(**changes):
+    content = {
+        "name": "small",
+        "sets": ["one", "two"],
+        "features": [3, 6],
+        "judge": {"repetitions": 2, "restarts": 2},
+        "methods": [
+            {
+                "selector": "SCFS",
+                "parameters": {"n_clusters": 3, "max_iter": 20},
+                "grid": {"alpha": [1.0, 10.0], "beta": [0.01, 0.1]},
+                "seeds": 2,
+            },
+            {"selector": "LaplacianScore"},
+        ],
+    }
+    return parse_plan({**content, **changes})
+
+
+def planted_sets(folder):
+    """Write two sets with three groups in the first four of twelve columns."""
+    paths = {}
+    for seed, name in enumerate(["one", "two"]):
+        random = np.random.default_rng(seed)
+        classes = np.repeat([1, 2, 3], 10)
+        table = random.normal(size=(30, 12))
+        table[:, :4] += 4 * random.normal(size=(3, 4))[classes - 1]
+        paths[name] = folder / f"{name}.mat"
+        savemat(paths[name], {"X": table, "Y": classes[:, np.newaxis]})
+    return Located(paths, {})
+
+
+def run_in_process(path, located, queue, plan_changes):
+    progress = run_plan(small_plan(**plan_changes), path, located)
+    queue.put(progress.computed)
