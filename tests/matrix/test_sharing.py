@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
 from ufselect.matrix import as_matrix
 from ufselect.matrix.sharing import SharedResults, once, shared_results
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from ufselect._version import __version__
-from ufselect.cli import datasets, demo, methods
+from ufselect.cli import datasets, demo, methods, reproduce, run
 
 EXIT_CODES = "exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted"
 
@@ -24,6 +24,8 @@ def build_parser() -> argparse.ArgumentParser:
     datasets.add_parser(commands)
     demo.add_parser(commands)
     methods.add_parser(commands)
+    reproduce.add_parser(commands)
+    run.add_parser(commands)
     return parser
 
 
@@ -41,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(f"ufselect: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print("ufselect: interrupted; nothing was written", file=sys.stderr)
+    except KeyboardInterrupt as interruption:
+        said = str(interruption) or "interrupted; nothing was written"
+        print(f"ufselect: {said}", file=sys.stderr)
         return 130

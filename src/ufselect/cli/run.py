@@ -1,0 +1,124 @@
+"""``ufselect run``: the experiments of a plan, stopped and gone on with at will."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ufselect.cli.progress import ProgressLine
+
+if TYPE_CHECKING:
+    from ufselect.experiments.location import Located
+    from ufselect.experiments.plan import Plan
+
+
+def add_parser(commands: Any) -> None:
+    """Add this command to the parser."""
+    parser = commands.add_parser(
+        "run",
+        help="run a plan of experiments, or go on with it",
+        description="Runs every cell of a plan (data set x method x setting) that the "
+        "store does not have yet, then prints the tables. Stop it at any moment; the "
+        "same command goes on.",
+        epilog="example: ufselect run plans/quick.toml --data DIR --jobs 2",
+    )
+    parser.add_argument("plan", type=Path, metavar="PLAN", help="a plan in TOML")
+    parser.add_argument(
+        "--store",
+        type=Path,
+        metavar="FILE",
+        help="SQLite file of the results (default: NAME-OF-PLAN.sqlite here)",
+    )
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write the tables as Markdown"
+    )
+    add_run_options(parser)
+    parser.set_defaults(run=run)
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add what every command that computes cells takes."""
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="DIR",
+        help="folder of the data sets (default: UFSELECT_DATA, else the cache)",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=positive,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes, one thread each (default: one per core, %(default)s here)",
+    )
+    parser.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="compute on the workers of this Dask scheduler instead",
+    )
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    parser.add_argument("--json", action="store_true", help="print JSON for scripts")
+
+
+def positive(text: str) -> int:
+    """Return a number of at least one, for argparse."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} is less than 1")
+    return value
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the plan and print its tables."""
+    from ufselect.experiments.plan import read_plan
+    from ufselect.report.experiment import experiment_report
+    from ufselect.report.tables import markdown_table, text_table
+
+    plan = read_plan(options.plan)
+    store = options.store or Path(f"{plan.name}.sqlite")
+    located = locate_sets(plan, options)
+    failed = compute(plan, store, located, options)
+    report = experiment_report(plan, store, located)
+    if options.markdown:
+        options.markdown.write_text(report.render(markdown_table), encoding="utf-8")
+    if options.json:
+        print(report.as_json())
+    else:
+        print(report.render(text_table), end="")
+    return 1 if failed == report.n_cells else 0
+
+
+def locate_sets(plan: "Plan", options: argparse.Namespace) -> "Located":
+    """Find the data of a plan and say on standard error what is not there."""
+    from ufselect.experiments.location import locate
+
+    located = locate(plan.sets, options.data)
+    for name, reason in located.absent.items():
+        print(f"ufselect: without {name}: {reason}", file=sys.stderr)
+    if not located.paths:
+        raise ValueError("none of the data sets of the plan is available")
+    return located
+
+
+def compute(
+    plan: "Plan", store: Path, located: "Located", options: argparse.Namespace
+) -> int:
+    """Run the cells that are missing, with progress; return how many failed."""
+    from ufselect.experiments.runner import run_plan
+
+    line = ProgressLine("cells", quiet=options.quiet)
+    try:
+        progress = run_plan(
+            plan,
+            store,
+            located,
+            n_jobs=options.jobs,
+            dask=options.dask,
+            report=lambda state: line.show(
+                state.finished, state.total, state.seconds_left()
+            ),
+        )
+    finally:
+        line.close()
+    return progress.failed

@@ -1,0 +1,341 @@
+"""A published experiment repeated: every cell beside ours, with a verdict."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ufselect.experiments.cells import FIXED, GRID, Role, judge_key, roles_of
+from ufselect.experiments.location import Located
+from ufselect.experiments.plan import ALL_FEATURES, BASELINES, Plan
+from ufselect.experiments.published import Cells, PublishedResults, verdict
+from ufselect.experiments.readings import ORACLE, Place, Reading, Results
+from ufselect.experiments.store import Float, Store
+from ufselect.report.bars import bar_chart
+from ufselect.report.curves import curves
+from ufselect.report.experiment import failure_list
+from ufselect.report.page import Block, Paragraph, Picture, Section, Table
+from ufselect.report.surfaces import surface
+from ufselect.report.tables import text_table
+
+BASELINE = "Baseline"
+HOW_CELLS_WERE_CHOSEN = (
+    "How a published cell was made is not stated in the paper; the reading that fits "
+    "its means and deviations is this. For every number of features the point of the "
+    "grid with the best mean over the repetitions is taken, so labels choose the "
+    "parameters; the cell is mean and deviation of these over the numbers of features. "
+    "That is the column 'ours (oracle)', and part of it is the luck of many starts. "
+    "The column 'label-free' is what a user without labels gets: one setting, fixed "
+    "beforehand. The deviation of the Baseline is over the repetitions of k-means. The "
+    "text of the paper divides mutual information by the larger entropy, its tables "
+    "by the geometric mean; ours are compared under the latter, and both are shown."
+)
+VERDICTS = (
+    "Verdict: within two published standard deviations of the published mean, above, "
+    "or below."
+)
+HEADER = (
+    "data set",
+    "method",
+    "published",
+    "ours (oracle)",
+    "difference",
+    "verdict",
+    "label-free",
+)
+TABLES = {
+    "accuracy": ("Table 3: clustering accuracy", ()),
+    "nmi_geometric": ("Table 4: normalised mutual information", ("nmi_max",)),
+}
+
+
+class Comparison(NamedTuple):
+    """The published results, ours, and what is needed to set one beside the other."""
+
+    plan: Plan
+    published: PublishedResults
+    results: Results
+    located: Located
+    histories: Mapping[str, Float]
+    failures: list[str]
+
+    def set_names(self) -> list[str]:
+        """Return the sets of the plan: first as the paper has them, then the others."""
+        return list(self.plan.sets)
+
+    def paper_name(self, set_name: str) -> str:
+        """Return what the paper calls a set, or its own name."""
+        names = {here: paper for paper, here in self.published.catalogue_names.items()}
+        return names.get(set_name, set_name)
+
+    def paper_method(self, label: str) -> str | None:
+        """Return what the paper calls a method of the plan, if it has it."""
+        if label == ALL_FEATURES:
+            return BASELINE
+        selectors = {method.label: method.selector for method in self.plan.methods}
+        names = {here: paper for paper, here in self.published.methods.items()}
+        return names.get(selectors[label])
+
+
+def read_comparison(
+    plan: Plan, published: PublishedResults, store: Path, located: Located
+) -> Comparison:
+    """Read from the store what was computed."""
+    roles = list(roles_of(plan, located.fingerprints()))
+    with Store(store, judge_key(plan.judge)) as opened:
+        results = Results(roles, opened.scores())
+        failures = failure_list(results, opened.failures())
+        histories = {}
+        for role in roles:
+            history = opened.history_of(role.cell.key)
+            if history is not None:
+                histories[role.cell.key] = history
+    return Comparison(plan, published, results, located, histories, failures)
+
+
+def reproduction_sections(comparison: Comparison) -> list[Section]:
+    """Return the whole reproduction as sections of a page."""
+    sections = [Section("How the cells were chosen", _text(comparison))]
+    sections.append(Section("Table 2: the data sets", [_set_table(comparison)]))
+    for metric, (title, others) in TABLES.items():
+        if metric in comparison.plan.judge.metrics:
+            blocks: list[Block] = [Paragraph(VERDICTS)]
+            blocks.append(cell_table(comparison, metric, others))
+            blocks += _bars(comparison, metric)
+            sections.append(Section(title, blocks))
+    sections.append(Section("Sensitivity to the parameters", _surfaces(comparison)))
+    sections.append(Section("Convergence", _curves(comparison)))
+    sections.append(Section("Table 1: the methods", [_property_table(comparison)]))
+    if comparison.failures:
+        lines = [[line] for line in comparison.failures]
+        table = Table(["Points of a grid without a ranking"], lines)
+        sections.append(Section("What could not be computed", [table]))
+    return sections
+
+
+def cell_table(comparison: Comparison, metric: str, others: Sequence[str]) -> Table:
+    """Return every cell of a published table beside ours."""
+    header = [*HEADER, *(f"{other} (oracle)" for other in others)]
+    return Table(header, list(_cell_rows(comparison, metric, others)))
+
+
+def _cell_rows(
+    comparison: Comparison, metric: str, others: Sequence[str]
+) -> Iterator[list[str]]:
+    cells = published_cells(comparison.published, metric)
+    for set_name in comparison.set_names():
+        paper_set = comparison.paper_name(set_name)
+        for method in comparison.plan.methods:
+            paper_method = comparison.paper_method(method.label)
+            place = Place(set_name, comparison.plan.preparations[0], method.label)
+            oracle = comparison.results.reading(place, ORACLE, metric)
+            fixed = comparison.results.reading(place, FIXED, metric)
+            printed = cells.get(paper_method or "", {}).get(paper_set)
+            row = [paper_set, method.label]
+            row.append("-" if printed is None else _percent(printed.mean, printed.std))
+            if set_name in comparison.located.absent:
+                yield [*row, "data not available", "-", "-", "-", *["-"] * len(others)]
+                continue
+            tuned = oracle if method.grid or printed is not None else None
+            row.append(_reading(tuned))
+            if printed is None or oracle is None:
+                row += ["-", "-"]
+            else:
+                ours = 100 * oracle.mean
+                row += [f"{ours - printed.mean:+.2f}", verdict(ours, printed)]
+            row.append(_reading(fixed))
+            for other in others:
+                row.append(_reading(comparison.results.reading(place, ORACLE, other)))
+            yield row
+
+
+def published_cells(published: PublishedResults, metric: str) -> Cells:
+    """Return the printed table of a metric."""
+    return published.accuracy if metric == "accuracy" else published.mutual_information
+
+
+def _text(comparison: Comparison) -> list[Block]:
+    judge = comparison.plan.judge
+    numbers = ", ".join(map(str, judge.features))
+    blocks: list[Block] = [
+        Paragraph(HOW_CELLS_WERE_CHOSEN),
+        Paragraph(
+            f"This run: {numbers} features, {judge.repetitions} repetitions of k-means "
+            f"with {judge.restarts} restarts. {comparison.plan.description}"
+        ),
+    ]
+    for name, reason in comparison.located.absent.items():
+        blocks.append(Paragraph(f"{name}: data not available. {reason}"))
+    return blocks
+
+
+def _set_table(comparison: Comparison) -> Table:
+    rows = []
+    for name, described in comparison.published.sets.items():
+        here = described.catalogue_name in comparison.located.paths
+        rows.append(
+            [
+                name,
+                str(described.samples),
+                str(described.features),
+                str(described.classes),
+                described.domain,
+                described.catalogue_name if here else "data not available",
+            ]
+        )
+    header = ["published as", "samples", "features", "classes", "domain", "file here"]
+    return Table(header, rows)
+
+
+def _property_table(comparison: Comparison) -> Table:
+    rows = []
+    for method, row in comparison.published.properties.items():
+        rows.append([method, *(_property(value) for value in row.values())])
+    first = next(iter(comparison.published.properties.values()))
+    header = ["method", *(name.replace("_", " ") for name in first)]
+    return Table(
+        header,
+        rows,
+        "As printed; what the classes here declare is in the "
+        "page of method cards (ufselect methods --markdown).",
+    )
+
+
+def _bars(comparison: Comparison, metric: str) -> list[Block]:
+    """Draw the fewest and the most features, as the figures of the paper do."""
+    features = comparison.plan.judge.features
+    pictures: list[Block] = []
+    for size in dict.fromkeys([features[0], features[-1]]):
+        groups = {
+            comparison.paper_name(name): _best_at(comparison, name, metric, size)
+            for name in comparison.located.paths
+        }
+        svg = bar_chart(groups, label=f"{metric} in percent", baselines=list(BASELINES))
+        pictures.append(
+            Picture(svg, f"{metric} with {size} features; labels chose the parameters.")
+        )
+    return pictures
+
+
+def _best_at(
+    comparison: Comparison, set_name: str, metric: str, size: int
+) -> dict[str, float]:
+    values = {}
+    for method in comparison.plan.methods:
+        place = Place(set_name, comparison.plan.preparations[0], method.label)
+        roles = comparison.results.roles(place, GRID if method.grid else FIXED)
+        scores = [
+            # All features have a number of features of their own.
+            next(iter(found.values())) if method.label == ALL_FEATURES else found[size]
+            for role in roles
+            if (found := comparison.results.score_of(role, metric))
+            and (method.label == ALL_FEATURES or size in found)
+        ]
+        if scores:
+            best = max(scores) if method.grid else float(np.mean(scores))
+            values[method.label] = 100 * best
+    return values
+
+
+def _surfaces(comparison: Comparison) -> list[Block]:
+    blocks: list[Block] = []
+    for method in comparison.plan.methods:
+        if method.selector != "SCFS" or set(method.grid) != {"alpha", "beta"}:
+            continue
+        alphas, betas = method.grid["alpha"], method.grid["beta"]
+        for metric in TABLES:
+            if metric not in comparison.plan.judge.metrics:
+                continue
+            values = {
+                comparison.paper_name(name): _grid_values(
+                    comparison, name, method.label, metric, (len(alphas), len(betas))
+                )
+                for name in comparison.located.paths
+            }
+            svg = surface(alphas, betas, values, label=f"{metric} in percent")
+            caption = f"{method.label}: {metric}, mean over the numbers of features."
+            blocks.append(Picture(svg, caption))
+    return blocks
+
+
+def _grid_values(
+    comparison: Comparison,
+    set_name: str,
+    label: str,
+    metric: str,
+    shape: tuple[int, int],
+) -> Float:
+    """Return the mean over k at every point of the grid, NaN where there is none."""
+    place = Place(set_name, comparison.plan.preparations[0], label)
+    values = []
+    for role in comparison.results.roles(place, GRID):
+        scores = list(comparison.results.score_of(role, metric).values())
+        values.append(100 * np.mean(scores) if scores else np.nan)
+    return np.array(values).reshape(shape)
+
+
+def _curves(comparison: Comparison) -> list[Block]:
+    blocks: list[Block] = []
+    for method in comparison.plan.methods:
+        if method.selector != "SCFS":
+            continue
+        ours = {}
+        for name in comparison.located.paths:
+            place = Place(name, comparison.plan.preparations[0], method.label)
+            role = _middle_of_grid(comparison.results.roles(place, GRID))
+            if role is not None and role.cell.key in comparison.histories:
+                ours[comparison.paper_name(name)] = comparison.histories[role.cell.key]
+        if ours:
+            svg = curves(ours, comparison.published.convergence)
+            caption = (
+                f"{method.label} at the middle of the grid; the published curve does "
+                "not say its parameters. Each is divided by its first value."
+            )
+            blocks.append(Picture(svg, caption))
+    return blocks
+
+
+def _middle_of_grid(roles: Sequence[Role]) -> Role | None:
+    return roles[len(roles) // 2] if roles else None
+
+
+def _reading(reading: Reading | None) -> str:
+    if reading is None:
+        return "-"
+    return _percent(100 * reading.mean, 100 * reading.deviation)
+
+
+def _percent(mean: float, deviation: float) -> str:
+    return f"{mean:.2f} ±{deviation:.2f}"
+
+
+def _property(value: str | bool) -> str:
+    if isinstance(value, str):
+        return value
+    return "yes" if value else "no"
+
+
+def comparison_as_text(comparison: Comparison) -> str:
+    """Return the tables of cells for a terminal."""
+    parts = [HOW_CELLS_WERE_CHOSEN]
+    for metric, (title, others) in TABLES.items():
+        if metric in comparison.plan.judge.metrics:
+            table = cell_table(comparison, metric, others)
+            parts += [f"{title}, percent. {VERDICTS}"]
+            parts.append(text_table(table.header, table.rows))
+    return "\n\n".join(parts) + "\n"
+
+
+def comparison_as_json(comparison: Comparison) -> str:
+    """Return the tables of cells for scripts."""
+    content: dict[str, Any] = {"plan": comparison.plan.name}
+    content["absent"] = dict(comparison.located.absent)
+    for metric, (_, others) in TABLES.items():
+        if metric in comparison.plan.judge.metrics:
+            table = cell_table(comparison, metric, others)
+            content[metric] = [
+                dict(zip(table.header, row, strict=True)) for row in table.rows
+            ]
+    return json.dumps(content, indent=2, ensure_ascii=False)

@@ -1,0 +1,146 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from small_experiments import planted_sets
+
+from ufselect.cli import main
+
+PLAN = """
+name = "tiny"
+description = "Two planted sets."
+sets = ["one", "two"]
+features = [3, 6]
+clusters = "classes"
+
+[judge]
+repetitions = 2
+restarts = 2
+
+[[methods]]
+selector = "SCFS"
+grid = { alpha = [1.0], beta = [0.01, 1e9] }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    planted_sets(tmp_path)
+    (tmp_path / "tiny.toml").write_text(PLAN)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*more):
+    return main(["run", "tiny.toml", "--data", ".", "--jobs", "1", *more])
+
+
+def test_tables_show_both_readings_with_the_baselines(folder, capsys):
+    code = run()
+    out, err = capsys.readouterr()
+
+    assert code == 0
+    assert "accuracy, oracle: labels chose the best point of the grid" in out
+    assert "accuracy, fixed: one setting, fixed before any label was seen" in out
+    for label in ("SCFS", "random", "variance", "all features"):
+        assert out.count(f"\n{label} ") == 6  # three metrics, two readings
+    assert "Methods are told the number of classes" in out
+    assert "No statistics: 2 sets" in out
+    assert "30/30 cells" in err
+
+
+def test_cells_that_failed_are_listed_with_their_reason(folder, capsys):
+    run("--quiet")
+
+    out = capsys.readouterr().out
+
+    assert "- one, SCFS: 1 x ValueError: beta=1e+09 leaves no feature" in out
+
+
+def test_the_store_is_kept_and_gone_on_with(folder, capsys):
+    run("--quiet", "--store", "kept.sqlite")
+    first = capsys.readouterr().out
+
+    code = run("--store", "kept.sqlite")
+    again = capsys.readouterr()
+
+    assert code == 0
+    assert again.out == first
+    assert (folder / "kept.sqlite").exists()
+
+
+def test_markdown_and_json_for_documents_and_scripts(folder, capsys):
+    run("--quiet", "--json", "--markdown", "tables.md")
+
+    content = json.loads(capsys.readouterr().out)
+    tables = {(table["metric"], table["reading"]): table for table in content["tables"]}
+
+    assert tables["accuracy", "oracle"]["labels_chose_parameters"]
+    assert not tables["accuracy", "fixed"]["labels_chose_parameters"]
+    assert 0 < tables["accuracy", "fixed"]["means"]["SCFS"]["one"] <= 1
+    assert "| method | one | two | mean |" in (folder / "tables.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (("SCFS", "SCSF"), "methods[0].selector is 'SCSF'; it could be SCFS"),
+        (("features =", "feature ="), "unknown key feature; it could be features"),
+        (('"one"', '"won"'), "won"),
+        (("sets = [", "sets = [["), "is not valid TOML"),
+    ],
+)
+def test_a_bad_plan_is_answered_in_one_sentence(folder, capsys, edit, sentence):
+    (folder / "tiny.toml").write_text(PLAN.replace(*edit))
+
+    code = run()
+    err = capsys.readouterr().err
+
+    assert code == 1
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_a_corrupt_store_is_answered_in_one_sentence(folder, capsys):
+    (folder / "tiny.sqlite").write_bytes(b"not a database" * 100)
+
+    code = run()
+    err = capsys.readouterr().err
+
+    assert code == 1
+    assert "the store tiny.sqlite cannot be used" in err
+
+
+def test_a_store_cut_in_half_is_answered_in_one_sentence(folder, capsys):
+    run("--quiet")
+    store = folder / "tiny.sqlite"
+    store.write_bytes(store.read_bytes()[: store.stat().st_size // 2])
+    capsys.readouterr()
+
+    code = run()
+    err = capsys.readouterr().err
+
+    assert code == 1
+    assert "the store tiny.sqlite cannot be used" in err
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+def test_ctrl_c_ends_with_what_was_kept(folder):
+    plan = PLAN.replace("repetitions = 2", "repetitions = 200")
+    (folder / "tiny.toml").write_text(plan)
+    command = [sys.executable, "-m", "ufselect", "run", "tiny.toml"]
+    process = subprocess.Popen(
+        [*command, "--data", ".", "--jobs", "2"], stderr=subprocess.PIPE, text=True
+    )
+    first_line = process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    err = process.communicate(timeout=60)[1]
+
+    assert first_line == "0/30 cells\n"
+    assert process.returncode == 130
+    assert "cells are kept in tiny.sqlite, and the same command goes on" in err
+    assert "Traceback" not in err
