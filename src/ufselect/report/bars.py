@@ -88,14 +88,11 @@ def _matrix(groups: Groups, values: Groups, methods: list[str]) -> NDArray[np.fl
 
 
 def _looks(methods: list[str], baselines: Collection[str]) -> list[tuple[str, str]]:
-    """Return colour and hatch of each method, baselines in shades of grey."""
-    greys = [method for method in methods if method in baselines]
-    others = [method for method in methods if method not in baselines]
+    """Return colour and hatch of each method; the baselines at the end are grey."""
+    coloured = sum(method not in baselines for method in methods)
     return [
-        colour_and_hatch(greys.index(method), GREYS)
-        if method in baselines
-        else colour_and_hatch(others.index(method), COLOURS)
-        for method in methods
+        *(colour_and_hatch(place, COLOURS) for place in range(coloured)),
+        *(colour_and_hatch(place, GREYS) for place in range(len(methods) - coloured)),
     ]
 
 

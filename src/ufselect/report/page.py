@@ -31,7 +31,8 @@ pre { background: var(--shade); padding: .8rem 1rem; overflow-x: auto;
   font-size: .88rem; line-height: 1.4; }
 @media print { body { max-width: none; padding: 0; } h2 { break-after: avoid; }
   figure, tr { break-inside: avoid; } .wide, pre { overflow: visible; }
-  pre { white-space: pre-wrap; } th, td { white-space: normal; } }
+  pre { white-space: pre-wrap; } table { font-size: 8pt; }
+  th, td { white-space: normal; padding: .15rem .35rem; } }
 """
 
 # A number, with what may stand around one: a sign, a spread, a unit.
@@ -138,7 +139,7 @@ def _figure(content: str, caption: str) -> str:
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    numeric = [_is_numeric(column) for column in list(zip(header, *rows, strict=True))]
+    numeric = [_is_numeric(column) for column in zip(header, *rows, strict=True)]
     lines = ["<table>", "<thead>", _row(header, numeric, "th"), "</thead>", "<tbody>"]
     lines += [_row(row, numeric, "td") for row in rows]
     return "\n".join([*lines, "</tbody>", "</table>"])
