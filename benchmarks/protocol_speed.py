@@ -8,6 +8,7 @@ each other). Ours runs with one. Repetitions are interleaved; printed are median
 time per seed, and the largest difference between mean scores.
 
     python benchmarks/protocol_speed.py [--seeds 10] [--repeats 3] [--sets a,b]
+        [--one-thread]
 
 The more seeds, the less ours takes for each: the distances between samples are
 computed once.
@@ -109,7 +110,12 @@ def main():
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument(
+        "--one-thread", action="store_true", help="leave out the default threads"
+    )
     options = parser.parse_args()
+    if options.one_thread:
+        CONTENDERS.pop("plain, default")
     warnings.simplefilter("ignore", ConvergenceWarning)
     folder = data_folder()
     if folder is None:
