@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader, such as head, has seen enough. Nothing more can be printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (ValueError, OSError) as error:
+    except (ImportError, ValueError, OSError) as error:
         print(f"ufselect: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt as interruption:
