@@ -10,15 +10,22 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve, eigh
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ufselect.matrix import DataMatrix, Float
+from ufselect.numerics.block_krylov import block_width, largest_eigenvectors
 
 # Smoothing of row norms, as published.
 SMOOTHING = np.finfo(np.float64).eps
 
 # Up to this many features a p x p matrix is smaller than what else is kept.
 SMALL = 200
+
+# What is left of the smallest weight in an inverse, as a share of it: the less, the
+# faster its eigenvectors are found, and the fewer digits they have.
+MARGIN = 1e-2
+
+# Size of what tells equal features apart, beside entries of about one.
+TIE_BREAK = 1e-3
 
 # Maps row weights to the smallest eigenvectors of M + diag(weights).
 Eigenvectors = Callable[[Float], Float]
@@ -67,34 +74,42 @@ def smallest_through_samples(
 
     With ``L = R'R`` and ``Y = R X``, for diagonal Q, Woodbury's identity is
     ``(Y'Y + Q)^-1 = Q^-1 - Q^-1 Y' (I + Y Q^-1 Y')^-1 Y Q^-1``, whose largest
-    eigenvectors are wanted.
+    eigenvectors are wanted. No eigenvalue is below the smallest weight, so that all
+    weights may be lowered by nearly that much, which sets the wanted ones apart.
     """
-    n_samples, n_features = matrix.shape
+    n_samples = matrix.shape[0]
     values, vectors = eigh(discriminant.toarray())
     root = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
-    # Follows the features when they change places.
-    direction = np.random.RandomState(0).standard_normal((n_samples, 1))
-    start = 1.0 + matrix.transpose_dot(direction).ravel()
+    start = start_block(matrix, n_vectors)
 
     def solve(weights: Float) -> Float:
-        inner = root @ matrix.sample_gram(1 / weights) @ root.T
+        lowered = weights - (1 - MARGIN) * weights.min()
+        inner = root @ matrix.sample_gram(1 / lowered) @ root.T
         inner.flat[:: n_samples + 1] += 1.0
         factor = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
 
-        def multiply(vector: Float) -> Float:
-            scaled = vector.reshape(-1, 1) / weights[:, np.newaxis]
+        def invert(block: Float) -> Float:
+            scaled = block / lowered[:, np.newaxis]
             image = cho_solve(factor, root @ matrix.dot(scaled), check_finite=False)
             back = matrix.transpose_dot(root.T @ image)
-            return (scaled - back / weights[:, np.newaxis]).ravel()
+            return scaled - back / lowered[:, np.newaxis]
 
-        operator = LinearOperator(
-            (n_features, n_features), matvec=multiply, dtype=np.float64
-        )
-        width = min(n_features, max(4 * n_vectors, 40))
-        found = eigsh(operator, k=n_vectors, which="LA", v0=start, ncv=width)
-        return np.linalg.qr(np.asarray(found[1]))[0]
+        return largest_eigenvectors(invert, start, n_vectors)
 
     return solve
+
+
+def start_block(matrix: DataMatrix, n_vectors: int) -> Float:
+    """Return vectors that follow the features when these change places.
+
+    All but: equal features i and j make ``w = e_i - e_j`` an eigenvector with
+    ``M w = 0``, which the smallest difference between their rows lets in.
+    """
+    n_samples, n_features = matrix.shape
+    random = np.random.RandomState(0)
+    width = block_width(n_vectors, n_features)
+    block = 1.0 + matrix.transpose_dot(random.standard_normal((n_samples, width)))
+    return block + TIE_BREAK * random.standard_normal(block.shape)
 
 
 def smallest_eigenvectors(

@@ -106,10 +106,11 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
     published results on such data cannot be expected to come back, and the ranking
     still depends on the start. In 12 draws of 60 x 300 data with 10 planted features,
     the best three held 18 of 36 possible planted ones (all or none in each draw),
-    8 from ``D = I``, and 1.2 by chance: use it with care where p > n. The leading
-    factor lam of L is left out, as in the public code. Public code that has the same
-    neighbours for all samples, or 1 / lam for the ridge where p <= n_neighbors, is
-    wrong.
+    7 from ``D = I``, and 1.2 by chance: use it with care where p > n. Of equal
+    columns i and j, ``w = e_i - e_j`` has ``M w = 0``, so that they come first; which
+    of many is decided by their places. The leading factor lam of L is left out, as in
+    the public code. Public code that has the same neighbours for all samples, or
+    1 / lam for the ridge where p <= n_neighbors, is wrong.
 
     **Confidence.** Confirmed for p < n: reference numbers of the authors' public
     code. For p >= n the iteration is the same and the start is our own.
@@ -117,9 +118,9 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
     **Needs c.** Yes, as the number of columns of W.
 
     **Cost.** O(n^2 p) for the neighbours. Per iteration O(p^3) if p <= n or p <= 200,
-    otherwise O(n^2 p + n^3) and O(n p) for each step of the eigensolver, with dense
-    n x n matrices and no p x p one. For distances a dense copy of X is made unless
-    X is sparse.
+    otherwise O(n^2 p + n^3) and O(n p c) for each of some ten products in the
+    eigensolver, with dense n x n matrices and no p x p one. For distances a dense
+    copy of X is made unless X is sparse.
 
     References
     ----------
