@@ -7,9 +7,9 @@ from sklearn.linear_model import lars_path, lars_path_gram
 
 from ufselect.matrix import as_matrix
 from ufselect.numerics.lars import (
-    ActiveColumns,
-    ElasticNetPath,
-    elastic_net_point,
+    advance,
+    elastic_net_paths,
+    elastic_net_points,
 )
 
 SHAPES = pytest.mark.parametrize("shape", [(40, 15), (20, 45), (12, 60)])
@@ -22,6 +22,11 @@ def problem(shape, seed=0):
     )
     X /= np.linalg.norm(X, axis=0)
     return X, random.standard_normal(shape[0])
+
+
+def elastic_net_point(matrix, y, n_nonzero, ridge):
+    (point,) = elastic_net_points(matrix, y[:, np.newaxis], n_nonzero, ridge)
+    return point
 
 
 def first_with(path, count):
@@ -61,10 +66,11 @@ def test_it_equals_the_path_from_a_gram_matrix(shape):
 @SHAPES
 def test_optimality_holds_at_every_event(shape):
     X, y = problem(shape)
-    path = ElasticNetPath(as_matrix(X), y, 1e-3)
+    matrix = as_matrix(X)
+    (path,) = elastic_net_paths(matrix, y[:, np.newaxis], 1e-3)
 
     while not path.exhausted:
-        path.advance()
+        advance(matrix, [path])
         slope = X.T @ (y - X @ path.coef) - 1e-3 * path.coef
         inside = path.coef != 0
 
@@ -104,9 +110,10 @@ def test_the_first_in_the_order_of_entry_enters_next(shape):
 
 def test_features_leave_the_model_where_the_lasso_says_so():
     X, y = problem((12, 60))
-    path, sizes = ElasticNetPath(as_matrix(X), y, 1e-3), []
+    matrix, sizes = as_matrix(X), []
+    (path,) = elastic_net_paths(matrix, y[:, np.newaxis], 1e-3)
     while not path.exhausted:
-        path.advance()
+        advance(matrix, [path])
         sizes.append(np.count_nonzero(path.coef))
 
     # Another one has entered in the same step.
@@ -140,18 +147,17 @@ def test_a_target_related_to_nothing_gives_zeros():
     assert not point.entry.any()
 
 
-def test_systems_are_solved_while_columns_come_and_go():
-    random = np.random.RandomState(0)
-    model = ActiveColumns(6, 0.1)
-    for step in range(30):
-        # Grows past the number of samples, shrinks below it, and grows again.
-        grow = step < 10 or step >= 18
-        if grow:
-            model.append(random.standard_normal((6, 1)))
-        else:
-            model.delete(random.randint(model.columns.shape[1]))
-        Z = model.columns
-        right = random.standard_normal(Z.shape[1])
-        expected = np.linalg.solve(Z.T @ Z + 0.1 * np.eye(Z.shape[1]), right)
+@SHAPES
+def test_paths_side_by_side_are_those_of_each_target(shape):
+    X, y = problem(shape)
+    # One is over at once, the others take different numbers of steps.
+    targets = np.column_stack([y, np.zeros(shape[0]), X[:, 0], X @ np.arange(shape[1])])
+    matrix = as_matrix(X)
 
-        np.testing.assert_allclose(model.solve(right), expected, atol=1e-9)
+    together = elastic_net_points(matrix, targets, 9, 1e-3)
+
+    for point, target in zip(together, targets.T, strict=True):
+        alone = elastic_net_point(matrix, target, 9, 1e-3)
+        scale = max(np.abs(alone.coef).max(), 1.0)
+        np.testing.assert_allclose(point.coef, alone.coef, atol=1e-10 * scale)
+        np.testing.assert_allclose(point.entry, alone.entry, atol=1e-8)

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from ufselect import MCFS
 from ufselect.matrix import as_matrix
 from ufselect.numerics.graphs import degrees, laplacian, neighbour_graph
-from ufselect.numerics.lars import elastic_net_point
+from ufselect.numerics.lars import elastic_net_points
 from ufselect.numerics.row_sparse import ranked_below
 from ufselect.numerics.spectral import spectral_embedding
 from ufselect.selectors.mcfs import unit_columns
@@ -36,8 +36,7 @@ def reference_runs():
 
 
 def raw_coefficients(X, embedding, n_nonzero, ridge=1e-3):
-    matrix = as_matrix(X)
-    points = [elastic_net_point(matrix, y, n_nonzero, ridge) for y in embedding.T]
+    points = elastic_net_points(as_matrix(X), embedding, n_nonzero, ridge)
     entry = np.max([point.entry for point in points], axis=0)
     return np.column_stack([point.coef for point in points]), entry
 

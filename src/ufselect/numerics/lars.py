@@ -3,15 +3,17 @@
 ``minimise |X a - y|^2 / 2 + ridge |a|^2 / 2 + penalty |a|_1`` for a penalty that falls
 from where a = 0. Between two events, a feature that enters or one that leaves, all
 coefficients move along a line. Only products with X are needed: the ridge lets more
-features enter than there are samples, without any p x p matrix.
+features enter than there are samples, without any p x p matrix. Paths of several
+targets are followed side by side, since one product with X then serves them all.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from ufselect.matrix.base import DataMatrix, Float, Index
+from ufselect.numerics.active_columns import ActiveColumns
 
 # Correlations below this share of the first penalty are rounding errors.
 END_OF_PATH = 1e-10
@@ -40,49 +42,96 @@ class Direction(NamedTuple):
     correlation: Float
 
 
-def elastic_net_point(
-    matrix: DataMatrix, target: Float, n_nonzero: int, ridge: float
-) -> PathPoint:
-    """Follow the path to the end of the first line with n_nonzero features.
+def elastic_net_points(
+    matrix: DataMatrix, targets: Float, n_nonzero: int, ridge: float
+) -> list[PathPoint]:
+    """Follow the path of each column to the end of its first line with n_nonzero.
 
-    Where the path ends before, its last point is returned.
+    Where a path ends before, its last point is returned.
     """
-    path = ElasticNetPath(matrix, target, ridge)
+    paths = elastic_net_paths(matrix, targets, ridge)
     for _ in range(LARGEST_DETOUR * n_nonzero + 10):
-        if path.exhausted:
+        short = [path for path in paths if path.continues(n_nonzero)]
+        if not short:
             break
-        path.advance()
-        if np.count_nonzero(path.coef) >= n_nonzero:
-            break
-    return PathPoint(path.coef, path.entries(), path.penalty)
+        advance(matrix, short)
+    lines = directions(matrix, paths)
+    return [
+        PathPoint(path.coef, path.entries(line), path.penalty)
+        for path, line in zip(paths, lines, strict=True)
+    ]
+
+
+def elastic_net_paths(
+    matrix: DataMatrix, targets: Float, ridge: float
+) -> list["ElasticNetPath"]:
+    """Return the starts of the paths, one for each column of the targets."""
+    correlations = matrix.transpose_dot(targets)
+    return [ElasticNetPath(matrix, column, ridge) for column in correlations.T]
+
+
+def advance(matrix: DataMatrix, paths: Sequence["ElasticNetPath"]) -> None:
+    """Move each path to its next event, and let a feature enter or leave."""
+    for path, line in zip(paths, directions(matrix, paths), strict=True):
+        path.follow(line)
+
+
+def directions(
+    matrix: DataMatrix, paths: Sequence["ElasticNetPath"]
+) -> list[Direction]:
+    """Return the line of each path."""
+    changes = [path.active_change() for path in paths]
+    moves = [path.move_of(change) for path, change in zip(paths, changes, strict=True)]
+    correlations = matrix.transpose_dot(np.column_stack(moves))
+    return [
+        path.direction(change, correlation)
+        for path, change, correlation in zip(
+            paths, changes, np.ascontiguousarray(correlations.T), strict=True
+        )
+    ]
 
 
 class ElasticNetPath:
     """A walk along the path, from one event to the next."""
 
-    def __init__(self, matrix: DataMatrix, target: Float, ridge: float) -> None:
+    def __init__(self, matrix: DataMatrix, correlation: Float, ridge: float) -> None:
         self._matrix = matrix
         self._ridge = ridge
-        self._correlation = matrix.transpose_dot(target[:, np.newaxis]).ravel()
-        self._target_correlation = self._correlation.copy()
+        self._correlation = correlation.copy()
         self.coef = np.zeros(matrix.shape[1])
-        self.penalty = float(np.abs(self._correlation).max())
+        self.penalty = float(np.abs(correlation).max())
         self._end = END_OF_PATH * self.penalty
         self._active: Index = np.empty(0, dtype=np.intp)
         self._signs = np.empty(0)
         self._model = ActiveColumns(matrix.shape[0], ridge)
         self._left, self._left_sign = -1, 0.0
         if not self.exhausted:
-            self._enter(int(np.abs(self._correlation).argmax()))
+            self._enter(int(np.abs(correlation).argmax()))
 
     @property
     def exhausted(self) -> bool:
         """Whether the penalty has come down to rounding errors."""
         return self.penalty <= self._end
 
-    def advance(self) -> None:
+    def continues(self, n_nonzero: int) -> bool:
+        """Whether there is a next event, and fewer coefficients than that."""
+        return not self.exhausted and np.count_nonzero(self.coef) < n_nonzero
+
+    def active_change(self) -> Float:
+        """Return the change that lets correlations in the model fall at rate one."""
+        return self._model.solve(self._signs)
+
+    def move_of(self, change: Float) -> Float:
+        """Return the change of what is predicted, for that of coefficients."""
+        return np.asarray(self._model.columns @ change)
+
+    def direction(self, change: Float, correlation: Float) -> Direction:
+        """Return the line, given products of the columns with what is predicted."""
+        correlation[self._active] += self._ridge * change
+        return Direction(change, correlation)
+
+    def follow(self, direction: Direction) -> None:
         """Move to the next event, and let a feature enter or leave."""
-        direction = self._direction()
         lengths = self._entry_lengths(direction)
         entering = int(lengths.argmin())
         crossings = self._crossing_lengths(direction)
@@ -97,22 +146,14 @@ class ElasticNetPath:
         if not self.exhausted and np.isfinite(lengths[entering]):
             self._enter(entering)
 
-    def entries(self) -> Float:
+    def entries(self, direction: Direction) -> Float:
         """Return when each feature would enter, as a share of the penalty."""
         if self.exhausted:
             return np.where(self.coef != 0, 1.0, 0.0)
-        lengths = np.minimum(self._entry_lengths(self._direction()), self.penalty)
+        lengths = np.minimum(self._entry_lengths(direction), self.penalty)
         entry = 1.0 - lengths / self.penalty
         entry[self._active] = 1.0
         return entry
-
-    def _direction(self) -> Direction:
-        """Return the line along which correlations in the model fall at rate one."""
-        active = self._model.solve(self._signs)
-        moved = (self._model.columns @ active)[:, np.newaxis]
-        correlation = self._matrix.transpose_dot(moved).ravel()
-        correlation[self._active] += self._ridge * active
-        return Direction(active, correlation)
 
     def _entry_lengths(self, direction: Direction) -> Float:
         """Return how far to go until each feature has the largest correlation."""
@@ -143,16 +184,12 @@ class ElasticNetPath:
     def _move(self, direction: Direction, length: float) -> None:
         self.coef[self._active] += length * direction.active
         self.penalty -= length
-        fitted = self._model.columns @ self.coef[self._active]
-        # From the start each time, so that rounding errors do not add up.
-        self._correlation = (
-            self._target_correlation
-            - self._matrix.transpose_dot(fitted[:, np.newaxis]).ravel()
-        )
-        self._correlation -= self._ridge * self.coef
+        self._correlation -= length * direction.correlation
+        # Known exactly, so that rounding errors do not add up.
+        self._correlation[self._active] = self.penalty * self._signs
 
     def _enter(self, feature: int) -> None:
-        self._model.append(self._matrix.columns(np.array([feature])))
+        self._model.append(self._matrix.columns(np.array([feature])).ravel())
         self._active = np.append(self._active, feature)
         self._signs = np.append(self._signs, np.sign(self._correlation[feature]))
 
@@ -163,62 +200,3 @@ class ElasticNetPath:
         self._model.delete(place)
         self._active = np.delete(self._active, place)
         self._signs = np.delete(self._signs, place)
-
-
-class ActiveColumns:
-    """The columns Z in the model, and systems with ``Z'Z + ridge I``.
-
-    While there are no more columns than samples ``Z'Z`` is kept, from then on
-    ``Z Z'``: whichever is smaller.
-    """
-
-    def __init__(self, n_samples: int, ridge: float) -> None:
-        self.columns = np.empty((n_samples, 0))
-        self._ridge = ridge
-        self._product = np.empty((0, 0))
-
-    @property
-    def _wide(self) -> bool:
-        return self.columns.shape[1] > self.columns.shape[0]
-
-    def append(self, column: Float) -> None:
-        """Add an n x 1 column."""
-        cross = self.columns.T @ column
-        was_wide = self._wide
-        self.columns = np.hstack([self.columns, column])
-        if was_wide:
-            self._product += column @ column.T
-        elif self._wide:
-            self._product = self.columns @ self.columns.T
-        else:
-            corner = column.T @ column
-            self._product = np.block([[self._product, cross], [cross.T, corner]])
-
-    def delete(self, place: int) -> None:
-        """Remove the column at a place."""
-        column = self.columns[:, [place]]
-        was_wide = self._wide
-        self.columns = np.delete(self.columns, place, axis=1)
-        if self._wide:
-            self._product -= column @ column.T
-        elif was_wide:
-            self._product = self.columns.T @ self.columns
-        else:
-            rows_left = np.delete(self._product, place, axis=0)
-            self._product = np.delete(rows_left, place, axis=1)
-
-    def solve(self, right: Float) -> Float:
-        """Return ``(Z'Z + ridge I)^-1 right``."""
-        if not self._wide:
-            return solve_with_ridge(self._product, right, self._ridge)
-        # (Z'Z + r I)^-1 s = (s - Z'(Z Z' + r I)^-1 Z s) / r
-        inner = solve_with_ridge(self._product, self.columns @ right, self._ridge)
-        return (right - self.columns.T @ inner) / self._ridge
-
-
-def solve_with_ridge(gram: Float, right: Float, ridge: float) -> Float:
-    """Return ``(gram + ridge I)^-1 right``."""
-    matrix = gram.copy()
-    matrix.flat[:: len(matrix) + 1] += ridge
-    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-    return cho_solve(factor, right, check_finite=False)

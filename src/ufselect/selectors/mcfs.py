@@ -8,7 +8,7 @@ import numpy as np
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import neighbour_graph
-from ufselect.numerics.lars import elastic_net_point
+from ufselect.numerics.lars import elastic_net_points
 from ufselect.numerics.preparation import preparation_kind, prepare
 from ufselect.numerics.row_sparse import ranked_below
 from ufselect.numerics.spectral import spectral_embedding
@@ -141,10 +141,7 @@ class MCFS(UnsupervisedSelector):
         if len(varying) < n_features:
             matrix = matrix.take(varying)
         n_nonzero = min(self.n_selected_, len(varying))
-        points = [
-            elastic_net_point(matrix, function, n_nonzero, self.ridge)
-            for function in self.embedding_.T
-        ]
+        points = elastic_net_points(matrix, self.embedding_, n_nonzero, self.ridge)
         coef = unit_columns(np.column_stack([point.coef for point in points]))
         entry = np.max([point.entry for point in points], axis=0)
         self.coef_ = np.zeros((n_features, len(points)))
