@@ -21,6 +21,12 @@ END_OF_PATH = 1e-10
 # Features that keep leaving lengthen a path; equal columns could do so for ever.
 LARGEST_DETOUR = 10
 
+# Difference of speeds, with that of the penalty being one, that is a rounding error.
+SLOWEST = 1e-12
+
+# Up to so many columns, BLAS multiplies them faster one by one than together.
+FEW = 4
+
 
 class PathPoint(NamedTuple):
     """Coefficients on a path, and when features outside the model would enter.
@@ -82,11 +88,15 @@ def directions(
     """Return the line of each path."""
     changes = [path.active_change() for path in paths]
     moves = [path.move_of(change) for path, change in zip(paths, changes, strict=True)]
-    correlations = matrix.transpose_dot(np.column_stack(moves))
+    step = 1 if len(moves) <= FEW else len(moves)
+    products = [
+        matrix.transpose_dot(np.column_stack(moves[first : first + step])).T
+        for first in range(0, len(moves), step)
+    ]
     return [
-        path.direction(change, correlation)
+        path.direction(change, np.ascontiguousarray(correlation))
         for path, change, correlation in zip(
-            paths, changes, np.ascontiguousarray(correlations.T), strict=True
+            paths, changes, np.vstack(products), strict=True
         )
     ]
 
@@ -157,15 +167,13 @@ class ElasticNetPath:
 
     def _entry_lengths(self, direction: Direction) -> Float:
         """Return how far to go until each feature has the largest correlation."""
-        correlation, change = self._correlation, direction.correlation
-        lengths = np.full(len(correlation), np.inf)
+        lengths = np.full(len(self._correlation), np.inf)
         for sign in (1.0, -1.0):
-            slower = 1.0 - sign * change
-            room = np.maximum(self.penalty - sign * correlation, 0.0)
+            slower = 1.0 - sign * direction.correlation
+            length = np.maximum(self.penalty - sign * self._correlation, 0.0)
             # A feature that falls as fast as the penalty never catches up with it.
-            ahead = slower > 1e-12
-            length = np.full(len(correlation), np.inf)
-            np.divide(room, slower, out=length, where=ahead)
+            length[slower <= SLOWEST] = np.inf
+            length /= np.maximum(slower, SLOWEST, out=slower)
             if self._left >= 0 and sign == self._left_sign:
                 # It has just left, with the largest correlation of this sign.
                 length[self._left] = np.inf

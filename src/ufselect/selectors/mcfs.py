@@ -81,9 +81,10 @@ class MCFS(UnsupervisedSelector):
 
     **Needs c.** Yes, as the number of functions.
 
-    **Cost.** O(n^2 p) for the graph, O(n p) and O(min(n, d)^3) for each of about
-    d steps of each of K paths, for d features wanted. The graph is sparse; for its
-    distances a dense copy of X is made unless X is sparse.
+    **Cost.** O(n^2 p) for the graph, O(n p + d^2) for each of some d steps of each of
+    K paths, for d features wanted, and O(n p + n^3) where d > n. The graph is sparse;
+    for its distances, and then for the paths, a dense copy of X is made unless X is
+    sparse.
 
     References
     ----------
@@ -138,8 +139,8 @@ class MCFS(UnsupervisedSelector):
         prepared = prepare(data, summary, self.standardize_, float(len(varying)))
         matrix = prepared.centred
         self.embedding_ = self._embedding(matrix, prepared.unit)
-        if len(varying) < n_features:
-            matrix = matrix.take(varying)
+        # Prepared once and for all, rather than in each of many products.
+        matrix = matrix.take(varying)
         n_nonzero = min(self.n_selected_, len(varying))
         points = elastic_net_points(matrix, self.embedding_, n_nonzero, self.ridge)
         coef = unit_columns(np.column_stack([point.coef for point in points]))
