@@ -125,7 +125,7 @@ class ElasticNetPath:
 
     def continues(self, n_nonzero: int) -> bool:
         """Whether there is a next event, and fewer coefficients than that."""
-        return not self.exhausted and np.count_nonzero(self.coef) < n_nonzero
+        return not self.exhausted and bool(np.count_nonzero(self.coef) < n_nonzero)
 
     def active_change(self) -> Float:
         """Return the change that lets correlations in the model fall at rate one."""
