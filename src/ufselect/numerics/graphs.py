@@ -7,14 +7,45 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.neighbors import kneighbors_graph
+from sklearn import config_context, get_config
+from sklearn.neighbors import NearestNeighbors
 
-from ufselect.matrix import Float
+from ufselect.matrix import Float, Index
 
 Weights = Literal["binary", "heat"]
 
 # Below this share of the largest degree a sample has lost its neighbours to underflow.
 ISOLATED = 1e-12
+
+# Megabytes for distances at once: larger blocks take more memory and are no faster.
+SEARCH_MEGABYTES = 128
+
+
+def nearest_neighbours(points: Any, n_neighbors: int) -> tuple[Float, Index]:
+    """Return the distances and places of the nearest other samples, nearest first.
+
+    Parameters
+    ----------
+    points : {array-like, sparse matrix} of shape (n, p)
+    n_neighbors : int
+        Neighbours of each sample, itself excluded; at most n - 1 are taken.
+
+    Returns
+    -------
+    distances, index : ndarray of shape (n, k)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nearest_neighbours(np.array([[0.0], [1.0], [3.0]]), 1)[1].ravel()
+    array([1, 0, 1])
+    """
+    count = min(n_neighbors, points.shape[0] - 1)
+    search = NearestNeighbors(n_neighbors=count).fit(points)
+    allowed = min(SEARCH_MEGABYTES, get_config()["working_memory"])
+    with config_context(working_memory=allowed):
+        distances, index = search.kneighbors()
+    return distances, index
 
 
 def neighbour_graph(
@@ -47,13 +78,16 @@ def neighbour_graph(
            [1., 0., 1.],
            [0., 1., 0.]])
     """
-    count = min(n_neighbors, points.shape[0] - 1)
-    distances: Any = kneighbors_graph(points, count, mode="distance")
+    distances, index = nearest_neighbours(points, n_neighbors)
+    n_samples, count = index.shape
     if weights == "binary":
-        distances.data = np.ones_like(distances.data)
+        values = np.ones(index.size)
     else:
-        distances.data = heat_weights(distances.data.reshape(-1, count), bandwidth)
-    return sp.csr_array(distances.maximum(distances.T).astype(np.float64))
+        values = heat_weights(distances, bandwidth)
+    starts = np.arange(0, index.size + 1, count)
+    shape = (n_samples, n_samples)
+    directed = sp.csr_array((values, index.ravel(), starts), shape=shape)
+    return sp.csr_array(directed.maximum(directed.T).astype(np.float64))
 
 
 def heat_weights(distances: Float, bandwidth: float | None) -> Float:

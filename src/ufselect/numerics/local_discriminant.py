@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.neighbors import NearestNeighbors
 
 from ufselect.matrix import DataMatrix, Float, Index
+from ufselect.numerics.graphs import nearest_neighbours
 
 
 def neighbour_cliques(points: Any, n_neighbors: int) -> Index:
@@ -20,9 +20,7 @@ def neighbour_cliques(points: Any, n_neighbors: int) -> Index:
            [1, 0],
            [2, 1]])
     """
-    count = min(n_neighbors, points.shape[0] - 1)
-    search = NearestNeighbors(n_neighbors=count).fit(points)
-    neighbours = search.kneighbors(return_distance=False)
+    neighbours = nearest_neighbours(points, n_neighbors)[1]
     return np.column_stack([np.arange(points.shape[0]), neighbours])
 
 

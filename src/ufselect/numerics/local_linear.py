@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.neighbors import NearestNeighbors
 
 from ufselect.matrix import Float
 from ufselect.matrix.base import BLOCK_BYTES, Index
+from ufselect.numerics.graphs import nearest_neighbours
 
 # Share of the trace that is added to the diagonal of each local Gram matrix: with more
 # neighbours than dimensions, or equal samples, it would otherwise be singular.
@@ -37,10 +37,8 @@ def local_linear_matrix(
     array([[ 2., -2.],
            [-2.,  2.]])
     """
-    n_samples = points.shape[0]
-    count = min(n_neighbors, n_samples - 1)
-    model = NearestNeighbors(n_neighbors=count).fit(points)
-    neighbours = model.kneighbors(return_distance=False)
+    neighbours = nearest_neighbours(points, n_neighbors)[1]
+    n_samples, count = neighbours.shape
     weights = neighbour_weights(points, neighbours, regularisation)
     starts = np.arange(0, n_samples * count + 1, count)
     shape = (n_samples, n_samples)
