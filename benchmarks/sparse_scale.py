@@ -47,8 +47,7 @@ CALLS = {
     "SPEC": "from ufselect import SPEC\ncall = SPEC(100).fit",
     "SPEC phi=3": "from ufselect import SPEC\ncall = SPEC(100, phi=3).fit",
     "MCFS": "from ufselect import MCFS\ncall = MCFS().fit",
-    "MCFS 20 features": "from ufselect import MCFS\n"
-    "call = MCFS(20, n_clusters=3).fit",
+    "MCFS 20 features": "from ufselect import MCFS\ncall = MCFS(20, n_clusters=3).fit",
 }
 
 TIMING = """
@@ -95,7 +94,9 @@ def main():
         fits = "yes" if peak <= 1e9 * LIMIT_GIGABYTES else "NO"
         ratio = "refused" if said else f"{seconds / search:.2f}"
         rows.append([name, f"{seconds:.1f}", ratio, f"{peak / 1e9:.2f}", fits])
-        print("  " + "  ".join(rows[-1]) + (f"\n    {said}" if said else ""), flush=True)
+        print(
+            "  " + "  ".join(rows[-1]) + (f"\n    {said}" if said else ""), flush=True
+        )
     print(f"\n{shape[0]} x {shape[1]}, {n_stored} values stored\n")
     limit = f"within {LIMIT_GIGABYTES:.0f} GB"
     print(text_table(["", "seconds", "x neighbour search", "peak GB", limit], rows))

@@ -188,6 +188,13 @@ def test_columns_and_rows_are_cut_out(case, index):
     case.assert_equal(case.matrix.rows(index), case.explicit[index])
 
 
+def test_a_matrix_by_columns_is_the_same_matrix(case):
+    turned = case.matrix.by_columns()
+
+    case.assert_equal(turned.columns(slice(2, 9)), case.explicit[:, 2:9])
+    case.assert_equal(turned.columns(slice(None)), case.explicit)
+
+
 @pytest.mark.parametrize("index", [np.array([7, 0, 2]), np.arange(12)[::-1]])
 def test_take_keeps_the_preparation(case, index):
     taken = case.matrix.take(index)

@@ -15,6 +15,7 @@ from ufselect.numerics.factor_selection import (
     SampleTerm,
     Weights,
     fit_factors,
+    has_small_gram,
     random_factors,
     signed_parts,
     unit_problem,
@@ -409,3 +410,21 @@ def test_a_column_starts_from_the_same_numbers_wherever_it_stands():
     np.testing.assert_array_equal(second.selection > 0, True)
     np.testing.assert_allclose(second.selection, first.selection[places])
     np.testing.assert_allclose(second.loadings, first.loadings[places])
+
+
+def test_the_gram_matrix_of_features_is_small_next_to_what_is_stored():
+    assert has_small_gram(as_matrix(np.ones((30, 30))))
+    assert not has_small_gram(as_matrix(np.ones((30, 31))))
+    assert not has_small_gram(as_matrix(sp.csr_array(sp.eye_array(300, 30))))
+
+
+def test_sparse_and_dense_products_lead_to_the_same_factors():
+    X, start, _ = problem((40, 12))[:3]
+    X = np.where(np.quantile(X, 0.9) < X, X, 0.0)
+    weights = Weights(orthogonality=0.1)
+    dense, sparse = (
+        fit(X, start, weights, container=container, max_iter=20, tol=0.0)
+        for container in (np.asarray, sp.csr_array)
+    )
+
+    np.testing.assert_allclose(sparse.factors.selection, dense.factors.selection)

@@ -1,15 +1,20 @@
 """Neighbour graphs and Laplacians."""
 
+import tracemalloc
+
 import numpy as np
 import oracle_files
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import config_context
 
+from ufselect.numerics import graphs
 from ufselect.numerics.graphs import (
     degrees,
     laplacian,
+    nearest_neighbours,
     neighbour_graph,
     normalised_laplacian,
 )
@@ -50,6 +55,44 @@ def test_graph_equals_the_naive_one(sigma, convert):
     graph = neighbour_graph(convert(X), 4, weights=weights, bandwidth=sigma)
 
     np.testing.assert_allclose(graph.toarray(), naive_graph(X, 4, sigma), atol=1e-7)
+
+
+def sparse_points(n_samples, n_features):
+    keep = np.random.RandomState(1).uniform(size=(n_samples, n_features)) < 0.3
+    return sp.csr_array(points(n_samples, n_features) * keep)
+
+
+@pytest.mark.parametrize("convert", [sp.csr_array, sp.csr_array.toarray])
+def test_neighbours_are_those_of_all_distances(convert):
+    X = sparse_points(60, 20)
+    everything = np.linalg.norm(X.toarray()[:, np.newaxis] - X.toarray(), axis=2)
+    np.fill_diagonal(everything, np.inf)
+
+    distances, index = nearest_neighbours(convert(X), 4)
+
+    np.testing.assert_array_equal(index, np.argsort(everything, axis=1)[:, :4])
+    np.testing.assert_allclose(distances, np.sort(everything, axis=1)[:, :4])
+
+
+def test_neighbours_do_not_depend_on_the_size_of_blocks(monkeypatch):
+    X = sparse_points(300, 20)
+    at_once = nearest_neighbours(X, 5)
+    monkeypatch.setattr(graphs, "SEARCH_MEGABYTES", 0.01)
+    in_blocks = nearest_neighbours(X, 5)
+
+    np.testing.assert_array_equal(at_once[1], in_blocks[1])
+    np.testing.assert_array_equal(at_once[0], in_blocks[0])
+
+
+def test_search_keeps_to_a_working_memory_set_lower():
+    X = sparse_points(1500, 20)
+    tracemalloc.start()
+    with config_context(working_memory=1):
+        nearest_neighbours(X, 5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 8 * 1500**2
 
 
 @given(st.integers(0, 50), st.integers(2, 12), st.integers(1, 15))

@@ -13,6 +13,7 @@ from numerics.naive import (
 )
 
 from ufselect.matrix import as_matrix
+from ufselect.numerics import scfs_exact
 from ufselect.numerics.row_sparse import duality_gap, largest_penalty, row_norms
 from ufselect.numerics.scfs_exact import cluster_only, fit_exact, sample_products
 
@@ -291,6 +292,18 @@ class TestProducts:
 
         assert tall.gram is None
         assert wide.gram.shape == (24, 24)
+
+    def test_the_gram_matrix_is_not_formed_next_to_a_sparse_matrix_of_many_samples(
+        self, monkeypatch
+    ):
+        monkeypatch.setattr(scfs_exact, "SMALL", 20)
+        sparse = sp.csr_array(sp.eye_array(30, 100))
+        right = soft_partition(30, 3)
+
+        products = sample_products(as_matrix(sparse), 1.0)
+
+        assert products.gram is None
+        np.testing.assert_allclose(products.multiply(right), right)
 
 
 @SHAPE

@@ -1,6 +1,7 @@
 """The spectral embedding, against a dense generalised eigenproblem."""
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -94,3 +95,28 @@ def test_the_largest_entry_is_positive():
     peaks = np.abs(found).argmax(axis=0)
 
     assert (found[peaks, np.arange(6)] > 0).all()
+
+
+def test_many_parts_take_no_more_memory_than_the_vectors_wanted():
+    n_pairs = 1500
+    pair = sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    graph = sp.csr_array(sp.block_diag([pair] * n_pairs))
+    tracemalloc.start()
+    found = spectral_embedding(graph, 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert found.shape == (2 * n_pairs, 3)
+    assert peak < 8 * n_pairs**2
+
+
+def test_vectors_of_the_heaviest_parts_do_not_depend_on_how_many_are_wanted():
+    sizes = [9, 8, 7, 6, 5]
+    parts = [np.ones((size, size)) - np.eye(size) for size in sizes]
+    graph = sp.csr_array(sp.block_diag(parts))
+
+    all_of_them = spectral_embedding(graph, 4)
+
+    np.testing.assert_allclose(
+        spectral_embedding(graph, 2), all_of_them[:, :2], rtol=0, atol=1e-12
+    )

@@ -104,6 +104,17 @@ def test_the_map_minimises_its_objective(features):
     assert error == pytest.approx(expected, rel=1e-4)
 
 
+def test_a_fit_is_that_of_brute_force_with_matrices_of_samples(features):
+    selector = REFS(6, alpha=0.5, beta=0.3, n_neighbors=3, sigma=1.5).fit(features)
+    graph = neighbour_graph(features.T, 3, weights="heat", bandwidth=1.5)
+    smooth = features @ laplacian(graph).toarray() @ features.T
+    ridge = 0.5 * np.eye(len(features)) + 0.3 * smooth
+    expected, errors = naive_order(features, ridge, 6)
+
+    np.testing.assert_array_equal(selector.order_[:6], expected)
+    np.testing.assert_allclose(selector.errors_, errors, rtol=1e-8)
+
+
 def test_order_begins_with_the_same_features_however_many_are_asked_for(planted):
     X = planted(20, 30).X
     few, many = REFS(5).fit(X), REFS(15).fit(X)

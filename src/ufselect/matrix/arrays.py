@@ -73,6 +73,13 @@ class SparseMatrix(InMemoryMatrix):
         scaled = sp.diags_array(factors.astype(self.raw.dtype)) @ self.raw
         return type(self)(scaled.asformat(self.raw.format))
 
+    def by_columns(self) -> Self:
+        """Return the matrix in CSC, which takes as much memory again."""
+        if self.raw.format == "csc":
+            return self
+        turned = self.raw.tocsc()
+        return type(self)(turned, self.shift, self.scale, self.sample_scale)
+
     def take(self, index: Index) -> DataMatrix:
         """Return some columns, dense where that is no larger than the whole."""
         if self.shape[0] * len(index) <= self.raw.nnz:

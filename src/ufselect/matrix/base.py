@@ -104,6 +104,10 @@ class DataMatrix(ABC):
         piece *= self.scale
         return piece
 
+    def by_columns(self) -> Self:
+        """Return the same matrix, stored so that blocks of columns are cheap to cut."""
+        return self
+
     @abstractmethod
     def take(self, index: Index) -> "DataMatrix":
         """Return a matrix of some columns, shifted and scaled as here."""

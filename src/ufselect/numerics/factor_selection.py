@@ -8,8 +8,8 @@ others follow from them),
 
 for a non-negative X, the Laplacian ``L = D - A`` of a graph of features and a sparse,
 positive semi-definite matrix M of samples whose rows sum to zero. V is kept
-transposed, so that every factor is p x K. ``X'X`` is formed for p <= n only, and
-``X'M X`` never.
+transposed, so that every factor is p x K. ``X'X`` is formed only where it is no larger
+than X, and ``X'M X`` never.
 """
 
 from collections.abc import Callable
@@ -124,7 +124,7 @@ class _Model:
             chosen = np.empty((0, selection.shape[1]))
             return _Products(self.multiply(selection), chosen)
         chosen = self.matrix.dot(selection)
-        if self.matrix.shape[1] <= self.matrix.shape[0]:
+        if has_small_gram(self.matrix):
             return _Products(self.multiply(selection), chosen)
         return _Products(self.matrix.transpose_dot(chosen), chosen)
 
@@ -317,9 +317,14 @@ def signed_parts(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
     return positive, sp.csr_array(positive - matrix)
 
 
+def has_small_gram(matrix: DataMatrix) -> bool:
+    """Tell whether ``X'X`` is no larger than X, of which zeros may not be stored."""
+    return matrix.shape[1] ** 2 <= matrix.multiplications
+
+
 def feature_products(matrix: DataMatrix) -> Multiply:
     """Return ``B -> X'X B``, through ``X'X`` where it is no larger than X."""
-    if matrix.shape[1] <= matrix.shape[0]:
+    if has_small_gram(matrix):
         return matrix.feature_gram().__matmul__
     return lambda thin: matrix.transpose_dot(matrix.dot(thin))
 

@@ -31,6 +31,9 @@ PARTITION_STEPS = 10
 # W is finished to this duality gap, relative to |G|^2, once G has settled.
 FINAL_GAP = 1e-3
 
+# Up to this many samples, X X' is small whatever is stored of X.
+SMALL = 4096
+
 
 class ExactFit(NamedTuple):
     """What the alternation ends with."""
@@ -53,9 +56,12 @@ class Products(NamedTuple):
 def sample_products(matrix: DataMatrix, total: float) -> Products:
     """Return products with ``K = X X'``, formed only where that saves work.
 
-    With n <= p / 2 it does, and K takes no more than half the memory of X.
+    With n <= p / 2 it does, and K takes no more than half the memory of X; but for a
+    sparse X of many samples, next to which K would be large.
     """
-    if 2 * matrix.shape[0] <= matrix.shape[1]:
+    n_samples, n_features = matrix.shape
+    affordable = n_samples <= SMALL or 2 * n_samples**2 <= matrix.multiplications
+    if 2 * n_samples <= n_features and affordable:
         gram = matrix.sample_gram()
         return Products(gram.__matmul__, total, gram)
 

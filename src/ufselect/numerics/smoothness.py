@@ -32,6 +32,7 @@ def smoothness(data: DataMatrix, graph: sp.csr_array) -> Smoothness:
     degree = degrees(graph)
     difference = laplacian(graph)
     forms = Smoothness(*np.zeros((3, data.shape[1])))
+    data = data.by_columns()
     for block in data.column_blocks():
         columns = data.columns(block)
         forms.squares[block] = degree @ columns**2
@@ -52,6 +53,7 @@ def leading_agreement(data: DataMatrix, graph: sp.csr_array, n_vectors: int) -> 
     values, vectors = nontrivial_spectrum(graph, max(1, n_vectors - 1))
     root = np.sqrt(degrees(graph))
     result = np.zeros(data.shape[1])
+    data = data.by_columns()
     for block in data.column_blocks():
         columns = root[:, np.newaxis] * data.columns(block)
         squares = np.einsum("ij,ij->j", columns, columns)

@@ -39,28 +39,30 @@ def spectral_embedding(graph: sp.csr_array, n_components: int) -> Float:
     """
     scale = inverse_root(degrees(graph))
     similarity = normalised_similarity(graph)
-    parts = part_vectors(graph)
-    contrasts = parts[:, 1 : n_components + 1]
+    parts = part_vectors(graph, n_components + 1)
+    contrasts = parts[:, 1:]
     wanted = min(n_components, graph.shape[0] - 1) - contrasts.shape[1]
     vectors = np.hstack([contrasts, largest_beside(similarity, parts, wanted)])
     return with_positive_peak(vectors * scale[:, np.newaxis])
 
 
-def part_vectors(graph: sp.csr_array) -> Float:
+def part_vectors(graph: sp.csr_array, most: int) -> Float:
     """Return an orthonormal basis of the eigenvectors that belong to the parts.
 
-    The first is ``D^(1/2) 1``; a connected graph has no other.
+    The first is ``D^(1/2) 1``; a connected graph has no other. Where there are more
+    than ``most``, those of the heaviest parts are returned.
     """
     n_parts, part = connected_components(graph, directed=False)
     roots = np.sqrt(degrees(graph))
     # A sample without edges is a part of its own, of no weight anywhere else.
     roots[roots == 0] = 1.0
-    basis = np.zeros((graph.shape[0], n_parts))
-    basis[np.arange(graph.shape[0]), part] = roots
-    heaviest_first = np.argsort(-np.square(basis).sum(axis=0), kind="stable")
+    heaviest_first = np.argsort(-np.bincount(part, weights=roots**2), kind="stable")
     # The sum of all parts first, and then all parts but the lightest.
-    ordered = np.column_stack([roots, basis[:, heaviest_first[:-1]]])
-    return np.linalg.qr(ordered)[0]
+    own = [
+        np.where(part == heavy, roots, 0.0)
+        for heavy in heaviest_first[: min(n_parts, most) - 1]
+    ]
+    return np.linalg.qr(np.column_stack([roots, *own]))[0]
 
 
 def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Float:

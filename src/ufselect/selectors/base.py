@@ -14,7 +14,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect._sklearn_compat import Interval, RealNotInt, fit_context
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, SparseMatrix, as_matrix
+from ufselect.numerics.graphs import SEARCH_MEGABYTES
 
 
 class Properties(NamedTuple):
@@ -27,6 +28,34 @@ class Properties(NamedTuple):
     clustering: bool = False
     regression: bool = False
     regularisation: bool = False
+
+
+class MemoryNeed(NamedTuple):
+    """Bytes that a fit takes for its own arrays, and what most of them are for."""
+
+    n_bytes: float
+    purpose: str
+
+
+def square_arrays(count: int, side: int, others: float) -> MemoryNeed:
+    """Return the need for so many square arrays at once, and others beside them."""
+    return MemoryNeed(8 * count * side**2 + others, f"dense {side} x {side} matrices")
+
+
+def prepared_bytes(data: DataMatrix) -> int:
+    """Return the bytes of a prepared copy of X, and of what it takes to make it."""
+    return 16 * data.multiplications
+
+
+def graph_bytes(data: DataMatrix) -> int:
+    """Return the bytes of a prepared copy and of the neighbour search among samples.
+
+    Products of sparse samples are made in blocks, sparse first and then dense.
+    """
+    if not isinstance(data, SparseMatrix):
+        return prepared_bytes(data)
+    search = min(16 * data.shape[0] ** 2, 3 * 10**6 * SEARCH_MEGABYTES)
+    return prepared_bytes(data) + search
 
 
 class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
@@ -49,6 +78,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
     }
 
     n_features_to_select: int | float | None
+    max_memory: float
     scores_: Float
     order_: NDArray[np.intp]
 
@@ -70,6 +100,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         data = self._validated(X, reset=True)
         self.n_selected_ = self._resolve_number(data.shape[1])
         matrix = as_matrix(data)
+        self._refuse_beyond_memory(matrix)
         summary = matrix.summary()
         if summary.constant.all():
             raise ValueError(
@@ -97,6 +128,28 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         summary : ColumnSummary
             Minimum, maximum, mean and variance of the columns.
         """
+
+    def _memory_needed(self, data: DataMatrix) -> MemoryNeed | None:
+        """Return what a fit needs beside X, if more than a few times its size.
+
+        A method that says so has a parameter ``max_memory``, beyond which the fit is
+        refused before it starts.
+        """
+        return None
+
+    def _refuse_beyond_memory(self, data: DataMatrix) -> None:
+        need = self._memory_needed(data)
+        if need is None:
+            return
+        name, limit = type(self).__name__, self.max_memory
+        sentence = f"{name} needs about {need.n_bytes:.3g} bytes for {need.purpose}"
+        if need.n_bytes > limit:
+            raise ValueError(
+                f"{sentence} but max_memory={limit:.3g}; raise max_memory, take fewer "
+                "samples or features, or use another method."
+            )
+        if getattr(self, "verbose", False):
+            print(f"{sentence}.")  # noqa: T201 - what verbose asks for
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "order_")

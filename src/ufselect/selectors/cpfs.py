@@ -21,7 +21,7 @@ from ufselect.numerics.row_max_sparse import (
     largest_row_penalty,
     thin_factor,
 )
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.selectors.base import MemoryNeed, Properties, UnsupervisedSelector
 
 # Nearer to lam_max than this, rounding decides whether a feature enters.
 LARGEST_FRACTION = 1 - 1e-9
@@ -162,6 +162,12 @@ class CPFS(CallbackSupportMixin, UnsupervisedSelector):
         self.max_memory = max_memory
         self.verbose = verbose
 
+    def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
+        """Return the least need, with one row of W; the rest is known only later."""
+        n_features = data.shape[1]
+        least = fixed_bytes(*data.shape) + 8 * ARRAYS_PER_STEP * n_features
+        return MemoryNeed(least, f"X with {n_features} features")
+
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         max_rows = self._affordable_rows(*data.shape)
         prepared = prepare(data, summary, "none", 1.0)
@@ -211,14 +217,7 @@ class CPFS(CallbackSupportMixin, UnsupervisedSelector):
         """Return how many rows of W fit into the memory beside X itself."""
         fixed = fixed_bytes(n_samples, n_features)
         row = 8 * ARRAYS_PER_STEP * n_features
-        rows = int(min((self.max_memory - fixed) // row, n_features))
-        if rows < 1:
-            raise ValueError(
-                f"CPFS needs at least {fixed + row:.3g} bytes for X with "
-                f"{n_features} features but max_memory={self.max_memory:.3g}; raise "
-                "max_memory, or reduce the features beforehand."
-            )
-        return rows
+        return int(min((self.max_memory - fixed) // row, n_features))
 
     def _refuse(
         self, shape: tuple[int, int], error: WorkingSetTooLarge, unit: float

@@ -25,7 +25,13 @@ from ufselect.numerics.structure_learning import (
     fit_structure,
     smallest_eigenvectors,
 )
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.selectors.base import (
+    MemoryNeed,
+    Properties,
+    UnsupervisedSelector,
+    graph_bytes,
+    square_arrays,
+)
 
 # The share of the penalty from which on W = 0 in the first round.
 AUTO_GAMMA = 0.5
@@ -75,6 +81,9 @@ class FSASL(CallbackSupportMixin, UnsupervisedSelector):
     tol : float, default=1e-4
         Stop before max_iter when the objective changes by less than this share of
         itself.
+    max_memory : float, default=2e9
+        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        is refused.
     verbose : bool, default=False
         Print the objective of each round.
 
@@ -118,8 +127,8 @@ class FSASL(CallbackSupportMixin, UnsupervisedSelector):
 
     **Cost.** O(n p min(n, p)) for each of the ten steps of a round when p > n, once
     when p <= n; O(n^3) for eigenvectors and about n^2 c^2 for the lassos of a round.
-    Dense n x n matrices, by which the method is defined; no p x p matrix unless
-    p <= n.
+    Dense n x n matrices, by which the method is defined, five at once and refused
+    beyond ``max_memory``; no p x p matrix unless p <= n.
 
     References
     ----------
@@ -162,6 +171,7 @@ class FSASL(CallbackSupportMixin, UnsupervisedSelector):
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "max_memory": [Interval(Real, 0, None, closed="neither")],
         "verbose": ["boolean"],
     }
 
@@ -178,6 +188,7 @@ class FSASL(CallbackSupportMixin, UnsupervisedSelector):
         standardize: bool | str = "auto",
         max_iter: int = 20,
         tol: float = 1e-4,
+        max_memory: float = 2e9,
         verbose: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -190,14 +201,17 @@ class FSASL(CallbackSupportMixin, UnsupervisedSelector):
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
+        self.max_memory = max_memory
         self.verbose = verbose
+
+    def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
+        return square_arrays(5, data.shape[0], graph_bytes(data))
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         self.standardize_ = preparation_kind(self.standardize, data, summary)
         # Of order one, whatever the units of X.
         prepared = prepare(data, summary, self.standardize_, float(data.shape[0]))
-        distances = squared_distances_of(prepared.centred.sample_gram())
         graph = neighbour_graph(prepared.centred.points(), self.n_neighbors)
         regressors = prepared.centred if self.n_clusters > 1 else prepared.uncentred
         unit = prepared.unit
@@ -210,7 +224,8 @@ class FSASL(CallbackSupportMixin, UnsupervisedSelector):
         self.gamma_ = gamma / unit
         mu: float | None = None
         if self.mu == "samples":
-            squares = distances / prepared.unit / prepared.unit
+            squares = squared_distances_of(prepared.centred.sample_gram())
+            squares = squares / prepared.unit / prepared.unit
             mu = neighbour_regulariser(squares, self.n_neighbors)
         elif self.mu != "projected":
             mu = float(self.mu)

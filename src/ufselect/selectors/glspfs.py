@@ -22,7 +22,13 @@ from ufselect.numerics.kernels import (
 from ufselect.numerics.preparation import preparation_kind, prepare
 from ufselect.numerics.row_sparse import largest_penalty, row_norms
 from ufselect.numerics.structured_ridge import fit_structured, structured_problem
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.selectors.base import (
+    MemoryNeed,
+    Properties,
+    UnsupervisedSelector,
+    graph_bytes,
+    square_arrays,
+)
 
 # Share of the penalty from which on W = 0; see "auto" in the docstring.
 AUTO_R1 = 0.6
@@ -68,6 +74,9 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
         Largest number of iterations.
     tol : float, default=1e-5
         Stop when the objective changes by less than this share of itself.
+    max_memory : float, default=2e9
+        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        is refused.
     verbose : bool, default=False
         Print the objective of each iteration.
 
@@ -109,7 +118,9 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
     **Needs c.** No.
 
     **Cost.** A dense n x n kernel and its eigendecomposition, which define the method;
-    then O(n p min(n, p)) per iteration. No p x p matrix unless p <= n.
+    then O(n p min(n, p)) per iteration. No p x p matrix unless p <= n. Five or six
+    n x n arrays at once, and for p > n three of the shape of X; refused beyond
+    ``max_memory``.
 
     References
     ----------
@@ -146,6 +157,7 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "max_memory": [Interval(Real, 0, None, closed="neither")],
         "verbose": ["boolean"],
     }
 
@@ -162,6 +174,7 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
         standardize: bool | str = "auto",
         max_iter: int = 200,
         tol: float = 1e-5,
+        max_memory: float = 2e9,
         verbose: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -174,7 +187,15 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
+        self.max_memory = max_memory
         self.verbose = verbose
+
+    def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
+        n_samples, n_features = data.shape
+        if n_features <= n_samples:
+            return square_arrays(5, n_samples, graph_bytes(data))
+        # W may have as many columns as there are samples.
+        return square_arrays(6, n_samples, 24 * n_samples * n_features)
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self.standardize_ = preparation_kind(self.standardize, data, summary)

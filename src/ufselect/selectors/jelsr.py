@@ -12,12 +12,19 @@ from ufselect._sklearn_compat import (
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.numerics.jelsr import JelsrFit, fit_jelsr
 from ufselect.numerics.local_linear import local_linear_matrix
 from ufselect.numerics.preparation import Prepared, prepare
 from ufselect.numerics.reweighted import column_lengths, has_vanished
 from ufselect.numerics.row_sparse import row_norms
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.selectors.base import (
+    MemoryNeed,
+    Properties,
+    UnsupervisedSelector,
+    graph_bytes,
+    square_arrays,
+)
 
 # Share of the alpha from which on W = 0 whatever the embedding.
 AUTO_ALPHA = 0.2
@@ -54,6 +61,9 @@ class JELSR(CallbackSupportMixin, UnsupervisedSelector):
         Largest number of iterations.
     tol : float, default=1e-4
         Stop when the objective changes by no more than this share of itself.
+    max_memory : float, default=2e9
+        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        is refused.
     verbose : bool, default=False
         Print the objective of each iteration.
 
@@ -97,7 +107,8 @@ class JELSR(CallbackSupportMixin, UnsupervisedSelector):
     **Needs c.** Yes, as the dimension of the embedding.
 
     **Cost.** O(n^2 p + n^3) per iteration. The method is defined by a dense n x n
-    matrix; there is no p x p matrix unless p <= n.
+    matrix; there is no p x p matrix unless p <= n. Five n x n arrays at once, refused
+    beyond ``max_memory``.
 
     References
     ----------
@@ -137,6 +148,7 @@ class JELSR(CallbackSupportMixin, UnsupervisedSelector):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "max_memory": [Interval(Real, 0, None, closed="neither")],
         "verbose": ["boolean"],
     }
 
@@ -150,6 +162,7 @@ class JELSR(CallbackSupportMixin, UnsupervisedSelector):
         n_neighbors: int = 5,
         max_iter: int = 200,
         tol: float = 1e-4,
+        max_memory: float = 2e9,
         verbose: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -159,7 +172,15 @@ class JELSR(CallbackSupportMixin, UnsupervisedSelector):
         self.n_neighbors = n_neighbors
         self.max_iter = max_iter
         self.tol = tol
+        self.max_memory = max_memory
         self.verbose = verbose
+
+    def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
+        n_samples, n_features = data.shape
+        # The neighbourhoods that L is made from are looked at in blocks.
+        offsets = 8 * n_samples * self.n_neighbors * n_features
+        blocks = 3 * min(BLOCK_BYTES, offsets)
+        return square_arrays(5, n_samples, graph_bytes(data) + blocks)
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])

@@ -124,7 +124,7 @@ class LDSSL(FactorSelector):
 
     **Cost.** O(n^2 p) at most for the neighbours and O(n k^2 (p + k)) for L, which is
     sparse; O(n p K + p K^2) per iteration; memory O((n + p) K + n k^2) beside X, and
-    p x p only where p <= n.
+    p x p only where that is no larger than X.
 
     References
     ----------

@@ -12,7 +12,12 @@ from ufselect.numerics.lars import elastic_net_points
 from ufselect.numerics.preparation import preparation_kind, prepare
 from ufselect.numerics.row_sparse import ranked_below
 from ufselect.numerics.spectral import spectral_embedding
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.selectors.base import (
+    MemoryNeed,
+    Properties,
+    UnsupervisedSelector,
+    graph_bytes,
+)
 
 
 class MCFS(UnsupervisedSelector):
@@ -47,6 +52,11 @@ class MCFS(UnsupervisedSelector):
         Preparation of X, for the graph and the regressions alike: scale features to
         unit variance ("features" or True), scale samples to unit length
         ("samples"), or neither (False). "auto" decides from X as ``SCFS`` does.
+    max_memory : float, default=2e9
+        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        is refused.
+    verbose : bool, default=False
+        Print, before the fit starts, how much memory it needs.
 
     Attributes
     ----------
@@ -84,7 +94,9 @@ class MCFS(UnsupervisedSelector):
     **Cost.** O(n^2 p) for the graph, O(n p + d^2) for each of some d steps of each of
     K paths, for d features wanted, and O(n p + n^3) where d > n. The graph is sparse;
     for its distances, and then for the paths, a dense copy of X is made unless X is
-    sparse.
+    sparse. The d columns of a regression are dense, 16 n d bytes, and have a Gram
+    matrix of min(n, d) rows; what is needed is said before the fit starts, and refused
+    beyond ``max_memory``.
 
     References
     ----------
@@ -111,6 +123,8 @@ class MCFS(UnsupervisedSelector):
         "sigma": [None, Interval(Real, 0, None, closed="neither")],
         "ridge": [Interval(Real, 0, None, closed="neither")],
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
+        "max_memory": [Interval(Real, 0, None, closed="neither")],
+        "verbose": ["boolean"],
     }
 
     def __init__(
@@ -122,6 +136,8 @@ class MCFS(UnsupervisedSelector):
         sigma: float | None = None,
         ridge: float = 1e-3,
         standardize: bool | str = "auto",
+        max_memory: float = 2e9,
+        verbose: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
@@ -129,6 +145,18 @@ class MCFS(UnsupervisedSelector):
         self.sigma = sigma
         self.ridge = ridge
         self.standardize = standardize
+        self.max_memory = max_memory
+        self.verbose = verbose
+
+    def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
+        n_samples, n_wanted = data.shape[0], self.n_selected_
+        graph = 8 * n_samples * (12 * self.n_neighbors + 6 * self.n_clusters)
+        # Columns in a regression, twice while one enters, and their Gram matrix.
+        columns = 16 * n_samples * n_wanted + 24 * min(n_samples, n_wanted) ** 2
+        return MemoryNeed(
+            graph_bytes(data) + graph + columns,
+            f"a graph of {n_samples} samples and {n_wanted} dense columns of X",
+        )
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         n_samples, n_features = data.shape

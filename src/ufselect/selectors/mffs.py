@@ -92,7 +92,7 @@ class MFFS(FactorSelector):
     **Needs c.** No.
 
     **Cost.** O(n p K + p K^2) per iteration, or O(p^2 K) where p <= n; memory O(p K)
-    beside X, and p x p only where p <= n.
+    beside X, and p x p only where that is no larger than X.
 
     References
     ----------

@@ -19,7 +19,13 @@ from ufselect.numerics.ndfs import NdfsFit, fit_ndfs
 from ufselect.numerics.preparation import Prepared, prepare
 from ufselect.numerics.reweighted import column_lengths, has_vanished
 from ufselect.numerics.row_sparse import row_norms
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.selectors.base import (
+    MemoryNeed,
+    Properties,
+    UnsupervisedSelector,
+    graph_bytes,
+    square_arrays,
+)
 
 # Share of the beta from which on W = 0 whatever the clusters.
 AUTO_BETA = 0.2
@@ -67,6 +73,9 @@ class NDFS(CallbackSupportMixin, UnsupervisedSelector):
         Stop when the objective changes by no more than this share of itself.
     random_state : int, RandomState instance or None, default=None
         Seed of the k-means that makes the start.
+    max_memory : float, default=2e9
+        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        is refused.
     verbose : bool, default=False
         Print the objective of each iteration.
 
@@ -113,7 +122,7 @@ class NDFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Cost.** O(n^2 p) for the graph, then O(n p min(n, p)) per iteration; no p x p
     matrix unless p <= n, and no n x n matrix unless p > n, but for the start with up
-    to a thousand samples.
+    to a thousand samples. Four of these at once, refused beyond ``max_memory``.
 
     References
     ----------
@@ -154,6 +163,7 @@ class NDFS(CallbackSupportMixin, UnsupervisedSelector):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
+        "max_memory": [Interval(Real, 0, None, closed="neither")],
         "verbose": ["boolean"],
     }
 
@@ -170,6 +180,7 @@ class NDFS(CallbackSupportMixin, UnsupervisedSelector):
         max_iter: int = 500,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,
+        max_memory: float = 2e9,
         verbose: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -182,7 +193,11 @@ class NDFS(CallbackSupportMixin, UnsupervisedSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.max_memory = max_memory
         self.verbose = verbose
+
+    def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
+        return square_arrays(4, min(data.shape), graph_bytes(data))
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])

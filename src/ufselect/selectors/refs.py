@@ -9,7 +9,12 @@ from ufselect._sklearn_compat import Interval
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import laplacian, neighbour_graph
 from ufselect.numerics.greedy_reconstruction import choose_greedily
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.selectors.base import (
+    MemoryNeed,
+    Properties,
+    UnsupervisedSelector,
+    square_arrays,
+)
 
 
 class REFS(UnsupervisedSelector):
@@ -37,6 +42,9 @@ class REFS(UnsupervisedSelector):
     sigma : float or None, default=None
         Bandwidth of the heat weights ``exp(-d^2 / (2 sigma^2))`` of the graph; None
         takes the median distance to a neighbour.
+    max_memory : float, default=2e9
+        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        is refused.
 
     Attributes
     ----------
@@ -57,16 +65,15 @@ class REFS(UnsupervisedSelector):
     are reconstructed from the selected ones by a function learned from data with one
     regulariser against over-fitting and one for the structure among features, by
     greedy selection with the Sherman-Morrison formula. The linear map, the form of
-    both regularisers, the graph and the scaling of features are chosen here. The
-    same n x n form is used whether or not p > n.
+    both regularisers, the graph and the scaling of features are chosen here.
 
     **Confidence.** Reconstructed: the objective is not confirmed by any source.
 
     **Needs c.** No.
 
-    **Cost.** O(n p^2) for the graph of features, then O(n p + n^2) for each selected
-    feature and O(n^2 p + n^3) after every hundred; one dense copy of X and dense
-    n x n matrices; no p x p matrix.
+    **Cost.** O(n p^2) for the graph of features; with m = min(n, p), O(m p) for each
+    selected feature and O(m^2 p) after every hundred. Two dense copies of X and nine
+    dense m x m matrices; refused beyond ``max_memory``.
 
     References
     ----------
@@ -97,6 +104,7 @@ class REFS(UnsupervisedSelector):
         "beta": [Interval(Real, 0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "sigma": [None, Interval(Real, 0, None, closed="neither")],
+        "max_memory": [Interval(Real, 0, None, closed="neither")],
     }
 
     def __init__(
@@ -107,12 +115,19 @@ class REFS(UnsupervisedSelector):
         beta: float = 1.0,
         n_neighbors: int = 5,
         sigma: float | None = None,
+        max_memory: float = 2e9,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
         self.beta = beta
         self.n_neighbors = n_neighbors
         self.sigma = sigma
+        self.max_memory = max_memory
+
+    def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
+        # X is made dense, whatever it was.
+        n_samples, n_features = data.shape
+        return square_arrays(9, min(data.shape), 16 * n_samples * n_features)
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         varying = np.flatnonzero(~summary.constant)
@@ -139,8 +154,12 @@ class REFS(UnsupervisedSelector):
 
 
 def unit_features(data: DataMatrix, summary: ColumnSummary, index: Any) -> Float:
-    """Return some columns, centred and of unit length."""
+    """Return some columns, centred and of unit length, in at most as many rows."""
     features = data.columns(index)
     features -= summary.mean[index]
     features /= summary.deviation[index] * np.sqrt(data.shape[0])
+    if data.shape[0] > len(index):
+        # Nothing changes when the samples are rotated into as many rows as columns.
+        triangle: Any = np.linalg.qr(features, mode="r")
+        return np.asarray(triangle)
     return features

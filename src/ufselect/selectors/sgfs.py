@@ -105,8 +105,8 @@ class SGFS(FactorSelector):
     **Needs c.** No.
 
     **Cost.** O(n p^2) once for the graph, which is sparse; O(n p K + p K^2) per
-    iteration, or O(p^2 K) where p <= n; memory O(p K) beside X, and p x p only where
-    p <= n.
+    iteration, or O(p^2 K) where p <= n; memory O(p K) beside X, and p x p only
+    where that is no larger than X.
 
     References
     ----------

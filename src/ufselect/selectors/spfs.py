@@ -25,7 +25,13 @@ from ufselect.numerics.similarity import (
     row_sparse_columns,
     row_sparse_search,
 )
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.selectors.base import (
+    MemoryNeed,
+    Properties,
+    UnsupervisedSelector,
+    prepared_bytes,
+    square_arrays,
+)
 
 
 class SPFS(CallbackSupportMixin, UnsupervisedSelector):
@@ -64,6 +70,9 @@ class SPFS(CallbackSupportMixin, UnsupervisedSelector):
         Largest number of rounds of the solver of "group-lasso", for one lam.
     tol : float, default=1e-6
         Duality gap, relative to ``|Y|^2``, at which that solver stops.
+    max_memory : float, default=2e9
+        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        is refused.
     verbose : bool, default=False
         Print the objective after each pick or trial.
 
@@ -109,7 +118,8 @@ class SPFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Cost.** A dense n x n kernel, which defines the method: O(n^2 p) once, then
     O(n p) for each pick; or an eigendecomposition, O(n^3), and O(n p c) for each
-    gradient. No p x p matrix unless p <= n.
+    gradient. No p x p matrix unless p <= n. Four n x n arrays at once, refused beyond
+    ``max_memory``.
 
     References
     ----------
@@ -144,6 +154,7 @@ class SPFS(CallbackSupportMixin, UnsupervisedSelector):
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "max_memory": [Interval(Real, 0, None, closed="neither")],
         "verbose": ["boolean"],
     }
 
@@ -159,6 +170,7 @@ class SPFS(CallbackSupportMixin, UnsupervisedSelector):
         standardize: bool | str = "auto",
         max_iter: int = 100,
         tol: float = 1e-6,
+        max_memory: float = 2e9,
         verbose: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -170,7 +182,11 @@ class SPFS(CallbackSupportMixin, UnsupervisedSelector):
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
+        self.max_memory = max_memory
         self.verbose = verbose
+
+    def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
+        return square_arrays(4, data.shape[0], prepared_bytes(data))
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self.standardize_ = preparation_kind(self.standardize, data, summary)

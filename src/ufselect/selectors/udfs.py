@@ -26,7 +26,13 @@ from ufselect.numerics.udfs import (
     smallest_eigenvectors,
     start_weights,
 )
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.selectors.base import (
+    MemoryNeed,
+    Properties,
+    UnsupervisedSelector,
+    graph_bytes,
+    square_arrays,
+)
 
 # Weight of sparsity by default, as a share of the mean diagonal of M. More than a few
 # hundredths and W holds little more than one feature per column.
@@ -73,6 +79,9 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
         Largest number of iterations.
     tol : float, default=1e-4
         Stop when the objective changes by less than this share of itself.
+    max_memory : float, default=2e9
+        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        is refused.
     verbose : bool, default=False
         Print the objective of each iteration.
 
@@ -120,7 +129,8 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
     **Cost.** O(n^2 p) for the neighbours. Per iteration O(p^3) if p <= n or p <= 200,
     otherwise O(n^2 p + n^3) and O(n p c) for each of some ten products in the
     eigensolver, with dense n x n matrices and no p x p one. For distances a dense
-    copy of X is made unless X is sparse.
+    copy of X is made unless X is sparse, and two in any case if p <= n. With four
+    p x p or n x n arrays that is refused beyond ``max_memory``.
 
     References
     ----------
@@ -156,6 +166,7 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "max_memory": [Interval(Real, 0, None, closed="neither")],
         "verbose": ["boolean"],
     }
 
@@ -171,6 +182,7 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
         standardize: bool | str = "auto",
         max_iter: int = 200,
         tol: float = 1e-4,
+        max_memory: float = 2e9,
         verbose: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -182,7 +194,16 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
+        self.max_memory = max_memory
         self.verbose = verbose
+
+    def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
+        n_samples, n_features = data.shape
+        cliques = 64 * n_samples * (self.n_neighbors + 1) ** 2
+        if n_features <= n_samples:
+            # Two dense arrays of the shape of X, sparse or not.
+            return square_arrays(4, n_features, cliques + 16 * n_samples * n_features)
+        return square_arrays(4, n_samples, cliques + graph_bytes(data))
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self.standardize_ = preparation_kind(self.standardize, data, summary)
