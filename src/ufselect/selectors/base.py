@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect._sklearn_compat import Interval, RealNotInt, fit_context
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, SparseMatrix, as_matrix
+from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.numerics.graphs import SEARCH_MEGABYTES
 
 
@@ -44,7 +45,10 @@ def square_arrays(count: int, side: int, others: float) -> MemoryNeed:
 
 def prepared_bytes(data: DataMatrix) -> int:
     """Return the bytes of a prepared copy of X, and of what it takes to make it."""
-    return 16 * data.multiplications
+    if isinstance(data, SparseMatrix):
+        return 16 * data.multiplications
+    copy = 8 * data.multiplications
+    return copy + min(copy, 2 * BLOCK_BYTES)
 
 
 def graph_bytes(data: DataMatrix) -> int:
