@@ -4,7 +4,7 @@ The matrix has 50,000 samples and 20,000 features, one in a hundred of its value
 stored; as a dense array it would take 8 GB, as much as the whole run may use. Each
 method has a process of its own, whose peak of resident memory includes the data and
 the libraries. Seconds are also given as a multiple of the neighbour search alone,
-measured in this run, which is all but a small part of the work.
+measured in this run; both suffer from whatever else the machine is doing.
 
     python benchmarks/sparse_scale.py [--samples 50000] [--features 20000]
         [--density 0.01] [--methods LS SPEC MCFS]
