@@ -6,8 +6,10 @@ import scipy.io
 import scipy.sparse as sp
 
 from ufselect.data import (
+    GEOMETRIES,
     data_folder,
     digits_with_decoys,
+    planted,
     read_labelled,
     union_of_subspaces,
 )
@@ -110,3 +112,34 @@ def test_truncated_file_is_refused_in_one_sentence(tmp_path, kept):
 
     with pytest.raises(ValueError, match="cannot be read as a MATLAB file"):
         read_labelled(path)
+
+
+@pytest.mark.parametrize("unequal", [False, True])
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_useful_columns_are_related_and_noise_is_not(geometry, unequal):
+    data = planted(
+        geometry, n_samples=3000, n_useful=6, n_noise=4, unequal_scales=unequal
+    )
+    # Depth relates all counts to one another.
+    depth = data.table[:, ~data.informative].sum(axis=1, keepdims=True)
+    table = data.table / (depth + 1 if geometry == "counts" else 1)
+    related = np.abs(np.corrcoef(table.T) - np.eye(10)).max(axis=0)
+
+    assert related[data.informative].min() > 0.2
+    if geometry != "counts":
+        assert related[~data.informative].max() < 0.1
+
+
+def test_unequal_columns_have_variances_that_say_nothing_of_use():
+    data = planted(n_useful=200, n_noise=200, unequal_scales=True)
+    deviations = data.table.std(axis=0)
+
+    assert deviations.min() < 0.15
+    assert deviations.max() > 7
+    useful, noise = deviations[data.informative], deviations[~data.informative]
+    assert np.log(np.median(useful) / np.median(noise)) == pytest.approx(0, abs=0.5)
+
+
+def test_unknown_geometry_is_named_with_the_known_ones():
+    with pytest.raises(ValueError, match="geometry='spiral' is not known; use one of"):
+        planted("spiral")

@@ -34,7 +34,7 @@ def naive_discriminant(X, n_neighbors, sigma, mu):
 def printed_objective(X, fitted):
     S, V = fitted.coef_, fitted.components_
     L = naive_discriminant(X, fitted.n_neighbors, fitted.sigma, fitted.mu)
-    X = X - min(X.min(), 0.0)
+    X = X - X.min(axis=0) if fitted.shift == "features" else X - min(X.min(), 0.0)
     return (
         np.sum((X - X @ S @ V) ** 2)
         + fitted.alpha_ * np.trace(S.T @ X.T @ L @ X @ S)
@@ -77,7 +77,7 @@ def test_the_history_is_the_objective_as_printed(X, parameters, convert):
 def test_alpha_by_default_is_a_share_of_all_features_at_once(X):
     fitted = LDSSL(random_state=0).fit(X)
     L = naive_discriminant(X, 5, None, 1.0)
-    shifted = X - X.min()
+    shifted = X - X.min(axis=0)
 
     expected = 0.01 * np.sum(shifted**2) / np.trace(X.T @ L @ X)
 

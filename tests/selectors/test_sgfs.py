@@ -18,9 +18,9 @@ def X(planted):
 def printed_objective(X, fitted, degrees_of):
     """Return the objective, with a graph whose degrees are found as asked."""
     S, V = fitted.coef_, fitted.components_
+    X = X - X.min(axis=0) if fitted.shift == "features" else X - min(X.min(), 0.0)
     A = neighbour_graph(X.T, 5, weights="heat", bandwidth=fitted.sigma).toarray()
     L = np.diag(degrees_of(A)) - A
-    X = X - min(X.min(), 0.0)
     return (
         np.sum((X - X @ S @ V) ** 2)
         + fitted.alpha_ * np.trace(V @ L @ V.T)

@@ -1,13 +1,15 @@
-"""Data to work on: embedded sets, and research data from files."""
+"""Data to work on: embedded sets, planted sets, and research data from files."""
 
 from ufselect.data.catalogue import CataloguedSet, catalogued_sets
 from ufselect.data.download import DataUnavailableError, cache_folder, fetch
 from ufselect.data.embedded import DataSet, digits_with_decoys, union_of_subspaces
 from ufselect.data.labelled import LabelledSet, data_folder, read_labelled
+from ufselect.data.planted import GEOMETRIES, planted
 from ufselect.data.sets import load_set
 from ufselect.data.transfer import Patience
 
 __all__ = [
+    "GEOMETRIES",
     "CataloguedSet",
     "DataSet",
     "DataUnavailableError",
@@ -19,6 +21,7 @@ __all__ = [
     "digits_with_decoys",
     "fetch",
     "load_set",
+    "planted",
     "read_labelled",
     "union_of_subspaces",
 ]

@@ -334,8 +334,10 @@ def squared_norm(matrix: DataMatrix) -> float:
     return float(np.sum(matrix.row_norms() ** 2))
 
 
-def unit_problem(data: DataMatrix, summary: ColumnSummary) -> UnitProblem:
-    """Return X as the model needs it.
+def unit_problem(
+    data: DataMatrix, summary: ColumnSummary, *, each_column: bool = False
+) -> UnitProblem:
+    """Return X as the model needs it, shifted by columns or as a whole.
 
     A constant column would be the best of all predictors and has nothing to say.
     """
@@ -343,7 +345,10 @@ def unit_problem(data: DataMatrix, summary: ColumnSummary) -> UnitProblem:
     if len(varying) < data.shape[1]:
         data = data.take(varying)
         summary = ColumnSummary(*(part[varying] for part in summary))
-    matrix = non_negative(data, summary, "none")
+    if each_column:
+        matrix = data.affine(summary.minimum, np.ones(len(varying)))
+    else:
+        matrix = non_negative(data, summary, "none")
     roots = np.hypot(summary.mean - matrix.shift, summary.deviation)
     largest = roots.max()
     unit = 1 / (largest * np.sqrt(data.shape[0] * np.sum((roots / largest) ** 2)))

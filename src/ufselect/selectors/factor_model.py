@@ -38,6 +38,7 @@ class FactorSelector(CallbackSupportMixin, UnsupervisedSelector):
     _share: ClassVar[float] = 1.0
 
     n_components: int | None
+    shift: str
     exponent: float | None
     n_init: int
     max_iter: int
@@ -58,7 +59,8 @@ class FactorSelector(CallbackSupportMixin, UnsupervisedSelector):
         return None
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        problem = unit_problem(data, summary)
+        each_column = self.shift == "features"
+        problem = unit_problem(data, summary, each_column=each_column)
         self.n_components_ = self._number_of_components(problem.matrix.shape)
         fits = list(self._fits(problem))
         best = min(fits, key=lambda fit: fit.history[-1])

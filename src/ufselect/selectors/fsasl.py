@@ -125,6 +125,11 @@ class FSASL(CallbackSupportMixin, UnsupervisedSelector):
 
     **Needs c.** Yes.
 
+    **Cannot.** Find, in a wide table, clusters that share their mean: no linear
+    function of the features separates them, and by chance some function of many fits as
+    well. For three planes through the origin, 40 samples and 150 columns, the ranking
+    is little better than chance.
+
     **Cost.** O(n p min(n, p)) for each of the ten steps of a round when p > n, once
     when p <= n; O(n^3) for eigenvectors and about n^2 c^2 for the lassos of a round.
     Dense n x n matrices, by which the method is defined, five at once and refused

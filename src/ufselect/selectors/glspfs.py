@@ -117,6 +117,11 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Needs c.** No.
 
+    **Cannot.** Find, in a wide table, clusters that share their mean: no linear
+    function of the features separates them, and by chance some function of many fits as
+    well. For three planes through the origin, 40 samples and 150 columns, the ranking
+    is little better than chance.
+
     **Cost.** A dense n x n kernel and its eigendecomposition, which define the method;
     then O(n p min(n, p)) per iteration. No p x p matrix unless p <= n. Five or six
     n x n arrays at once, and for p > n three of the shape of X; refused beyond

@@ -53,6 +53,10 @@ class LaplacianScore(UnsupervisedSelector):
 
     **Needs c.** No.
 
+    **Cannot.** X is taken in its own units: features of a large variance decide who is
+    near. On planted data whose columns differ in unit by up to a hundred to one, useful
+    columns rank no better than noise in some geometries; standardise such X first.
+
     **Cost.** O(n^2 p) for the graph, O(k n p) for the scores; sparse X stays sparse in
     the graph and is made dense by blocks of columns in the scores.
 

@@ -23,6 +23,12 @@ class MaxVariance(UnsupervisedSelector):
     order_ : ndarray of shape (p,)
         Features from best to worst.
 
+    Notes
+    -----
+    **Cannot.** X is taken in its own units: noise of a large variance comes first. On
+    planted data whose columns differ in unit by up to a hundred to one, useful columns
+    rank no better than noise in most geometries; standardise such X first.
+
     Examples
     --------
     >>> import numpy as np

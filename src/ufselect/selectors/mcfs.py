@@ -91,6 +91,11 @@ class MCFS(UnsupervisedSelector):
 
     **Needs c.** Yes, as the number of functions.
 
+    **Cannot.** Find, in a wide table, clusters that share their mean: no linear
+    function of the features separates them, and by chance some function of many fits as
+    well. For three planes through the origin, 40 samples and 150 columns, the ranking
+    is little better than chance.
+
     **Cost.** O(n^2 p) for the graph, O(n p + d^2) for each of some d steps of each of
     K paths, for d features wanted, and O(n p + n^3) where d > n. The graph is sparse;
     for its distances, and then for the paths, a dense copy of X is made unless X is

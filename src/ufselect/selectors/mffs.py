@@ -37,6 +37,9 @@ class MFFS(FactorSelector):
     rho : float or "auto", default="auto"
         Weight of orthogonality. A number is the objective as printed and depends on
         the units of X; "auto" is ``0.1 |X|^2 / K``, for X as shifted.
+    shift : {"features", "table"}, default="features"
+        How X is made non-negative: by subtracting the minimum of each feature, or
+        that of all of X if it is negative ("table"). See Notes.
     exponent : float or None, default=None
         Power of the multiplicative step for W. None tries 1, then 1/2, then 1/4
         until the objective does not rise; a number is taken whatever happens, and 1
@@ -79,17 +82,25 @@ class MFFS(FactorSelector):
     is given. It is not convex, so that the result depends on the start; the more so
     the larger rho is, because W then turns orthogonal before X has had a say.
 
-    **Differs.** X is shifted as a whole if it has negative values; features should
-    share a unit. Constant columns take no part. The published step for W raises the
-    objective if rho is large, and so may unit length: both are refused here where
-    they do. The random start is scaled to the size of X, more peaked for a larger K
-    than the uniform one of the publication, and gives a column the same numbers
-    wherever it stands. The objective that the public code prints is another one.
+    **Differs.** X is made non-negative feature by feature: one shift for all of
+    X, which ``shift="table"`` does, is so large beside the spread of most features
+    that any of them rebuilds all, and planted features in wide data then rank no
+    better than noise. Features should share a unit. Constant columns take no part.
+    The published step for W raises the objective if rho is large, and so may unit
+    length: both are refused here where they do. The random start is scaled to the
+    size of X, more peaked for a larger K than the uniform one of the publication, and
+    gives a column the same numbers wherever it stands. The objective that the public
+    code prints is another one.
 
     **Confidence.** Confirmed: update rules and numbers agree with public code that is
     not by the authors.
 
     **Needs c.** No.
+
+    **Cannot.** X is taken in its own units: features of a large variance are worth more
+    to rebuild. On planted data whose columns differ in unit by up to a hundred to one,
+    useful columns rank no better than noise in most geometries; standardise such X
+    first.
 
     **Cost.** O(n p K + p K^2) per iteration, or O(p^2 K) where p <= n; memory O(p K)
     beside X, and p x p only where that is no larger than X.
@@ -117,6 +128,7 @@ class MFFS(FactorSelector):
         **UnsupervisedSelector._parameter_constraints,
         "n_components": [None, Interval(Integral, 1, None, closed="left")],
         "rho": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "shift": [StrOptions({"features", "table"})],
         "exponent": [None, Interval(Real, 0, 1, closed="right")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -133,6 +145,7 @@ class MFFS(FactorSelector):
         *,
         n_components: int | None = None,
         rho: float | str = "auto",
+        shift: str = "features",
         exponent: float | None = None,
         n_init: int = 1,
         max_iter: int = 3000,
@@ -143,6 +156,7 @@ class MFFS(FactorSelector):
         self.n_features_to_select = n_features_to_select
         self.n_components = n_components
         self.rho = rho
+        self.shift = shift
         self.exponent = exponent
         self.n_init = n_init
         self.max_iter = max_iter

@@ -120,6 +120,10 @@ class NDFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Needs c.** Yes.
 
+    **Cannot.** X is taken in its own units: features of a large variance decide who is
+    near. On planted data whose columns differ in unit by up to a hundred to one, useful
+    columns rank no better than noise in some geometries; standardise such X first.
+
     **Cost.** O(n^2 p) for the graph, then O(n p min(n, p)) per iteration; no p x p
     matrix unless p <= n, and no n x n matrix unless p > n, but for the start with up
     to a thousand samples. Four of these at once, refused beyond ``max_memory``.

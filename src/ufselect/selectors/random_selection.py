@@ -26,6 +26,11 @@ class RandomSelection(UnsupervisedSelector):
     order_ : ndarray of shape (p,)
         Features from best to worst.
 
+    Notes
+    -----
+    **Cannot.** X is not looked at: on any data it ranks as chance does, which is its
+    use.
+
     Examples
     --------
     >>> import numpy as np

@@ -154,6 +154,11 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Needs c.** Yes.
 
+    **Cannot.** Find, in a wide table, clusters that share their mean: no linear
+    function of the features separates them, and by chance some function of many fits as
+    well. For three planes through the origin, 40 samples and 150 columns, the ranking
+    is little better than chance.
+
     **Cost.** O(n p min(n, p)) once, then O(n min(n, p) c) per step; no n x n matrix
     unless 2 n <= p, and no p x p matrix unless p <= n.
 

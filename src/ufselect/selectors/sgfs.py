@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ufselect._sklearn_compat import Interval, StrOptions
+from ufselect.matrix import DataMatrix
 from ufselect.numerics.factor_selection import UnitProblem, Weights
 from ufselect.numerics.graphs import neighbour_graph
 from ufselect.selectors.base import Properties, UnsupervisedSelector
@@ -51,6 +52,9 @@ class SGFS(FactorSelector):
     sigma : float or None, default=None
         Bandwidth of the weights ``exp(-d^2 / (2 sigma^2))`` of the graph. None is the
         median distance to a neighbour; published experiments use 1.
+    shift : {"features", "table"}, default="features"
+        How X is made non-negative: by subtracting the minimum of each feature, or
+        that of all of X if it is negative ("table"). See Notes.
     exponent : float or None, default=None
         Power of the multiplicative step for S. None tries 1, then 1/2, then 1/4
         until the objective does not rise; a number is taken whatever happens.
@@ -93,9 +97,9 @@ class SGFS(FactorSelector):
     result depends on the start.
 
     **Differs.** Where and with what factor each term of the publication stands could
-    not be compared with its text. X is shifted as a whole if it has negative values;
-    features should share a unit. Constant columns take no part. The random start is
-    that of MFFS. Without alpha and beta, SGFS is MFFS with rho = lam, and its
+    not be compared with its text. X is made non-negative as in MFFS; features
+    should share a unit. Constant columns take no part. The random start is that of
+    MFFS. Without alpha and beta, SGFS is MFFS with rho = lam, and its
     objective twice that of MFFS. Degrees of the graph are sums of its weights; the
     public code of a successor of this method takes their norms.
 
@@ -103,6 +107,11 @@ class SGFS(FactorSelector):
     update rules derived from the objective above.
 
     **Needs c.** No.
+
+    **Cannot.** X is taken in its own units: features of a large variance are worth more
+    to rebuild. On planted data whose columns differ in unit by up to a hundred to one,
+    useful columns rank no better than noise in most geometries; standardise such X
+    first.
 
     **Cost.** O(n p^2) once for the graph, which is sparse; O(n p K + p K^2) per
     iteration, or O(p^2 K) where p <= n; memory O(p K) beside X, and p x p only
@@ -141,6 +150,7 @@ class SGFS(FactorSelector):
         "lam": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "sigma": [None, Interval(Real, 0, None, closed="neither")],
+        "shift": [StrOptions({"features", "table"})],
         "exponent": [None, Interval(Real, 0, 1, closed="right")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -159,6 +169,7 @@ class SGFS(FactorSelector):
         lam: float | str = "auto",
         n_neighbors: int = 5,
         sigma: float | None = None,
+        shift: str = "features",
         exponent: float | None = None,
         n_init: int = 1,
         max_iter: int = 3000,
@@ -173,6 +184,7 @@ class SGFS(FactorSelector):
         self.lam = lam
         self.n_neighbors = n_neighbors
         self.sigma = sigma
+        self.shift = shift
         self.exponent = exponent
         self.n_init = n_init
         self.max_iter = max_iter
@@ -197,10 +209,17 @@ class SGFS(FactorSelector):
     def _feature_graph(self, problem: UnitProblem) -> sp.csr_array | None:
         if problem.matrix.shape[1] == 1:
             return None
-        # One shift and one factor for all of X: neighbours are those in raw data.
         return neighbour_graph(
-            problem.matrix.raw.T,
+            feature_points(problem.matrix),
             self.n_neighbors,
             weights="heat",
             bandwidth=self.sigma,
         )
+
+
+def feature_points(matrix: DataMatrix) -> Any:
+    """Return the features as rows, in the unit of the raw data."""
+    if np.ptp(matrix.shift) == 0:
+        # One shift and one factor for all of X: neighbours are those in raw data.
+        return matrix.raw.T
+    return matrix.affine(matrix.shift, np.ones(matrix.shape[1])).columns(slice(None)).T

@@ -60,6 +60,10 @@ class SPEC(UnsupervisedSelector):
 
     **Needs c.** For phi3 only.
 
+    **Cannot.** X is taken in its own units: features of a large variance decide who is
+    near. On planted data whose columns differ in unit by up to a hundred to one, useful
+    columns rank no better than noise in some geometries; standardise such X first.
+
     **Cost.** O(n^2 p) for the graph, O(k n p) for phi1 and phi2, and c eigenvectors of
     a sparse n x n matrix and O(n p c) for phi3.
 

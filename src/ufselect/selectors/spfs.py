@@ -116,6 +116,9 @@ class SPFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Needs c.** "greedy" no, "group-lasso" yes.
 
+    **Cannot.** "greedy" does not rank all features that repeat others above noise: once
+    K is used up along their direction, another one does more harm than noise.
+
     **Cost.** A dense n x n kernel, which defines the method: O(n^2 p) once, then
     O(n p) for each pick; or an eigendecomposition, O(n^3), and O(n p c) for each
     gradient. No p x p matrix unless p <= n. Four n x n arrays at once, refused beyond
