@@ -57,7 +57,7 @@ def test_it_equals_the_numbers_of_the_public_code():
 @SHAPES
 @pytest.mark.parametrize("ridge", [0.1, 1.0, 50.0])
 def test_it_equals_its_definition_by_scatters_of_features(shape, ridge):
-    # Code that turns the ridge into its inverse where p <= n_neighbors fails here,
+    # B3. Code that turns the ridge into its inverse where p <= n_neighbors fails here,
     # as does code in which the places of a clique do not depend on its sample.
     X = np.random.RandomState(0).standard_normal(shape)
 

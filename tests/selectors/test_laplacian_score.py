@@ -96,6 +96,7 @@ def test_a_self_edge_would_change_the_scores():
 
 
 def test_default_call_needs_no_graph(planted):
+    # B6. A public implementation raises a KeyError without a graph.
     data = planted(60, 40, n_informative=8)
     selector = LaplacianScore(8).fit(data.X)
 

@@ -151,7 +151,7 @@ def test_features_outside_follow_by_their_entry():
 
 
 def test_a_large_negative_coefficient_counts(planted):
-    # Taking the maximum without absolute values would give such a feature nothing.
+    # B1. Taking the maximum without absolute values would give such a feature nothing.
     selector = MCFS(8, n_clusters=1).fit(planted(60, 12, n_informative=6).X)
     coef = selector.coef_[:, 0]
     negative = coef < 0

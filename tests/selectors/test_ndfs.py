@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from ufselect import NDFS
 from ufselect.matrix import as_matrix
 from ufselect.numerics.cluster_indicator import clusters_of_graph, indicator_from_labels
-from ufselect.numerics.graphs import laplacian, neighbour_graph, normalised_laplacian
+from ufselect.numerics.graphs import neighbour_graph, normalised_laplacian
 from ufselect.numerics.ndfs import fit_ndfs
 
 SHAPES = [(60, 20), (40, 120)]
@@ -64,13 +64,45 @@ def test_it_is_the_alternation_on_centred_data_in_its_own_unit(sample, sigma):
     )
 
 
-def test_the_graph_has_a_laplacian(sample):
-    # A public implementation subtracts the graph from a row of degrees.
-    graph = neighbour_graph(sample.X, weights="heat")
-    broadcast = np.asarray(graph.sum(axis=1)).ravel() - graph.toarray()
+def printed_objective(X, fitted, roughness):
+    """Return the objective of the paper for a given matrix of the samples."""
+    X = X - X.mean(axis=0)
+    F, W = fitted.indicators_, fitted.coef_
+    overlap = F.T @ F - np.eye(F.shape[1])
+    error = np.sum((X @ W - F) ** 2)
+    sparsity = fitted.beta_ * np.linalg.norm(W, axis=1).sum()
+    value = np.trace(F.T @ roughness @ F) + fitted.alpha * (error + sparsity)
+    return value + fitted.gamma / 2 * np.sum(overlap**2)
 
-    assert np.abs(laplacian(graph).sum(axis=1)).max() < 1e-12
-    assert np.abs(broadcast.sum(axis=1)).max() > 1
+
+def test_the_fit_has_a_laplacian(sample):
+    # B2. A public implementation subtracts the graph from a row of degrees.
+    selector = made(alpha=0.5, gamma=10.0).fit(sample.X)
+    graph = neighbour_graph(sample.X, weights="heat").toarray()
+    degrees = graph.sum(axis=1)
+    normalised = graph / np.sqrt(np.outer(degrees, degrees))
+
+    found = selector.objective_history_[-1]
+    right = printed_objective(sample.X, selector, np.eye(len(graph)) - normalised)
+    broadcast = printed_objective(sample.X, selector, degrees - graph)
+    of_normalised = normalised.sum(axis=1) - normalised
+
+    assert found == pytest.approx(right, rel=1e-6)
+    assert found != pytest.approx(broadcast, rel=1e-2)
+    assert found != pytest.approx(
+        printed_objective(sample.X, selector, of_normalised), rel=1e-2
+    )
+
+
+def test_labels_do_not_start_the_clusters(sample):
+    # B8. A public implementation takes its first indicator from y.
+    shuffled = np.random.default_rng(0).permutation(sample.labels)
+    expected = made().fit(sample.X)
+
+    for y in (sample.labels, shuffled, np.zeros(len(shuffled))):
+        fitted = made().fit(sample.X, y)
+        np.testing.assert_array_equal(fitted.indicators_, expected.indicators_)
+        np.testing.assert_array_equal(fitted.scores_, expected.scores_)
 
 
 @pytest.mark.parametrize("n_clusters", [2, 3, 5])

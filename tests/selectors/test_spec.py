@@ -48,8 +48,9 @@ def test_scores_equal_those_of_the_full_spectrum(phi):
     np.testing.assert_allclose(found, expected if phi == 3 else 1 - expected, rtol=1e-8)
 
 
-@pytest.mark.parametrize("phi", [2, 3])
+@pytest.mark.parametrize("phi", [1, 2, 3])
 def test_useful_features_come_first_whatever_the_function(planted, phi):
+    # B4. Public implementations sort some of the functions the wrong way round.
     data = planted(90, 40, n_informative=8)
     selector = SPEC(8, phi=phi, n_clusters=3).fit(data.X)
 
@@ -75,10 +76,22 @@ def test_a_feature_that_tells_the_pieces_apart_agrees_most():
 
 
 def test_graph_is_not_the_identity_in_many_dimensions():
+    # B7. With a Gaussian kernel of width one all samples would be alone.
     X = np.random.RandomState(0).standard_normal((30, 1000))
     scores = SPEC().fit(X).scores_
 
     assert np.ptp(scores) > 0.1
+
+
+@pytest.mark.parametrize("phi", [1, 2, 3])
+def test_labels_do_not_make_the_graph(planted, phi):
+    # B8. A public implementation joins the samples that have the same label.
+    X, labels, _ = planted(60, 12)
+    shuffled = np.random.default_rng(0).permutation(labels)
+    expected = SPEC(phi=phi).fit(X).scores_
+
+    for y in (labels, shuffled):
+        np.testing.assert_array_equal(SPEC(phi=phi).fit(X, y).scores_, expected)
 
 
 def test_unknown_function_is_refused():

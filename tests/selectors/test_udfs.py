@@ -249,7 +249,7 @@ def test_numbers_mean_the_objective_as_printed(planted):
 
 
 def test_lam_is_not_gamma(planted):
-    # A public version uses one number for both.
+    # B3. A public version uses one number for both.
     X = planted(60, 12).X
     scores = UDFS(n_clusters=3, lam=1.0, gamma=0.01).fit(X).scores_
     other = UDFS(n_clusters=3, lam=0.01, gamma=0.01).fit(X).scores_
