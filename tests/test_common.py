@@ -3,12 +3,17 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ufselect import SCFS, SPEC, UnsupervisedSelector, all_selectors
+from ufselect import GLSPFS, SCFS, SPEC, SPFS, UnsupervisedSelector, all_selectors
 
 INSTANCES: list[UnsupervisedSelector] = [
     *(selector() for selector in all_selectors().values()),
     SCFS(solver="paper", n_clusters=2),
+    SPEC(phi=1),
     SPEC(phi=3),
+    SPEC(exponent=4.0),
+    SPFS(strategy="group-lasso", n_clusters=2),
+    GLSPFS(local="lle"),
+    GLSPFS(local="ltsa"),
 ]
 
 

@@ -13,7 +13,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ufselect.selectors
-from ufselect import SCFS, UnsupervisedSelector, all_selectors
+from ufselect import (
+    GLSPFS,
+    MFFS,
+    SCFS,
+    SPEC,
+    SPFS,
+    UnsupervisedSelector,
+    all_selectors,
+)
 
 SHAPES = [(24, 40), (60, 12)]
 FORMATS = ["csr", "csc", "memmap"]
@@ -31,6 +39,13 @@ def made(method, **parameters):
 
 INSTANCES = {name: made(method) for name, method in all_selectors().items()}
 INSTANCES["SCFS-paper"] = made(SCFS, solver="paper")
+INSTANCES["SPFS-group-lasso"] = made(SPFS, strategy="group-lasso")
+INSTANCES["SPEC-1"] = made(SPEC, phi=1)
+INSTANCES["SPEC-3"] = made(SPEC, phi=3)
+INSTANCES["SPEC-exponent"] = made(SPEC, exponent=4.0)
+INSTANCES["GLSPFS-lle"] = made(GLSPFS, local="lle")
+INSTANCES["GLSPFS-ltsa"] = made(GLSPFS, local="ltsa")
+INSTANCES["MFFS-table"] = made(MFFS, shift="table")
 
 
 @pytest.fixture(params=INSTANCES, ids=str)

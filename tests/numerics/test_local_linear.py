@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from ufselect.numerics.local_linear import (
     local_linear_matrix,
+    tangent_alignment_matrix,
     weights_of,
 )
 
@@ -105,3 +106,49 @@ def test_samples_in_blocks_give_the_same(monkeypatch):
     monkeypatch.setattr("ufselect.numerics.local_linear.BLOCK_BYTES", 2000)
 
     np.testing.assert_allclose(local_linear_matrix(X).toarray(), whole, atol=1e-12)
+
+
+# Tangent spaces
+
+
+def naive_alignment(X, n_neighbors, n_components):
+    """Return the alignment matrix, one neighbourhood at a time."""
+    B = np.zeros((len(X), len(X)))
+    for i in range(len(X)):
+        near = np.argsort(np.linalg.norm(X - X[i], axis=1))[: n_neighbors + 1]
+        H = np.eye(len(near)) - 1 / len(near)
+        values, vectors = np.linalg.eigh(H @ X[near] @ X[near].T @ H)
+        V = vectors[:, np.argsort(-values)[:n_components]]
+        G = np.column_stack([np.full(len(near), len(near) ** -0.5), V])
+        B[np.ix_(near, near)] += np.eye(len(near)) - G @ G.T
+    return B
+
+
+@pytest.mark.parametrize("shape", [(30, 8), (15, 40)])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_alignment_equals_the_transcription(shape, convert):
+    X = points(*shape)
+
+    found = tangent_alignment_matrix(convert(X), 5, n_components=2).toarray()
+
+    np.testing.assert_allclose(found, naive_alignment(X, 5, 2), atol=1e-9)
+
+
+@pytest.mark.parametrize("n_neighbors", [4, 7])
+def test_alignment_annihilates_constants_and_coordinates_of_flat_data(n_neighbors):
+    flat = points(40, 2)
+    X = flat @ points(2, 9, seed=1) + 5.0
+    matrix = tangent_alignment_matrix(X, n_neighbors, n_components=2)
+    coordinates = np.column_stack([np.ones(40), flat])
+
+    assert np.abs(matrix @ coordinates).max() < 1e-9
+    assert np.abs(matrix @ flat**2).max() > 0.1
+    assert np.linalg.eigvalsh(matrix.toarray()).min() > -1e-10
+
+
+def test_equal_samples_leave_the_constant_alone():
+    X = np.repeat(points(5, 3), 8, axis=0)
+
+    matrix = tangent_alignment_matrix(X, 5)
+
+    np.testing.assert_allclose(matrix @ np.ones(40), 0, atol=1e-10)

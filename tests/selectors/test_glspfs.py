@@ -8,16 +8,27 @@ from sklearn.utils._param_validation import InvalidParameterError
 from ufselect import GLSPFS, SPFS
 from ufselect.numerics.graphs import laplacian, neighbour_graph
 from ufselect.numerics.kernels import centred_kernel, gaussian_kernel, kernel_root
+from ufselect.numerics.local_linear import (
+    local_linear_matrix,
+    tangent_alignment_matrix,
+)
 
 SHAPE = pytest.mark.parametrize("shape", [(60, 30), (40, 100)])
 
 
-def naive(X, r1, r2, n_iterations):
+def local_matrix(X, kind):
+    if kind == "lle":
+        return local_linear_matrix(X, 5).toarray()
+    if kind == "ltsa":
+        return tangent_alignment_matrix(X, 5, n_components=3).toarray()
+    return laplacian(neighbour_graph(X, 5, weights="heat")).toarray()
+
+
+def naive(X, r1, r2, n_iterations, local):
     """Return W with every matrix written out, p x p, for centred X."""
     squared = np.sum((X[:, np.newaxis] - X) ** 2, axis=2)
     target = kernel_root(centred_kernel(gaussian_kernel(squared)), share=0.999)
-    graph = laplacian(neighbour_graph(X, 5, weights="heat")).toarray()
-    metric = np.eye(len(X)) + r2 * graph
+    metric = np.eye(len(X)) + r2 * local_matrix(X, local)
     weights = np.ones(X.shape[1])
     for _ in range(n_iterations):
         system = X.T @ metric @ X + r1 * np.diag(weights)
@@ -27,15 +38,19 @@ def naive(X, r1, r2, n_iterations):
 
 
 @SHAPE
-def test_it_equals_the_formulas_written_out(planted, shape):
+@pytest.mark.parametrize("local", ["neighbours", "lle", "ltsa"])
+def test_it_equals_the_formulas_written_out(planted, shape, local):
     # In units where |X - mean|^2 = n the selector changes nothing but the mean.
     X = planted(*shape).X
     X = X - X.mean(axis=0)
     X *= np.sqrt(len(X) / np.sum(X**2))
-    selector = GLSPFS(r1=0.05, r2=0.5, standardize=False, tol=1e-9, max_iter=2000)
+    structure = {"local": local, "n_components": 3}
+    selector = GLSPFS(
+        r1=0.05, r2=0.5, standardize=False, tol=1e-9, max_iter=2000, **structure
+    )
 
     coef = selector.fit(X + 7.0).coef_
-    expected = naive(X, 0.05, 0.5, selector.n_iter_)
+    expected = naive(X, 0.05, 0.5, selector.n_iter_, local)
 
     norms, others = np.linalg.norm(coef, axis=1), np.linalg.norm(expected, axis=1)
     np.testing.assert_allclose(norms, others, atol=1e-6 * others.max())

@@ -1,4 +1,7 @@
-"""The matrix of locally linear embedding: how each sample is made of its neighbours."""
+"""How samples lie among their neighbours: locally linear embedding and tangent spaces.
+
+Both make a positive semi-definite n x n matrix that annihilates constants.
+"""
 
 from typing import Any
 
@@ -8,10 +11,15 @@ import scipy.sparse as sp
 from ufselect.matrix import Float
 from ufselect.matrix.base import BLOCK_BYTES, Index
 from ufselect.numerics.graphs import nearest_neighbours
+from ufselect.numerics.local_discriminant import neighbour_cliques
 
 # Share of the trace that is added to the diagonal of each local Gram matrix: with more
 # neighbours than dimensions, or equal samples, it would otherwise be singular.
 REGULARISATION = 1e-3
+
+# A direction of this share of the longest one, or of the samples, is rounding.
+ROUNDING = 1e-10
+LEAST_SHARE = 1e-14
 
 
 def local_linear_matrix(
@@ -45,6 +53,55 @@ def local_linear_matrix(
     mixing = sp.csr_array((weights.ravel(), neighbours.ravel(), starts), shape=shape)
     rest = sp.eye_array(n_samples, format="csr") - mixing
     return sp.csr_array(rest.T @ rest)
+
+
+def tangent_alignment_matrix(
+    points: Any, n_neighbors: int = 5, *, n_components: int = 2
+) -> sp.csr_array:
+    """Return the alignment matrix of local tangent spaces (LTSA).
+
+    Every sample and its neighbours add ``I - G G'`` at their places, where the columns
+    of G are the constant and the leading left singular vectors of the centred
+    samples. On flat data of n_components dimensions, coordinates are annihilated.
+
+    Parameters
+    ----------
+    points : {ndarray, sparse matrix} of shape (n, p)
+    n_neighbors : int
+        Neighbours of each sample, itself excluded; at most n - 1 are taken.
+    n_components : int
+        Dimension of the tangent spaces; at most n_neighbors - 1 are taken, and one at
+        least, since with more nothing is left to align.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line = np.arange(4.0)[:, np.newaxis] * [[1.0, 2.0]]
+    >>> matrix = tangent_alignment_matrix(line, 2, n_components=1)
+    >>> bool(np.abs(matrix @ line).max() < 1e-12)
+    True
+    """
+    cliques = neighbour_cliques(points, n_neighbors)
+    n_samples, size = cliques.shape
+    count = max(1, min(n_components, size - 2))
+    blocks = np.empty((n_samples, size, size))
+    for block, clique in zip(blocks, cliques, strict=True):
+        block[:] = alignment_of(dense_rows(points, clique), count)
+    rows = np.repeat(cliques, size, axis=1).ravel()
+    columns = np.tile(cliques, (1, size)).ravel()
+    shape = (n_samples, n_samples)
+    return sp.coo_array((blocks.ravel(), (rows, columns)), shape=shape).tocsr()
+
+
+def alignment_of(local: Float, count: int) -> Float:
+    """Return ``I - G G'`` for the samples of one neighbourhood."""
+    size = len(local)
+    left, lengths, _ = np.linalg.svd(local - local.mean(axis=0), full_matrices=False)
+    # Directions without extent are any, and the constant may be among them.
+    extent = max(ROUNDING * float(lengths[0]), LEAST_SHARE * np.linalg.norm(local))
+    kept = lengths[:count] > extent
+    tangents = left[:, : len(kept)][:, kept]
+    return np.eye(size) - 1.0 / size - tangents @ tangents.T
 
 
 def neighbour_weights(points: Any, neighbours: Index, regularisation: float) -> Float:

@@ -19,6 +19,10 @@ from ufselect.numerics.kernels import (
     kernel_root,
     squared_distances_of,
 )
+from ufselect.numerics.local_linear import (
+    local_linear_matrix,
+    tangent_alignment_matrix,
+)
 from ufselect.numerics.preparation import preparation_kind, prepare
 from ufselect.numerics.row_sparse import largest_penalty, row_norms
 from ufselect.numerics.structured_ridge import fit_structured, structured_problem
@@ -56,8 +60,13 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
         Weight of sparsity. "auto" is 0.6 of the value from which on W = 0.
     r2 : float, default=1.0
         Weight of the local structure, whatever the units of X.
-    local : {"neighbours"}, default="neighbours"
-        Local structure: the Laplacian of the graph of nearest neighbours.
+    local : {"neighbours", "lle", "ltsa"}, default="neighbours"
+        Local structure L: the Laplacian of the graph of nearest neighbours (LPP in the
+        paper), the matrix of locally linear embedding, or the alignment matrix of
+        local tangent spaces.
+    n_components : int, default=2
+        Dimension of the tangent spaces of "ltsa", at most ``n_neighbors - 1``; not
+        used by the others.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph.
     sigma : float or None, default=None
@@ -105,8 +114,8 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
     **Differs.** X and K are centred: with an intercept, that is. Y keeps 99.9 % of the
     trace of K, since row norms do not depend on the root and the rest is small. The
     graph has weights between zero and one; the public code measures its bandwidth in
-    another unit than its distances, which makes all weights nearly one. Of the three
-    published kinds of local structure only the neighbour graph is offered.
+    another unit than its distances, which makes all weights nearly one. It takes the
+    number of classes for the dimension of the tangent spaces.
 
     The paper searches r1 on a grid and has no "auto". Its share was chosen among 0.1,
     0.3 and 0.6 on planted clusters: with smaller shares and features of unit variance,
@@ -155,7 +164,8 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
         **UnsupervisedSelector._parameter_constraints,
         "r1": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "r2": [Interval(Real, 0, None, closed="left")],
-        "local": [StrOptions({"neighbours"})],
+        "local": [StrOptions({"neighbours", "lle", "ltsa"})],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "sigma": [None, Interval(Real, 0, None, closed="neither")],
         "kernel_sigma": [None, Interval(Real, 0, None, closed="neither")],
@@ -173,6 +183,7 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
         r1: float | str = "auto",
         r2: float = 1.0,
         local: str = "neighbours",
+        n_components: int = 2,
         n_neighbors: int = 5,
         sigma: float | None = None,
         kernel_sigma: float | None = None,
@@ -186,6 +197,7 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
         self.r1 = r1
         self.r2 = r2
         self.local = local
+        self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.sigma = sigma
         self.kernel_sigma = kernel_sigma
@@ -231,14 +243,24 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
         return row_norms(self.coef_)
 
     def _structure(self, matrix: DataMatrix, unit: float) -> tuple[Float, Any]:
-        """Return the root of the global kernel and the local Laplacian."""
+        """Return the root of the global kernel and the local matrix."""
         gram = matrix.sample_gram()
         width = None if self.kernel_sigma is None else self.kernel_sigma * unit
         kernel = centred_kernel(gaussian_kernel(squared_distances_of(gram), width))
+        return kernel_root(kernel, share=KEPT_SHARE), self._local(matrix, unit)
+
+    def _local(self, matrix: DataMatrix, unit: float) -> Any:
+        points = matrix.points()
+        if self.local == "lle":
+            return local_linear_matrix(points, self.n_neighbors)
+        if self.local == "ltsa":
+            return tangent_alignment_matrix(
+                points, self.n_neighbors, n_components=self.n_components
+            )
         graph = neighbour_graph(
-            matrix.points(),
+            points,
             self.n_neighbors,
             weights="heat",
             bandwidth=None if self.sigma is None else self.sigma * unit,
         )
-        return kernel_root(kernel, share=KEPT_SHARE), laplacian(graph)
+        return laplacian(graph)
