@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ufselect import GLSPFS, SCFS, SPEC, SPFS, UnsupervisedSelector, all_selectors
+from ufselect import GLSPFS, REFS, SCFS, SPEC, SPFS, UnsupervisedSelector, all_selectors
 
 INSTANCES: list[UnsupervisedSelector] = [
     *(selector() for selector in all_selectors().values()),
@@ -14,6 +14,7 @@ INSTANCES: list[UnsupervisedSelector] = [
     SPFS(strategy="group-lasso", n_clusters=2),
     GLSPFS(local="lle"),
     GLSPFS(local="ltsa"),
+    REFS(reconstruction="transductive"),
 ]
 
 

@@ -16,6 +16,7 @@ import ufselect.selectors
 from ufselect import (
     GLSPFS,
     MFFS,
+    REFS,
     SCFS,
     SPEC,
     SPFS,
@@ -45,6 +46,7 @@ INSTANCES["SPEC-3"] = made(SPEC, phi=3)
 INSTANCES["SPEC-exponent"] = made(SPEC, exponent=4.0)
 INSTANCES["GLSPFS-lle"] = made(GLSPFS, local="lle")
 INSTANCES["GLSPFS-ltsa"] = made(GLSPFS, local="ltsa")
+INSTANCES["REFS-transductive"] = made(REFS, reconstruction="transductive")
 INSTANCES["MFFS-table"] = made(MFFS, shift="table")
 
 

@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 import ufselect.numerics.greedy_reconstruction as greedy
 from ufselect import REFS
 from ufselect.numerics.graphs import laplacian, neighbour_graph
+from ufselect.numerics.transductive_reconstruction import choose_transductively
 
 SHAPES = [(8, 14), (14, 8)]
 
@@ -153,3 +154,45 @@ def test_useful_features_come_before_noise():
 def test_bad_parameters_are_refused(planted, name, value):
     with pytest.raises(ValueError, match=f"'{name}' parameter of REFS must be"):
         REFS(**{name: value}).fit(planted(30, 10).X)
+
+
+# The transductive reconstruction
+
+
+def transductive_error(features, ridge, chosen):
+    """Return ``|F - H|^2`` with H from its normal equations."""
+    F = features.T
+    s = np.zeros(len(F))
+    s[chosen] = 1
+    H = np.linalg.solve(np.diag(s) + ridge, s[:, np.newaxis] * F)
+    return np.sum((F - H) ** 2)
+
+
+@pytest.mark.parametrize("alpha", [1e-2, 1.0, 10.0])
+@pytest.mark.parametrize("beta", [0.0, 0.1, 5.0])
+def test_each_transductive_choice_is_that_of_brute_force(features, alpha, beta):
+    p = features.shape[1]
+    L = laplacian(neighbour_graph(features.T, 3)).toarray()
+    ridge = alpha * np.eye(p) + beta * L
+    choice = choose_transductively(features, ridge, p)
+
+    for step in range(p):
+        before = list(choice.chosen[:step])
+        left = np.setdiff1d(np.arange(p), before)
+        tried = [transductive_error(features, ridge, [*before, j]) for j in left]
+        found = transductive_error(features, ridge, list(choice.chosen[: step + 1]))
+
+        assert found == pytest.approx(min(tried), rel=1e-9)
+        assert choice.errors[step] == pytest.approx(found, rel=1e-8)
+
+
+def test_the_selector_offers_the_transductive_reconstruction(planted):
+    X = planted(40, 20).X
+    unit = (X - X.mean(axis=0)) / np.linalg.norm(X - X.mean(axis=0), axis=0)
+    L = laplacian(neighbour_graph(unit.T, 5, weights="heat")).toarray()
+    expected = choose_transductively(unit, 2.0 * np.eye(20) + 3.0 * L, 6)
+
+    selector = REFS(6, reconstruction="transductive", alpha=2.0, beta=3.0).fit(X)
+
+    np.testing.assert_array_equal(selector.order_[:6], expected.chosen)
+    np.testing.assert_allclose(selector.errors_, expected.errors, rtol=1e-9)

@@ -4,11 +4,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
-from ufselect._sklearn_compat import Interval
+from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import laplacian, neighbour_graph
 from ufselect.numerics.greedy_reconstruction import choose_greedily
+from ufselect.numerics.transductive_reconstruction import choose_transductively
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
@@ -28,10 +30,18 @@ class REFS(UnsupervisedSelector):
         Theta = argmin  sum_(i in s) |f_i - Theta'f_i|^2
                         + alpha |Theta|^2 + beta tr(Theta'X L X'Theta)
 
+    or, with ``reconstruction="transductive"``, from which all follow along the graph::
+
+        minimise  |X - H|^2  over sets s of features, where
+        H = argmin  sum_(i in s) |f_i - h_i|^2 + alpha |H|^2 + beta tr(H L H')
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number of features, fraction of them, or None for half.
+    reconstruction : {"linear", "transductive"}, default="linear"
+        What is learned on the chosen features: a linear map Theta, or the features H
+        themselves, each from its neighbours. The second holds p x p matrices.
     alpha : float, default=1.0
         Weight against over-fitting. It has no unit.
     beta : float, default=1.0
@@ -54,7 +64,7 @@ class REFS(UnsupervisedSelector):
         Features in the order of selection; those not selected follow, by how much
         each would lower the error if it were added next.
     errors_ : ndarray of shape (n_selected_,)
-        ``|X - Theta'X|^2`` after each choice. It usually falls.
+        ``|X - Theta'X|^2`` or ``|X - H|^2`` after each choice. It usually falls.
 
     Notes
     -----
@@ -64,8 +74,9 @@ class REFS(UnsupervisedSelector):
     **Differs.** Written from the abstract of the paper, which says that all features
     are reconstructed from the selected ones by a function learned from data with one
     regulariser against over-fitting and one for the structure among features, by
-    greedy selection with the Sherman-Morrison formula. The linear map, the form of
-    both regularisers, the graph and the scaling of features are chosen here.
+    greedy selection with the Sherman-Morrison formula. The form of the function and
+    of both regularisers, the graph and the scaling of features are chosen here; the
+    abstract fits both reconstructions, and neither is confirmed.
 
     **Confidence.** Reconstructed: the objective is not confirmed by any source.
 
@@ -76,7 +87,9 @@ class REFS(UnsupervisedSelector):
 
     **Cost.** O(n p^2) for the graph of features; with m = min(n, p), O(m p) for each
     selected feature and O(m^2 p) after every hundred. Two dense copies of X and nine
-    dense m x m matrices; refused beyond ``max_memory``.
+    dense m x m matrices. "transductive": O(p^3) once and O(p^2 + n p) for each selected
+    feature, with dense p x p matrices by which it is defined. Refused beyond
+    ``max_memory``.
 
     References
     ----------
@@ -103,6 +116,7 @@ class REFS(UnsupervisedSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
+        "reconstruction": [StrOptions({"linear", "transductive"})],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "beta": [Interval(Real, 0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -114,6 +128,7 @@ class REFS(UnsupervisedSelector):
         self,
         n_features_to_select: int | float | None = None,
         *,
+        reconstruction: str = "linear",
         alpha: float = 1.0,
         beta: float = 1.0,
         n_neighbors: int = 5,
@@ -121,6 +136,7 @@ class REFS(UnsupervisedSelector):
         max_memory: float = 2e9,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.reconstruction = reconstruction
         self.alpha = alpha
         self.beta = beta
         self.n_neighbors = n_neighbors
@@ -130,13 +146,20 @@ class REFS(UnsupervisedSelector):
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
         # X is made dense, whatever it was.
         n_samples, n_features = data.shape
-        return square_arrays(9, min(data.shape), 16 * n_samples * n_features)
+        dense = 16 * n_samples * n_features
+        if self.reconstruction == "transductive":
+            return square_arrays(5, n_features, 2 * dense)
+        return square_arrays(9, min(data.shape), dense)
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         varying = np.flatnonzero(~summary.constant)
         features = unit_features(data, summary, varying)
         count = min(self.n_selected_, len(varying))
-        choice = choose_greedily(features, self._ridge(features), count)
+        if self.reconstruction == "transductive":
+            ridge = self._feature_ridge(features)
+            choice = choose_transductively(features, ridge, count)
+        else:
+            choice = choose_greedily(features, self._ridge(features), count)
         self.errors_ = choice.errors
         rest = np.argsort(-choice.gains, kind="stable")[: len(varying) - count]
         scores = np.zeros(data.shape[1])
@@ -148,12 +171,22 @@ class REFS(UnsupervisedSelector):
         """Return ``alpha I + beta X L X'``."""
         ridge = self.alpha * np.eye(len(features))
         if features.shape[1] > 1 and self.beta > 0:
-            graph = neighbour_graph(
-                features.T, self.n_neighbors, weights="heat", bandwidth=self.sigma
-            )
-            smooth = features @ (laplacian(graph) @ features.T)
+            smooth = features @ (self._laplacian(features) @ features.T)
             ridge += self.beta * (smooth + smooth.T) / 2
         return ridge
+
+    def _feature_ridge(self, features: Float) -> Float:
+        """Return ``alpha I + beta L``."""
+        ridge = self.alpha * np.eye(features.shape[1])
+        if features.shape[1] > 1 and self.beta > 0:
+            ridge += self.beta * self._laplacian(features).toarray()
+        return ridge
+
+    def _laplacian(self, features: Float) -> sp.csr_array:
+        graph = neighbour_graph(
+            features.T, self.n_neighbors, weights="heat", bandwidth=self.sigma
+        )
+        return laplacian(graph)
 
 
 def unit_features(data: DataMatrix, summary: ColumnSummary, index: Any) -> Float:
