@@ -242,7 +242,8 @@ def test_single_precision_hardly_matters(selector, X):
     low = clone(selector).fit(single).order_[:half]
     high = clone(selector).fit(single.astype(np.float64)).order_[:half]
 
-    assert len(np.intersect1d(low, high)) >= 0.9 * half
+    # Of few, one may be about as good as the next that is left.
+    assert len(np.intersect1d(low, high)) >= min(0.9 * half, half - 1)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
