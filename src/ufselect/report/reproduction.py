@@ -174,7 +174,7 @@ def _text(comparison: Comparison) -> list[Block]:
 def _set_table(comparison: Comparison) -> Table:
     rows = []
     for name, described in comparison.published.sets.items():
-        here = described.catalogue_name in comparison.located.paths
+        here = _whereabouts(comparison, described.catalogue_name)
         rows.append(
             [
                 name,
@@ -182,11 +182,18 @@ def _set_table(comparison: Comparison) -> Table:
                 str(described.features),
                 str(described.classes),
                 described.domain,
-                described.catalogue_name if here else "data not available",
+                here,
             ]
         )
     header = ["published as", "samples", "features", "classes", "domain", "file here"]
     return Table(header, rows)
+
+
+def _whereabouts(comparison: Comparison, set_name: str) -> str:
+    if set_name in comparison.located.paths:
+        return set_name
+    absent = set_name in comparison.located.absent
+    return "data not available" if absent else "not in this run"
 
 
 def _property_table(comparison: Comparison) -> Table:
