@@ -1,0 +1,124 @@
+"""``ufselect reproduce`` on a plan of the paper's shape and planted data."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from small_experiments import planted_sets
+
+from ufselect.cli import main
+from ufselect.experiments import plan_files
+
+PLAN = """
+name = "scfs-2020-quick"
+description = "Planted data under the names of the paper."
+sets = ["lung", "lymphoma", "ORL"]
+features = [3, 6]
+clusters = "classes"
+
+[judge]
+repetitions = 2
+restarts = 2
+metrics = ["accuracy", "nmi_geometric", "nmi_max"]
+
+[[methods]]
+selector = "LaplacianScore"
+label = "LS"
+
+[[methods]]
+selector = "SCFS"
+grid = { alpha = [1.0, 10.0], beta = [0.01, 1e9] }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    located = planted_sets(tmp_path)
+    located.paths["one"].rename(tmp_path / "lymphoma.mat")
+    located.paths["two"].rename(tmp_path / "ORL.mat")
+    (tmp_path / "scfs-2020-quick.toml").write_text(PLAN)
+    monkeypatch.setattr(plan_files, "FOLDERS", (tmp_path,))
+    # Nothing is asked of the network: the set is said to have no address.
+    monkeypatch.setattr("ufselect.experiments.location.fetch", offline(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def offline(folder):
+    from ufselect.data import DataUnavailableError
+
+    def fetch(name, place=None):
+        path = folder / f"{name}.mat"
+        if not path.exists():
+            raise DataUnavailableError(f"{name} is nowhere")
+        return path
+
+    return fetch
+
+
+def reproduce(*more):
+    return main(["reproduce", "scfs-2020", "--quick", "--jobs", "1", "--quiet", *more])
+
+
+def test_every_cell_has_published_ours_difference_and_verdict(folder, capsys):
+    code = reproduce("--json")
+    content = json.loads(capsys.readouterr().out)
+    rows = {(row["data set"], row["method"]): row for row in content["accuracy"]}
+    cell = rows["Lymphoma", "SCFS"]
+    ours = float(cell["ours (oracle)"].split()[0])
+
+    assert code == 0
+    assert cell["published"] == "64.87 ±1.59"
+    assert float(cell["difference"]) == pytest.approx(ours - 64.87, abs=0.011)
+    assert cell["verdict"] in {"within", "above", "below"}
+    assert rows["Lymphoma", "all features"]["published"] == "58.75 ±5.19"
+    assert rows["Lymphoma", "random"]["published"] == "-"
+    assert rows["Lymphoma", "random"]["label-free"] != "-"
+
+
+def test_both_normalisations_are_shown(folder, capsys):
+    reproduce("--json")
+    content = json.loads(capsys.readouterr().out)
+
+    assert all("nmi_max (oracle)" in row for row in content["nmi_geometric"])
+
+
+def test_a_set_that_cannot_be_had_is_said_to_be_missing(folder, capsys):
+    reproduce()
+    out, err = capsys.readouterr()
+
+    assert "ufselect: without lung: lung is nowhere" in err
+    assert out.count("data not available") == 2 * 5
+
+
+def test_the_page_has_tables_figures_and_what_failed(folder, capsys):
+    reproduce("--output", "page.html")
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    figures = [part.split("</svg>")[0] for part in page.split("<svg")[1:]]
+
+    # Two bar charts and one map per metric, and the curves.
+    assert len(figures) == 2 * 2 + 2 + 1
+    for figure in figures:
+        ElementTree.fromstring(f"<svg{figure}</svg>")
+    assert "How the cells were chosen" in page
+    assert "leaves no feature in the model" in page
+    assert (folder / "page.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["reproduce", "scfs-1999"], "no published results are called 'scfs-1999'"),
+        (
+            ["reproduce", "scfs-2020", "--quick", "--output", "nowhere/page.html"],
+            "the folder nowhere does not exist",
+        ),
+    ],
+)
+def test_a_mistake_is_answered_in_one_sentence(folder, capsys, arguments, sentence):
+    code = main(arguments)
+    err = capsys.readouterr().err
+
+    assert code == 1
+    assert sentence in err
+    assert err.count("\n") == 1
