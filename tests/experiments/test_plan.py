@@ -95,6 +95,14 @@ def test_a_method_without_chance_needs_one_seed_only():
             "methods[0].grid.alpha is 1; make it a list of values",
         ),
         (
+            {"methods": [{"selector": "LaplacianScore", "warm_start": True}]},
+            "methods[0].warm_start is true, but LaplacianScore takes no start",
+        ),
+        (
+            {"methods": [{"selector": "SCFS", "warm_start": 1}]},
+            "methods[0].warm_start is 1; it could be true or false",
+        ),
+        (
             {"methods": [{"selector": "SCFS", "grid": "best"}]},
             "methods[0].grid is 'best'; it could be 'published'",
         ),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from small_experiments import run_in_process, small_plan
 
+from ufselect.experiments import runner
 from ufselect.experiments.runner import Stopped, distinct_cells, run_plan
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
@@ -126,6 +127,54 @@ def test_an_interrupted_run_says_what_it_kept_and_goes_on(plan, located, tmp_pat
     assert (rest.known, rest.computed) == (5, 33)
 
 
+WARM = {
+    "selector": "SCFS",
+    "parameters": {"n_clusters": 3},
+    # The largest beta leaves no feature: the next fit goes on from the one before.
+    "grid": {"alpha": [1.0, 10.0], "beta": [0.1, 1e9, 0.05, 0.02]},
+    "warm_start": True,
+}
+
+
+def steps_of(path):
+    with sqlite3.connect(path) as connection:
+        rows = connection.execute(
+            "SELECT parameters, before, length(history) / 8 FROM rankings "
+            "WHERE selector = 'SCFS' AND parameters LIKE '%beta%' AND status = 'done' "
+            "ORDER BY set_name, parameters"
+        ).fetchall()
+    connection.close()
+    return rows
+
+
+def test_starts_are_handed_on_along_the_last_parameter(located, tmp_path):
+    cold = {**WARM, "warm_start": False}
+    run_plan(small_plan(methods=[WARM]), tmp_path / "warm.sqlite", located)
+    run_plan(small_plan(methods=[cold]), tmp_path / "cold.sqlite", located)
+    warm, cold = steps_of(tmp_path / "warm.sqlite"), steps_of(tmp_path / "cold.sqlite")
+    handed_on = [before != "[]" for _, before, _ in warm]
+
+    assert sum(handed_on) == 2 * 2 * 2
+    # From a good start a fit needs fewer iterations.
+    assert sum(row[2] for row in warm) < 0.8 * sum(row[2] for row in cold)
+
+
+@pytest.mark.parametrize("stop_after", [1, 3, 12])
+def test_handed_on_starts_do_not_depend_on_who_computes(located, tmp_path, stop_after):
+    plan = small_plan(methods=[WARM])
+    run_plan(plan, tmp_path / "calm.sqlite", located)
+
+    def interrupt(progress):
+        if progress.finished == stop_after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Stopped):
+        run_plan(plan, tmp_path / "stopped.sqlite", located, report=interrupt)
+    run_plan(plan, tmp_path / "stopped.sqlite", located)
+
+    assert content(tmp_path / "stopped.sqlite") == content(tmp_path / "calm.sqlite")
+
+
 MANY_SEEDS = {"selector": "SCFS", "parameters": {"n_clusters": 3}, "seeds": 60}
 
 # A server that has loaded everything once, so that a restart takes no time.
@@ -196,9 +245,10 @@ def test_the_workers_of_a_dask_cluster_compute_the_same(plan, located, tmp_path)
 
 
 def test_an_address_without_a_scheduler_is_answered_in_a_sentence(
-    plan, located, tmp_path
+    plan, located, tmp_path, monkeypatch
 ):
     pytest.importorskip("distributed")
+    monkeypatch.setattr(runner, "SCHEDULER_PATIENCE", 0.5)
 
     with pytest.raises(ValueError, match=r"no Dask scheduler answers at tcp://127"):
         run_plan(plan, tmp_path / "s.sqlite", located, dask="tcp://127.0.0.1:1")

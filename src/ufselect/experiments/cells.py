@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ufselect._version import __version__
@@ -23,11 +23,24 @@ class Cell:
     selector: str
     parameters: str
     seed: int
+    # Parameters of the fits that hand a start on to this one, the first one first.
+    before: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """Return the hash of the inputs and of the version that computes."""
         return digest([*asdict(self).values(), __version__])
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Return what is common to the cells that hand a start on."""
+        first = self.before[0] if self.before else self.parameters
+        names = (self.set_name, self.fingerprint, self.preparation, self.selector)
+        return (*names, str(self.seed), first)
+
+    def previous(self) -> "Cell":
+        """Return the cell from which this one takes its start."""
+        return replace(self, parameters=self.before[-1], before=self.before[:-1])
 
 
 @dataclass(frozen=True)
@@ -50,29 +63,30 @@ def roles_of(plan: Plan, fingerprints: Mapping[str, str]) -> Iterator[Role]:
             continue
         for preparation in plan.preparations:
             for method in plan.methods:
-                for reading, parameters, seed in _settings(method):
-                    cell = _cell(
-                        plan,
-                        (set_name, fingerprints[set_name], preparation),
-                        method.selector,
-                        canonical(parameters),
-                        seed,
-                    )
-                    yield Role(method.label, reading, cell)
+                data = (set_name, fingerprints[set_name], preparation)
+                for reading, path, draw in _paths(method):
+                    for cell in _cells_of_path(plan, data, method.selector, path, draw):
+                        yield Role(method.label, reading, cell)
 
 
-def _settings(method: Method) -> Iterator[tuple[str, dict[str, Any], int]]:
-    for parameters in method.grid_points():
-        yield GRID, parameters, 0
-    for seed in range(method.seeds):
-        yield FIXED, method.fixed_point(), seed
+def _paths(method: Method) -> Iterator[tuple[str, list[dict[str, Any]], int]]:
+    for path in method.grid_paths():
+        yield GRID, path, 0
+    for draw in range(method.seeds):
+        yield FIXED, [method.fixed_point()], draw
 
 
-def _cell(
-    plan: Plan, data: tuple[str, str, str], selector: str, parameters: str, draw: int
-) -> Cell:
-    seed = seed_of(plan.seed, data[0], data[2], selector, parameters, draw)
-    return Cell(*data, selector, parameters, seed)
+def _cells_of_path(
+    plan: Plan,
+    data: tuple[str, str, str],
+    selector: str,
+    path: list[dict[str, Any]],
+    draw: int,
+) -> Iterator[Cell]:
+    texts = [canonical(parameters) for parameters in path]
+    seed = seed_of(plan.seed, data[0], data[2], selector, texts[0], draw)
+    for place, text in enumerate(texts):
+        yield Cell(*data, selector, text, seed, tuple(texts[:place]))
 
 
 def judge_key(judge: Judge) -> str:

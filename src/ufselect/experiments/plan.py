@@ -47,6 +47,7 @@ class Method:
     grid: Mapping[str, list[Any]] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     seeds: int = 1
+    warm_start: bool = False
 
     def grid_points(self) -> list[dict[str, Any]]:
         """Return the parameters of every point of the grid."""
@@ -56,6 +57,16 @@ class Method:
             {**self.parameters, **dict(zip(self.grid, values, strict=True))}
             for values in product(*self.grid.values())
         ]
+
+    def grid_paths(self) -> list[list[dict[str, Any]]]:
+        """Return the points along which a start is handed on.
+
+        On a path only the last parameter of the grid changes. Without warm starts
+        every point is a path of its own.
+        """
+        points = self.grid_points()
+        length = len(list(self.grid.values())[-1]) if self.warm_start else 1
+        return [points[at : at + length] for at in range(0, len(points), length)]
 
     def fixed_point(self) -> dict[str, Any]:
         """Return the one setting that is chosen before any label is seen."""
@@ -178,7 +189,7 @@ def _methods(content: Mapping[str, Any]) -> tuple[Method, ...]:
 def _method(table: Any, clusters: Any, where: str) -> Method:
     if not isinstance(table, Mapping):
         raise ValueError(f"{where[:-1]} is {table!r}; make it a table")
-    known = ["selector", "label", "parameters", "grid", "fixed", "seeds"]
+    known = ["selector", "label", "parameters", "grid", "fixed", "seeds", "warm_start"]
     _refuse_unknown_keys(table, known, where)
     selectors = all_selectors()
     name = _text(table, "selector", where=where)
@@ -205,7 +216,21 @@ def _method(table: Any, clusters: Any, where: str) -> Method:
         seeds=_integer(table, "seeds", 1, least=1, where=where)
         if "random_state" in accepted
         else 1,
+        warm_start=_warm_start(table, accepted, name, where),
     )
+
+
+def _warm_start(
+    table: Mapping[str, Any], accepted: list[str], selector: str, where: str
+) -> bool:
+    value = table.get("warm_start", False)
+    if not isinstance(value, bool):
+        raise ValueError(f"{where}warm_start is {value!r}; it could be true or false")
+    if value and "init" not in accepted:
+        raise ValueError(
+            f"{where}warm_start is true, but {selector} takes no start; leave it out"
+        )
+    return value
 
 
 def _parameters(value: Any, accepted: list[str], where: str) -> dict[str, Any]:

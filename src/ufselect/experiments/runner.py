@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from joblib import Parallel, delayed, parallel_config
 
@@ -104,6 +104,13 @@ def distinct_cells(plan: Plan, fingerprints: Mapping[str, str]) -> dict[str, Cel
     return {role.cell.key: role.cell for role in roles_of(plan, fingerprints)}
 
 
+class Job(NamedTuple):
+    """A cell to work on, with its order if only scores are missing."""
+
+    cell: Cell
+    order: Order | None
+
+
 class _Run:
     def __init__(
         self,
@@ -128,23 +135,32 @@ class _Run:
             parallel = Parallel(
                 return_as="generator_unordered", pre_dispatch="2*n_jobs"
             )
-            outcomes = parallel(
-                delayed(_compute)(cell, self.judge, self.paths[cell.set_name], order)
-                for cell, order in self._claimed(taken_elsewhere)
+            parcels = parallel(
+                delayed(_compute)(parcel, self.judge, self.paths)
+                for parcel in self._claimed(taken_elsewhere)
             )
-            for cell, outcome, judged_only in outcomes:
-                self._keep(cell, outcome, judged_only)
+            for outcomes in parcels:
+                for cell, outcome, judged_only in outcomes:
+                    self._keep(cell, outcome, judged_only)
             self.waiting.extend(taken_elsewhere)
             self._wait_for_others()
 
-    def _claimed(self, taken_elsewhere: list[str]) -> Iterator[tuple[Cell, Any]]:
-        """Yield cells that are now ours, with their order if that is known."""
+    def _claimed(self, taken_elsewhere: list[str]) -> Iterator[list[Job]]:
+        """Yield cells that are now ours, with their order if that is known.
+
+        Cells of one path come in one parcel, to be worked on one after the other.
+        """
         while self.waiting:
-            key = self.waiting.popleft()
-            if self.store.claim(key):
-                yield self.cells[key], self.store.order_of(key)
-            else:
-                taken_elsewhere.append(key)
+            path = self.cells[self.waiting[0]].path
+            parcel = []
+            while self.waiting and self.cells[self.waiting[0]].path == path:
+                key = self.waiting.popleft()
+                if self.store.claim(key):
+                    parcel.append(Job(self.cells[key], self.store.order_of(key)))
+                else:
+                    taken_elsewhere.append(key)
+            if parcel:
+                yield parcel
 
     def _keep(self, cell: Cell, outcome: Outcome, judged_only: bool) -> None:
         if judged_only and outcome.status == DONE:
@@ -171,9 +187,12 @@ class _Run:
 
 
 def _compute(
-    cell: Cell, judge: Judge, path: Path, order: Order | None
-) -> tuple[Cell, Outcome, bool]:
-    return cell, work_on(cell, judge, path, order), order is not None
+    parcel: list[Job], judge: Judge, paths: Mapping[str, Path]
+) -> list[tuple[Cell, Outcome, bool]]:
+    return [
+        (cell, work_on(cell, judge, paths[cell.set_name], order), order is not None)
+        for cell, order in parcel
+    ]
 
 
 @contextmanager

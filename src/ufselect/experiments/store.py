@@ -6,6 +6,7 @@ living run is working on). A cell is written in one transaction, so that it is t
 whole or not at all.
 """
 
+import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
@@ -36,6 +37,7 @@ CREATE TABLE rankings (
     selector TEXT NOT NULL,
     parameters TEXT NOT NULL,
     seed INTEGER NOT NULL,
+    before TEXT NOT NULL,
     status TEXT NOT NULL,
     reason TEXT,
     feature_order BLOB,
@@ -184,6 +186,7 @@ class Store:
             cell.selector,
             cell.parameters,
             cell.seed,
+            json.dumps(cell.before),
             outcome.status,
             outcome.reason,
             None if order is None else np.asarray(order, dtype=np.int32).tobytes(),

@@ -18,15 +18,20 @@ from ufselect.experiments.plan import ALL_FEATURES, Judge
 from ufselect.experiments.preparation import prepare_table
 from ufselect.experiments.store import DONE, FAILED, Float, Outcome
 from ufselect.matrix.sharing import SharedResults, shared_results
-from ufselect.selectors import all_selectors
+from ufselect.selectors import UnsupervisedSelector, all_selectors
 
 
 class Bench(NamedTuple):
-    """A prepared set and what its cells share: products, and sets judged already."""
+    """A prepared set and what its cells share.
+
+    These are products of the data, the scores of sets of columns, and the
+    memberships that a fit hands on to the next on its path.
+    """
 
     data: LabelledSet
     results: SharedResults
     judged: Cache
+    starts: dict[tuple[str, ...], Float | None]
 
 
 def work_on(cell: Cell, judge: Judge, path: Path, order: Order | None) -> Outcome:
@@ -50,7 +55,7 @@ def _bench(path: Path, fingerprint: str, preparation: str, judge: Judge) -> Benc
     """Return the bench of a prepared set, until another one is asked for."""
     data = read_labelled(path)
     table = prepare_table(data.table, preparation)
-    return Bench(data._replace(table=table), SharedResults(), {})
+    return Bench(data._replace(table=table), SharedResults(), {}, {})
 
 
 def _ranked_and_judged(
@@ -70,12 +75,47 @@ def _rank(cell: Cell, bench: Bench) -> tuple[Order, Float | None]:
     table = bench.data.table
     if cell.selector == ALL_FEATURES:
         return np.arange(table.shape[1], dtype=np.int32), None
-    selector = all_selectors()[cell.selector](**_resolved(cell, bench.data))
-    with shared_results(bench.results):
-        selector.fit(table)
+    selector = _fitted(cell, bench)
     history = getattr(selector, "objective_history_", None)
     known = history is not None and len(history) > 0
     return selector.order_.astype(np.int32), np.asarray(history) if known else None
+
+
+def _fitted(cell: Cell, bench: Bench) -> UnsupervisedSelector:
+    """Return the selector of a cell, fitted; its memberships are handed on."""
+    parameters = _resolved(cell, bench.data)
+    start = _start_of(cell, bench)
+    if start is not None:
+        parameters["init"] = start
+    selector = all_selectors()[cell.selector](**parameters)
+    with shared_results(bench.results):
+        selector.fit(bench.data.table)
+    _hand_on(getattr(selector, "memberships_", None), cell, bench)
+    return selector
+
+
+def _hand_on(memberships: Float | None, cell: Cell, bench: Bench) -> None:
+    # Only the next cell asks for them.
+    bench.starts.clear()
+    bench.starts[(*cell.path, cell.parameters)] = memberships
+
+
+def _start_of(cell: Cell, bench: Bench) -> Float | None:
+    """Return the memberships that the fit before has found, if there is one before.
+
+    They are computed where they are not known, such as after a restart, so that the
+    result does not depend on who computes. A fit that fails hands on its own start.
+    """
+    if not cell.before:
+        return None
+    previous = cell.previous()
+    key = (*previous.path, previous.parameters)
+    if key not in bench.starts:
+        try:
+            _fitted(previous, bench)
+        except ValueError:
+            _hand_on(_start_of(previous, bench), previous, bench)
+    return bench.starts[key]
 
 
 def _resolved(cell: Cell, data: LabelledSet) -> dict[str, Any]:
