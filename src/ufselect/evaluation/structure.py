@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.cluster import KMeans
-from sklearn.neighbors import kneighbors_graph
 from sklearn.utils import gen_batches
 
-from ufselect.evaluation.clustering import adjusted_rand, mutual_information
+from ufselect.evaluation.agreement import agreement
+from ufselect.evaluation.k_means import repeated_k_means
 from ufselect.evaluation.tables import centred, checked_table, some_of
 from ufselect.matrix import ColumnSummary, as_matrix
+from ufselect.numerics.graphs import nearest_neighbours
 from ufselect.numerics.preparation import prepare
 
 # Correlations are held for this many pairs at a time.
@@ -97,9 +97,9 @@ def neighbourhood_agreement(
             f"n_neighbors={n_neighbors} but the table has {n_samples} samples; ask "
             f"for 1 to {n_samples - 1} neighbours."
         )
-    whole = kneighbors_graph(points, n_neighbors)
-    part = kneighbors_graph(points[:, kept], n_neighbors)
-    common = np.asarray(whole.multiply(part).sum(axis=1)).ravel()
+    _, whole = nearest_neighbours(points, n_neighbors)
+    _, part = nearest_neighbours(points[:, kept], n_neighbors)
+    common = (whole[:, :, np.newaxis] == part[:, np.newaxis]).sum(axis=(1, 2))
     return float(np.mean(common / (2 * n_neighbors - common)))
 
 
@@ -138,13 +138,16 @@ def clustering_agreement(
             f"n_clusters={n_clusters} but the table has {points.shape[0]} samples; "
             f"ask for 2 to {points.shape[0]} clusters."
         )
-    scores = []
-    for seed in seeds:
-        model = KMeans(n_clusters, n_init=n_init, random_state=seed)
-        whole = model.fit_predict(points)
-        part = model.fit_predict(points[:, kept])
-        scores.append((adjusted_rand(whole, part), mutual_information(whole, part)))
-    if not scores:
+    seeds = list(seeds)
+    if not seeds:
         raise ValueError("seeds is empty; give at least one seed.")
+    whole, part = (
+        repeated_k_means(columns, n_clusters, seeds=seeds, n_init=n_init)[0]
+        for columns in (points, points[:, kept])
+    )
+    scores = [
+        agreement(one, other, ["adjusted_rand", "nmi_geometric"])[0]
+        for one, other in zip(whole, part, strict=True)
+    ]
     rand, information = np.mean(scores, axis=0)
     return ClusteringAgreement(float(rand), float(information))

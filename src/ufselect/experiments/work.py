@@ -146,4 +146,5 @@ def _scores(cell: Cell, judge: Judge, bench: Bench, order: Order) -> tuple[Score
         for repetition in range(judge.repetitions)
     ]
     task = Task(table, classes, sizes, judge.metrics, seeds, judge.restarts)
-    return tuple(scores_of(task, order, bench.judged))
+    with shared_results(bench.results):
+        return tuple(scores_of(task, order, bench.judged))
