@@ -201,3 +201,15 @@ def test_no_deviation_leaves_the_rounding_of_the_print(ours, expected):
 def test_no_verdict_without_a_number(ours):
     with pytest.raises(ValueError, match="cannot be compared"):
         verdict(ours, Published(58.82, 0.0))
+
+
+def test_the_classes_declare_what_the_paper_prints_of_them(paper):
+    words = {"Feature": "features", "Sample": "samples", False: "no"}
+    for method, printed in paper.properties.items():
+        name = paper.methods.get(method, method)
+        declared = all_selectors()[name].PROPERTIES._asdict()
+        for column in ("self_expression", "similarity"):
+            word = printed[column]
+            assert declared.pop(column) == words.get(word, str(word).lower())
+
+        assert declared == {column: printed[column] for column in declared}

@@ -12,7 +12,6 @@ from sklearn.metrics import adjusted_rand_score
 from ufselect.numerics.cluster_indicator import (
     clusters_of_graph,
     indicator_from_labels,
-    lowest_vectors_of_graph,
 )
 from ufselect.numerics.graphs import neighbour_graph, normalised_laplacian
 
@@ -58,17 +57,6 @@ def test_planted_clusters_are_found():
     found = clusters_of_graph(normalised, 3, np.random.RandomState(0))
 
     assert adjusted_rand_score(labels, found) == 1.0
-
-
-def test_the_iterative_vectors_span_those_of_the_dense_problem(monkeypatch):
-    normalised = normalised_laplacian(graph_of(120)[0])
-    dense = lowest_vectors_of_graph(normalised, 3)
-    monkeypatch.setattr("ufselect.numerics.cluster_indicator.LARGEST_DENSE", 10)
-
-    iterative = lowest_vectors_of_graph(normalised, 3)
-
-    np.testing.assert_allclose(iterative @ iterative.T, dense @ dense.T, atol=1e-8)
-    np.testing.assert_array_equal(iterative, lowest_vectors_of_graph(normalised, 3))
 
 
 @pytest.mark.parametrize("n_clusters", [1, 5, 6])

@@ -2,16 +2,12 @@
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import eigh
-from scipy.sparse.linalg import eigsh
 from sklearn.cluster import KMeans
 
 from ufselect.matrix.base import Float, Index
 from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.spectral import largest_beside
 from ufselect.numerics.starts import crisp_memberships, with_every_cluster
-
-# Up to this many samples a dense eigenproblem is solved at once, and exactly.
-LARGEST_DENSE = 1000
 
 # Added to every entry: a multiplicative rule can never move a zero.
 OFFSET = 0.2
@@ -40,24 +36,11 @@ def clusters_of_graph(
 
     k-means, from ten starts, on the lowest eigenvectors with rows of unit length.
     """
-    vectors = lowest_vectors_of_graph(normalised, n_clusters)
+    n_samples = normalised.shape[0]
+    similarity = sp.csr_array(sp.eye_array(n_samples) - normalised)
+    vectors = largest_beside(similarity, np.empty((n_samples, 0)), n_clusters)
     lengths = row_norms(vectors)
     lengths[lengths == 0] = 1.0
     points = vectors / lengths[:, np.newaxis]
     labels = KMeans(n_clusters, n_init=10, random_state=random).fit_predict(points)
     return with_every_cluster(labels.astype(np.intp), n_clusters)
-
-
-def lowest_vectors_of_graph(normalised: sp.csr_array, count: int) -> Float:
-    """Return eigenvectors of the smallest eigenvalues of a normalised Laplacian."""
-    n_samples = normalised.shape[0]
-    vectors: Float
-    if n_samples <= LARGEST_DENSE or 2 * count >= n_samples:
-        vectors = eigh(normalised.toarray(), subset_by_index=[0, count - 1])[1]
-        return vectors
-    # Eigenvalues lie between 0 and 2; the lowest become the largest, which need no
-    # factorisation. The start is fixed, so that the same graph gives the same vectors.
-    turned = 2.0 * sp.eye_array(n_samples, format="csr") - normalised
-    start = np.random.RandomState(0).standard_normal(n_samples)
-    vectors = eigsh(turned, count, which="LA", v0=start)[1][:, ::-1]
-    return vectors
