@@ -49,6 +49,8 @@ class PublishedResults:
     methods : mapping of str to str
         The class here of each method in the tables. A method without one, such as the
         Baseline (k-means on all features), is absent.
+    reasons : mapping of str to str
+        Why our row of a method may differ, where that is known.
     properties : mapping of str to mapping
         Method and property to a printed word, True for a tick or False for a cross.
     sets : mapping of str to PublishedSet
@@ -62,6 +64,7 @@ class PublishedResults:
     name: str
     title: str
     methods: Mapping[str, str]
+    reasons: Mapping[str, str]
     properties: Mapping[str, Mapping[str, str | bool]]
     sets: Mapping[str, PublishedSet]
     accuracy: Cells
@@ -98,6 +101,7 @@ def published(name: str) -> PublishedResults:
         name=name,
         title=content["title"],
         methods=MappingProxyType(content["methods"]),
+        reasons=MappingProxyType(content["reasons"]),
         properties=_frozen_rows(content["properties"]),
         sets=MappingProxyType(
             {key: PublishedSet(**entry) for key, entry in content["sets"].items()}

@@ -9,7 +9,7 @@ import numpy as np
 
 from ufselect.experiments.cells import FIXED, GRID, Role, judge_key, roles_of
 from ufselect.experiments.location import Located
-from ufselect.experiments.plan import ALL_FEATURES, BASELINES, Plan
+from ufselect.experiments.plan import ALL_FEATURES, BASELINES, Method, Plan
 from ufselect.experiments.published import Cells, PublishedResults, verdict
 from ufselect.experiments.readings import ORACLE, Place, Reading, Results
 from ufselect.experiments.store import Float, Store
@@ -61,10 +61,6 @@ class Comparison(NamedTuple):
     histories: Mapping[str, Float]
     failures: list[str]
 
-    def set_names(self) -> list[str]:
-        """Return the sets of the plan: first as the paper has them, then the others."""
-        return list(self.plan.sets)
-
     def paper_name(self, set_name: str) -> str:
         """Return what the paper calls a set, or its own name."""
         names = {here: paper for paper, here in self.published.catalogue_names.items()}
@@ -101,8 +97,10 @@ def reproduction_sections(comparison: Comparison) -> list[Section]:
     sections.append(Section("Table 2: the data sets", [_set_table(comparison)]))
     for metric, (title, others) in TABLES.items():
         if metric in comparison.plan.judge.metrics:
-            blocks: list[Block] = [Paragraph(VERDICTS)]
+            blocks: list[Block] = [Paragraph(summary_of(comparison, metric))]
             blocks.append(cell_table(comparison, metric, others))
+            reasons = reason_table(comparison, metric)
+            blocks += [reasons] if reasons.rows else []
             blocks += _bars(comparison, metric)
             sections.append(Section(title, blocks))
     sections.append(Section("Sensitivity to the parameters", _surfaces(comparison)))
@@ -121,34 +119,62 @@ def cell_table(comparison: Comparison, metric: str, others: Sequence[str]) -> Ta
     return Table(header, list(_cell_rows(comparison, metric, others)))
 
 
+def summary_of(comparison: Comparison, metric: str) -> str:
+    """Return how many published cells there are, and how ours compare."""
+    rows = cell_table(comparison, metric, ()).rows
+    verdicts = [row[HEADER.index("verdict")] for row in rows]
+    counts = ", ".join(
+        f"{verdicts.count(word)} {word}" for word in ("within", "above", "below")
+    )
+    absent = sum("data not available" in row for row in rows)
+    return f"{counts}; {absent} rows without data. {VERDICTS}"
+
+
+def reason_table(comparison: Comparison, metric: str) -> Table:
+    """Return why rows of ours differ, where they do and the reason is known."""
+    differing: dict[str, list[str]] = {}
+    for name, label, *cells in cell_table(comparison, metric, ()).rows:
+        if cells[HEADER.index("verdict") - 2] in ("above", "below"):
+            differing.setdefault(label, []).append(name)
+    rows = [
+        [label, ", ".join(names), comparison.published.reasons.get(label, "not known")]
+        for label, names in differing.items()
+    ]
+    return Table(["method", "differs on", "reason"], rows)
+
+
 def _cell_rows(
     comparison: Comparison, metric: str, others: Sequence[str]
 ) -> Iterator[list[str]]:
-    cells = published_cells(comparison.published, metric)
-    for set_name in comparison.set_names():
-        paper_set = comparison.paper_name(set_name)
+    for set_name in comparison.plan.sets:
         for method in comparison.plan.methods:
-            paper_method = comparison.paper_method(method.label)
+            row = _cell_row(comparison, metric, set_name, method)
             place = Place(set_name, comparison.plan.preparations[0], method.label)
-            oracle = comparison.results.reading(place, ORACLE, metric)
-            fixed = comparison.results.reading(place, FIXED, metric)
-            printed = cells.get(paper_method or "", {}).get(paper_set)
-            row = [paper_set, method.label]
-            row.append("-" if printed is None else _percent(printed.mean, printed.std))
-            if set_name in comparison.located.absent:
-                yield [*row, "data not available", "-", "-", "-", *["-"] * len(others)]
-                continue
-            tuned = oracle if method.grid or printed is not None else None
-            row.append(_reading(tuned))
-            if printed is None or oracle is None:
-                row += ["-", "-"]
-            else:
-                ours = 100 * oracle.mean
-                row += [f"{ours - printed.mean:+.2f}", verdict(ours, printed)]
-            row.append(_reading(fixed))
             for other in others:
                 row.append(_reading(comparison.results.reading(place, ORACLE, other)))
             yield row
+
+
+def _cell_row(
+    comparison: Comparison, metric: str, set_name: str, method: Method
+) -> list[str]:
+    """Return a row of the table; labels choose nothing in a baseline of ours."""
+    paper_set = comparison.paper_name(set_name)
+    cells = published_cells(comparison.published, metric)
+    paper_method = comparison.paper_method(method.label) or ""
+    printed = cells.get(paper_method, {}).get(paper_set)
+    start = [paper_set, method.label]
+    start.append("-" if printed is None else _percent(printed.mean, printed.std))
+    if set_name in comparison.located.absent:
+        return [*start, "data not available", "-", "-", "-"]
+    place = Place(set_name, comparison.plan.preparations[0], method.label)
+    oracle = comparison.results.reading(place, ORACLE, metric)
+    fixed = _reading(comparison.results.reading(place, FIXED, metric))
+    if printed is None or oracle is None:
+        return [*start, _reading(oracle if method.grid else None), "-", "-", fixed]
+    ours = 100 * oracle.mean
+    difference = f"{ours - printed.mean:+.2f}"
+    return [*start, _reading(oracle), difference, verdict(ours, printed), fixed]
 
 
 def published_cells(published: PublishedResults, metric: str) -> Cells:
@@ -330,8 +356,12 @@ def comparison_as_text(comparison: Comparison) -> str:
     for metric, (title, others) in TABLES.items():
         if metric in comparison.plan.judge.metrics:
             table = cell_table(comparison, metric, others)
-            parts += [f"{title}, percent. {VERDICTS}"]
+            parts.append(f"{title}, percent. {summary_of(comparison, metric)}")
             parts.append(text_table(table.header, table.rows))
+            reasons = reason_table(comparison, metric).rows
+            parts += [
+                f"{label} on {names}: {reason}" for label, names, reason in reasons
+            ]
     return "\n\n".join(parts) + "\n"
 
 
