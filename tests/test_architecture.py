@@ -36,12 +36,16 @@ ROOMS = [
     "cli",
 ]
 # Only these rooms may import the package.
-HOMES = {"matplotlib": {"report"}, "dask": {"matrix", "experiments"}}
+HOMES = {
+    "matplotlib": {"report"},
+    "dask": {"matrix", "experiments"},
+    "distributed": {"matrix", "experiments"},
+}
 # What the rooms that treat all methods alike may know of the selectors.
 SHARED_BY_SELECTORS = {"all_selectors", "UnsupervisedSelector", "base"}
-HEAVY = {"dask", "matplotlib", "pandas", "polars"}
+HEAVY = {"dask", "distributed", "matplotlib", "pandas", "polars"}
 SEAM = "_sklearn_compat"
-OPTIONAL = HEAVY | {"distributed", "pyarrow"}
+OPTIONAL = HEAVY | {"pyarrow"}
 
 
 def imports_of(path):

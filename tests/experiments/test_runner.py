@@ -211,7 +211,10 @@ def test_a_run_killed_at_twenty_moments_ends_like_an_undisturbed_one(located, tm
 
     assert killed_at_work == 20
     assert content(path) == content(tmp_path / "calm.sqlite")
-    assert not list(tmp_path.glob("*.lock"))
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "calm.sqlite",
+        "killed.sqlite",
+    ]
 
 
 @POSIX
