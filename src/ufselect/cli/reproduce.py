@@ -36,11 +36,11 @@ def run(options: argparse.Namespace) -> int:
     from ufselect.experiments.plan import read_plan
     from ufselect.experiments.plan_files import plan_path
     from ufselect.experiments.published import published
+    from ufselect.report.comparison import read_comparison
     from ufselect.report.page import html_page
     from ufselect.report.reproduction import (
         comparison_as_json,
         comparison_as_text,
-        read_comparison,
         reproduction_sections,
     )
 

@@ -4,7 +4,6 @@ A plan is a TOML file. Every mistake in it is answered with the key at fault and
 what could stand there.
 """
 
-import difflib
 import inspect
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -14,6 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from ufselect.experiments.judging import METRICS
+from ufselect.experiments.plan_checks import (
+    choices_at,
+    integer_at,
+    list_at,
+    nearest_words,
+    refuse_unknown_keys,
+    text_at,
+)
 from ufselect.experiments.preparation import PREPARATIONS
 from ufselect.selectors import all_selectors
 
@@ -125,18 +132,18 @@ def read_plan(path: Path) -> Plan:
 def parse_plan(content: Mapping[str, Any]) -> Plan:
     """Check the content of a plan and return it with the baselines added."""
     known = "name description sets preparations features clusters seed judge methods"
-    _refuse_unknown_keys(content, known.split(), "")
-    seed = _integer(content, "seed", 0, least=0)
-    features = _list_of(content, "features", int)
+    refuse_unknown_keys(content, known.split(), "")
+    seed = integer_at(content, "seed", 0, least=0)
+    features = list_at(content, "features", int)
     if not features or min(features) < 1:
         raise ValueError(f"features is {features}; list numbers of at least 1")
     methods = _methods(content)
     return Plan(
-        name=_text(content, "name"),
-        description=_text(content, "description", ""),
-        sets=tuple(_list_of(content, "sets", str)),
+        name=text_at(content, "name"),
+        description=text_at(content, "description", ""),
+        sets=tuple(list_at(content, "sets", str)),
         preparations=tuple(
-            _choices(content, "preparations", list(PREPARATIONS), ["none"])
+            choices_at(content, "preparations", list(PREPARATIONS), ["none"])
         ),
         methods=methods,
         judge=_judge(content.get("judge", {}), features, seed),
@@ -147,12 +154,14 @@ def parse_plan(content: Mapping[str, Any]) -> Plan:
 def _judge(content: Any, features: list[int], seed: int) -> Judge:
     if not isinstance(content, Mapping):
         raise ValueError(f"judge is {content!r}; make it a table, [judge]")
-    _refuse_unknown_keys(content, ["repetitions", "restarts", "metrics"], "judge.")
-    metrics = _choices(content, "metrics", list(METRICS), list(Judge.metrics), "judge.")
+    refuse_unknown_keys(content, ["repetitions", "restarts", "metrics"], "judge.")
+    metrics = choices_at(
+        content, "metrics", list(METRICS), list(Judge.metrics), "judge."
+    )
     return Judge(
         features=tuple(sorted(set(features))),
-        repetitions=_integer(content, "repetitions", 20, least=1, where="judge."),
-        restarts=_integer(content, "restarts", 10, least=1, where="judge."),
+        repetitions=integer_at(content, "repetitions", 20, least=1, where="judge."),
+        restarts=integer_at(content, "restarts", 10, least=1, where="judge."),
         metrics=tuple(metrics),
         seed=seed,
     )
@@ -190,12 +199,12 @@ def _method(table: Any, clusters: Any, where: str) -> Method:
     if not isinstance(table, Mapping):
         raise ValueError(f"{where[:-1]} is {table!r}; make it a table")
     known = ["selector", "label", "parameters", "grid", "fixed", "seeds", "warm_start"]
-    _refuse_unknown_keys(table, known, where)
+    refuse_unknown_keys(table, known, where)
     selectors = all_selectors()
-    name = _text(table, "selector", where=where)
+    name = text_at(table, "selector", where=where)
     if name not in selectors:
         raise ValueError(
-            f"{where}selector is {name!r}; it could be {_nearest(name, selectors)}"
+            f"{where}selector is {name!r}; it could be {nearest_words(name, selectors)}"
         )
     accepted = list(inspect.signature(selectors[name]).parameters)
     grid = table.get("grid", {})
@@ -207,13 +216,13 @@ def _method(table: Any, clusters: Any, where: str) -> Method:
     if clusters is not None and "n_clusters" in accepted:
         parameters = {"n_clusters": clusters, **parameters}
     return Method(
-        label=_text(table, "label", name, where=where),
+        label=text_at(table, "label", name, where=where),
         selector=name,
         parameters=parameters,
         grid=_grid(grid, accepted, f"{where}grid"),
         fixed=_parameters(table.get("fixed", {}), accepted, f"{where}fixed"),
         # Without chance in the method, another seed gives the same ranking.
-        seeds=_integer(table, "seeds", 1, least=1, where=where)
+        seeds=integer_at(table, "seeds", 1, least=1, where=where)
         if "random_state" in accepted
         else 1,
         warm_start=_warm_start(table, accepted, name, where),
@@ -236,7 +245,7 @@ def _warm_start(
 def _parameters(value: Any, accepted: list[str], where: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise ValueError(f"{where} is {value!r}; make it a table of parameters")
-    _refuse_unknown_keys(value, accepted, f"{where}.")
+    refuse_unknown_keys(value, accepted, f"{where}.")
     return dict(value)
 
 
@@ -249,72 +258,6 @@ def _grid(value: Any, accepted: list[str], where: str) -> dict[str, list[Any]]:
         if not isinstance(values, list) or not values:
             raise ValueError(f"{where}.{name} is {values!r}; make it a list of values")
     return dict(value)
-
-
-def _refuse_unknown_keys(
-    content: Mapping[str, Any], known: Iterable[str], where: str
-) -> None:
-    for key in content:
-        if key not in known:
-            raise ValueError(
-                f"unknown key {where}{key}; it could be {_nearest(key, known)}"
-            )
-
-
-def _nearest(word: str, known: Iterable[str]) -> str:
-    """Return the likely meanings of a word, or all that there are."""
-    choices = list(known)
-    return ", ".join(difflib.get_close_matches(word, choices) or sorted(choices))
-
-
-def _text(
-    content: Mapping[str, Any], key: str, default: str | None = None, where: str = ""
-) -> str:
-    value = content.get(key, default)
-    if not isinstance(value, str):
-        raise ValueError(f"{where}{key} is {value!r}; it must be a text")
-    return value
-
-
-def _integer(
-    content: Mapping[str, Any], key: str, default: int, *, least: int, where: str = ""
-) -> int:
-    value = content.get(key, default)
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(
-            f"{where}{key} is {value!r}; it must be a whole number of at least {least}"
-        )
-    return value
-
-
-def _list_of(content: Mapping[str, Any], key: str, kind: type) -> list[Any]:
-    value = content.get(key)
-    if not isinstance(value, list) or not value:
-        raise ValueError(
-            f"{key} is {value!r}; it must be a list with at least one item"
-        )
-    for item in value:
-        if not isinstance(item, kind) or isinstance(item, bool):
-            raise ValueError(
-                f"{key} has {item!r}, which is not of type {kind.__name__}"
-            )
-    return value
-
-
-def _choices(
-    content: Mapping[str, Any],
-    key: str,
-    known: list[str],
-    default: list[str],
-    where: str = "",
-) -> list[str]:
-    value = _list_of({key: default, **content}, key, str)
-    for item in value:
-        if item not in known:
-            raise ValueError(
-                f"{where}{key} has {item!r}; it could be {_nearest(item, known)}"
-            )
-    return value
 
 
 def _is_positive(value: Any) -> bool:

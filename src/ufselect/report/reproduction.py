@@ -1,26 +1,22 @@
 """A published experiment repeated: every cell beside ours, with a verdict."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-import numpy as np
-
-from ufselect.experiments.cells import FIXED, GRID, Role, judge_key, roles_of
-from ufselect.experiments.location import Located
-from ufselect.experiments.plan import ALL_FEATURES, BASELINES, Method, Plan
+from ufselect.experiments.cells import FIXED
+from ufselect.experiments.plan import Method
 from ufselect.experiments.published import Cells, PublishedResults, verdict
-from ufselect.experiments.readings import ORACLE, Place, Reading, Results
-from ufselect.experiments.store import Float, Store
-from ufselect.report.bars import bar_chart
-from ufselect.report.curves import curves
-from ufselect.report.experiment import failure_list
-from ufselect.report.page import Block, Paragraph, Picture, Section, Table
-from ufselect.report.surfaces import surface
+from ufselect.experiments.readings import ORACLE, Place, Reading
+from ufselect.report.comparison import TABLES, Comparison
+from ufselect.report.page import Block, Paragraph, Section, Table
+from ufselect.report.reproduction_figures import (
+    bar_charts,
+    convergence_curves,
+    parameter_maps,
+)
 from ufselect.report.tables import text_table
 
-BASELINE = "Baseline"
 HOW_CELLS_WERE_CHOSEN = (
     "How a published cell was made is not stated in the paper; the reading that fits "
     "its means and deviations is this. For every number of features the point of the "
@@ -45,50 +41,6 @@ HEADER = (
     "verdict",
     "label-free",
 )
-TABLES = {
-    "accuracy": ("Table 3: clustering accuracy", ()),
-    "nmi_geometric": ("Table 4: normalised mutual information", ("nmi_max",)),
-}
-
-
-class Comparison(NamedTuple):
-    """The published results, ours, and what is needed to set one beside the other."""
-
-    plan: Plan
-    published: PublishedResults
-    results: Results
-    located: Located
-    histories: Mapping[str, Float]
-    failures: list[str]
-
-    def paper_name(self, set_name: str) -> str:
-        """Return what the paper calls a set, or its own name."""
-        names = {here: paper for paper, here in self.published.catalogue_names.items()}
-        return names.get(set_name, set_name)
-
-    def paper_method(self, label: str) -> str | None:
-        """Return what the paper calls a method of the plan, if it has it."""
-        if label == ALL_FEATURES:
-            return BASELINE
-        selectors = {method.label: method.selector for method in self.plan.methods}
-        names = {here: paper for paper, here in self.published.methods.items()}
-        return names.get(selectors[label])
-
-
-def read_comparison(
-    plan: Plan, published: PublishedResults, store: Path, located: Located
-) -> Comparison:
-    """Read from the store what was computed."""
-    roles = list(roles_of(plan, located.fingerprints()))
-    with Store(store, judge_key(plan.judge)) as opened:
-        results = Results(roles, opened.scores())
-        failures = failure_list(results, opened.failures())
-        histories = {}
-        for role in roles:
-            history = opened.history_of(role.cell.key)
-            if history is not None:
-                histories[role.cell.key] = history
-    return Comparison(plan, published, results, located, histories, failures)
 
 
 def reproduction_sections(comparison: Comparison) -> list[Section]:
@@ -101,10 +53,12 @@ def reproduction_sections(comparison: Comparison) -> list[Section]:
             blocks.append(cell_table(comparison, metric, others))
             reasons = reason_table(comparison, metric)
             blocks += [reasons] if reasons.rows else []
-            blocks += _bars(comparison, metric)
+            blocks += bar_charts(comparison, metric)
             sections.append(Section(title, blocks))
-    sections.append(Section("Sensitivity to the parameters", _surfaces(comparison)))
-    sections.append(Section("Convergence", _curves(comparison)))
+    sections.append(
+        Section("Sensitivity to the parameters", parameter_maps(comparison))
+    )
+    sections.append(Section("Convergence", convergence_curves(comparison)))
     sections.append(Section("Table 1: the methods", [_property_table(comparison)]))
     if comparison.failures:
         lines = [[line] for line in comparison.failures]
@@ -234,104 +188,6 @@ def _property_table(comparison: Comparison) -> Table:
         "As printed; what the classes here declare is in the "
         "page of method cards (ufselect methods --markdown).",
     )
-
-
-def _bars(comparison: Comparison, metric: str) -> list[Block]:
-    """Draw the fewest and the most features, as the figures of the paper do."""
-    features = comparison.plan.judge.features
-    pictures: list[Block] = []
-    for size in dict.fromkeys([features[0], features[-1]]):
-        groups = {
-            comparison.paper_name(name): _best_at(comparison, name, metric, size)
-            for name in comparison.located.paths
-        }
-        svg = bar_chart(groups, label=f"{metric} in percent", baselines=list(BASELINES))
-        pictures.append(
-            Picture(svg, f"{metric} with {size} features; labels chose the parameters.")
-        )
-    return pictures
-
-
-def _best_at(
-    comparison: Comparison, set_name: str, metric: str, size: int
-) -> dict[str, float]:
-    values = {}
-    for method in comparison.plan.methods:
-        place = Place(set_name, comparison.plan.preparations[0], method.label)
-        roles = comparison.results.roles(place, GRID if method.grid else FIXED)
-        scores = [
-            # All features have a number of features of their own.
-            next(iter(found.values())) if method.label == ALL_FEATURES else found[size]
-            for role in roles
-            if (found := comparison.results.score_of(role, metric))
-            and (method.label == ALL_FEATURES or size in found)
-        ]
-        if scores:
-            best = max(scores) if method.grid else float(np.mean(scores))
-            values[method.label] = 100 * best
-    return values
-
-
-def _surfaces(comparison: Comparison) -> list[Block]:
-    blocks: list[Block] = []
-    for method in comparison.plan.methods:
-        if method.selector != "SCFS" or set(method.grid) != {"alpha", "beta"}:
-            continue
-        alphas, betas = method.grid["alpha"], method.grid["beta"]
-        for metric in TABLES:
-            if metric not in comparison.plan.judge.metrics:
-                continue
-            values = {
-                comparison.paper_name(name): _grid_values(
-                    comparison, name, method.label, metric, (len(alphas), len(betas))
-                )
-                for name in comparison.located.paths
-            }
-            svg = surface(alphas, betas, values, label=f"{metric} in percent")
-            caption = f"{method.label}: {metric}, mean over the numbers of features."
-            blocks.append(Picture(svg, caption))
-    return blocks
-
-
-def _grid_values(
-    comparison: Comparison,
-    set_name: str,
-    label: str,
-    metric: str,
-    shape: tuple[int, int],
-) -> Float:
-    """Return the mean over k at every point of the grid, NaN where there is none."""
-    place = Place(set_name, comparison.plan.preparations[0], label)
-    values = []
-    for role in comparison.results.roles(place, GRID):
-        scores = list(comparison.results.score_of(role, metric).values())
-        values.append(100 * np.mean(scores) if scores else np.nan)
-    return np.array(values).reshape(shape)
-
-
-def _curves(comparison: Comparison) -> list[Block]:
-    blocks: list[Block] = []
-    for method in comparison.plan.methods:
-        if method.selector != "SCFS":
-            continue
-        ours = {}
-        for name in comparison.located.paths:
-            place = Place(name, comparison.plan.preparations[0], method.label)
-            role = _middle_of_grid(comparison.results.roles(place, GRID))
-            if role is not None and role.cell.key in comparison.histories:
-                ours[comparison.paper_name(name)] = comparison.histories[role.cell.key]
-        if ours:
-            svg = curves(ours, comparison.published.convergence)
-            caption = (
-                f"{method.label} at the middle of the grid; the published curve does "
-                "not say its parameters. Each is divided by its first value."
-            )
-            blocks.append(Picture(svg, caption))
-    return blocks
-
-
-def _middle_of_grid(roles: Sequence[Role]) -> Role | None:
-    return roles[len(roles) // 2] if roles else None
 
 
 def _reading(reading: Reading | None) -> str:
