@@ -92,7 +92,7 @@ def test_a_set_that_cannot_be_had_is_said_to_be_missing(folder, capsys):
 
 
 def test_the_page_has_tables_figures_and_what_failed(folder, capsys):
-    reproduce("--output", "page.html")
+    reproduce("--output", "page.html", "--markdown", "page.md")
     page = (folder / "page.html").read_text(encoding="utf-8")
     figures = [part.split("</svg>")[0] for part in page.split("<svg")[1:]]
 
@@ -103,6 +103,7 @@ def test_the_page_has_tables_figures_and_what_failed(folder, capsys):
     assert "How the cells were chosen" in page
     assert "leaves no feature in the model" in page
     assert (folder / "page.sqlite").exists()
+    assert "| Lymphoma | SCFS | 64.87 ±1.59 |" in (folder / "page.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,9 @@ def add_parser(commands: Any) -> None:
         metavar="FILE",
         help="the page (default: NAME.html here; the store lies beside it)",
     )
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write the tables as Markdown"
+    )
     add_run_options(parser)
     parser.set_defaults(run=run)
 
@@ -43,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
         comparison_as_text,
         reproduction_sections,
     )
+    from ufselect.report.tables import markdown_table
 
     paper = published(options.name)
     name = f"{options.name}-quick" if options.quick else options.name
@@ -59,6 +63,9 @@ def run(options: argparse.Namespace) -> int:
     comparison = read_comparison(plan, paper, store, located)
     title = f"{paper.title}: reproduction"
     page.write_text(html_page(title, reproduction_sections(comparison)), "utf-8")
+    if options.markdown:
+        text = comparison_as_text(comparison, markdown_table)
+        options.markdown.write_text(f"# {title}\n\n{text}", encoding="utf-8")
     if options.json:
         print(comparison_as_json(comparison))
     else:

@@ -9,6 +9,7 @@ from ufselect.experiments.plan import Method
 from ufselect.experiments.published import Cells, PublishedResults, verdict
 from ufselect.experiments.readings import ORACLE, Place, Reading
 from ufselect.report.comparison import TABLES, Comparison
+from ufselect.report.experiment import Render
 from ufselect.report.page import Block, Paragraph, Section, Table
 from ufselect.report.reproduction_figures import (
     bar_charts,
@@ -206,14 +207,14 @@ def _property(value: str | bool) -> str:
     return "yes" if value else "no"
 
 
-def comparison_as_text(comparison: Comparison) -> str:
-    """Return the tables of cells for a terminal."""
+def comparison_as_text(comparison: Comparison, render: Render = text_table) -> str:
+    """Return the tables of cells as text, with tables drawn by a function."""
     parts = [HOW_CELLS_WERE_CHOSEN]
     for metric, (title, others) in TABLES.items():
         if metric in comparison.plan.judge.metrics:
             table = cell_table(comparison, metric, others)
             parts.append(f"{title}, percent. {summary_of(comparison, metric)}")
-            parts.append(text_table(table.header, table.rows))
+            parts.append(render(table.header, table.rows))
             reasons = reason_table(comparison, metric).rows
             parts += [
                 f"{label} on {names}: {reason}" for label, names, reason in reasons
