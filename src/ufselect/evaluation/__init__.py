@@ -22,6 +22,7 @@ from ufselect.evaluation.reconstruction import (
     reconstruction_error,
 )
 from ufselect.evaluation.stability import selection_stability, stability_difference
+from ufselect.evaluation.stand_ins import skip_near_duplicates, stand_ins
 from ufselect.evaluation.structure import (
     clustering_agreement,
     neighbourhood_agreement,
@@ -48,6 +49,8 @@ __all__ = [
     "redundancy",
     "repeated_k_means",
     "selection_stability",
+    "skip_near_duplicates",
     "stability_difference",
+    "stand_ins",
     "wilcoxon_against",
 ]

@@ -9,10 +9,9 @@ from sklearn.utils import gen_batches
 
 from ufselect.evaluation.agreement import agreement
 from ufselect.evaluation.k_means import repeated_k_means
-from ufselect.evaluation.tables import centred, checked_table, some_of
-from ufselect.matrix import ColumnSummary, as_matrix
+from ufselect.evaluation.tables import centred, checked_table, some_of, unit_columns
+from ufselect.matrix import as_matrix
 from ufselect.numerics.graphs import nearest_neighbours
-from ufselect.numerics.preparation import prepare
 
 # Correlations are held for this many pairs at a time.
 PAIRS_AT_ONCE = 1_000_000
@@ -50,14 +49,11 @@ def redundancy(columns: Any) -> float:
     0.333...
     """
     data = as_matrix(checked_table(columns, "columns"))
-    summary = data.summary()
-    varying = np.flatnonzero(~summary.constant)
+    varying = np.flatnonzero(~data.summary().constant)
     count = len(varying)
     if count < 2:
         return 0.0
-    kept = ColumnSummary(*(part[varying] for part in summary))
-    # The features are of unit length, so that products are correlations.
-    unit = prepare(data.take(varying), kept, "features", count).centred
+    unit = unit_columns(data, varying)
     total = sum(
         float(np.abs(unit.transpose_dot(unit.columns(batch))).sum())
         for batch in gen_batches(count, max(1, PAIRS_AT_ONCE // count))

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from ufselect.matrix import DataMatrix, Index, as_matrix
+from ufselect.matrix import ColumnSummary, DataMatrix, Index, as_matrix
 from ufselect.numerics.preparation import Kind, prepare
 
 
@@ -104,3 +104,9 @@ def centred(table: Any, kind: Kind = "none") -> Centred:
             "structure to keep."
         )
     return Centred(prepare(data, summary, kind, 1.0).centred, summary.constant)
+
+
+def unit_columns(data: DataMatrix, varying: Index) -> DataMatrix:
+    """Return columns that vary, centred and of unit length: products correlate them."""
+    summary = ColumnSummary(*(part[varying] for part in data.summary()))
+    return prepare(data.take(varying), summary, "features", len(varying)).centred

@@ -1,0 +1,176 @@
+"""Columns that stand for others: against naive versions with all correlations."""
+
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ufselect.evaluation import skip_near_duplicates, stand_ins
+from ufselect.matrix import DataMatrix
+
+# The package gives the name of the module to the function.
+MODULE = sys.modules["ufselect.evaluation.stand_ins"]
+FORMS = [np.asarray, sp.csr_array, sp.csc_matrix]
+
+
+def families(n_samples=40, n_families=5, size=6, seed=0):
+    """Return columns in families that share a part, with many exact zeros."""
+    random = np.random.RandomState(seed)
+    shared = np.repeat(random.standard_normal((n_samples, n_families)), size, axis=1)
+    noise = random.uniform(0.1, 1.5, shared.shape[1])
+    signs = random.choice([-1.0, 1.0], shared.shape[1])
+    table = signs * shared + noise * random.standard_normal(shared.shape)
+    return np.where(random.uniform(size=table.shape) < 0.1, 0.0, table)
+
+
+def naive_stand_ins(table, selected, threshold):
+    correlations = np.corrcoef(table, rowvar=False)
+    sizes = np.abs(correlations)
+    others = [j for j in range(table.shape[1]) if j not in selected]
+    owner = {j: max(selected, key=lambda s: sizes[s, j]) for j in others}
+    for s in selected:
+        own = [j for j in others if owner[j] == s and sizes[s, j] >= threshold]
+        own.sort(key=lambda j: -sizes[s, j])
+        nearest = max(others, key=lambda j: sizes[s, j])
+        yield s, own, correlations[s, own], nearest, correlations[s, nearest]
+
+
+def naive_walk(table, order, n_features, most):
+    sizes = np.abs(np.corrcoef(table, rowvar=False))
+    taken = []
+    for column in order:
+        if all(sizes[column, other] <= most for other in taken):
+            taken.append(column)
+    return taken[:n_features]
+
+
+@pytest.mark.parametrize("values_at_once", [1, 100, 1_000_000])
+@pytest.mark.parametrize("convert", FORMS)
+@pytest.mark.parametrize("threshold", [0.0, 0.5, 0.8])
+def test_stand_ins_equal_the_naive_ones(
+    convert, threshold, values_at_once, monkeypatch
+):
+    monkeypatch.setattr(MODULE, "VALUES_AT_ONCE", values_at_once)
+    table, selected = families(), [3, 4, 14, 29]
+    found = stand_ins(convert(table), selected, threshold=threshold)
+
+    for one, other in zip(
+        found, naive_stand_ins(table, selected, threshold), strict=True
+    ):
+        column, own, correlations, nearest, correlation = other
+        assert (one.column, one.alternative) == (column, nearest)
+        assert one.stands_for.tolist() == own
+        assert one.correlations == pytest.approx(correlations)
+        assert one.alternative_correlation == pytest.approx(correlation)
+
+
+def test_every_column_is_represented_at_most_once_and_no_selected_one():
+    selected = [0, 1, 2, 12, 13]
+    found = stand_ins(families(), selected, threshold=0.2)
+    represented = np.concatenate([one.stands_for for one in found])
+
+    assert len(represented) == len(set(represented.tolist())) > 5
+    assert not set(represented.tolist()) & set(selected)
+
+
+def test_the_nearest_alternative_is_given_whatever_the_threshold():
+    found = stand_ins(families(30, 4, 1), [0], threshold=1.0)[0]
+
+    assert len(found.stands_for) == 0
+    assert found.alternative in {1, 2, 3}
+
+
+def test_copies_up_to_sign_scale_and_shift_are_represented_at_threshold_one():
+    column = np.random.RandomState(0).standard_normal((20, 1))
+    table = np.hstack([column, -3 * column + 1e3, 1e-6 * column, column**2])
+    found = stand_ins(table, [0], threshold=1.0)[0]
+
+    assert sorted(found.stands_for.tolist()) == [1, 2]
+    assert sorted(found.correlations) == pytest.approx([-1.0, 1.0])
+
+
+@pytest.mark.parametrize("convert", FORMS)
+def test_a_constant_column_stands_for_nothing_and_replaces_nothing(convert):
+    column = np.arange(6.0)
+    table = np.column_stack([np.full(6, 0.1), column, np.zeros(6), column**2])
+    constant, varying = stand_ins(convert(table), [0, 1], threshold=0.0)
+
+    assert (constant.column, constant.alternative) == (0, None)
+    assert len(constant.stands_for) == 0
+    assert varying.stands_for.tolist() == [3]
+
+
+def test_without_other_columns_there_is_no_alternative():
+    found = stand_ins(families(20, 3, 1), [0, 1, 2])
+
+    assert [(one.alternative, len(one.stands_for)) for one in found] == [(None, 0)] * 3
+
+
+def test_no_table_of_all_pairs_is_made(monkeypatch):
+    def refuse(self):
+        raise AssertionError("p x p")
+
+    monkeypatch.setattr(DataMatrix, "feature_gram", refuse)
+    table = sp.random_array((30, 5000), density=0.2, rng=np.random.default_rng(0))
+    table = table.tocsr()
+    found = stand_ins(table, np.arange(0, 5000, 500))
+
+    assert len(found) == 10
+    assert len(skip_near_duplicates(table, np.arange(5000), 20, 0.5)) == 20
+
+
+@pytest.mark.parametrize("values_at_once", [1, 100, 1_000_000])
+@pytest.mark.parametrize("convert", FORMS)
+@pytest.mark.parametrize("most", [0.4, 0.6, 0.9, 1.0])
+def test_near_duplicates_are_skipped_as_by_the_naive_walk(
+    convert, most, values_at_once, monkeypatch
+):
+    monkeypatch.setattr(MODULE, "VALUES_AT_ONCE", values_at_once)
+    table = families()
+    order = np.random.RandomState(1).permutation(30)
+    taken = skip_near_duplicates(convert(table), order, 5, most)
+
+    assert taken.tolist() == naive_walk(table, order, 5, most)
+
+
+def test_a_limit_of_one_skips_nothing_not_even_copies():
+    column = np.random.RandomState(0).standard_normal((20, 1))
+    table = np.hstack([column, 3 * column, -column])
+
+    assert skip_near_duplicates(table, [2, 0, 1], 3, 1.0).tolist() == [2, 0, 1]
+
+
+def test_where_too_few_columns_differ_there_is_a_warning_and_what_remains():
+    column = np.arange(6.0)[:, np.newaxis]
+    table = np.hstack([column, 2 * column, -column, np.ones((6, 1))])
+    with pytest.warns(UserWarning, match="Only 1 of n_features=3 columns are left"):
+        taken = skip_near_duplicates(table, [1, 3, 0, 2], 3, 0.5)
+
+    assert taken.tolist() == [1]
+
+
+def test_enough_columns_give_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        taken = skip_near_duplicates(families(), np.arange(30), 2, 0.9)
+
+    assert len(taken) == 2
+
+
+def test_bad_numbers_and_orders_are_refused():
+    table = families(10, 3, 1)
+
+    with pytest.raises(ValueError, match=r"threshold=1.5 is not an absolute"):
+        stand_ins(table, [0], threshold=1.5)
+    with pytest.raises(ValueError, match="selection is empty"):
+        stand_ins(table, [])
+    with pytest.raises(ValueError, match=r"max_correlation=-0.1 is not an absolute"):
+        skip_near_duplicates(table, [0, 1], 1, -0.1)
+    with pytest.raises(ValueError, match="n_features=3 but the order has 2 columns"):
+        skip_near_duplicates(table, [0, 1], 3, 0.5)
+    with pytest.raises(ValueError, match="Column 1 is selected 2 times"):
+        skip_near_duplicates(table, [1, 1], 1, 0.5)
+    with pytest.raises(ValueError, match="The order is a mask"):
+        skip_near_duplicates(table, [True, False, True], 1, 0.5)
