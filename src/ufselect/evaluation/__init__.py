@@ -28,8 +28,10 @@ from ufselect.evaluation.structure import (
     neighbourhood_agreement,
     redundancy,
 )
+from ufselect.evaluation.verdict import Verdict, verdict
 
 __all__ = [
+    "Verdict",
     "adjusted_rand",
     "agreement",
     "average_ranks",
@@ -52,5 +54,6 @@ __all__ = [
     "skip_near_duplicates",
     "stability_difference",
     "stand_ins",
+    "verdict",
     "wilcoxon_against",
 ]

@@ -10,7 +10,7 @@ from sklearn.utils import gen_batches
 from ufselect.evaluation.agreement import agreement
 from ufselect.evaluation.k_means import repeated_k_means
 from ufselect.evaluation.tables import centred, checked_table, some_of, unit_columns
-from ufselect.matrix import as_matrix
+from ufselect.matrix import Index, as_matrix
 from ufselect.numerics.graphs import nearest_neighbours
 
 # Correlations are held for this many pairs at a time.
@@ -95,8 +95,13 @@ def neighbourhood_agreement(
         )
     _, whole = nearest_neighbours(points, n_neighbors)
     _, part = nearest_neighbours(points[:, kept], n_neighbors)
+    return neighbours_in_common(whole, part)
+
+
+def neighbours_in_common(whole: Index, part: Index) -> float:
+    """Return the mean Jaccard index of two sets of as many neighbours per sample."""
     common = (whole[:, :, np.newaxis] == part[:, np.newaxis]).sum(axis=(1, 2))
-    return float(np.mean(common / (2 * n_neighbors - common)))
+    return float(np.mean(common / (2 * whole.shape[1] - common)))
 
 
 def clustering_agreement(

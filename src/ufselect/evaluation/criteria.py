@@ -1,0 +1,149 @@
+"""Label-free criteria of a set of columns, made to judge many sets of one table.
+
+Each function takes a table and does once what all sets share; what it returns takes
+the indices of a set of columns, in increasing order, and gives a number that is the
+larger the better.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from ufselect.evaluation.structure import neighbours_in_common
+from ufselect.evaluation.tables import centred
+from ufselect.matrix import Float, Index
+from ufselect.numerics.graphs import nearest_neighbours
+
+Criterion = Callable[[Index], float]
+
+N_NEIGHBOURS = 5
+
+# Penalty of ridge regression, next to the mean squared length of the centred samples.
+RIDGE = 0.1
+
+
+def structure(table: Any) -> Criterion:
+    """Return the criterion by which columns should agree which samples are alike.
+
+    The mean, over the pairs of columns of a set, of their squared distance
+    correlation: about 1 for copies and 0 for independent columns, whatever the form
+    of the dependence. A constant column agrees with none.
+
+    Notes
+    -----
+    With D the distances between samples by one column, the distance covariance of
+    two columns is the product of their centred D, and so that of all pairs follows
+    from the sum of all D. It is centred without bias, so that independent columns
+    give 0 on average (Szekely and Rizzo, Annals of Statistics 42 (6), 2014); the
+    distance variances that divide it are the plain ones, because those without bias
+    vanish for a column that differs in a single sample.
+    """
+    data, constant = centred(table, "features")
+    data = data.by_columns()
+
+    def mean_distance_correlation(columns: Index) -> float:
+        values = data.columns(columns[~constant[columns]])
+        if values.shape[1] < 2:
+            return 0.0
+        sums, squares = distance_sums(values), squared_distances(values)
+        scale = 1 / np.sqrt(plain_square(squares, sums))
+        together = pdist(values * scale, "cityblock")
+        every = unbiased_square(2 * together @ together, sums @ scale)
+        own = scale**2 @ unbiased_square(squares, sums)
+        return float(every - own) / (len(columns) * (len(columns) - 1))
+
+    return mean_distance_correlation
+
+
+def distance_sums(values: Float) -> Float:
+    """Return, in each column, the sum of the distances of each value to all."""
+    n = len(values)
+    order = np.argsort(values, axis=0)
+    increasing = np.take_along_axis(values, order, axis=0)
+    below = np.cumsum(increasing, axis=0)
+    ranks = np.arange(1, n + 1)[:, np.newaxis]
+    sums = np.empty_like(values)
+    ordered = (2 * ranks - n) * increasing + below[-1] - 2 * below
+    np.put_along_axis(sums, order, ordered, axis=0)
+    return sums
+
+
+def squared_distances(values: Float) -> Float:
+    """Return, for each column, the sum of the squared distances of all pairs."""
+    shifted = values - values.mean(axis=0)
+    return np.asarray(2 * len(values) * np.sum(shifted**2, axis=0))
+
+
+def plain_square(squares: Float, sums: Float) -> Float:
+    """Return the mean square of distances that are centred in rows and columns."""
+    n = len(sums)
+    centring = 2 / n * np.sum(sums**2, axis=0) - (np.sum(sums, axis=0) / n) ** 2
+    return np.asarray((squares - centring) / n**2)
+
+
+def unbiased_square(squares: Any, sums: Float) -> Any:
+    """Return the same from centring that leaves out each sample's distance to itself.
+
+    Its mean is 0 for sums of distances that are independent of each other.
+    """
+    n = len(sums)
+    total = np.sum(sums, axis=0)
+    centring = 2 / (n - 2) * np.sum(sums**2, axis=0) - total**2 / ((n - 1) * (n - 2))
+    return (squares - centring) / (n * (n - 3))
+
+
+def reconstruction(table: Any) -> Criterion:
+    """Return the share of variance that columns predict in samples not seen.
+
+    Every sample is predicted by ridge regression of all columns on those of the set,
+    fitted to the other samples: 1 if they say everything, 0 if they say no more than
+    the means do, less if they mislead.
+
+    Notes
+    -----
+    Unlike in `held_out_reconstruction_error` there is a penalty, without which sets
+    of nearly as many columns as samples only tell how much they overfit. The fit
+    without a sample follows from the fit with all, and the squares of all residuals
+    from the products of samples, so that a set costs one decomposition of its columns.
+    """
+    data, constant = centred(table)
+    gram = data.sample_gram()
+    data = data.by_columns()
+    n = len(gram)
+    by_means = np.trace(gram) * (n / (n - 1)) ** 2
+
+    def share_predicted(columns: Index) -> float:
+        values = data.columns(columns[~constant[columns]])
+        U, lengths, _ = np.linalg.svd(values, full_matrices=False)
+        squares = lengths**2
+        penalty = RIDGE * squares.sum() / n
+        # Predictions are H X with H = 1 1' / n + U diag(shrinkage) U'.
+        shrunk = U * (squares / (squares + penalty))
+        products = gram @ U
+        residuals = gram.diagonal() - 2 * np.sum(shrunk * products, axis=1)
+        residuals += np.sum((shrunk @ (U.T @ products)) * shrunk, axis=1)
+        without = 1 - 1 / n - np.sum(shrunk * U, axis=1)
+        return 1.0 - float(np.sum(residuals / without**2) / by_means)
+
+    return share_predicted
+
+
+def neighbours(table: Any) -> Criterion:
+    """Return `neighbourhood_agreement`, the neighbours by all columns found once."""
+    points = centred(table).data.points()
+    _, whole = nearest_neighbours(points, N_NEIGHBOURS)
+
+    def neighbours_kept(columns: Index) -> float:
+        _, part = nearest_neighbours(points[:, columns], N_NEIGHBOURS)
+        return neighbours_in_common(whole, part)
+
+    return neighbours_kept
+
+
+CRITERIA: dict[str, Callable[[Any], Criterion]] = {
+    "structure": structure,
+    "reconstruction": reconstruction,
+    "neighbours": neighbours,
+}
