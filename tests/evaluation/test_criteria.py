@@ -178,8 +178,8 @@ def test_of_sparse_data_no_more_than_the_set_is_made_dense(name, monkeypatch):
         return dense(self, piece)
 
     monkeypatch.setattr(SparseMatrix, "_dense", recorded)
-    table = sp.random_array((20, 500), density=0.3, rng=np.random.default_rng(0))
-    value = CRITERIA[name](table.tocsr())(np.array([0, 1, 7]))
+    table = sp.random(20, 500, density=0.3, format="csr", random_state=0)
+    value = CRITERIA[name](table)(np.array([0, 1, 7]))
 
     assert np.isfinite(value)
     assert max(widths, default=0) <= 3

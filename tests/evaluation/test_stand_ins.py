@@ -113,8 +113,7 @@ def test_no_table_of_all_pairs_is_made(monkeypatch):
         raise AssertionError("p x p")
 
     monkeypatch.setattr(DataMatrix, "feature_gram", refuse)
-    table = sp.random_array((30, 5000), density=0.2, rng=np.random.default_rng(0))
-    table = table.tocsr()
+    table = sp.random(30, 5000, density=0.2, format="csr", random_state=0)
     found = stand_ins(table, np.arange(0, 5000, 500))
 
     assert len(found) == 10
