@@ -95,7 +95,7 @@ def test_the_more_planted_columns_the_larger_the_effect():
 
 
 def recorded_sets(monkeypatch, values=None):
-    """Make a criterion that notes the tables and the sets it is given."""
+    """Put in place of structure a criterion that notes what it is given."""
     tables, sets = [], []
 
     def criterion(table):
@@ -107,7 +107,7 @@ def recorded_sets(monkeypatch, values=None):
 
         return judge
 
-    monkeypatch.setitem(CRITERIA, "recorded", criterion)
+    monkeypatch.setitem(CRITERIA, "structure", criterion)
     return tables, sets
 
 
@@ -117,7 +117,7 @@ def test_random_sets_have_the_size_of_the_selection_and_no_constant_column(
     table = data().table.copy()
     table[:, ::2] = 0.1
     _, sets = recorded_sets(monkeypatch)
-    verdict(table, [0, 1, 3], criterion="recorded", n_random=300, random_state=0)
+    verdict(table, [0, 1, 3], n_random=300, random_state=0)
     drawn = np.array(sets[1:])
 
     assert sets[0].tolist() == [0, 1, 3]
@@ -130,9 +130,9 @@ def test_the_numbers_are_those_of_the_random_sets(monkeypatch):
     values = np.r_[7.0, np.arange(9.0)]
     recorded_sets(monkeypatch, values)
     table = data().table
-    found = verdict(table, [0, 1], criterion="recorded", n_random=9, random_state=0)
+    found = verdict(table, [0, 1], n_random=9, random_state=0)
 
-    assert (found.criterion, found.value, found.random_mean) == ("recorded", 7.0, 4.0)
+    assert (found.criterion, found.value, found.random_mean) == ("structure", 7.0, 4.0)
     assert found.random_deviation == pytest.approx(np.sqrt(60 / 9))
     assert found.effect_size == pytest.approx(3 / np.sqrt(60 / 9))
     assert found.p_value in (0.2, 0.3)
@@ -143,7 +143,7 @@ def test_the_numbers_are_those_of_the_random_sets(monkeypatch):
 def test_random_sets_without_any_variation_are_no_obstacle(monkeypatch, value, effect):
     recorded_sets(monkeypatch, [value, *[1.0] * 9])
     table = data().table
-    found = verdict(table, [0, 1], criterion="recorded", n_random=9, random_state=0)
+    found = verdict(table, [0, 1], n_random=9, random_state=0)
 
     assert found.effect_size == effect
 
@@ -151,21 +151,55 @@ def test_random_sets_without_any_variation_are_no_obstacle(monkeypatch, value, e
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (50.0, "The 2 selected columns are better than random ones by the criterion"),
-        (20.5, "The 2 selected columns are not clearly better than random ones by the"),
-        (-1.0, "The 2 selected columns are worse than random ones by the criterion"),
+        (50.0, "The 2 selected columns agree with one another more than random ones"),
+        (20.5, "The 2 selected columns agree with one another not clearly more than"),
+        (-1.0, "The 2 selected columns agree with one another less than random ones"),
     ],
 )
 def test_the_sentence_says_how_the_selection_compares(monkeypatch, value, expected):
     recorded_sets(monkeypatch, [value, *range(39)])
     table = data().table
-    found = verdict(table, [0, 1], criterion="recorded", n_random=39, random_state=0)
+    found = verdict(table, [0, 1], n_random=39, random_state=0)
 
     assert found.sentence.startswith(expected)
-    assert f"'recorded' (p = {found.p_value:.3g}): {value:.3g}" in found.sentence
-    assert f"{abs(found.effect_size):.1f} deviations" in found.sentence
+    assert f"(p = {found.p_value:.3g}, criterion 'structure'): {value:.3g}" in (
+        found.sentence
+    )
+    assert f"{abs(found.effect_size):.1f} standard deviations" in found.sentence
     assert "39 random sets" in found.sentence
     assert "between 1.9 and 36.1" in found.sentence
+    assert ("Copies of one column would" in found.sentence) == (value == 50.0)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "expected"),
+    [
+        ("reconstruction", "predict all columns better than random ones"),
+        (
+            "neighbours",
+            "keep the neighbours of samples better than random ones",
+        ),
+    ],
+)
+def test_the_sentence_claims_what_the_criterion_tests(criterion, expected):
+    table, _, _, informative = data("rings")
+    found = verdict(table, informative, criterion=criterion, random_state=0)
+
+    assert expected in found.sentence
+
+
+def test_copies_agree_with_one_another_and_predict_little():
+    random = np.random.RandomState(0)
+    table = random.standard_normal((50, 40)) @ random.standard_normal((40, 40))
+    table[:, 1:5] = table[:, :1] + 0.01 * random.standard_normal((50, 4))
+    by = {
+        name: verdict(table, range(5), criterion=name, n_random=49, random_state=0)
+        for name in CRITERIA
+    }
+
+    assert by["structure"].p_value == 0.02
+    assert by["reconstruction"].p_value > 0.5
+    assert by["neighbours"].p_value > 0.5
 
 
 def test_a_seed_fixes_the_verdict_and_threads_do_not_change_it():
@@ -215,7 +249,7 @@ def test_of_many_samples_some_are_used_for_all_sets(convert, monkeypatch):
     tables, _ = recorded_sets(monkeypatch)
     monkeypatch.setattr(MODULE, "MOST_SAMPLES", 25)
     table = data().table
-    options = {"criterion": "recorded", "n_random": 9, "random_state": 0}
+    options = {"n_random": 9, "random_state": 0}
     verdict(convert(table), [0, 1], **options)
     rows = sp.csr_array(tables[0]).toarray()
 
@@ -231,7 +265,7 @@ def test_one_column_is_judged_by_reconstruction():
     found = verdict(table, useful, n_random=39, random_state=0)
 
     assert found.criterion == "reconstruction"
-    assert found.sentence.startswith("The selected column is ")
+    assert found.sentence.startswith("The selected column predicts all columns ")
 
 
 def test_a_selection_of_constant_columns_gets_a_bad_verdict():

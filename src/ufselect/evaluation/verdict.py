@@ -21,6 +21,17 @@ MOST_SAMPLES = 400
 
 SIGNIFICANT = 0.05
 
+# What a good value of each criterion means, and its opposite. A sentence claims no
+# more than what was tested.
+CLAIMS = {
+    "structure": ("agree", "with one another", "more", "less"),
+    "reconstruction": ("predict", "all columns", "better", "worse"),
+    "neighbours": ("keep", "the neighbours of samples", "better", "worse"),
+}
+
+# A high value of structure has a dull explanation too.
+COPIES = " Copies of one column would do so too: look at their redundancy."
+
 
 class Verdict(NamedTuple):
     """How a selection compares with random sets of as many columns.
@@ -109,8 +120,10 @@ def verdict(
     all columns that remain. Sees columns that make up the distances. Cannot see what
     is hidden by noise in the distances by all columns.
 
-    A set may be no better than random by one criterion and still be useful by
-    another; if several are tried, the smallest p value is too optimistic.
+    The criteria disagree about real selections: near-duplicates score high on the
+    first and low on the others, representatives of groups the other way round. A set
+    may be no better than random by one and still be useful; but if several are
+    tried, the smallest p value is too optimistic.
 
     Examples
     --------
@@ -120,7 +133,7 @@ def verdict(
     >>> found.p_value
     0.01
     >>> print(found.sentence)
-    The 10 selected columns are better than random ones ...
+    The 10 selected columns agree with one another more than random ones (p = 0.01...
     """
     table = checked_table(X, "X")
     kept, pool = _checked_sets(table, selected)
@@ -181,11 +194,13 @@ def _verdict(
     lower, upper = np.quantile(others, [0.05, 0.95]).tolist()
     effect = _effect(value - mean, deviation)
     sentence = (
-        f"{_opinion(n_selected, p_value)} by the criterion {name!r} "
-        f"(p = {p_value:.3g}): {value:.3g}, which is {abs(effect):.1f} deviations "
+        f"{_opinion(name, n_selected, p_value)} (p = {p_value:.3g}, criterion "
+        f"{name!r}): {value:.3g}, which is {abs(effect):.1f} standard deviations "
         f"{'above' if effect >= 0 else 'below'} the mean of {len(others)} random sets, "
         f"of which nine in ten lie between {lower:.3g} and {upper:.3g}."
     )
+    if name == "structure" and p_value < SIGNIFICANT:
+        sentence += COPIES
     band = (lower, upper)
     return Verdict(name, value, mean, deviation, effect, p_value, band, sentence)
 
@@ -197,12 +212,14 @@ def _effect(difference: float, deviation: float) -> float:
     return float(np.sign(difference) * np.inf) if difference else 0.0
 
 
-def _opinion(n_selected: int, p_value: float) -> str:
-    one = n_selected == 1
-    who = "The selected column is" if one else f"The {n_selected} selected columns are"
-    others = "a random one" if one else "random ones"
+def _opinion(name: str, n_selected: int, p_value: float) -> str:
+    verb, what, more, less = CLAIMS[name]
     if p_value < SIGNIFICANT:
-        return f"{who} better than {others}"
-    if p_value > 1 - SIGNIFICANT:
-        return f"{who} worse than {others}"
-    return f"{who} not clearly better than {others}"
+        compared = more
+    else:
+        compared = less if p_value > 1 - SIGNIFICANT else f"not clearly {more}"
+    if n_selected == 1:
+        return f"The selected column {verb}s {what} {compared} than a random one"
+    return (
+        f"The {n_selected} selected columns {verb} {what} {compared} than random ones"
+    )
