@@ -57,6 +57,18 @@ def test_p_values_are_uniform_where_many_sets_tie(n_copied):
     assert kstest(p_values, "uniform").pvalue > 0.01
 
 
+def test_p_values_are_uniform_where_columns_vary_in_samples_that_are_not_used(
+    monkeypatch,
+):
+    monkeypatch.setattr(MODULE, "MOST_SAMPLES", 20)
+    random = np.random.RandomState(0)
+    table = (random.uniform(size=(60, 30)) < 0.04) * random.uniform(size=(60, 30))
+    table = sp.csr_array(table[:, table.any(axis=0)])
+    p_values = p_values_of_random_sets(table, 4, 200, n_random=39)
+
+    assert kstest(p_values, "uniform").pvalue > 0.01
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("geometry", GEOMETRIES)

@@ -13,7 +13,7 @@ from ufselect.evaluation.tables import (
     some_of,
     unit_columns,
 )
-from ufselect.matrix import Float, Index, as_matrix
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
 
 # Correlations, or values of columns, are held for this many at a time.
 VALUES_AT_ONCE = 1_000_000
@@ -80,9 +80,10 @@ def stand_ins(
     _check_correlation("threshold", threshold)
     data = as_matrix(checked_table(table))
     kept = some_of(selected, data.shape[1])
-    varying = np.flatnonzero(~data.summary().constant)
+    summary = data.summary()
+    varying = np.flatnonzero(~summary.constant)
     places = np.searchsorted(varying, kept[np.isin(kept, varying)])
-    nearest = _nearest(data, varying, places)
+    nearest = _nearest(data, summary, varying, places)
     found = {
         column: _stand_in(column, row, nearest, varying, threshold)
         for row, column in enumerate(varying[places].tolist())
@@ -103,13 +104,15 @@ class _Nearest(NamedTuple):
     alternative_correlation: Float
 
 
-def _nearest(data: Any, varying: Index, places: Index) -> _Nearest:
+def _nearest(
+    data: DataMatrix, summary: ColumnSummary, varying: Index, places: Index
+) -> _Nearest:
     """Find best pairs of selected and other columns, some selected ones at a time."""
     owner, best = np.full(len(varying), -1), np.zeros(len(varying))
     alternative, its = np.full(len(places), -1), np.zeros(len(places))
     if len(places) == 0 or len(places) == len(varying):
         return _Nearest(owner, best, alternative, its)
-    unit = unit_columns(data, varying)
+    unit = unit_columns(data, summary, varying)
     for batch in gen_batches(len(places), max(1, VALUES_AT_ONCE // len(varying))):
         values = unit.transpose_dot(unit.columns(places[batch])).clip(-1.0, 1.0)
         sizes = np.abs(values)
@@ -174,11 +177,12 @@ def skip_near_duplicates(
     _check_correlation("max_correlation", max_correlation)
     data = as_matrix(checked_table(table))
     columns = _checked_order(order, data.shape[1], n_features)
-    varying = np.flatnonzero(~data.summary().constant)
+    summary = data.summary()
+    varying = np.flatnonzero(~summary.constant)
     columns = columns[np.isin(columns, varying)]
     taken = columns[:0]
     if len(columns):
-        unit = unit_columns(data, varying).by_columns()
+        unit = unit_columns(data, summary, varying).by_columns()
         places = np.searchsorted(varying, columns)
         taken = columns[_distinct(unit, places, n_features, max_correlation)]
     if len(taken) < n_features:
@@ -192,7 +196,9 @@ def skip_near_duplicates(
     return taken
 
 
-def _distinct(unit: Any, places: Index, n_features: int, most: float) -> list[int]:
+def _distinct(
+    unit: DataMatrix, places: Index, n_features: int, most: float
+) -> list[int]:
     """Return which of the places to take, looking at a few columns at a time."""
     n_samples = unit.shape[0]
     taken: list[int] = []

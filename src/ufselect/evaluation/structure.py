@@ -49,11 +49,12 @@ def redundancy(columns: Any) -> float:
     0.333...
     """
     data = as_matrix(checked_table(columns, "columns"))
-    varying = np.flatnonzero(~data.summary().constant)
+    summary = data.summary()
+    varying = np.flatnonzero(~summary.constant)
     count = len(varying)
     if count < 2:
         return 0.0
-    unit = unit_columns(data, varying)
+    unit = unit_columns(data, summary, varying)
     total = sum(
         float(np.abs(unit.transpose_dot(unit.columns(batch))).sum())
         for batch in gen_batches(count, max(1, PAIRS_AT_ONCE // count))

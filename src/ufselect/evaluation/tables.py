@@ -106,7 +106,9 @@ def centred(table: Any, kind: Kind = "none") -> Centred:
     return Centred(prepare(data, summary, kind, 1.0).centred, summary.constant)
 
 
-def unit_columns(data: DataMatrix, varying: Index) -> DataMatrix:
+def unit_columns(
+    data: DataMatrix, summary: ColumnSummary, varying: Index
+) -> DataMatrix:
     """Return columns that vary, centred and of unit length: products correlate them."""
-    summary = ColumnSummary(*(part[varying] for part in data.summary()))
-    return prepare(data.take(varying), summary, "features", len(varying)).centred
+    kept = ColumnSummary(*(part[varying] for part in summary))
+    return prepare(data.take(varying), kept, "features", len(varying)).centred
