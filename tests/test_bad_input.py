@@ -11,7 +11,14 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
 
-from ufselect import SCFS, MaxVariance, RandomSelection, all_selectors
+from ufselect import (
+    SCFS,
+    Consensus,
+    MaxVariance,
+    RandomSelection,
+    StabilitySelection,
+    all_selectors,
+)
 
 NAMES = ["age", "mass", "height", "pulse", "sugar", "iron"]
 
@@ -25,6 +32,8 @@ def made(method, **parameters):
 
 INSTANCES = {name: made(method) for name, method in all_selectors().items()}
 INSTANCES["SCFS-paper"] = made(SCFS, solver="paper")
+INSTANCES["Consensus"] = made(Consensus)
+INSTANCES["StabilitySelection"] = made(StabilitySelection, n_subsamples=4)
 
 
 @pytest.fixture(params=INSTANCES, ids=str)

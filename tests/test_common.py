@@ -3,7 +3,19 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ufselect import GLSPFS, REFS, SCFS, SPEC, SPFS, UnsupervisedSelector, all_selectors
+from ufselect import (
+    GLSPFS,
+    MCFS,
+    REFS,
+    SCFS,
+    SPEC,
+    SPFS,
+    Consensus,
+    LaplacianScore,
+    StabilitySelection,
+    UnsupervisedSelector,
+    all_selectors,
+)
 
 INSTANCES: list[UnsupervisedSelector] = [
     *(selector() for selector in all_selectors().values()),
@@ -15,6 +27,10 @@ INSTANCES: list[UnsupervisedSelector] = [
     GLSPFS(local="lle"),
     GLSPFS(local="ltsa"),
     REFS(reconstruction="transductive"),
+    Consensus(),
+    Consensus([("mcfs", MCFS()), ("ls", LaplacianScore())], n_clusters=[2, 3]),
+    StabilitySelection(n_subsamples=5),
+    StabilitySelection(SCFS(n_clusters=2), n_subsamples=3),
 ]
 
 

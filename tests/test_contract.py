@@ -20,6 +20,8 @@ from ufselect import (
     SCFS,
     SPEC,
     SPFS,
+    Consensus,
+    StabilitySelection,
     UnsupervisedSelector,
     all_selectors,
 )
@@ -48,6 +50,8 @@ INSTANCES["GLSPFS-lle"] = made(GLSPFS, local="lle")
 INSTANCES["GLSPFS-ltsa"] = made(GLSPFS, local="ltsa")
 INSTANCES["REFS-transductive"] = made(REFS, reconstruction="transductive")
 INSTANCES["MFFS-table"] = made(MFFS, shift="table")
+INSTANCES["Consensus"] = made(Consensus, n_clusters=[2, 3])
+INSTANCES["StabilitySelection"] = made(StabilitySelection, n_subsamples=4)
 
 
 @pytest.fixture(params=INSTANCES, ids=str)

@@ -3,5 +3,13 @@
 from ufselect._version import __version__
 from ufselect.selectors import *  # noqa: F403 - every method is public
 from ufselect.selectors import UnsupervisedSelector, all_selectors
+from ufselect.tuning import Consensus, StabilitySelection
 
-__all__ = [*all_selectors(), "UnsupervisedSelector", "__version__", "all_selectors"]
+__all__ = [
+    *all_selectors(),
+    "Consensus",
+    "StabilitySelection",
+    "UnsupervisedSelector",
+    "__version__",
+    "all_selectors",
+]

@@ -3,7 +3,9 @@
 from typing import Any
 
 from sklearn.base import _fit_context as fit_context
+from sklearn.pipeline import _name_estimators as name_estimators
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
+from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 
 try:
     # Experimental, from scikit-learn 1.9 on.
@@ -15,6 +17,7 @@ except ImportError:
 
 
 __all__ = [
+    "BaseComposition",
     "CallbackSupportMixin",
     "FitProgress",
     "Interval",
@@ -22,6 +25,7 @@ __all__ = [
     "RealNotInt",
     "StrOptions",
     "fit_context",
+    "name_estimators",
 ]
 
 

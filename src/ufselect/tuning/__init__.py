@@ -1,0 +1,18 @@
+"""Deciding without labels: whom to ask, how steady the answer is, how much is chance.
+
+Selectors come to this room as arguments or through ``all_selectors()``.
+"""
+
+from ufselect.tuning.consensus import Consensus
+from ufselect.tuning.decoys import FalseSelections, false_selections
+from ufselect.tuning.sensitivity import Sensitivity, sensitivity_to_clusters
+from ufselect.tuning.stability_selection import StabilitySelection
+
+__all__ = [
+    "Consensus",
+    "FalseSelections",
+    "Sensitivity",
+    "StabilitySelection",
+    "false_selections",
+    "sensitivity_to_clusters",
+]

@@ -1,0 +1,226 @@
+"""Consensus: the rankings of several selectors, made into one."""
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from ufselect._sklearn_compat import (
+    BaseComposition,
+    Interval,
+    StrOptions,
+    name_estimators,
+)
+from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.numerics.rank_aggregation import (
+    COMBINATIONS,
+    combined_scores,
+    rank_agreement,
+    ranks_of,
+)
+from ufselect.selectors import all_selectors
+from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.tuning.fits import (
+    EFFORT_CONSTRAINTS,
+    LARGEST_SEED,
+    Effort,
+    Work,
+    checked_selector,
+    fit_all,
+    seeded,
+)
+
+DEFAULT_MEMBERS = ("SCFS", "LaplacianScore")
+
+Named = list[tuple[str, UnsupervisedSelector]]
+
+
+class Consensus(UnsupervisedSelector, BaseComposition):
+    """Consensus of several selectors.
+
+    Every member ranks all features; the ranks of a feature are combined. Members may be
+    several methods, the same method with several preparations, and each of them with
+    several numbers of clusters.
+
+    Parameters
+    ----------
+    selectors : list of selectors or of (name, selector), or None, default=None
+        The members. Those without a name are named by their class. None is ``SCFS`` and
+        ``LaplacianScore``. What they say about ``n_features_to_select`` is not used.
+    n_features_to_select : int, float or None, default=None
+        Number of features, fraction of them, or None for half. Members whose ranking
+        depends on it are told.
+    n_clusters : int, list of int or None, default=None
+        Each member that has this parameter is fitted once for every number. None
+        leaves members as they are.
+    combine : {"log-rank", "mean-rank", "reciprocal-rank", "best-rank"}, \
+default="log-rank"
+        One over the geometric mean of the ranks, which asks for features that are good
+        for all; one over the mean of the ranks, which orders as a Borda count does; the
+        mean of one over the rank; or the best of the ranks, which asks for features
+        that are good for any.
+    n_jobs : int or None, default=None
+        Members fitted at once, through joblib; None is one.
+    time_budget : float or None, default=None
+        Seconds after which no further member is started. The first always is.
+    random_state : int, RandomState instance or None, default=None
+        Source of seeds for the members that have none.
+    verbose : bool, default=False
+        Print each member as it finishes.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (p,)
+        The combined ranks, higher is better.
+    order_ : ndarray of shape (p,)
+        Features from best to worst.
+    rankings_ : ndarray of shape (members, p)
+        Rank of each feature for each member; 1 is the best, ties share their mean.
+    members_ : dict
+        Parameters of each member by its name, in the order of ``rankings_``. Members
+        that failed or for which there was no time are not in it.
+    agreement_ : ndarray of shape (members, members)
+        Spearman's correlation between the rankings of members.
+
+    Notes
+    -----
+    A member that cannot rank X, because it finds nothing or needs too much memory, is
+    left out with a warning that says why. Members share Gram matrices and neighbour
+    graphs, once per process.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ufselect import MCFS, SCFS, Consensus
+    >>> X = load_iris().data
+    >>> consensus = Consensus([SCFS(), MCFS()], 2, n_clusters=[2, 3], random_state=0)
+    >>> consensus.fit_transform(X).shape
+    (150, 2)
+    >>> list(consensus.members_)
+    ['scfs n_clusters=2', 'scfs n_clusters=3', 'mcfs n_clusters=2', 'mcfs n_clusters=3']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **UnsupervisedSelector._parameter_constraints,
+        "selectors": [None, list, tuple],
+        "n_clusters": [None, Interval(Integral, 1, None, closed="left"), "array-like"],
+        "combine": [StrOptions(set(COMBINATIONS))],
+        **EFFORT_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        selectors: Sequence[Any] | None = None,
+        n_features_to_select: int | float | None = None,
+        *,
+        n_clusters: int | Sequence[int] | None = None,
+        combine: str = "log-rank",
+        n_jobs: int | None = None,
+        time_budget: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.selectors = selectors
+        self.n_features_to_select = n_features_to_select
+        self.n_clusters = n_clusters
+        self.combine = combine
+        self.n_jobs = n_jobs
+        self.time_budget = time_budget
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, and with ``deep`` the members and theirs.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+
+        Returns
+        -------
+        params : dict
+        """
+        params: dict[str, Any] = self._get_params("_named_selectors", deep=deep)
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, members by name, or ``name__parameter`` of a member.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self : object
+        """
+        # First, for the others may be about the new members.
+        if "selectors" in params:
+            self.selectors = params.pop("selectors")
+        self._set_params("_named_selectors", **params)
+        return self
+
+    @property
+    def _named_selectors(self) -> Named:
+        """Members as given, with names; none if they are left to the default."""
+        if not isinstance(self.selectors, list | tuple):
+            return []
+        given = list(self.selectors)
+        if all(isinstance(entry, tuple) and len(entry) == 2 for entry in given):
+            return given
+        named: Named = name_estimators(given)
+        return named
+
+    @_named_selectors.setter
+    def _named_selectors(self, named: Named) -> None:
+        self.selectors = named
+
+    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        effort = Effort(self.n_jobs, self.time_budget, self.verbose)
+        finished = fit_all(
+            data.raw, self._works(), effort, title=type(self).__name__, share=True
+        )
+        self.members_ = {
+            work.name: work.selector.get_params() for work in finished.works
+        }
+        self.rankings_ = ranks_of(finished.scores)
+        self.agreement_ = rank_agreement(self.rankings_)
+        return combined_scores(self.rankings_, self.combine)
+
+    def _works(self) -> list[Work]:
+        """Return one work per member and number of clusters, each with its seed."""
+        random = check_random_state(self.random_state)
+        works = []
+        for name, selector in self._members():
+            for label, variant in self._variants(name, selector):
+                checked_selector(variant, f"Consensus member {label!r}")
+                variant = seeded(variant, random.randint(LARGEST_SEED))
+                variant.set_params(n_features_to_select=self.n_selected_)
+                works.append(Work(label, variant))
+        return works
+
+    def _members(self) -> Named:
+        if self.selectors is None:
+            known = all_selectors()
+            return [(name.lower(), known[name]()) for name in DEFAULT_MEMBERS]
+        if len(self.selectors) == 0:
+            raise ValueError("selectors=[] leaves nobody to ask; give a selector.")
+        named = self._named_selectors
+        self._validate_names([name for name, _ in named])
+        for name, selector in named:
+            checked_selector(selector, f"Consensus member {name!r}")
+        return named
+
+    def _variants(self, name: str, selector: UnsupervisedSelector) -> Named:
+        if self.n_clusters is None or "n_clusters" not in selector.get_params(False):
+            return [(name, selector)]
+        if np.size(self.n_clusters) == 0:
+            raise ValueError("n_clusters=[] holds no number; give one or None.")
+        variants = []
+        for number in np.unique(self.n_clusters):
+            variant = clone(selector).set_params(n_clusters=number)
+            variants.append((f"{name} n_clusters={number}", variant))
+        return variants

@@ -1,0 +1,236 @@
+"""How many of the best features are there by chance, told by decoys.
+
+A decoy is a column of X whose values are permuted: it looks like the column and has
+nothing to do with the other columns. A feature without structure is as likely to rank
+above its decoy as below it, and a feature with structure hardly ever ranks below. Among
+the k best there are therefore about as many false features as there are
+
+    decoys that rank above the k-th feature and above their own original,
+    and originals among the k best that rank below their own decoy.
+
+The first stand for the false features that won against their decoy. That only losers
+count makes up for the columns that are no noise, and for decoys of useful columns,
+which may have a larger variance than any noise and then rank above all of it.
+"""
+
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.stats import norm
+from sklearn.utils import check_random_state, check_scalar
+
+from ufselect.matrix import Float, Index
+from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.tuning.fits import (
+    LARGEST_SEED,
+    Effort,
+    Finished,
+    Work,
+    checked_selector,
+    checked_table,
+    fit_all,
+    seeded,
+)
+
+# Enough to estimate a share; more would only make the fits longer.
+MOST_DECOYS = 1000
+CONFIDENCE = 0.9
+
+
+class FalseSelections(NamedTuple):
+    """The estimated share of false features among the k best, for k from 1 to p."""
+
+    share: Float
+    lower: Float
+    upper: Float
+    largest_k: int
+    n_repeats: int
+
+
+def false_selections(
+    selector: UnsupervisedSelector,
+    X: Any,
+    *,
+    n_decoys: int | None = None,
+    n_repeats: int = 5,
+    target: float = 0.1,
+    n_jobs: int | None = None,
+    time_budget: float | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    verbose: bool = False,
+) -> FalseSelections:
+    """Estimate how many of the best features are there by chance.
+
+    Parameters
+    ----------
+    selector : selector
+        A copy of it is fitted to X with decoys beside it, once for every repeat.
+    X : {array-like, sparse matrix} of shape (n, p)
+        Samples in rows. A sparse X stays sparse.
+    n_decoys : int or None
+        Number of columns that get a decoy, drawn anew for every repeat. None is all of
+        them, 1000 at most.
+    n_repeats : int
+        Number of fits.
+    target : float
+        The share of false features to stay under.
+    n_jobs : int or None
+        Fits at once, through joblib; None is one.
+    time_budget : float or None
+        Seconds after which no further repeat is started. The first always is.
+    random_state : int, RandomState instance or None
+        Seed of the decoys, and source of seeds for a selector that has none.
+    verbose : bool
+        Print each repeat as it finishes.
+
+    Returns
+    -------
+    found : FalseSelections
+        ``share`` never falls as k grows. ``lower`` and ``upper`` hold the share among
+        the k best of X in about nine of ten cases. ``largest_k`` is the largest k whose
+        share is at most the target, or zero if there is none.
+
+    Notes
+    -----
+    What a decoy lacks is dependence on other columns, and only that can be told. A
+    method that looks at each column alone, such as ``MaxVariance``, cannot tell a
+    column from its decoy, and its share is estimated as one. Where all columns depend
+    on something, such as the depth of sequencing, all of them have structure.
+
+    Examples
+    --------
+    >>> from ufselect import SCFS
+    >>> from ufselect.data import planted
+    >>> from ufselect.tuning import false_selections
+    >>> X = planted("blobs", n_useful=20, n_noise=80).table
+    >>> found = false_selections(SCFS(n_clusters=3), X, random_state=0)
+    >>> 15 <= found.largest_k <= 25
+    True
+    """
+    checked_selector(selector, "false_selections")
+    table = checked_table(selector, X)
+    n_features = table.shape[1]
+    count = min(n_features, MOST_DECOYS) if n_decoys is None else n_decoys
+    check_scalar(count, "n_decoys", Integral, min_val=1, max_val=n_features)
+    check_scalar(n_repeats, "n_repeats", Integral, min_val=1)
+    check_scalar(target, "target", Real, min_val=0, max_val=1)
+    random = check_random_state(random_state)
+    columns = {
+        f"repeat {number}": np.sort(random.choice(n_features, count, replace=False))
+        for number in range(n_repeats)
+    }
+    works = _works(selector, columns, random, n_features)
+    finished = fit_all(
+        table,
+        works,
+        Effort(n_jobs, time_budget, verbose),
+        title="false_selections",
+        stacklevel=4,
+    )
+    return _estimate(_false_counts(finished, columns, n_features), target)
+
+
+def with_decoys(columns: Index, seed: int, X: Any) -> Any:
+    """Return X and, to its right, the columns with their values permuted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(12.0).reshape(4, 3)
+    >>> np.sort(with_decoys(np.array([1]), 0, X), axis=0)[:, [1, 3]].T
+    array([[ 1.,  4.,  7., 10.],
+           [ 1.,  4.,  7., 10.]])
+    """
+    random = np.random.default_rng(seed)
+    sparse = bool(sp.issparse(X))
+    if not sparse:
+        return np.hstack([X, random.permuted(X[:, columns], axis=0)])
+    decoys = sp.csc_array(X[:, columns])
+    # The values of a column go to other rows; zeros go with them.
+    for start, end in zip(decoys.indptr[:-1], decoys.indptr[1:], strict=True):
+        rows = random.choice(X.shape[0], end - start, replace=False)
+        decoys.indices[start:end] = rows
+    decoys.has_sorted_indices = False
+    return sp.hstack([X, decoys], format=X.format)
+
+
+def false_among_best(originals: Float, decoys: Float, columns: Index) -> Float:
+    """Return, for each k, how many decoys say that a feature is false.
+
+    Parameters
+    ----------
+    originals : ndarray of shape (p,)
+        Scores of the features.
+    decoys : ndarray of shape (d,)
+        Scores of the decoys of some features.
+    columns : ndarray of shape (d,)
+        Those features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores, decoys = np.array([9.0, 2.0, 4.0]), np.array([5.0, 3.0, 1.0])
+    >>> false_among_best(scores, decoys, np.arange(3))
+    array([0., 0., 2.])
+    """
+    # A tie is no victory of the original.
+    lost = decoys >= originals[columns]
+    pairs = np.sort(np.concatenate([decoys[lost], originals[columns][lost]]))
+    thresholds = np.sort(originals)[::-1]
+    above: Index = len(pairs) - np.searchsorted(pairs, thresholds, side="left")
+    # As many decoys as there are columns would have said so more often.
+    return np.asarray(above * (len(originals) / len(columns)), np.float64)
+
+
+def _works(
+    selector: UnsupervisedSelector,
+    columns: dict[str, Index],
+    random: np.random.RandomState,
+    n_features: int,
+) -> list[Work]:
+    works = []
+    for name, chosen in columns.items():
+        copy = seeded(selector, random.randint(LARGEST_SEED))
+        copy.set_params(n_features_to_select=selector._resolve_number(n_features))
+        table = partial(with_decoys, chosen, random.randint(LARGEST_SEED))
+        works.append(Work(name, copy, table))
+    return works
+
+
+def _false_counts(
+    finished: Finished, columns: dict[str, Index], n_features: int
+) -> Float:
+    return np.array(
+        [
+            false_among_best(scores[:n_features], scores[n_features:], columns[name])
+            for (name, *_), scores in zip(*finished, strict=True)
+        ]
+    )
+
+
+def _estimate(counts: Float, target: float) -> FalseSelections:
+    """Return the estimate from the counts of each repeat (repeats x p)."""
+    n_repeats, n_features = counts.shape
+    number = np.arange(1, n_features + 1)
+    # One more over all repeats, as for knockoffs: none seen does not mean none.
+    expected = counts.mean(axis=0) + 1 / n_repeats
+    # The false features of X vary as those of a repeat do, at least as a count does;
+    # to this comes the error of the mean.
+    spread = counts.var(axis=0, ddof=1) if n_repeats > 1 else expected
+    margin = norm.ppf((1 + CONFIDENCE) / 2) * np.sqrt(
+        np.maximum(expected, spread) * (1 + 1 / n_repeats)
+    )
+    share = _never_falling(np.minimum(expected / number, 1.0))
+    lower = np.clip((counts.mean(axis=0) - margin) / number, 0.0, share)
+    upper = np.clip((expected + margin) / number, share, 1.0)
+    under = np.flatnonzero(share <= target)
+    largest = int(under[-1]) + 1 if len(under) else 0
+    return FalseSelections(share, lower, upper, largest, n_repeats)
+
+
+def _never_falling(shares: Float) -> Float:
+    """Return for each k the least share of it and of all larger k."""
+    return np.asarray(np.minimum.accumulate(shares[::-1])[::-1])

@@ -1,0 +1,160 @@
+"""Stability selection: the features that a selector chooses on most subsamples."""
+
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ufselect._sklearn_compat import Interval
+from ufselect.evaluation import selection_stability
+from ufselect.evaluation.stability import Stability
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
+from ufselect.numerics.rank_aggregation import combined_scores, ranks_of
+from ufselect.selectors import all_selectors
+from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.tuning.fits import (
+    EFFORT_CONSTRAINTS,
+    LARGEST_SEED,
+    Effort,
+    Work,
+    checked_selector,
+    fit_all,
+    seeded,
+)
+
+# Cheap, and content with however few samples, for it needs no clusters.
+DEFAULT_SELECTOR = "LaplacianScore"
+
+
+class StabilitySelection(UnsupervisedSelector):
+    """Stability selection over any selector.
+
+    Fits the selector to many subsamples of the rows and keeps the features that are
+    chosen most often.
+
+    Parameters
+    ----------
+    selector : selector or None, default=None
+        Whom to ask. None is ``LaplacianScore``. What it says about
+        ``n_features_to_select`` is not used.
+    n_features_to_select : int, float or None, default=None
+        Number of features, fraction of them, or None for half.
+    n_subsamples : int, default=50
+        Number of subsamples.
+    fraction : float, default=0.5
+        Share of the rows in a subsample, drawn without replacement; two rows at least.
+    n_jobs : int or None, default=None
+        Subsamples fitted at once, through joblib; None is one.
+    time_budget : float or None, default=None
+        Seconds after which no further subsample is started. The first always is.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the subsamples, and source of seeds for a selector that has none.
+    verbose : bool, default=False
+        Print each subsample as it finishes.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (p,)
+        ``(m + 1 / g) / (M + 1)`` for a feature that is chosen on m of M subsamples and
+        whose ranks have the geometric mean g, which so tells apart features that are
+        chosen equally often.
+    order_ : ndarray of shape (p,)
+        Features from best to worst.
+    frequency_ : ndarray of shape (p,)
+        Share of the subsamples on which each feature is chosen.
+    stability_ : Stability or None
+        The index of Nogueira, Sechidis and Brown with its variance and its interval of
+        95 %. None if all features are wanted, or if only one subsample was fitted.
+    n_subsamples_ : int
+        Number of subsamples that were fitted.
+
+    Notes
+    -----
+    A subsample that the selector cannot rank, such as one with fewer rows than
+    clusters, is left out with a warning that says why. Rows of a memory-mapped X are
+    read into memory, one subsample at a time for each job.
+
+    References
+    ----------
+    N. Meinshausen, P. Buehlmann. Stability selection. Journal of the Royal Statistical
+    Society B 72 (2010) 417-473.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ufselect import LaplacianScore, StabilitySelection
+    >>> X = load_iris().data
+    >>> selector = StabilitySelection(LaplacianScore(), 2, random_state=0).fit(X)
+    >>> selector.frequency_
+    array([0., 0., 1., 1.])
+    >>> selector.stability_.value
+    1.0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **UnsupervisedSelector._parameter_constraints,
+        "selector": [None, UnsupervisedSelector],
+        "n_subsamples": [Interval(Integral, 1, None, closed="left")],
+        "fraction": [Interval(Real, 0, 1, closed="neither")],
+        **EFFORT_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        selector: UnsupervisedSelector | None = None,
+        n_features_to_select: int | float | None = None,
+        *,
+        n_subsamples: int = 50,
+        fraction: float = 0.5,
+        n_jobs: int | None = None,
+        time_budget: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.selector = selector
+        self.n_features_to_select = n_features_to_select
+        self.n_subsamples = n_subsamples
+        self.fraction = fraction
+        self.n_jobs = n_jobs
+        self.time_budget = time_budget
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        effort = Effort(self.n_jobs, self.time_budget, self.verbose)
+        works = self._works(data.shape[0])
+        scores = fit_all(data.raw, works, effort, title=type(self).__name__).scores
+        self.n_subsamples_, n_features = scores.shape
+        best = np.argsort(-scores, axis=1, kind="stable")[:, : self.n_selected_]
+        times = np.bincount(best.ravel(), minlength=n_features)
+        self.frequency_ = times / self.n_subsamples_
+        self.stability_ = self._stability(best, n_features)
+        ties = combined_scores(ranks_of(scores), "log-rank")
+        return (times + ties) / (self.n_subsamples_ + 1)
+
+    def _works(self, n_samples: int) -> list[Work]:
+        random = check_random_state(self.random_state)
+        selector = self.selector
+        if selector is None:
+            selector = all_selectors()[DEFAULT_SELECTOR]()
+        checked_selector(selector, "StabilitySelection")
+        # A share of a few samples may be less than the two that a fit needs.
+        size = max(2, round(self.fraction * n_samples))
+        works = []
+        for number in range(self.n_subsamples):
+            rows = np.sort(random.choice(n_samples, size, replace=False))
+            copy = seeded(selector, random.randint(LARGEST_SEED))
+            copy.set_params(n_features_to_select=self.n_selected_)
+            works.append(Work(f"subsample {number}", copy, partial(_rows, rows)))
+        return works
+
+    def _stability(self, best: Index, n_features: int) -> Stability | None:
+        if self.n_subsamples_ < 2 or self.n_selected_ == n_features:
+            return None
+        return selection_stability(best, n_features)
+
+
+def _rows(rows: Index, X: Any) -> Any:
+    return X[rows]

@@ -1,0 +1,279 @@
+"""Consensus: members, their parameters, and what becomes of their rankings."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from ufselect import (
+    MCFS,
+    SCFS,
+    Consensus,
+    LaplacianScore,
+    MaxVariance,
+    RandomSelection,
+    all_selectors,
+)
+from ufselect.data import planted as planted_set
+from ufselect.numerics.rank_aggregation import COMBINATIONS, ranks_of
+
+
+@pytest.fixture
+def X(planted):
+    return planted(40, 12, n_informative=5).X
+
+
+def ranks(selector, X):
+    order = selector.fit(X).order_
+    places = np.empty(len(order))
+    places[order] = np.arange(1.0, len(order) + 1)
+    return places
+
+
+def test_the_score_is_one_over_the_geometric_mean_of_the_ranks(X):
+    members = [LaplacianScore(), MaxVariance(), SCFS(n_clusters=3, random_state=0)]
+    consensus = Consensus(members).fit(X)
+
+    expected = np.array([ranks(clone(member), X) for member in members])
+
+    np.testing.assert_array_equal(consensus.rankings_, expected)
+    np.testing.assert_allclose(
+        consensus.scores_, 1 / np.prod(expected, axis=0) ** (1 / 3)
+    )
+
+
+@pytest.mark.parametrize("combine", COMBINATIONS)
+def test_the_consensus_of_equals_is_their_ranking(X, combine):
+    consensus = Consensus([MaxVariance()] * 3, combine=combine).fit(X)
+
+    np.testing.assert_array_equal(consensus.order_, MaxVariance().fit(X).order_)
+    np.testing.assert_allclose(consensus.agreement_, 1.0)
+
+
+def test_members_are_fitted_for_every_number_of_clusters(X):
+    members = [("a", SCFS()), ("b", LaplacianScore())]
+    consensus = Consensus(members, n_clusters=[2, 4], random_state=0).fit(X)
+
+    assert list(consensus.members_) == ["a n_clusters=2", "a n_clusters=4", "b"]
+    parameters = consensus.members_["a n_clusters=4"]
+    alone = SCFS(**parameters)
+    assert parameters["n_clusters"] == 4
+    np.testing.assert_array_equal(consensus.rankings_[1], ranks(alone, X))
+
+
+def test_the_default_members_are_those_of_the_documentation(X):
+    consensus = Consensus(n_clusters=3, random_state=0).fit(X)
+
+    assert list(consensus.members_) == ["scfs n_clusters=3", "laplacianscore"]
+
+
+def test_preparations_may_differ_between_members(X):
+    members = [
+        (str(kind), SCFS(n_clusters=3, standardize=kind)) for kind in (True, False)
+    ]
+    units = X * 10.0 ** (np.arange(12) % 4)
+
+    rankings = Consensus(members, random_state=0).fit(units).rankings_
+
+    assert (rankings[0] != rankings[1]).any()
+
+
+def test_members_are_told_how_many_features_are_wanted(X):
+    wanted = Consensus([MCFS(n_clusters=3, n_features_to_select=9)], 4).fit(X)
+
+    np.testing.assert_array_equal(wanted.rankings_[0], ranks(MCFS(4, n_clusters=3), X))
+
+
+def test_the_consensus_is_better_than_its_worst_member():
+    data = planted_set("blobs", n_samples=60, n_useful=10, n_noise=40)
+    members = [("noise", RandomSelection()), ("ls", LaplacianScore())]
+
+    kept = Consensus(members, 10, random_state=0).fit(data.table).get_support()
+
+    assert data.informative[kept].mean() > 10 / 50
+
+
+# Members that fail
+
+
+def test_a_member_that_fails_is_left_out_with_its_name_and_reason(X):
+    consensus = Consensus([("many", SCFS(n_clusters=41)), ("ls", LaplacianScore())])
+
+    with pytest.warns(UserWarning, match=r"many \(ValueError: n_clusters=41 but X has"):
+        consensus.fit(X)
+
+    assert list(consensus.members_) == ["ls"]
+    assert consensus.rankings_.shape == (1, 12)
+
+
+def test_the_warning_points_to_the_caller_of_fit(X):
+    consensus = Consensus([("many", SCFS(n_clusters=41)), ("ls", LaplacianScore())])
+
+    with pytest.warns(UserWarning, match="many") as caught:
+        consensus.fit(X)
+
+    assert caught[0].filename == __file__
+
+
+def test_a_member_that_needs_too_much_memory_is_left_out(X):
+    consensus = Consensus([("big", MCFS(max_memory=1.0)), ("ls", LaplacianScore())])
+
+    with pytest.warns(UserWarning, match=r"big .*max_memory"):
+        consensus.fit(X)
+
+    assert list(consensus.members_) == ["ls"]
+
+
+def test_that_all_members_fail_is_an_error(X):
+    with pytest.raises(ValueError, match="all of 1 fits failed: scfs"):
+        Consensus([SCFS(n_clusters=41)]).fit(X)
+
+
+def test_a_time_budget_leaves_the_first_member(X):
+    consensus = Consensus(n_clusters=[2, 3], time_budget=1e-9, random_state=0)
+
+    with pytest.warns(UserWarning, match="time_budget=1e-09"):
+        consensus.fit(X)
+
+    assert list(consensus.members_) == ["scfs n_clusters=2"]
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"selectors": []}, ValueError, "nobody to ask"),
+        ({"selectors": [SCFS]}, TypeError, "no selector; give an instance"),
+        ({"selectors": ["SCFS"]}, TypeError, "'SCFS', which is no selector"),
+        ({"selectors": [("a", MCFS(), 3)]}, TypeError, "which is no selector"),
+        (
+            {"selectors": [("a", SCFS()), ("a", MCFS())]},
+            ValueError,
+            "Names provided are not unique",
+        ),
+        ({"selectors": [("combine", SCFS())]}, ValueError, "conflict"),
+        ({"selectors": [SCFS(n_clusters=-1)]}, ValueError, "'n_clusters' parameter"),
+        ({"n_clusters": [0, 2]}, ValueError, "'n_clusters' parameter of SCFS"),
+        ({"n_clusters": [2.5]}, ValueError, "'n_clusters' parameter of SCFS"),
+        ({"n_clusters": []}, ValueError, r"n_clusters=\[\] holds no number"),
+        ({"combine": "borda"}, ValueError, "'combine' parameter"),
+        ({"time_budget": 0}, ValueError, "'time_budget' parameter"),
+    ],
+)
+def test_a_mistake_is_refused_with_its_value(X, parameters, error, message):
+    with pytest.raises(error, match=message):
+        Consensus(**parameters).fit(X)
+
+
+# Parameters of members
+
+
+def test_parameters_of_members_have_names():
+    consensus = Consensus([("scfs", SCFS(alpha=2.0)), ("ls", LaplacianScore())])
+
+    consensus.set_params(scfs__alpha=3.0, ls__n_neighbors=7, combine="best-rank")
+
+    assert consensus.get_params()["scfs__alpha"] == 3.0
+    assert consensus.get_params()["ls"].n_neighbors == 7
+    assert consensus.combine == "best-rank"
+
+
+def test_members_without_names_are_named_by_their_class():
+    consensus = Consensus([SCFS(), MCFS(), SCFS(alpha=2.0)])
+
+    consensus.set_params(mcfs__n_clusters=4)
+
+    assert consensus.get_params()["scfs-2__alpha"] == 2.0
+    assert consensus.selectors[1].n_clusters == 4
+
+
+def test_a_member_is_replaced_by_name():
+    consensus = Consensus([("first", SCFS()), ("second", MCFS())])
+
+    consensus.set_params(second=LaplacianScore(), first__alpha=5.0)
+
+    assert isinstance(consensus.get_params()["second"], LaplacianScore)
+    assert consensus.selectors[0][1].alpha == 5.0
+
+
+def test_new_members_and_their_parameters_are_set_at_once():
+    consensus = Consensus([("old", SCFS())])
+
+    consensus.set_params(selectors=[("new", MCFS())], new__n_clusters=3)
+
+    assert consensus.selectors[0][1].n_clusters == 3
+
+
+def test_an_unknown_member_is_refused():
+    with pytest.raises(ValueError, match="Invalid parameter 'other'"):
+        Consensus([("scfs", SCFS())]).set_params(other__alpha=1.0)
+
+
+@pytest.mark.parametrize(
+    "members", [[("scfs", SCFS()), ("mcfs", MCFS())], [SCFS(), MCFS()]]
+)
+def test_a_clone_has_members_of_its_own(members):
+    consensus = Consensus(members)
+
+    copy = clone(consensus).set_params(scfs__alpha=9.0)
+
+    assert consensus.get_params()["scfs__alpha"] == "auto"
+    assert copy.get_params()["scfs__alpha"] == 9.0
+
+
+def test_fit_leaves_the_members_as_they_were(X):
+    member = SCFS(n_clusters=3)
+    Consensus([member], random_state=0).fit(X)
+
+    assert member.random_state is None
+    assert member.n_features_to_select is None
+    assert not hasattr(member, "scores_")
+
+
+def test_a_pickled_fit_comes_back_whole(X):
+    members = [("scfs", SCFS(n_clusters=3)), ("ls", LaplacianScore())]
+    consensus = Consensus(members, random_state=0).fit(X)
+
+    restored = pickle.loads(pickle.dumps(consensus))
+
+    np.testing.assert_array_equal(restored.scores_, consensus.scores_)
+    assert restored.members_ == consensus.members_
+
+
+def test_a_consensus_may_be_a_member(X):
+    inner = Consensus([LaplacianScore(), MaxVariance()])
+    outer = Consensus([("inner", inner), ("ls", LaplacianScore())]).fit(X)
+
+    np.testing.assert_array_equal(
+        outer.rankings_[0], ranks_of(clone(inner).fit(X).scores_)[0]
+    )
+
+
+def test_workers_do_not_matter(X):
+    alone = Consensus(n_clusters=[2, 3], random_state=0).fit(X)
+    together = Consensus(n_clusters=[2, 3], random_state=0, n_jobs=2).fit(X)
+
+    np.testing.assert_array_equal(alone.scores_, together.scores_)
+
+
+def test_sparse_data_reach_the_members_sparse(X, monkeypatch):
+    seen = []
+    fit = MaxVariance._score_features
+
+    def noted(self, data, summary):
+        seen.append(sp.issparse(data.raw))
+        return fit(self, data, summary)
+
+    monkeypatch.setattr(MaxVariance, "_score_features", noted)
+    Consensus([MaxVariance()]).fit(sp.csr_array(X))
+
+    assert seen == [True]
+
+
+def test_it_is_no_method_of_its_own():
+    assert "Consensus" not in all_selectors()
+    assert "StabilitySelection" not in all_selectors()

@@ -1,0 +1,288 @@
+"""Decoys: how they are made, what they count, and whether the estimate holds."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from ufselect import (
+    MCFS,
+    SCFS,
+    Consensus,
+    LaplacianScore,
+    MaxVariance,
+    RandomSelection,
+)
+from ufselect.data import planted as planted_set
+from ufselect.tuning import false_selections
+from ufselect.tuning.decoys import false_among_best, with_decoys
+
+TALL = {"n_samples": 60, "n_useful": 15, "n_noise": 35}
+WIDE = {"n_samples": 40, "n_useful": 15, "n_noise": 135}
+SPARSE_IN_USE = {"n_samples": 90, "n_useful": 10, "n_noise": 90}
+DESIGNS = [
+    ("blobs", TALL),
+    ("blobs", WIDE),
+    ("blobs", SPARSE_IN_USE),
+    ("rings", TALL),
+    ("rings", SPARSE_IN_USE),
+    ("subspaces", TALL),
+    ("subspaces", SPARSE_IN_USE),
+    ("counts", TALL),
+    ("counts", WIDE),
+    ("counts", SPARSE_IN_USE),
+]
+
+
+@pytest.fixture
+def X(planted):
+    return planted(40, 12, n_informative=5).X
+
+
+# The decoys
+
+
+@pytest.mark.parametrize(
+    "form", [np.asarray, sp.csr_array, sp.csc_array, sp.csr_matrix]
+)
+def test_a_decoy_has_the_values_of_its_column_in_other_rows(X, form):
+    X = X * (np.abs(X) > 0.5)
+    columns = np.array([2, 5, 11])
+
+    joined = with_decoys(columns, 0, form(X))
+
+    if sp.issparse(joined):
+        assert joined.format == form(X).format
+        joined = joined.toarray()
+    np.testing.assert_array_equal(joined[:, :12], X)
+    np.testing.assert_array_equal(
+        np.sort(joined[:, 12:], axis=0), np.sort(X[:, columns], axis=0)
+    )
+    assert (joined[:, 12:] != X[:, columns]).any(axis=0).all()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csc_array])
+def test_decoys_are_permuted_each_on_its_own(form):
+    same = np.tile(np.arange(1.0, 21.0)[:, np.newaxis], (1, 3))
+
+    joined = with_decoys(np.arange(3), 0, form(same))
+
+    decoys = (joined.toarray() if sp.issparse(joined) else joined)[:, 3:]
+    assert len({column.tobytes() for column in decoys.T}) == 3
+
+
+def test_decoys_of_sparse_columns_go_to_all_rows_alike():
+    column = sp.csc_array(np.eye(5)[:, :1])
+
+    joined = [with_decoys([0], seed, column).toarray() for seed in range(500)]
+
+    places = [table[:, 1].argmax() for table in joined]
+    assert np.bincount(places, minlength=5).min() > 60
+
+
+def test_single_precision_and_X_are_kept(X):
+    single = sp.csr_array(X.astype(np.float32))
+    before = single.copy()
+
+    joined = with_decoys(np.arange(12), 0, single)
+
+    assert joined.dtype == np.float32
+    assert (single != before).nnz == 0
+
+
+# What is counted
+
+
+def naive_count(originals, decoys, columns, k):
+    """The definition of the module, pair by pair."""
+    threshold = sorted(originals, reverse=True)[k - 1]
+    count = 0
+    for decoy, column in zip(decoys, columns, strict=True):
+        if decoy >= originals[column]:
+            count += int(decoy >= threshold) + int(originals[column] >= threshold)
+    return count * len(originals) / len(columns)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_counts_are_those_of_the_definition(seed):
+    random = np.random.RandomState(seed)
+    originals = random.randint(10, size=12).astype(float)
+    columns = np.sort(random.choice(12, 5, replace=False))
+    decoys = random.randint(10, size=5).astype(float)
+
+    counts = false_among_best(originals, decoys, columns)
+
+    expected = [naive_count(originals, decoys, columns, k) for k in range(1, 13)]
+    np.testing.assert_allclose(counts, expected)
+
+
+def test_counts_are_right_on_average_where_all_is_noise():
+    random = np.random.RandomState(0)
+
+    counts = np.mean(
+        [
+            false_among_best(random.rand(20), random.rand(20), np.arange(20))
+            for _ in range(4000)
+        ],
+        axis=0,
+    )
+
+    # All of the k best are false, so that k should be counted.
+    np.testing.assert_allclose(counts, np.arange(1, 21), rtol=0.1)
+
+
+def test_decoys_of_useful_columns_do_not_count():
+    useful, noise = np.array([9.0, 8.0]), np.array([1.0, 3.0])
+
+    # The decoys of the useful columns rank above all noise.
+    counts = false_among_best(
+        np.concatenate([useful, noise]), np.array([6.0, 5.0, 2.0, 0.0]), np.arange(4)
+    )
+
+    np.testing.assert_array_equal(counts, [0, 0, 0, 2])
+
+
+# The estimate
+
+
+def test_a_random_ranking_is_all_false(X):
+    found = false_selections(RandomSelection(), X, n_repeats=40, random_state=0)
+
+    assert found.largest_k == 0
+    assert found.share[5:].min() > 0.8
+
+
+def test_a_method_that_cannot_tell_a_decoy_learns_nothing(X):
+    found = false_selections(MaxVariance(), X, random_state=0)
+
+    np.testing.assert_array_equal(found.share, 1.0)
+    assert found.largest_k == 0
+
+
+def test_shares_never_fall_and_lie_in_their_interval(X):
+    found = false_selections(SCFS(n_clusters=3), X, random_state=0)
+
+    assert (np.diff(found.share) >= 0).all()
+    assert (found.lower <= found.share).all()
+    assert (found.share <= found.upper).all()
+    assert found.lower.min() >= 0
+    assert found.upper.max() <= 1
+
+
+@pytest.mark.parametrize("target", [0.0, 0.1, 0.5, 1.0])
+def test_the_largest_k_is_the_last_under_the_target(X, target):
+    found = false_selections(LaplacianScore(), X, target=target, random_state=0)
+
+    assert found.largest_k == np.sum(found.share <= target)
+
+
+def test_without_a_decoy_above_the_share_is_one_over_repeats(planted):
+    X = planted(40, 12, n_informative=5, distance=20.0).X
+
+    found = false_selections(LaplacianScore(), X, n_repeats=4, random_state=0)
+
+    assert found.share[4] == pytest.approx(1 / 4 / 5)
+    assert found.lower[4] == 0.0
+
+
+def covered(selector, seed):
+    """Return for how many designs the interval holds the true share."""
+    hits = 0
+    for geometry, size in DESIGNS:
+        data = planted_set(geometry, seed=seed, **size)
+        found = false_selections(selector, data.table, random_state=seed)
+        alone = clone(selector)
+        if "random_state" in alone.get_params():
+            alone.set_params(random_state=seed)
+        k = size["n_useful"]
+        true = np.mean(~data.informative[alone.fit(data.table).order_[:k]])
+        hits += found.lower[k - 1] <= true <= found.upper[k - 1]
+    return hits
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        SCFS(n_clusters=3),
+        LaplacianScore(),
+        MCFS(n_clusters=3),
+        Consensus(n_clusters=3),
+    ],
+    ids=lambda selector: type(selector).__name__,
+)
+def test_the_interval_holds_the_true_share_in_eight_of_ten_designs(selector):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        hits = covered(selector, seed=3)
+
+    assert hits >= 8
+
+
+# Calls
+
+
+def test_fewer_decoys_than_columns_are_scaled_up():
+    data = planted_set("subspaces", **SPARSE_IN_USE)
+    selector = LaplacianScore()
+
+    few = false_selections(
+        selector, data.table, n_decoys=50, n_repeats=20, random_state=0
+    )
+    many = false_selections(selector, data.table, n_repeats=20, random_state=0)
+
+    np.testing.assert_allclose(few.share[30:60], many.share[30:60], atol=0.2)
+
+
+def test_the_same_seed_gives_the_same_estimate_whoever_works(X):
+    first = false_selections(SCFS(n_clusters=3), X, random_state=0)
+    second = false_selections(SCFS(n_clusters=3), X, random_state=0, n_jobs=2)
+
+    np.testing.assert_array_equal(first.share, second.share)
+
+
+def test_a_sparse_X_stays_sparse(X, monkeypatch):
+    seen = []
+    score = LaplacianScore._score_features
+
+    def noted(self, data, summary):
+        seen.append(sp.issparse(data.raw))
+        return score(self, data, summary)
+
+    monkeypatch.setattr(LaplacianScore, "_score_features", noted)
+    false_selections(LaplacianScore(), sp.csr_array(X), n_repeats=2, random_state=0)
+
+    assert seen == [True, True]
+
+
+def test_a_time_budget_leaves_the_first_repeat(X):
+    with pytest.warns(UserWarning, match="1 of 5 fits") as caught:
+        found = false_selections(LaplacianScore(), X, time_budget=1e-9, random_state=0)
+
+    assert found.n_repeats == 1
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_decoys": 13}, "n_decoys == 13, must be <= 12"),
+        ({"n_decoys": 0}, "n_decoys == 0, must be >= 1"),
+        ({"n_repeats": 0}, "n_repeats == 0, must be >= 1"),
+        ({"target": 1.5}, "target == 1.5, must be <= 1"),
+    ],
+)
+def test_a_mistake_is_refused_with_its_value(X, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        false_selections(LaplacianScore(), X, **parameters)
+
+
+def test_missing_values_are_refused_with_the_name_of_their_column(X):
+    frame = pd.DataFrame(X).add_prefix("gene ")
+    frame.iloc[3, 4] = np.nan
+
+    with pytest.raises(ValueError, match="NaN in column 'gene 4'"):
+        false_selections(LaplacianScore(), frame)

@@ -1,0 +1,154 @@
+"""Many fits: sharing, time budgets, failures and seeds."""
+
+import functools
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.exceptions import ConvergenceWarning
+
+from ufselect import MCFS, SCFS, Consensus, LaplacianScore, MaxVariance
+from ufselect.numerics import graphs
+from ufselect.tuning import fits
+from ufselect.tuning.fits import Effort, Work, fit_all, seeded
+
+TOO_MANY = SCFS(n_clusters=1000)
+
+
+@pytest.fixture
+def X(planted):
+    return planted(40, 12, n_informative=5).X
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Replace the clock by one that each look moves on by a second."""
+    times = iter(range(10**6))
+    monkeypatch.setattr(fits.time, "monotonic", lambda: next(times))
+
+
+def works(*selectors):
+    return [
+        Work(f"work {number}", selector) for number, selector in enumerate(selectors)
+    ]
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_workers_do_not_matter(X, backend):
+    selectors = [SCFS(n_clusters=c, random_state=0) for c in (2, 3, 4)]
+    alone = fit_all(X, works(*selectors), Effort(), title="all", share=True)
+
+    with parallel_config(backend=backend):
+        together = fit_all(X, works(*selectors), Effort(2), title="all", share=True)
+
+    np.testing.assert_array_equal(together.scores, alone.scores)
+    assert [work.name for work in together.works] == ["work 0", "work 1", "work 2"]
+
+
+@pytest.mark.parametrize(("share", "searches"), [(True, 1), (False, 2)])
+def test_a_search_for_neighbours_is_shared_where_asked_for(
+    X, monkeypatch, share, searches
+):
+    seen = []
+    search = graphs._search
+
+    @functools.wraps(search)
+    def counted(*arguments):
+        seen.append(arguments)
+        return search(*arguments)
+
+    monkeypatch.setattr(graphs, "_search", counted)
+    selectors = [LaplacianScore(), LaplacianScore(weights="heat")]
+    fit_all(X, works(*selectors), Effort(), title="all", share=share)
+
+    assert len(seen) == searches
+
+
+def test_nothing_is_kept_after_the_last_fit(X):
+    fit_all(X, works(SCFS(n_clusters=2)), Effort(), title="all", share=True)
+
+    assert vars(fits._worker) == {}
+
+
+def test_no_fit_is_started_after_the_time_budget(X, clock):
+    effort = Effort(time_budget=2.5)
+
+    with pytest.warns(UserWarning, match=r"3 of 5 fits; work 3 and what comes after"):
+        finished = fit_all(X, works(*[MaxVariance()] * 5), effort, title="all")
+
+    # The clock is read at the start and before each fit but the first.
+    assert [work.name for work in finished.works] == ["work 0", "work 1", "work 2"]
+
+
+def test_the_first_fit_has_no_time_budget(X, clock):
+    with pytest.warns(UserWarning, match="1 of 2 fits"):
+        finished = fit_all(
+            X, works(*[MaxVariance()] * 2), Effort(time_budget=1e-9), title="all"
+        )
+
+    assert len(finished.works) == 1
+
+
+def test_enough_time_changes_nothing(X):
+    finished = fit_all(
+        X, works(*[MaxVariance()] * 3), Effort(time_budget=1e6), title="all"
+    )
+
+    assert len(finished.works) == 3
+
+
+def test_failures_are_left_out_and_named_with_their_reason(X):
+    with pytest.warns(
+        UserWarning, match=r"2 of 3 fits failed: work 0, work 2 \(ValueError: n_cluste"
+    ):
+        finished = fit_all(
+            X, works(TOO_MANY, MaxVariance(), TOO_MANY), Effort(), title="all"
+        )
+
+    assert [work.name for work in finished.works] == ["work 1"]
+
+
+def test_many_failures_of_one_kind_are_told_briefly(X):
+    with pytest.warns(UserWarning, match=r"work 7 and 2 more \(ValueError"):
+        fit_all(X, works(*[TOO_MANY] * 10, MaxVariance()), Effort(), title="all")
+
+
+def test_that_all_fail_is_an_error(X):
+    with pytest.raises(ValueError, match=r"all of 2 fits failed: work 0, work 1 \(Val"):
+        fit_all(X, works(TOO_MANY, TOO_MANY), Effort(), title="all")
+
+
+def test_a_warning_of_a_fit_reaches_the_caller(X):
+    hasty = SCFS(n_clusters=3, max_iter=1, random_state=0)
+
+    with pytest.warns(ConvergenceWarning, match="max_iter=1"):
+        fit_all(X, works(hasty), Effort(), title="all")
+
+
+def test_progress_is_told_fit_by_fit(X, capsys):
+    with pytest.warns(UserWarning, match="1 of 2"):
+        fit_all(X, works(TOO_MANY, MaxVariance()), Effort(verbose=True), title="all")
+
+    assert capsys.readouterr().out.splitlines() == [
+        "all: work 0 failed (1 of 2)",
+        "all: work 1 done (2 of 2)",
+    ]
+
+
+def test_seeds_are_set_only_where_there_are_none():
+    members = [("free", SCFS()), ("tied", SCFS(random_state=5)), ("ls", MCFS())]
+    selector = Consensus(members)
+
+    copy = seeded(selector, 7)
+
+    seeds = {k: v for k, v in copy.get_params().items() if k.endswith("random_state")}
+    assert seeds == {
+        "random_state": 7,
+        "free__random_state": 7,
+        "tied__random_state": 5,
+    }
+    assert selector.get_params()["free__random_state"] is None
+
+
+def test_a_selector_without_chance_needs_no_seed():
+    assert seeded(LaplacianScore(), 7).get_params() == LaplacianScore().get_params()
