@@ -62,9 +62,13 @@ class FitProgress:
         if self.verbose:
             name = type(self.estimator).__name__
             print(f"{name} iteration {iteration + 1}: objective {objective:.6g}")  # noqa: T201 - what verbose asks for
+        return self.step("iteration", metadata)
+
+    def step(self, name: str, metadata: dict[str, Any]) -> bool:
+        """Report one part of the fit; return whether a callback wants it to stop."""
         if self.context is None:
             return False
-        task = self.context.subcontext(task_name="iteration")
+        task = self.context.subcontext(task_name=name)
         task.call_on_fit_task_begin(estimator=self.estimator, metadata=metadata)
         self.stopped |= task.call_on_fit_task_end(
             estimator=self.estimator, metadata=metadata

@@ -222,6 +222,18 @@ def test_the_interval_holds_the_true_share_in_eight_of_ten_designs(selector):
     assert hits >= 8
 
 
+@pytest.mark.parametrize("size", [TALL, WIDE, SPARSE_IN_USE])
+def test_samples_of_equal_depth_have_no_structure_but_the_planted(size):
+    data = planted_set("counts", **size)
+    shares = data.table / data.table.sum(axis=1, keepdims=True)
+
+    deep = false_selections(LaplacianScore(), data.table, random_state=0)
+    even = false_selections(LaplacianScore(), shares, random_state=0)
+
+    assert even.largest_k < deep.largest_k
+    assert 0.8 * size["n_useful"] <= even.largest_k <= 1.2 * size["n_useful"]
+
+
 # Calls
 
 

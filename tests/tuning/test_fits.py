@@ -1,13 +1,21 @@
 """Many fits: sharing, time budgets, failures and seeds."""
 
 import functools
+import importlib.util
 
 import numpy as np
 import pytest
 from joblib import parallel_config
 from sklearn.exceptions import ConvergenceWarning
 
-from ufselect import MCFS, SCFS, Consensus, LaplacianScore, MaxVariance
+from ufselect import (
+    MCFS,
+    SCFS,
+    Consensus,
+    LaplacianScore,
+    MaxVariance,
+    StabilitySelection,
+)
 from ufselect.numerics import graphs
 from ufselect.tuning import fits
 from ufselect.tuning.fits import Effort, Work, fit_all, seeded
@@ -152,3 +160,73 @@ def test_seeds_are_set_only_where_there_are_none():
 
 def test_a_selector_without_chance_needs_no_seed():
     assert seeded(LaplacianScore(), 7).get_params() == LaplacianScore().get_params()
+
+
+# Callbacks
+
+
+class Recorder:
+    """Keeps what a fit reports; asks it to stop after some parts."""
+
+    def __init__(self, stop_after=None):
+        self.stop_after = stop_after
+        self.parts = []
+        self.calls = []
+
+    def setup(self, estimator, context):
+        self.calls.append("setup")
+
+    def teardown(self, estimator, context):
+        self.calls.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context, *, metadata=None):
+        self.calls.append("begin")
+
+    def on_fit_task_end(self, estimator, context, *, metadata=None):
+        self.calls.append("end")
+        if metadata is not None:
+            self.parts.append((metadata["name"], metadata["state"]))
+        return len(self.parts) == self.stop_after
+
+
+needs_callbacks = pytest.mark.skipif(
+    importlib.util.find_spec("sklearn.callback") is None,
+    reason="this scikit-learn has no callbacks",
+)
+
+
+@needs_callbacks
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_callback_hears_of_every_member(X, n_jobs):
+    recorder = Recorder()
+    members = [("a", MaxVariance()), ("b", SCFS(n_clusters=1000))]
+    consensus = Consensus(members, n_jobs=n_jobs).set_callbacks(recorder)
+
+    with pytest.warns(UserWarning, match="1 of 2 fits failed"):
+        consensus.fit(X)
+
+    assert recorder.parts == [("a", "done"), ("b", "failed")]
+    assert recorder.calls[0] == "setup"
+    assert recorder.calls[-1] == "teardown"
+    assert recorder.calls.count("begin") == recorder.calls.count("end") == 3
+
+
+@needs_callbacks
+def test_a_callback_can_end_the_subsamples(X):
+    recorder = Recorder(stop_after=3)
+    selector = StabilitySelection(random_state=0).set_callbacks(recorder)
+
+    selector.fit(X)
+
+    assert selector.n_subsamples_ == 3
+
+
+@needs_callbacks
+def test_a_callback_hears_the_end_of_a_fit_that_fails(X):
+    recorder = Recorder()
+    consensus = Consensus([TOO_MANY]).set_callbacks(recorder)
+
+    with pytest.raises(ValueError, match="all of 1 fits failed"):
+        consensus.fit(X)
+
+    assert recorder.calls.count("begin") == recorder.calls.count("end") == 2

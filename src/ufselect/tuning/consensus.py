@@ -10,6 +10,8 @@ from sklearn.utils import check_random_state
 
 from ufselect._sklearn_compat import (
     BaseComposition,
+    CallbackSupportMixin,
+    FitProgress,
     Interval,
     StrOptions,
     name_estimators,
@@ -38,7 +40,7 @@ DEFAULT_MEMBERS = ("SCFS", "LaplacianScore")
 Named = list[tuple[str, UnsupervisedSelector]]
 
 
-class Consensus(UnsupervisedSelector, BaseComposition):
+class Consensus(CallbackSupportMixin, UnsupervisedSelector, BaseComposition):
     """Consensus of several selectors.
 
     Every member ranks all features; the ranks of a feature are combined. Members may be
@@ -179,9 +181,11 @@ default="log-rank"
         self.selectors = named
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        effort = Effort(self.n_jobs, self.time_budget, self.verbose)
+        works = self._works()
+        progress = FitProgress(self, len(works), verbose=False, unit=1.0)
+        effort = Effort(self.n_jobs, self.time_budget, self.verbose, progress)
         finished = fit_all(
-            data.raw, self._works(), effort, title=type(self).__name__, share=True
+            data.raw, works, effort, title=type(self).__name__, share=True
         )
         self.members_ = {
             work.name: work.selector.get_params() for work in finished.works

@@ -98,7 +98,8 @@ def false_selections(
     What a decoy lacks is dependence on other columns, and only that can be told. A
     method that looks at each column alone, such as ``MaxVariance``, cannot tell a
     column from its decoy, and its share is estimated as one. Where all columns depend
-    on something, such as the depth of sequencing, all of them have structure.
+    on something, such as the depth of sequencing, all of them have structure: divide
+    such samples by their depth before.
 
     Examples
     --------

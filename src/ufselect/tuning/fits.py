@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from ufselect._sklearn_compat import Interval
+from ufselect._sklearn_compat import FitProgress, Interval
 from ufselect.matrix import Float
 from ufselect.matrix.sharing import SharedResults, shared_results
 from ufselect.selectors.base import UnsupervisedSelector
@@ -39,11 +39,17 @@ class Work(NamedTuple):
 
 
 class Effort(NamedTuple):
-    """Who fits, for how many seconds, and whether to tell about it."""
+    """Who fits, for how many seconds, and who is told about it."""
 
     n_jobs: int | None = None
     time_budget: float | None = None
     verbose: bool = False
+    progress: FitProgress | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a callback wants no more fits."""
+        return self.progress is not None and self.progress.stopped
 
 
 class Finished(NamedTuple):
@@ -74,7 +80,8 @@ def fit_all(
     works : sequence of Work
         The first of them is started even if there is no time for it.
     effort : Effort
-        No fit is started after its time budget; one that runs is not interrupted.
+        No fit is started after its time budget, or after a callback wants to stop;
+        one that runs is not interrupted.
     title : str
         Who asks, for messages.
     share : bool
@@ -87,10 +94,11 @@ def fit_all(
     try:
         for outcome in _outcomes(X, works, effort, token):
             outcomes.append(outcome)
-            if effort.verbose:
-                _tell(title, works, outcomes)
+            _tell(title, works, outcomes, effort)
     finally:
         vars(_worker).clear()
+        if effort.progress is not None:
+            effort.progress.finish()
     for message in [
         _failures(works, outcomes, title),
         _unstarted(works, len(outcomes), effort, title),
@@ -140,15 +148,15 @@ def _outcomes(
         batch_size=1,
     )
     yield from parallel(
-        delayed(_scores_or_reason)(X, work, token)
-        for work in _in_time(works, effort.time_budget)
+        delayed(_scores_or_reason)(X, work, token) for work in _in_time(works, effort)
     )
 
 
-def _in_time(works: Sequence[Work], budget: float | None) -> Iterator[Work]:
+def _in_time(works: Sequence[Work], effort: Effort) -> Iterator[Work]:
+    budget = effort.time_budget
     end = np.inf if budget is None else time.monotonic() + budget
     for index, work in enumerate(works):
-        if index > 0 and time.monotonic() >= end:
+        if index > 0 and (effort.stopped or time.monotonic() >= end):
             return
         yield work
 
@@ -175,10 +183,15 @@ def _sharing(token: str | None) -> AbstractContextManager[Any]:
     return shared_results(_worker.results)
 
 
-def _tell(title: str, works: Sequence[Work], outcomes: Sequence[Float | str]) -> None:
+def _tell(
+    title: str, works: Sequence[Work], outcomes: Sequence[Float | str], effort: Effort
+) -> None:
     state = "failed" if isinstance(outcomes[-1], str) else "done"
     name = works[len(outcomes) - 1].name
-    print(f"{title}: {name} {state} ({len(outcomes)} of {len(works)})")  # noqa: T201 - what verbose asks for
+    if effort.verbose:
+        print(f"{title}: {name} {state} ({len(outcomes)} of {len(works)})")  # noqa: T201 - what verbose asks for
+    if effort.progress is not None:
+        effort.progress.step("fit", {"name": name, "state": state})
 
 
 def _failures(
@@ -204,7 +217,7 @@ def _failures(
 def _unstarted(
     works: Sequence[Work], n_started: int, effort: Effort, title: str
 ) -> str | None:
-    if n_started == len(works):
+    if n_started == len(works) or effort.stopped:
         return None
     return (
         f"{title}: time_budget={effort.time_budget} seconds were used up after "

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ufselect._sklearn_compat import Interval
+from ufselect._sklearn_compat import CallbackSupportMixin, FitProgress, Interval
 from ufselect.evaluation import selection_stability
 from ufselect.evaluation.stability import Stability
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
@@ -28,7 +28,7 @@ from ufselect.tuning.fits import (
 DEFAULT_SELECTOR = "LaplacianScore"
 
 
-class StabilitySelection(UnsupervisedSelector):
+class StabilitySelection(CallbackSupportMixin, UnsupervisedSelector):
     """Stability selection over any selector.
 
     Fits the selector to many subsamples of the rows and keeps the features that are
@@ -123,8 +123,9 @@ class StabilitySelection(UnsupervisedSelector):
         self.verbose = verbose
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        effort = Effort(self.n_jobs, self.time_budget, self.verbose)
         works = self._works(data.shape[0])
+        progress = FitProgress(self, len(works), verbose=False, unit=1.0)
+        effort = Effort(self.n_jobs, self.time_budget, self.verbose, progress)
         scores = fit_all(data.raw, works, effort, title=type(self).__name__).scores
         self.n_subsamples_, n_features = scores.shape
         best = np.argsort(-scores, axis=1, kind="stable")[:, : self.n_selected_]
