@@ -9,7 +9,6 @@ from joblib import parallel_config
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import (
-    MCFS,
     SCFS,
     Consensus,
     LaplacianScore,
@@ -18,7 +17,7 @@ from ufselect import (
 )
 from ufselect.numerics import graphs
 from ufselect.tuning import fits
-from ufselect.tuning.fits import Effort, Work, fit_all, seeded
+from ufselect.tuning.fits import Effort, Work, fit_all
 
 TOO_MANY = SCFS(n_clusters=1000)
 
@@ -141,25 +140,6 @@ def test_progress_is_told_fit_by_fit(X, capsys):
         "all: work 0 failed (1 of 2)",
         "all: work 1 done (2 of 2)",
     ]
-
-
-def test_seeds_are_set_only_where_there_are_none():
-    members = [("free", SCFS()), ("tied", SCFS(random_state=5)), ("ls", MCFS())]
-    selector = Consensus(members)
-
-    copy = seeded(selector, 7)
-
-    seeds = {k: v for k, v in copy.get_params().items() if k.endswith("random_state")}
-    assert seeds == {
-        "random_state": 7,
-        "free__random_state": 7,
-        "tied__random_state": 5,
-    }
-    assert selector.get_params()["free__random_state"] is None
-
-
-def test_a_selector_without_chance_needs_no_seed():
-    assert seeded(LaplacianScore(), 7).get_params() == LaplacianScore().get_params()
 
 
 # Callbacks

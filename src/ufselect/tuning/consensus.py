@@ -25,13 +25,11 @@ from ufselect.numerics.rank_aggregation import (
 )
 from ufselect.selectors import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.tuning.fits import (
+from ufselect.tuning.fits import Effort, Work, fit_all
+from ufselect.tuning.members import (
     EFFORT_CONSTRAINTS,
     LARGEST_SEED,
-    Effort,
-    Work,
     checked_selector,
-    fit_all,
     seeded,
 )
 

@@ -5,27 +5,17 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from ufselect._sklearn_compat import FitProgress, Interval
+from ufselect._sklearn_compat import FitProgress
 from ufselect.matrix import Float
 from ufselect.matrix.sharing import SharedResults, shared_results
 from ufselect.selectors.base import UnsupervisedSelector
 
-# What many fits have in common, as parameters of a selector.
-EFFORT_CONSTRAINTS: dict[str, list[Any]] = {
-    "n_jobs": [None, Integral],
-    "time_budget": [None, Interval(Real, 0, None, closed="neither")],
-    "random_state": ["random_state"],
-    "verbose": ["boolean"],
-}
-LARGEST_SEED = np.iinfo(np.int32).max
 # Of many fits that fail for the same reason, a message names so many.
 MOST_NAMES = 8
 
@@ -107,34 +97,6 @@ def fit_all(
             warnings.warn(message, UserWarning, stacklevel=stacklevel - 1)
     good = [i for i, outcome in enumerate(outcomes) if not isinstance(outcome, str)]
     return Finished([works[i] for i in good], np.array([outcomes[i] for i in good]))
-
-
-def seeded(selector: UnsupervisedSelector, seed: int) -> UnsupervisedSelector:
-    """Return an unfitted copy in which a seed stands wherever there was none."""
-    copy = clone(selector)
-    missing = {
-        name: seed
-        for name, value in copy.get_params().items()
-        if value is None and name.split("__")[-1] == "random_state"
-    }
-    return copy.set_params(**missing)
-
-
-def checked_selector(selector: Any, owner: str) -> UnsupervisedSelector:
-    """Return the selector if it is one and its parameters are valid."""
-    if not isinstance(selector, UnsupervisedSelector):
-        raise TypeError(
-            f"{owner} was given {selector!r}, which is no selector; give an instance "
-            "such as SCFS()."
-        )
-    # Fits inside another fit do not look at their parameters again.
-    selector._validate_params()
-    return selector
-
-
-def checked_table(selector: UnsupervisedSelector, X: Any) -> Any:
-    """Return X as a fit would see it, or refuse it as a fit would."""
-    return clone(selector)._validated(X, reset=True)
 
 
 def _outcomes(

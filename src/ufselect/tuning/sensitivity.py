@@ -15,14 +15,11 @@ from ufselect.numerics.rank_aggregation import (
     top_overlap,
 )
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.tuning.fits import (
+from ufselect.tuning.fits import Effort, Finished, Work, fit_all
+from ufselect.tuning.members import (
     LARGEST_SEED,
-    Effort,
-    Finished,
-    Work,
     checked_selector,
     checked_table,
-    fit_all,
     seeded,
 )
 

@@ -14,13 +14,11 @@ from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.numerics.rank_aggregation import combined_scores, ranks_of
 from ufselect.selectors import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.tuning.fits import (
+from ufselect.tuning.fits import Effort, Work, fit_all
+from ufselect.tuning.members import (
     EFFORT_CONSTRAINTS,
     LARGEST_SEED,
-    Effort,
-    Work,
     checked_selector,
-    fit_all,
     seeded,
 )
 
