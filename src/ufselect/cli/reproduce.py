@@ -27,9 +27,6 @@ def add_parser(commands: Any) -> None:
         metavar="FILE",
         help="the page (default: NAME.html here; the store lies beside it)",
     )
-    parser.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="write the tables as Markdown"
-    )
     add_run_options(parser)
     parser.set_defaults(run=run)
 

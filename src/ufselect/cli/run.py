@@ -30,9 +30,6 @@ def add_parser(commands: Any) -> None:
         metavar="FILE",
         help="SQLite file of the results (default: NAME-OF-PLAN.sqlite here)",
     )
-    parser.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="write the tables as Markdown"
-    )
     add_run_options(parser)
     parser.set_defaults(run=run)
 
@@ -56,6 +53,9 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--dask",
         metavar="ADDRESS",
         help="compute on the workers of this Dask scheduler instead",
+    )
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write the tables as Markdown"
     )
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     parser.add_argument("--json", action="store_true", help="print JSON for scripts")
