@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ufselect.matrix.base import DataMatrix, Float
+from ufselect.matrix.base import DataMatrix, Float, Index
 from ufselect.numerics.ridge import (
     ridge_through_features,
     ridge_through_samples,
@@ -72,6 +72,13 @@ class ReweightedRidge:
         cross = self.matrix.transpose_dot(target)
         coef = ridge_through_features(self.gram, cross, slack)
         return coef, target - self.matrix.dot(coef)
+
+    def only(self, columns: Index) -> "ReweightedRidge":
+        """Return the same for some of the columns, through the same side of X."""
+        fewer = ReweightedRidge(self.matrix.take(columns), wide=True)
+        if self.gram is not None:
+            fewer.wide, fewer.gram = False, self.gram[np.ix_(columns, columns)]
+        return fewer
 
     def residual_matrix(self, slack: Float) -> Float:
         """Return the n x n matrix that turns any target into its residual."""

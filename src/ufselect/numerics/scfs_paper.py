@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ufselect.matrix.base import DataMatrix, Float
-from ufselect.numerics.ridge import ridge_through_features, ridge_through_samples
+from ufselect.numerics.reweighted import ReweightedRidge
 from ufselect.numerics.row_sparse import row_norms
 from ufselect.numerics.scfs_exact import Products, Report
 
@@ -32,25 +32,16 @@ class _WeightedRidge:
     """The W step, on the rows of W that have not vanished."""
 
     def __init__(self, matrix: DataMatrix, n_targets: int) -> None:
-        self.columns = matrix
+        self.ridge = ReweightedRidge(matrix)
         self.active = np.arange(matrix.shape[1])
         self.coef: Float = np.zeros((matrix.shape[1], n_targets))
         self.slack: Float = np.ones(matrix.shape[1])
-        wide = matrix.shape[1] > matrix.shape[0]
-        self.gram = None if wide else matrix.feature_gram()
 
     def solve(self, target: Float, ratio: float) -> Float:
         """Update W for slacks times ratio; return the fitted ``X W``."""
-        slack = ratio * self.slack
-        if self.gram is None:
-            coef, residual = ridge_through_samples(self.columns, target, slack)
-            fitted = target - residual
-        else:
-            cross = self.columns.transpose_dot(target)
-            coef = ridge_through_features(self.gram, cross, slack)
-            fitted = self.columns.dot(coef)
+        coef, residual = self.ridge.solve(target, ratio * self.slack)
         self.coef[self.active] = coef
-        return fitted
+        return target - residual
 
     def reweight(self) -> float:
         """Set the slacks from the row norms of W; return ``|W|_21``."""
@@ -61,9 +52,7 @@ class _WeightedRidge:
         if 0 < 2 * len(alive) <= len(self.active):
             self.active = self.active[alive]
             self.slack = self.slack[alive]
-            self.columns = self.columns.take(alive)
-            if self.gram is not None:
-                self.gram = self.gram[np.ix_(alive, alive)]
+            self.ridge = self.ridge.only(alive)
         return float(norms.sum())
 
 
