@@ -52,8 +52,7 @@ def reproduction_sections(comparison: Comparison) -> list[Section]:
         if metric in comparison.plan.judge.metrics:
             blocks: list[Block] = [Paragraph(summary_of(comparison, metric))]
             blocks.append(cell_table(comparison, metric, others))
-            reasons = reason_table(comparison, metric)
-            blocks += [reasons] if reasons.rows else []
+            blocks += [Paragraph(reason) for reason in reasons_of(comparison, metric)]
             blocks += bar_charts(comparison, metric)
             sections.append(Section(title, blocks))
     sections.append(
@@ -85,17 +84,17 @@ def summary_of(comparison: Comparison, metric: str) -> str:
     return f"{counts}; {absent} rows without data. {VERDICTS}"
 
 
-def reason_table(comparison: Comparison, metric: str) -> Table:
-    """Return why rows of ours differ, where they do and the reason is known."""
+def reasons_of(comparison: Comparison, metric: str) -> list[str]:
+    """Return why rows of ours differ, a sentence for each method that does."""
     differing: dict[str, list[str]] = {}
     for name, label, *cells in cell_table(comparison, metric, ()).rows:
         if cells[HEADER.index("verdict") - 2] in ("above", "below"):
             differing.setdefault(label, []).append(name)
-    rows = [
-        [label, ", ".join(names), comparison.published.reasons.get(label, "not known")]
+    known = comparison.published.reasons
+    return [
+        f"{label} differs on {', '.join(names)}. {known.get(label, 'Why is not known.')}"
         for label, names in differing.items()
     ]
-    return Table(["method", "differs on", "reason"], rows)
 
 
 def _cell_rows(
@@ -215,10 +214,7 @@ def comparison_as_text(comparison: Comparison, render: Render = text_table) -> s
             table = cell_table(comparison, metric, others)
             parts.append(f"{title}, percent. {summary_of(comparison, metric)}")
             parts.append(render(table.header, table.rows))
-            reasons = reason_table(comparison, metric).rows
-            parts += [
-                f"{label} on {names}: {reason}" for label, names, reason in reasons
-            ]
+            parts += reasons_of(comparison, metric)
     return "\n\n".join(parts) + "\n"
 
 
