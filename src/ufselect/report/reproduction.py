@@ -33,6 +33,7 @@ VERDICTS = (
     "Verdict: within two published standard deviations of the published mean, above, "
     "or below."
 )
+UNKNOWN = "Why is not known."
 HEADER = (
     "data set",
     "method",
@@ -92,7 +93,7 @@ def reasons_of(comparison: Comparison, metric: str) -> list[str]:
             differing.setdefault(label, []).append(name)
     known = comparison.published.reasons
     return [
-        f"{label} differs on {', '.join(names)}. {known.get(label, 'Why is not known.')}"
+        f"{label} differs on {', '.join(names)}. {known.get(label, UNKNOWN)}"
         for label, names in differing.items()
     ]
 
