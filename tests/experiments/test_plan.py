@@ -81,7 +81,10 @@ def test_a_method_without_chance_needs_one_seed_only():
             {"methods": [{"selector": "SCSF"}]},
             "methods[0].selector is 'SCSF'; it could",
         ),
-        ({"methods": [{"label": "x"}]}, "methods[0].selector is None"),
+        (
+            {"methods": [{"label": "x"}]},
+            "methods[0].selector is missing; it must be a text",
+        ),
         (
             {"methods": [{"selector": "SCFS"}, {"selector": "SCFS"}]},
             "two methods have the label 'SCFS'",
@@ -124,3 +127,11 @@ def test_a_file_that_is_not_toml_is_named(tmp_path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"plan\.toml does not exist"):
         read_plan(tmp_path / "plan.toml")
+
+
+@pytest.mark.parametrize("key", ["name", "sets", "features"])
+def test_a_key_that_is_not_there_is_said_to_be_missing(key):
+    content = {name: value for name, value in MINIMAL.items() if name != key}
+
+    with pytest.raises(ValueError, match=f"{key} is missing"):
+        parse_plan(content)

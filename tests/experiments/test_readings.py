@@ -87,5 +87,4 @@ def test_a_place_without_a_score_has_no_reading():
     results = Results([role(FIXED, 0)], [])
 
     assert results.reading(PLACE, FIXED, "accuracy") is None
-    assert results.sizes(PLACE, "accuracy") == []
     assert np.size(results.curves(PLACE, FIXED, "accuracy")) == 0

@@ -6,7 +6,7 @@ what could stand there.
 
 import inspect
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -91,10 +91,6 @@ class Plan:
     methods: tuple[Method, ...]
     judge: Judge
     seed: int
-
-    def with_sets(self, sets: Iterable[str]) -> "Plan":
-        """Return the plan for other data sets."""
-        return Plan(**{**self.__dict__, "sets": tuple(sets)})
 
 
 def read_plan(path: Path) -> Plan:

@@ -27,6 +27,8 @@ def text_at(
 ) -> str:
     """Return the text at a key."""
     value = content.get(key, default)
+    if value is None:
+        raise ValueError(f"{where}{key} is missing; it must be a text")
     if not isinstance(value, str):
         raise ValueError(f"{where}{key} is {value!r}; it must be a text")
     return value
@@ -47,6 +49,8 @@ def integer_at(
 def list_at(content: Mapping[str, Any], key: str, kind: type) -> list[Any]:
     """Return the list at a key, which has at least one item, all of a kind."""
     value = content.get(key)
+    if value is None:
+        raise ValueError(f"{key} is missing; it must be a list with at least one item")
     if not isinstance(value, list) or not value:
         raise ValueError(
             f"{key} is {value!r}; it must be a list with at least one item"

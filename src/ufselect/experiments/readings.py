@@ -83,14 +83,6 @@ class Results:
         ]
         return np.array(rows, dtype=np.float64)
 
-    def sizes(self, place: Place, metric: str) -> list[int]:
-        """Return the numbers of features at which a place was judged."""
-        for reading in (FIXED, GRID):
-            for role in self.roles(place, reading):
-                if by_size := self._scores_of(role, metric):
-                    return sorted(by_size)
-        return []
-
     def score_of(self, role: Role, metric: str) -> dict[int, float]:
         """Return the mean over repetitions of one ranking, by number of features."""
         by_size = self._scores_of(role, metric)
