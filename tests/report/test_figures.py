@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from svg_reading import SVG, words_of
 
 from ufselect.report import (
     Picture,
@@ -32,7 +33,6 @@ HOSTILE = [
     "遺伝子",
     "",
 ]
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def draw_bars(names=("SCFS", "random")):
@@ -82,12 +82,6 @@ def plain(draw):
 @cache
 def hostile(draw):
     return draw(HOSTILE)
-
-
-def words_of(svg):
-    return [
-        element.text or "" for element in ElementTree.fromstring(svg).iter(SVG + "text")
-    ]
 
 
 @pytest.fixture(autouse=True)
@@ -310,3 +304,14 @@ def test_absent_matplotlib_is_named_with_the_remedy(draw, monkeypatch):
 
     with pytest.raises(ImportError, match=r"pip install 'ufselect\[report\]'"):
         draw()
+
+
+def test_marks_of_logarithmic_axes_are_text_not_formulas():
+    for svg in (plain(draw_ranges), plain(draw_convergence)):
+        assert not [word for word in words_of(svg) if "$" in word or "math" in word]
+
+
+def test_maps_have_ticks_for_names_too():
+    svg = surface(["heat", True], [5, 10], {"ORL": [[1, 2], [3, 4]]}, label="score")
+
+    assert {"heat", "True", "5", "10"} <= set(words_of(svg))

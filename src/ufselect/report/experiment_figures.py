@@ -22,8 +22,8 @@ NO_HISTORY = (
 )
 CURVES = (
     "The share of its way that an objective has left, from its first value (1) to its "
-    "last (0), which need not be where it would end: at the fixed setting, or in the "
-    "middle of the grid where that has no curve."
+    "last (0, drawn at the foot), which need not be where it would end; at the fixed "
+    "setting, or in the middle of the grid where that has no curve."
 )
 
 

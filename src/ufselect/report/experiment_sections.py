@@ -49,7 +49,9 @@ def settings_blocks(experiment: Experiment) -> list[Block]:
     return [
         Table(header, rows, "Methods; what is not named is at its default."),
         _version_table(experiment),
-        Paragraph(f"Seed of the plan: {experiment.plan.seed}. To run it again:"),
+        Paragraph(
+            f"Seed of the plan: {experiment.plan.seed}. With its file, it is run by:"
+        ),
         Preformatted(command),
     ]
 
@@ -87,7 +89,7 @@ def _method_row(method: Method) -> list[str]:
         method.selector,
         _settings(method.fixed_point()) or "defaults",
         str(method.seeds),
-        _choices(method.grid) or "-",
+        _choices(method) or "-",
         str(points) if points else "-",
     ]
 
@@ -96,10 +98,12 @@ def _settings(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={short_value(value)}" for name, value in values.items())
 
 
-def _choices(grid: Mapping[str, list[Any]]) -> str:
-    return "; ".join(
-        f"{name}={', '.join(map(short_value, values))}" for name, values in grid.items()
-    )
+def _choices(method: Method) -> str:
+    said = [
+        f"{name}={', '.join(map(short_value, values))}"
+        for name, values in method.grid.items()
+    ]
+    return "; ".join([*said, "warm starts"] if method.warm_start else said)
 
 
 def _version_table(experiment: Experiment) -> Table:

@@ -13,11 +13,11 @@ def power_of_ten(value: float) -> str:
     Examples
     --------
     >>> from ufselect.report.scales import power_of_ten
-    >>> [power_of_ten(value) for value in (0.0001, 1, 100, 0.5, 0)]
-    ['10⁻⁴', '1', '10²', '0.5', '0']
+    >>> [power_of_ten(value) for value in (0.0001, 1, 10, 100, 0.5, 0)]
+    ['10⁻⁴', '1', '10', '10²', '0.5', '0']
     """
     mantissa, exponent = f"{value:e}".split("e")
-    if float(mantissa) != 1 or int(exponent) == 0:
+    if float(mantissa) != 1 or int(exponent) in (0, 1):
         return f"{value:g}"
     return "10" + str(int(exponent)).translate(SUPERSCRIPTS)
 
