@@ -103,7 +103,7 @@ def test_run_and_report_make_the_same_page(computed, folder):
 
 def test_the_page_has_every_section_with_its_figures(folder):
     page = page_of()
-    headings = re.findall(r"<h2>(.*?)</h2>", page)
+    headings = re.findall(r"<h2.*?>(.*?)</h2>", page)
     figures = [part.split("</svg>")[0] for part in page.split("<svg")[1:]]
     labels = [re.search(r'aria-label="(.*?)[ :;]', figure)[1] for figure in figures]
 

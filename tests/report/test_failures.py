@@ -37,7 +37,7 @@ def test_other_reasons_and_other_methods_have_lines_of_their_own():
     )
 
     assert lines == [
-        "SCFS, 1 cell (lung 1): MemoryError: ",
+        "SCFS, 1 cell (lung 1): MemoryError:",
         "SCFS, 1 cell (lung 1): ValueError: W = 0",
         "NDFS, 1 cell (lung 1): ValueError: W = 0",
     ]
@@ -48,3 +48,9 @@ def test_a_cell_with_two_roles_is_counted_once():
     (line,) = lines_of({role("lung", 0): reason, role("lung", 0, FIXED): reason})
 
     assert line == "SCFS, 1 cell (lung 1): ValueError: W = 0"
+
+
+def test_a_reason_of_several_lines_is_one_line():
+    (line,) = lines_of({role("lung", 0): "ArpackError: no\n  convergence"})
+
+    assert line == "SCFS, 1 cell (lung 1): ArpackError: no convergence"

@@ -40,7 +40,8 @@ def failure_list(results: Results, reasons: Mapping[str, str]) -> list[str]:
             for role in results.roles(place, reading):
                 key = role.cell.key
                 if key in reasons:
-                    kind = (place.label, NUMBER.sub("#", reasons[key]))
+                    reason = " ".join(reasons[key].split())  # of one line
+                    kind = (place.label, NUMBER.sub("#", reason))
                     failure = found.setdefault(kind, Failure(place.label))
-                    failure.cells[key] = (place.set_name, reasons[key])
+                    failure.cells[key] = (place.set_name, reason)
     return [str(failure) for failure in found.values()]
