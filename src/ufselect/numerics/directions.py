@@ -8,6 +8,9 @@ from ufselect.numerics.permutation import permuted_columns
 from ufselect.numerics.scfs_exact import sample_products
 from ufselect.numerics.starts import leading_components
 
+# By so much the largest variance of noise varies from one permutation to the next.
+MARGIN = 1.05
+
 
 def n_directions(centred: DataMatrix, most: int, random: np.random.RandomState) -> int:
     """Return the number of components with a larger variance than any of noise has.
@@ -16,7 +19,7 @@ def n_directions(centred: DataMatrix, most: int, random: np.random.RandomState) 
     keep their distribution and lose all they have to do with one another (Horn,
     Psychometrika 30, 1965). Numbers above ``most`` are not told apart.
     """
-    noise = leading_variances(_noise(centred, random), 1, random)[0]
+    noise = MARGIN * leading_variances(_noise(centred, random), most, random)[0]
     # A component of rounding errors is no direction, however little noise there is.
     variances = leading_variances(centred, most, random)
     return int(np.count_nonzero(variances > max(noise, 1e-12 * variances[0])))
