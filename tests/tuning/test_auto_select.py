@@ -1,11 +1,13 @@
 """AutoSelect: what it decides, from whom it asks, and when it cannot."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.io import loadmat
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -261,6 +263,22 @@ def test_few_distinct_samples_have_few_clusters(X, n_clusters):
 def test_wrong_parameters_are_refused(blobs, parameters, message):
     with pytest.raises(ValueError, match=message):
         AutoSelect(**parameters).fit(blobs.table)
+
+
+def research_files():
+    return sorted((data_folder() or Path("none")).glob("*.mat"))
+
+
+@pytest.mark.parametrize("path", research_files(), ids=lambda path: path.stem)
+def test_any_research_data_is_decided_about_as_it_is_stored(path):
+    # Integers of one byte, sparse columns: whatever is in the file.
+    X = loadmat(path)["X"]
+    X = X.tocsr()[:150] if sp.issparse(X) else X[:150]
+
+    selector = fitted(X)
+
+    assert 1 <= selector.get_support().sum() <= 300
+    assert len(selector.reasons_) == 2
 
 
 @pytest.mark.skipif(data_folder() is None, reason="needs research data")
