@@ -6,6 +6,7 @@ from ufselect.data.embedded import DataSet, digits_with_decoys, union_of_subspac
 from ufselect.data.labelled import LabelledSet, data_folder, read_labelled
 from ufselect.data.planted import GEOMETRIES, planted
 from ufselect.data.sets import load_set
+from ufselect.data.tables import Table, TableError, read_table
 from ufselect.data.transfer import Patience
 
 __all__ = [
@@ -15,6 +16,8 @@ __all__ = [
     "DataUnavailableError",
     "LabelledSet",
     "Patience",
+    "Table",
+    "TableError",
     "cache_folder",
     "catalogued_sets",
     "data_folder",
@@ -23,5 +26,6 @@ __all__ = [
     "load_set",
     "planted",
     "read_labelled",
+    "read_table",
     "union_of_subspaces",
 ]

@@ -1,0 +1,151 @@
+"""Which format a file has: by its first bytes, else by the end of its name."""
+
+import zipfile
+from pathlib import Path
+
+from ufselect.data.tables.sources import SUFFIXES, opened
+from ufselect.data.tables.table import TableError
+
+EXTENSIONS = {
+    ".csv": "text",
+    ".tsv": "text",
+    ".tab": "text",
+    ".txt": "text",
+    ".dat": "text",
+    ".data": "text",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".ipc": "feather",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".npy": "npy",
+    ".npz": "npz",
+    ".mat": "mat",
+    ".mtx": "mtx",
+    ".h5ad": "h5ad",
+}
+MAGIC = {
+    b"PAR1": "parquet",
+    b"ARROW1": "feather",
+    b"FEA1": "feather",
+    b"\x93NUMPY": "npy",
+    b"\x89HDF\r\n\x1a\n": "hdf5",
+    b"MATLAB 5.0 MAT-file": "mat",
+    b"MATLAB 7.3 MAT-file": "mat",
+    b"%%MatrixMarket": "mtx",
+    b"PK\x03\x04": "zip",
+}
+# Known, and not read: with the remedy.
+REFUSED = {
+    b"\xd0\xcf\x11\xe0": "is an old Excel file (.xls); save it as .xlsx or CSV",
+    b"%PDF": "is a PDF document; export the table as CSV",
+    b"\x28\xb5\x2f\xfd": "is compressed with Zstandard; decompress it first (zstd -d)",
+    b"7z\xbc\xaf\x27\x1c": "is a 7-Zip archive; unpack it first",
+    b"SQLite format 3": "is an SQLite database; export the table as CSV",
+    b"\x80\x02": "is a pickle, which may run programs; save it as .npy or CSV",
+    b"\x80\x03": "is a pickle, which may run programs; save it as .npy or CSV",
+    b"\x80\x04": "is a pickle, which may run programs; save it as .npy or CSV",
+    b"\x80\x05": "is a pickle, which may run programs; save it as .npy or CSV",
+    b"RDX": "is an R workspace; write.csv the table in R",
+    b"\x89PNG": "is a picture; give the table behind it",
+}
+TITLES = {
+    "text": "a text table",
+    "parquet": "a Parquet file",
+    "feather": "an Arrow file",
+    "excel": "an Excel workbook",
+    "npy": "a NumPy array",
+    "npz": "a NumPy archive",
+    "mat": "a MATLAB file",
+    "mtx": "a Matrix Market file",
+    "h5ad": "an AnnData file",
+}
+KNOWN = ".csv, .tsv, .txt, .parquet, .feather, .xlsx, .npy, .npz, .mat, .mtx and .h5ad"
+
+
+def format_by_name(path: Path) -> str | None:
+    """Return the format that the end of a name promises, whether compressed or not.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> format_by_name(Path("genes.tsv.gz")), format_by_name(Path("genes.doc"))
+    ('text', None)
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in SUFFIXES:
+        suffixes.pop()
+    return EXTENSIONS.get(suffixes[-1]) if suffixes else None
+
+
+def detect(path: Path, compression: str | None, name: str, notes: list[str]) -> str:
+    """Return the format of a file; what its bytes say counts more than its name."""
+    with opened(path, compression, name) as stream:
+        start = stream.read(4096)
+    if not start:
+        raise TableError(f"{name} is empty; export the table again")
+    promised = format_by_name(path)
+    found = _by_content(start, path, name)
+    if found is None:
+        return _without_magic(promised, start, name)
+    if promised not in (None, found):
+        notes.append(
+            f"{name} is {TITLES[found]}, whatever its name says, and was read as such."
+        )
+    return found
+
+
+def _by_content(start: bytes, path: Path, name: str) -> str | None:
+    for magic, reason in REFUSED.items():
+        if start.startswith(magic):
+            raise TableError(f"{name} {reason}")
+    found = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), "")
+    if found == "zip":
+        return _kind_of_archive(path, name)
+    if found == "hdf5":
+        return _kind_of_hdf5(path)
+    return found or None
+
+
+def _kind_of_archive(path: Path, name: str) -> str:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.namelist()
+    except zipfile.BadZipFile as error:
+        raise TableError(
+            f"{name} is cut off or damaged (zip: {error}); copy or download it again"
+        ) from error
+    if "[Content_Types].xml" in members:
+        return "excel"
+    if any(member.endswith(".npy") for member in members):
+        return "npz"
+    raise TableError(f"{name} is a zip archive; unpack it and give the table in it")
+
+
+def _kind_of_hdf5(path: Path) -> str:
+    """Tell AnnData from MATLAB by the name; without one, by what the file holds."""
+    promised = format_by_name(path)
+    if promised in ("mat", "h5ad"):
+        return promised
+    from ufselect.data.tables.hdf5 import opened_hdf5
+
+    with opened_hdf5(path, str(path)) as file:
+        return "h5ad" if {"obs", "var"} <= set(file) else "mat"
+
+
+def _without_magic(promised: str | None, start: bytes, name: str) -> str:
+    binary = b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if promised == "text" or (promised is None and not binary):
+        return "text"
+    if promised == "mat" and binary:  # version 4 has no magic
+        return "mat"
+    if promised is None:
+        raise TableError(f"{name} is of no known format; give one of {KNOWN}")
+    content = "something else" if binary else "text"
+    remedy = "" if binary else " as .csv if it is a text table"
+    raise TableError(
+        f"{name} is not {TITLES[promised]}: it begins like {content}; "
+        f"rename it{remedy} or export it again"
+    )

@@ -1,0 +1,168 @@
+"""What the first lines of a text table tell: delimiter, header, kinds of columns."""
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ufselect.data.tables.cells import DECIMAL_COMMA, THOUSANDS, is_text
+from ufselect.data.tables.table import Request, TableError
+from ufselect.data.tables.text_header import header_of
+from ufselect.data.tables.text_lines import Dialect
+
+CANDIDATES: tuple[str | None, ...] = (",", "\t", ";", "|", None)
+TITLES = {
+    ",": "commas",
+    "\t": "tabs",
+    ";": "semicolons",
+    "|": "vertical bars",
+    None: "white space",
+}
+# Enough to tell what a column holds; what the sample misses is noticed on reading.
+SAMPLED_LINES = 100
+SAMPLED_CELLS = 200_000
+
+
+class Layout(NamedTuple):
+    """How a text table is laid out.
+
+    ``names`` is None without a header. ``skipped`` lines come before the data.
+    """
+
+    dialect: Dialect
+    names: list[str] | None
+    width: int
+    skipped: int
+    text_columns: frozenset[int]
+    sample: list[list[str]]
+
+
+class _Preamble(NamedTuple):
+    length: int
+    comment: str | None
+    candidates: tuple[str | None, ...]
+
+
+def find_layout(
+    lines: Sequence[str], request: Request, name: str, notes: list[str]
+) -> Layout:
+    """Find the layout of a table from its first lines."""
+    preamble = _preamble(lines)
+    body = _sampled(lines[preamble.length :])
+    dialect = _dialect(body, preamble.candidates)
+    rows = list(dialect.rows(line for line in body if not dialect.is_blank(line)))
+    if not rows:
+        raise TableError(f"{name} has no data; export the table again")
+    comment = None if preamble.comment is None else dialect.cells(preamble.comment)
+    header = header_of(rows, comment, request.header)
+    skipped = preamble.length
+    if header is not None and header is not comment:
+        skipped += _height(body, rows[0], dialect)
+        rows = rows[1:]
+    if not rows:
+        raise TableError(f"{name} has a header and no data; export the table again")
+    notes.append(_description(dialect, header, preamble))
+    return _layout(dialect, header, rows, skipped)
+
+
+def _preamble(lines: Sequence[str]) -> _Preamble:
+    """Find comments, and the line with which Excel is told of the delimiter."""
+    length, comment, candidates = 0, None, CANDIDATES
+    for line in lines:
+        if line.startswith("sep=") and len(line.strip("\n")) == 5:
+            candidates = (line[4],)
+        elif line.startswith("#"):
+            comment = line.lstrip("# ")
+        elif line.strip():
+            break
+        length += 1
+    return _Preamble(length, comment, candidates)
+
+
+def _sampled(lines: Sequence[str]) -> list[str]:
+    """Return enough lines to judge by, with no quotation mark left open."""
+    sample: list[str] = []
+    n_characters = n_quotes = 0
+    for line in lines:
+        long = n_characters > 4 * SAMPLED_CELLS or len(sample) >= SAMPLED_LINES
+        if long and len(sample) >= 3 and n_quotes % 2 == 0:
+            break
+        sample.append(line)
+        n_characters += len(line)
+        n_quotes += line.count('"')
+    return sample
+
+
+def _dialect(lines: Sequence[str], candidates: Sequence[str | None]) -> Dialect:
+    """Choose the delimiter that gives rows of equal length and mostly numbers."""
+    some = [line for line in lines if line.strip()][:20]
+    best = max(candidates, key=lambda candidate: _fitness(some, candidate))
+    if _fitness(some, best) == (0.0, 0):
+        best = candidates[0]
+    return Dialect(best, "," if _has_decimal_comma(lines, best) else ".")
+
+
+def _fitness(lines: Sequence[str], delimiter: str | None) -> tuple[float, int]:
+    try:
+        rows = list(Dialect(delimiter).rows(lines))
+    except csv.Error:  # a cell longer than any cell is
+        return 0.0, 0
+    rows = rows[1:] or rows
+    if not rows:
+        return 0.0, 0
+    width, votes = Counter(map(len, rows)).most_common(1)[0]
+    if width < 2:
+        return 0.0, 0
+    cells = [cell for row in rows for cell in row[:200]]
+    numeric = sum(
+        not is_text(cell) or bool(DECIMAL_COMMA.fullmatch(cell)) for cell in cells
+    )
+    return votes / len(rows) * numeric / len(cells), width
+
+
+def _has_decimal_comma(lines: Sequence[str], delimiter: str | None) -> bool:
+    """Tell whether commas are decimal; 1,234 alone may be a thousand, too."""
+    if delimiter == ",":
+        return False
+    commas = (
+        cell
+        for row in Dialect(delimiter).raw_rows(line for line in lines if "," in line)
+        for cell in row
+        if DECIMAL_COMMA.fullmatch(cell.strip())
+    )
+    return any(delimiter == ";" or not THOUSANDS.fullmatch(cell) for cell in commas)
+
+
+def _height(body: Sequence[str], header: list[str], dialect: Dialect) -> int:
+    """Return how many lines the header takes, with what is blank before it."""
+    blank = next(i for i, line in enumerate(body) if not dialect.is_blank(line))
+    return blank + 1 + sum(cell.count("\n") for cell in header)
+
+
+def _layout(
+    dialect: Dialect, header: list[str] | None, rows: list[list[str]], skipped: int
+) -> Layout:
+    width = Counter(map(len, rows)).most_common(1)[0][0]
+    if header is not None and len(header) == width - 1:
+        # R leaves out the name of the row names; others end lines with a delimiter.
+        ends_empty = all(not row[-1].strip() for row in rows if row)
+        header = [*header, ""] if ends_empty else ["", *header]
+    if header is not None:
+        header = [cell.strip() for cell in header]
+        width = len(header)
+    complete = [row for row in rows if len(row) == width]
+    text_columns = frozenset(
+        place
+        for place, cells in enumerate(zip(*complete, strict=True))
+        if 2 * sum(map(is_text, cells)) > len(cells)
+    )
+    return Layout(dialect, header, width, skipped, text_columns, complete)
+
+
+def _description(
+    dialect: Dialect, header: list[str] | None, preamble: _Preamble
+) -> str:
+    heading = "a header" if header is not None else "no header"
+    decimal = ", decimal commas" if dialect.decimal == "," else ""
+    comments = ", comments before it" if preamble.comment is not None else ""
+    return f"Text with {TITLES[dialect.delimiter]}{decimal}, {heading}{comments}."
