@@ -31,26 +31,26 @@ def roles(names: Sequence[str], request: Request, name: str) -> Roles:
     identity = request.id_column
     labels = request.labels
     found = Roles(
-        None if identity is None else place_of(identity, names, name, "id"),
-        None if labels is None else place_of(labels, names, name, "label"),
-        frozenset(place_of(each, names, name, "drop") for each in request.drop),
+        None if identity is None else place_of(identity, names, name),
+        None if labels is None else place_of(labels, names, name),
+        frozenset(place_of(each, names, name) for each in request.drop),
     )
     _check_disjoint(found, names)
     return found
 
 
-def place_of(wanted: str, names: Sequence[str], name: str, use: str) -> int:
+def place_of(wanted: str, names: Sequence[str], name: str, kind: str = "column") -> int:
     """Return the place of a name among names; say which are near if it is not there.
 
     Examples
     --------
-    >>> place_of("age", ["id", "age"], "people.csv", "drop")
+    >>> place_of("age", ["id", "age"], "people.csv")
     1
-    >>> place_of("Agee", ["id", "age"], "people.csv", "drop")
+    >>> place_of("Agee", ["id", "age"], "people.csv")
     Traceback (most recent call last):
     ...
-    ufselect.data.tables.table.TableError: people.csv has no column 'Agee' to use as \
-drop column; did you mean 'age'?
+    ufselect.data.tables.table.TableError: people.csv has no column 'Agee'; did you \
+mean 'age'?
     """
     wanted = str(wanted)
     if wanted in names:
@@ -62,9 +62,7 @@ drop column; did you mean 'age'?
         if near
         else f"it has {listed(names)}"
     )
-    raise TableError(
-        f"{name} has no column {wanted!r} to use as {use} column; {remedy}"
-    )
+    raise TableError(f"{name} has no {kind} {wanted!r}; {remedy}")
 
 
 def _check_disjoint(found: Roles, names: Sequence[str]) -> None:

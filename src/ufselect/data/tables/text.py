@@ -12,6 +12,7 @@ from ufselect.data.tables.columns import (
     roles,
     unique_names,
 )
+from ufselect.data.tables.matrices import by_place
 from ufselect.data.tables.orientation import features_in_rows
 from ufselect.data.tables.table import File, Parts, Request, TableError
 from ufselect.data.tables.text_finish import finished
@@ -49,7 +50,7 @@ def _read(
     blocks = blocks_of(text, file.name)
     head = _head(blocks)
     layout = find_layout(head, request, file.name, notes)
-    columns = _columns(layout, request, file.name, notes)
+    columns = columns_of(layout, request, file.name, notes)
     rows = TextRows(layout, columns, file.name, request)
     line = layout.skipped
     for block in chain([head[line:]], blocks):
@@ -75,7 +76,9 @@ def _head(blocks: Iterator[list[str]]) -> list[str]:
     return head
 
 
-def _columns(layout: Layout, request: Request, name: str, notes: list[str]) -> Columns:
+def columns_of(
+    layout: Layout, request: Request, name: str, notes: list[str]
+) -> Columns:
     """Decide what each column is for, by its name and by the first rows."""
     names = _names(layout, notes)
     title = None if layout.names is None else layout.names[0]
@@ -84,7 +87,7 @@ def _columns(layout: Layout, request: Request, name: str, notes: list[str]) -> C
     if turned:  # labels and what to drop are rows, then
         named = request._replace(labels=None, drop=())
     if layout.names is None:
-        named = _by_place(named)
+        named = by_place(named)
     found = roles(names, named, name)
     automatic = found.identity is None and _has_identity(layout, found, title)
     if automatic:
@@ -103,19 +106,6 @@ def _names(layout: Layout, notes: list[str]) -> list[str]:
     names = unique_names(filled_names(layout.names), notes)
     # The first column may have an empty name, which says that it is no feature.
     return names if layout.names[0] else ["", *names[1:]]
-
-
-def _by_place(request: Request) -> Request:
-    """Let columns without names be called by their place: 3 is x3."""
-
-    def spelled(each: str) -> str:
-        return f"x{each}" if str(each).isdigit() else each
-
-    return request._replace(
-        labels=None if request.labels is None else spelled(request.labels),
-        id_column=None if request.id_column is None else spelled(request.id_column),
-        drop=tuple(map(spelled, request.drop)),
-    )
 
 
 def _is_turned(layout: Layout, request: Request, title: str | None) -> bool:

@@ -51,6 +51,7 @@ def _upright(
         id_column=_title(rows, identity),
         labels=None if labels is None else rows.kept[labels],
         label_column=None if labels is None else rows.columns.names[labels],
+        details={"places": (rows.columns.roles.identity, labels)},
         positions=places,
     )
 
@@ -152,6 +153,6 @@ def _check_pulled(
     """Refuse names of labels and of rows to drop that no row has."""
     known = [*(identity or []), *rows.pulled]
     if request.labels is not None:
-        place_of(request.labels, known, rows.name, "label")
+        place_of(request.labels, known, rows.name, "row")
     for each in request.drop:
-        place_of(each, known, rows.name, "drop")
+        place_of(each, known, rows.name, "row")

@@ -76,7 +76,4 @@ def _counts(
 
 
 def _in_order(values: Sequence[float | None]) -> bool:
-    return all(
-        a is not None and b is not None and a < b
-        for a, b in pairwise(values)
-    )
+    return all(a is not None and b is not None and a < b for a, b in pairwise(values))

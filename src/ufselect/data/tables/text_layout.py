@@ -62,7 +62,7 @@ def find_layout(
     if not rows:
         raise TableError(f"{name} has a header and no data; export the table again")
     notes.append(_description(dialect, header, preamble))
-    return _layout(dialect, header, rows, skipped)
+    return layout_of(dialect, header, rows, skipped)
 
 
 def _preamble(lines: Sequence[str]) -> _Preamble:
@@ -139,9 +139,10 @@ def _height(body: Sequence[str], header: list[str], dialect: Dialect) -> int:
     return blank + 1 + sum(cell.count("\n") for cell in header)
 
 
-def _layout(
+def layout_of(
     dialect: Dialect, header: list[str] | None, rows: list[list[str]], skipped: int
 ) -> Layout:
+    """Return the layout of rows of which the header is known."""
     width = Counter(map(len, rows)).most_common(1)[0][0]
     if header is not None and len(header) == width - 1:
         # R leaves out the name of the row names; others end lines with a delimiter.

@@ -62,8 +62,7 @@ class TextRows:
         block = self._at_once(lines, numbers)
         if block is None:
             block = self._by_cell(lines, numbers)
-        self.seen |= (block == block).any(axis=0)  # NaN alone differs from itself
-        self.rows.add(block)
+        self._add_block(block)
 
     def _is_row(self, line: str) -> bool:
         dialect = self.layout.dialect
@@ -111,17 +110,40 @@ class TextRows:
         rows = [line.rstrip("\n").split(delimiter, max(wanted) + 1) for line in lines]
         self._take(lambda place: [row[place] for row in rows], numbers)
 
+    def add_rows(self, rows: Sequence[Sequence[str]], first: int) -> None:
+        """Add rows that are cells already, of which the first has a number."""
+        wanted = [i for i, row in enumerate(rows) if self._is_row_of_cells(row)]
+        rows, numbers = [rows[i] for i in wanted], [first + i for i in wanted]
+        if rows:
+            self._add_block(self._of_cells(rows, numbers, underscores=True))
+
+    def _is_row_of_cells(self, row: Sequence[str]) -> bool:
+        if row[0] in self._pulled_names:
+            self.pulled[row[0]] = list(row)
+            return False
+        return any(row)
+
+    def _add_block(self, block: NDArray[Any]) -> None:
+        self.seen |= (block == block).any(axis=0)  # NaN alone differs from itself
+        self.rows.add(block)
+
     def _by_cell(self, lines: Sequence[str], numbers: Sequence[int]) -> NDArray[Any]:
-        """Return the numbers of any lines, and count the cells that are text."""
+        """Return the numbers of any lines."""
         rows = list(self.layout.dialect.rows(lines))
         if len(rows) < len(lines):  # line breaks in quotes
             heights = [1 + "".join(row).count("\n") for row in rows]
             numbers = (numbers[0] + np.cumsum([0, *heights[:-1]])).tolist()
+        underscores = any("_" in line for line in lines)
+        return self._of_cells(rows, numbers, underscores=underscores)
+
+    def _of_cells(
+        self, rows: Sequence[Any], numbers: Sequence[int], *, underscores: bool
+    ) -> NDArray[Any]:
+        """Return the numbers in cells, and count the cells that are text."""
         self._check_widths(rows, numbers)
         cells = list(zip(*rows, strict=True))
         self._take(lambda place: cells[place], numbers)
         block = np.empty((len(rows), len(self.numeric)))
-        underscores = any("_" in line for line in lines)
         for target, place in enumerate(self.numeric):
             block[:, target] = self._numbers(place, cells[place], numbers, underscores)
         return block

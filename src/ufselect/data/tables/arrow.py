@@ -1,0 +1,245 @@
+"""Parquet, Feather and Arrow files, whose columns have names and types."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ufselect.data.tables.columns import (
+    ID_NAMES,
+    Roles,
+    listed,
+    roles,
+    unique_names,
+)
+from ufselect.data.tables.matrices import column_text, transposed
+from ufselect.data.tables.orientation import features_in_rows
+from ufselect.data.tables.packages import needed
+from ufselect.data.tables.table import File, Parts, Request, TableError
+
+BATCH_CELLS = 1 << 21
+READING_FAILS = (OSError, ValueError, KeyError, NotImplementedError, MemoryError)
+
+
+class _Frame(NamedTuple):
+    """A file of columns: its schema, its number of rows, and how to read columns."""
+
+    schema: Any
+    n_rows: int
+    batches: Any
+
+
+def read_parquet(file: File, request: Request, notes: list[str]) -> Parts:
+    """Read a Parquet file, a batch of rows at a time."""
+    parquet = needed("pyarrow.parquet", file.name)
+    with (
+        _saying_when_damaged(file, "Parquet"),
+        parquet.ParquetFile(file.path) as source,
+    ):
+
+        def batches(names: Sequence[str]) -> Iterable[Any]:
+            size = max(1, BATCH_CELLS // max(1, len(names)))
+            return source.iter_batches(size, columns=list(names))
+
+        frame = _Frame(source.schema_arrow, source.metadata.num_rows, batches)
+        return _parts(frame, file, request, notes)
+
+
+def read_feather(file: File, request: Request, notes: list[str]) -> Parts:
+    """Read a Feather or Arrow file, mapped into memory."""
+    feather = needed("pyarrow.feather", file.name)
+    with _saying_when_damaged(file, "Arrow"):
+        table = feather.read_table(file.path, memory_map=True)
+
+        def batches(names: Sequence[str]) -> Iterable[Any]:
+            size = max(1, BATCH_CELLS // max(1, len(names)))
+            return table.select(list(names)).to_batches(max_chunksize=size)
+
+        return _parts(
+            _Frame(table.schema, table.num_rows, batches), file, request, notes
+        )
+
+
+@contextmanager
+def _saying_when_damaged(file: File, kind: str) -> Iterator[None]:
+    try:
+        yield
+    except TableError:
+        raise
+    except READING_FAILS as error:
+        reason = " ".join(str(error).split())
+        raise TableError(
+            f"{file.name} is cut off or damaged ({kind}: {reason}); "
+            "copy or download it again"
+        ) from error
+
+
+def _parts(frame: _Frame, file: File, request: Request, notes: list[str]) -> Parts:
+    names = list(frame.schema.names)
+    if len(set(names)) < len(names):
+        raise TableError(
+            f"{file.name} has two columns of one name, {listed(_twice(names))}; "
+            "rename one of them"
+        )
+    turned = bool(request.transpose)
+    found = _roles(frame, names, file, request, turned)
+    numeric = [j for j in range(len(names)) if j not in found.taken and _is(frame, j)]
+    _note_text(frame, names, found, numeric, notes)
+    if not numeric:
+        raise TableError(
+            f"{file.name} has no numeric column to select from, only {listed(names)}"
+        )
+    values = _numbers(frame, [names[j] for j in numeric], request)
+    return _assembled(frame, names, found, numeric, values, file, request, notes)
+
+
+def _assembled(
+    frame: _Frame,
+    names: list[str],
+    found: Roles,
+    numeric: list[int],
+    values: NDArray[Any],
+    file: File,
+    request: Request,
+    notes: list[str],
+) -> Parts:
+    identity = None if found.identity is None else _text(frame, names[found.identity])
+    title = None if found.identity is None else names[found.identity]
+    columns = [names[j] for j in numeric]
+    if title is not None:
+        notes.append(f"Column {title!r} names the rows and is no feature.")
+    if _is_turned(request, title, identity):
+        notes.append("The table was turned: its columns are samples.")
+        return _turned(values, columns, identity, title, file, request, notes)
+    labels = None if found.labels is None else _text(frame, names[found.labels])
+    return Parts(
+        values,
+        columns,
+        identity,
+        id_column=title,
+        labels=labels,
+        label_column=request.labels,
+        details={
+            "types": dict(zip(names, frame.schema.types, strict=True)),
+            "places": (found.identity, found.labels),
+        },
+        positions=numeric,
+    )
+
+
+def _twice(names: Sequence[str]) -> list[str]:
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+def _roles(
+    frame: _Frame, names: list[str], file: File, request: Request, turned: bool
+) -> Roles:
+    """Find the columns that were named, and the index that pandas stored."""
+    named = request._replace(labels=None, drop=()) if turned else request
+    found = roles(names, named, file.name)
+    if found.identity is not None:
+        return found
+    place = _index_place(frame, names)
+    if place is None and names and 0 not in found.taken and _names_rows(frame, names):
+        place = 0
+    return found if place in found.taken else found._replace(identity=place)
+
+
+def _index_place(frame: _Frame, names: list[str]) -> int | None:
+    stored = (frame.schema.pandas_metadata or {}).get("index_columns", [])
+    index = [each for each in stored if isinstance(each, str) and each in names]
+    return names.index(index[0]) if len(index) == 1 else None
+
+
+def _names_rows(frame: _Frame, names: list[str]) -> bool:
+    """Tell whether the first column is no feature: by its name, or unique text."""
+    if names[0].lower() in ID_NAMES:
+        return True
+    if _is(frame, 0):
+        return False
+    values = _text(frame, names[0])
+    return len(set(values)) == len(values)
+
+
+def _is(frame: _Frame, place: int) -> bool:
+    """Tell whether a column holds numbers or truth values."""
+    types = needed("pyarrow.types", "the file")
+    kind = frame.schema.field(place).type
+    return bool(
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_boolean(kind)
+        or types.is_decimal(kind)
+    )
+
+
+def _note_text(
+    frame: _Frame, names: list[str], found: Roles, numeric: list[int], notes: list[str]
+) -> None:
+    used = {*numeric, *found.taken}
+    others = [name for place, name in enumerate(names) if place not in used]
+    if others:
+        notes.append(f"Columns without numbers were left out: {listed(others)}.")
+
+
+def _numbers(frame: _Frame, names: Sequence[str], request: Request) -> NDArray[Any]:
+    """Return columns as one array, filled a batch at a time; null is NaN."""
+    arrow = needed("pyarrow", "the file")
+    result = np.empty((frame.n_rows, len(names)), dtype=_kind(frame, names, request))
+    start = 0
+    for batch in frame.batches(names):
+        stop = start + batch.num_rows
+        for place, column in enumerate(batch.columns):
+            numbers = column.cast(arrow.float64(), safe=False)
+            result[start:stop, place] = numbers.to_numpy(zero_copy_only=False)
+        start = stop
+    return result
+
+
+def _kind(frame: _Frame, names: Sequence[str], request: Request) -> Any:
+    """Return float32 if all columns are, else what was asked for."""
+    types = {str(frame.schema.field(name).type) for name in names}
+    return np.dtype(np.float32) if types == {"float"} else request.dtype
+
+
+def _text(frame: _Frame, name: str) -> list[str]:
+    values = [each for batch in frame.batches([name]) for each in batch.column(0)]
+    return ["" if each.as_py() is None else str(each.as_py()) for each in values]
+
+
+def _is_turned(
+    request: Request, title: str | None, identity: Sequence[str] | None
+) -> bool:
+    if request.transpose is not None or identity is None:
+        return bool(request.transpose)
+    return features_in_rows(title, identity)
+
+
+def _turned(
+    values: NDArray[Any],
+    columns: list[str],
+    identity: Sequence[str] | None,
+    title: str | None,
+    file: File,
+    request: Request,
+    notes: list[str],
+) -> Parts:
+    """Return a table whose rows are features; labels and drop then name rows."""
+    turned = transposed(values)
+    names = unique_names(
+        identity or [f"x{row + 1}" for row in range(len(values))], notes
+    )
+    found = roles(names, request._replace(id_column=None), file.name)
+    keep = [row for row in range(len(names)) if row not in found.taken]
+    labels = None if found.labels is None else column_text(turned, found.labels)
+    return Parts(
+        turned[:, keep] if len(keep) < len(names) else turned,
+        [names[row] for row in keep],
+        columns,
+        id_column=title,
+        labels=labels,
+        label_column=request.labels,
+        details={"turned": True},
+    )

@@ -1,0 +1,63 @@
+"""HDF5 files, on which AnnData and newer MATLAB files are built."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ufselect.data.tables.packages import needed
+from ufselect.data.tables.table import TableError
+
+# What h5py raises for files that are cut off or damaged.
+READING_FAILS = (OSError, KeyError, RuntimeError, TypeError, ValueError, MemoryError)
+# No compressor of HDF5 makes more of one byte, but for constant data.
+MOST_EXPANSION = 1100
+
+
+@contextmanager
+def opened_hdf5(path: Path, name: str, mode: str = "r") -> Iterator[Any]:
+    """Open an HDF5 file, and say when it is damaged."""
+    h5py = needed("h5py", name)
+    try:
+        with h5py.File(path, mode) as file:
+            yield file
+    except TableError:
+        raise
+    except READING_FAILS as error:
+        reason = " ".join(str(error).split())
+        raise TableError(
+            f"{name} is cut off or damaged (HDF5: {reason}); copy or download it again"
+        ) from error
+
+
+def array_of(dataset: Any, name: str) -> Any:
+    """Return what a dataset holds, if the file is large enough to hold it."""
+    declared = int(np.prod(dataset.shape, dtype=object)) * dataset.dtype.itemsize
+    if declared > MOST_EXPANSION * (dataset.id.get_storage_size() + 1024):
+        raise TableError(
+            f"{name} declares an array of shape {dataset.shape}, which is more than "
+            "the file holds; export it again"
+        )
+    return dataset[()]
+
+
+def text_of(values: Any) -> list[str]:
+    """Return an array of HDF5 as text: bytes are UTF-8, whole numbers have no point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> text_of(np.array([b"a", b"b"])), text_of(np.array([1.0, 2.0]))
+    (['a', 'b'], ['1', '2'])
+    """
+    return [_text(value) for value in np.asarray(values).ravel().tolist()]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
