@@ -43,7 +43,9 @@ HOMES = {
 }
 # What the rooms that treat all methods alike may know of the selectors.
 SHARED_BY_SELECTORS = {"all_selectors", "UnsupervisedSelector", "base"}
-HEAVY = {"dask", "distributed", "matplotlib", "pandas", "polars"}
+HEAVY = {
+    *("dask", "distributed", "h5py", "matplotlib", "openpyxl", "pandas", "polars"),
+}
 SEAM = "_sklearn_compat"
 OPTIONAL = HEAVY | {"pyarrow"}
 

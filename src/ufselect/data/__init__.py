@@ -6,7 +6,7 @@ from ufselect.data.embedded import DataSet, digits_with_decoys, union_of_subspac
 from ufselect.data.labelled import LabelledSet, data_folder, read_labelled
 from ufselect.data.planted import GEOMETRIES, planted
 from ufselect.data.sets import load_set
-from ufselect.data.tables import Table, TableError, read_table
+from ufselect.data.tables import Table, TableError, read_table, write_table
 from ufselect.data.transfer import Patience
 
 __all__ = [
@@ -28,4 +28,5 @@ __all__ = [
     "read_labelled",
     "read_table",
     "union_of_subspaces",
+    "write_table",
 ]
