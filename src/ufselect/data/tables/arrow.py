@@ -11,6 +11,7 @@ from ufselect.data.tables.columns import (
     ID_NAMES,
     Roles,
     listed,
+    place_of,
     roles,
     unique_names,
 )
@@ -83,43 +84,27 @@ def _parts(frame: _Frame, file: File, request: Request, notes: list[str]) -> Par
             f"{file.name} has two columns of one name, {listed(_twice(names))}; "
             "rename one of them"
         )
-    turned = bool(request.transpose)
-    found = _roles(frame, names, file, request, turned)
+    identity = _identity(frame, names, file, request)
+    texts = None if identity is None else _text(frame, names[identity])
+    title = None if identity is None else names[identity]
+    turned = _is_turned(request, title, texts)
+    named = request._replace(id_column=title)
+    found = roles(
+        names, named._replace(labels=None, drop=()) if turned else named, file.name
+    )
     numeric = [j for j in range(len(names)) if j not in found.taken and _is(frame, j)]
-    _note_text(frame, names, found, numeric, notes)
-    if not numeric:
-        raise TableError(
-            f"{file.name} has no numeric column to select from, only {listed(names)}"
-        )
+    _note(names, found, numeric, file, notes)
     values = _numbers(frame, [names[j] for j in numeric], request)
-    return _assembled(frame, names, found, numeric, values, file, request, notes)
-
-
-def _assembled(
-    frame: _Frame,
-    names: list[str],
-    found: Roles,
-    numeric: list[int],
-    values: NDArray[Any],
-    file: File,
-    request: Request,
-    notes: list[str],
-) -> Parts:
-    identity = None if found.identity is None else _text(frame, names[found.identity])
-    title = None if found.identity is None else names[found.identity]
-    columns = [names[j] for j in numeric]
-    if title is not None:
-        notes.append(f"Column {title!r} names the rows and is no feature.")
-    if _is_turned(request, title, identity):
+    if turned:
         notes.append("The table was turned: its columns are samples.")
-        return _turned(values, columns, identity, title, file, request, notes)
-    labels = None if found.labels is None else _text(frame, names[found.labels])
+        columns = [names[j] for j in numeric]
+        return _turned(values, columns, texts, title, file, request, notes)
     return Parts(
         values,
-        columns,
-        identity,
+        [names[j] for j in numeric],
+        texts,
         id_column=title,
-        labels=labels,
+        labels=None if found.labels is None else _text(frame, names[found.labels]),
         label_column=request.labels,
         details={
             "types": dict(zip(names, frame.schema.types, strict=True)),
@@ -133,18 +118,17 @@ def _twice(names: Sequence[str]) -> list[str]:
     return sorted({name for name in names if names.count(name) > 1})
 
 
-def _roles(
-    frame: _Frame, names: list[str], file: File, request: Request, turned: bool
-) -> Roles:
-    """Find the columns that were named, and the index that pandas stored."""
-    named = request._replace(labels=None, drop=()) if turned else request
-    found = roles(names, named, file.name)
-    if found.identity is not None:
-        return found
+def _identity(
+    frame: _Frame, names: list[str], file: File, request: Request
+) -> int | None:
+    """Find the column that names the rows: named, stored by pandas, or the first."""
+    if request.id_column is not None:
+        return place_of(request.id_column, names, file.name)
+    others = {request.labels, *request.drop}
     place = _index_place(frame, names)
-    if place is None and names and 0 not in found.taken and _names_rows(frame, names):
+    if place is None and names and _names_rows(frame, names):
         place = 0
-    return found if place in found.taken else found._replace(identity=place)
+    return None if place is None or names[place] in others else place
 
 
 def _index_place(frame: _Frame, names: list[str]) -> int | None:
@@ -175,13 +159,20 @@ def _is(frame: _Frame, place: int) -> bool:
     )
 
 
-def _note_text(
-    frame: _Frame, names: list[str], found: Roles, numeric: list[int], notes: list[str]
+def _note(
+    names: list[str], found: Roles, numeric: list[int], file: File, notes: list[str]
 ) -> None:
+    """Say which columns are no features; refuse a file in which none is."""
+    if not numeric:
+        raise TableError(
+            f"{file.name} has no numeric column to select from, only {listed(names)}"
+        )
     used = {*numeric, *found.taken}
     others = [name for place, name in enumerate(names) if place not in used]
     if others:
         notes.append(f"Columns without numbers were left out: {listed(others)}.")
+    if found.identity is not None:
+        notes.append(f"Column {names[found.identity]!r} names the rows.")
 
 
 def _numbers(frame: _Frame, names: Sequence[str], request: Request) -> NDArray[Any]:

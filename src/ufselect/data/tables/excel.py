@@ -94,11 +94,12 @@ def _text(cell: Any) -> str:
 
 
 def _rectangular(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return rows of equal length, as long as the longest has anything in it."""
+    """Return rows of equal length, without what is empty to the right and below."""
     width = max(
         (j + 1 for row in rows for j, cell in enumerate(row) if cell), default=0
     )
-    return [[*row[:width], *[""] * (width - len(row))] for row in rows]
+    height = max((i + 1 for i, row in enumerate(rows) if any(row)), default=0)
+    return [[*row[:width], *[""] * (width - len(row))] for row in rows[:height]]
 
 
 def _layout(rows: list[list[str]], first: int, request: Request, name: str) -> Layout:

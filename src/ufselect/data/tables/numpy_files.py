@@ -23,7 +23,7 @@ READING_FAILS = (
     zipfile.BadZipFile,
     zlib.error,
 )
-SPARSE = {"data", "indices", "indptr", "shape", "format"}
+SPARSE = {"data", "shape", "format"}
 
 
 def read_npy(file: File, request: Request, notes: list[str]) -> Parts:

@@ -17,6 +17,8 @@ def finished(rows: TextRows, request: Request, notes: list[str]) -> Parts:
     identity = _identity(rows, notes)
     if rows.columns.turned:
         _check_pulled(rows, identity, request)
+    if rows.n_empty:
+        notes.append(f"Rows without any value were left out: {rows.n_empty}.")
     values = rows.rows.finished()
     keep = _features(rows, values, notes)
     places = [rows.numeric[index] for index in keep]

@@ -31,10 +31,8 @@ def header_of(
     first, below = rows[0], rows[1:]
     if _is_header(first, below):
         return first
-    width = len(first)
-    if comment is not None and width > 1 and len(comment) in (width, width - 1):
-        return comment
-    return None
+    fitting = {len(first), len(first) - 1} - {0, 1}
+    return comment if comment is not None and len(comment) in fitting else None
 
 
 def _is_header(first: list[str], below: Sequence[list[str]]) -> bool:

@@ -10,7 +10,8 @@ from ufselect.data.tables.table import Request, TableError
 from ufselect.data.tables.text_header import header_of
 from ufselect.data.tables.text_lines import Dialect
 
-CANDIDATES: tuple[str | None, ...] = (",", "\t", ";", "|", None)
+# The first of those that fit equally well is taken: x;1,5 has a semicolon.
+CANDIDATES: tuple[str | None, ...] = (";", "\t", "|", ",", None)
 TITLES = {
     ",": "commas",
     "\t": "tabs",
@@ -96,28 +97,48 @@ def _sampled(lines: Sequence[str]) -> list[str]:
 def _dialect(lines: Sequence[str], candidates: Sequence[str | None]) -> Dialect:
     """Choose the delimiter that gives rows of equal length and mostly numbers."""
     some = [line for line in lines if line.strip()][:20]
-    best = max(candidates, key=lambda candidate: _fitness(some, candidate))
-    if _fitness(some, best) == (0.0, 0):
-        best = candidates[0]
+    fits = {candidate: _fitness(some, candidate) for candidate in candidates}
+    best = max(candidates, key=lambda candidate: fits[candidate])
+    if fits[best] == UNFIT:
+        best = "," if "," in candidates else best
     return Dialect(best, "," if _has_decimal_comma(lines, best) else ".")
 
 
-def _fitness(lines: Sequence[str], delimiter: str | None) -> tuple[float, int]:
+class _Fitness(NamedTuple):
+    """How well a delimiter fits, the most important criterion first."""
+
+    as_many_names: bool
+    decimal_commas: bool
+    regular_numbers: float
+    width: int
+
+
+UNFIT = _Fitness(False, False, 0.0, 0)
+
+
+def _fitness(lines: Sequence[str], delimiter: str | None) -> _Fitness:
     try:
-        rows = list(Dialect(delimiter).rows(lines))
+        rows = list(Dialect(delimiter).raw_rows(lines))
     except csv.Error:  # a cell longer than any cell is
-        return 0.0, 0
-    rows = rows[1:] or rows
-    if not rows:
-        return 0.0, 0
-    width, votes = Counter(map(len, rows)).most_common(1)[0]
+        return UNFIT
+    below = rows[1:] or rows
+    if not below:
+        return UNFIT
+    width, votes = Counter(map(len, below)).most_common(1)[0]
     if width < 2:
-        return 0.0, 0
-    cells = [cell for row in rows for cell in row[:200]]
-    numeric = sum(
-        not is_text(cell) or bool(DECIMAL_COMMA.fullmatch(cell)) for cell in cells
+        return UNFIT
+    cells = [cell.strip() for row in below for cell in row[:200]]
+    n_commas = sum(bool(DECIMAL_COMMA.fullmatch(cell)) for cell in cells)
+    n_numbers = sum(not is_text(cell) for cell in cells)
+    if delimiter != ",":
+        n_numbers += n_commas
+    return _Fitness(
+        len(rows[0]) == width,
+        # With white space it may be a name and a number: sample 1,5.
+        n_commas > 0 and votes == len(below) and delimiter in (";", "\t", "|"),
+        votes / len(below) * n_numbers / len(cells),
+        width,
     )
-    return votes / len(rows) * numeric / len(cells), width
 
 
 def _has_decimal_comma(lines: Sequence[str], delimiter: str | None) -> bool:

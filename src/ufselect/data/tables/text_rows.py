@@ -47,6 +47,7 @@ class TextRows:
         self.tally = Tally()
         self.rows = GrowingRows(len(self.numeric), request.dtype)
         self.seen = np.zeros(len(self.numeric), dtype=bool)
+        self.n_empty = 0
         self.pulled: dict[str, list[str]] = {}
         wanted = {*request.drop, *([request.labels] if request.labels else [])}
         self._pulled_names = wanted if columns.turned else set()
@@ -67,6 +68,7 @@ class TextRows:
     def _is_row(self, line: str) -> bool:
         dialect = self.layout.dialect
         if dialect.is_blank(line):
+            self.n_empty += bool(line.strip())
             return False
         if not self._pulled_names:
             return True
@@ -121,6 +123,7 @@ class TextRows:
         if row[0] in self._pulled_names:
             self.pulled[row[0]] = list(row)
             return False
+        self.n_empty += not any(row)
         return any(row)
 
     def _add_block(self, block: NDArray[Any]) -> None:

@@ -14,7 +14,7 @@ from ufselect.data.tables.matrices import number_text
 from ufselect.data.tables.sources import OPENERS
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-DELIMITERS = {".tsv": "\t", ".tab": "\t", ".csv": ","}
+TABS = (".tsv", ".tab")
 
 
 def without_formula(text: str) -> str:
@@ -35,7 +35,9 @@ def write_text(
 ) -> None:
     """Write text with the delimiter, the decimal sign and the header it had."""
     details = chosen.details if chosen.table.format == "text" else {}
-    delimiter = details.get("delimiter", DELIMITERS.get(suffix, ",")) or " "
+    delimiter = _delimiter(details, suffix)
+    if delimiter == ",":
+        details = {**details, "decimal": "."}
     encoding = details.get("encoding", "utf-8")
     with (
         OPENERS[compression](path, "wb") as stream,
@@ -45,6 +47,14 @@ def write_text(
         gap = "NA" if delimiter == " " else ""
         for row in _rows(chosen, details, safe):
             writer.writerow([cell or gap for cell in row] if gap else row)
+
+
+def _delimiter(details: dict[str, Any], suffix: str) -> str:
+    """Return the delimiter of the source, unless the name promises another one."""
+    delimiter = details.get("delimiter", ",") or " "
+    if suffix in TABS:
+        return "\t"
+    return "," if suffix == ".csv" and delimiter not in (",", ";") else delimiter
 
 
 def _rows(chosen: Choice, details: dict[str, Any], safe: bool) -> Iterator[list[str]]:

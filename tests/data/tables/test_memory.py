@@ -1,0 +1,45 @@
+"""Memory: a text table takes little more than its numbers."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+CODE = """
+import resource, sys
+import ufselect.data
+
+def peak():
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+ufselect.data.read_table(sys.argv[2])
+before = peak()
+table = ufselect.data.read_table(sys.argv[1])
+print((peak() - before) / table.values.nbytes)
+"""
+
+
+def write_rows(path, random, n_rows, n_columns):
+    with path.open("w") as stream:
+        stream.write(",".join(f"g{place}" for place in range(n_columns)) + "\n")
+        for _ in range(n_rows):
+            row = random.standard_normal(n_columns).tolist()
+            stream.write(",".join(map(repr, row)) + "\n")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="peaks are in kilobytes on Linux")
+@pytest.mark.parametrize("shape", [(3000, 600), (25, 80_000)])
+def test_text_is_read_within_three_times_its_numbers(tmp_path, shape):
+    random = np.random.default_rng(0)
+    write_rows(tmp_path / "large.csv", random, *shape)
+    write_rows(tmp_path / "small.csv", random, 300, 600)
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, tmp_path / "large.csv", tmp_path / "small.csv"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert float(done.stdout) < 3

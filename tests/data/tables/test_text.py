@@ -1,0 +1,332 @@
+"""Text tables: delimiters, headers, kinds of columns, and what is wrong with them."""
+
+import csv
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ufselect.data import TableError, read_table
+
+
+def read(text, **options):
+    content = text if isinstance(text, bytes) else text.encode()
+    return read_table(BytesIO(content), **options)
+
+
+def refusal(text, **options):
+    with pytest.raises(TableError) as caught:
+        read(text, **options)
+    (sentence,) = caught.value.args
+    assert "\n" not in sentence
+    return sentence
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";", "|", " ", "   "])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_delimiter_and_line_ends_are_found(delimiter, end):
+    rows = [["a", "b", "c"], ["1", "2.5", "-3e2"], ["4", "5", "6"]]
+    table = read(end.join(delimiter.join(row) for row in rows) + end)
+
+    assert table.values.tolist() == [[1, 2.5, -300], [4, 5, 6]]
+    assert table.feature_names.tolist() == ["a", "b", "c"]
+
+
+def test_last_line_needs_no_end():
+    assert read("a,b\n1,2\n3,4").values.tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_decimal_comma(delimiter):
+    table = read("a;b\n1,5;2\n-3;0,25\n".replace(";", delimiter))
+
+    assert table.values.tolist() == [[1.5, 2], [-3, 0.25]]
+    assert "decimal commas" in table.notes[0]
+
+
+@pytest.mark.parametrize("header", ["id;u;v;w;a\n", ""])
+def test_decimal_commas_are_no_delimiters_however_much_text_there_is(header):
+    table = read(f"{header}x;p;q;r;1,5\ny;p;q;s;2,5\n")
+
+    assert table.values.tolist() == [[1.5], [2.5]]
+
+
+def test_commas_are_delimiters_whatever_the_text_has():
+    table = read("id,tags,a\nsample 1,p;q,1\nsample 2,r;s,2\n")
+
+    assert table.values.tolist() == [[1], [2]]
+    assert table.sample_names.tolist() == ["sample 1", "sample 2"]
+
+
+def test_decimal_comma_that_first_occurs_far_down():
+    table = read("a;b\n" + "1;2\n" * 5000 + "1,5;2\n")
+
+    assert table.values[-1].tolist() == [1.5, 2]
+
+
+def test_commas_that_may_be_thousands_are_not_taken_for_decimal():
+    table = read("x\tn\n5\t1,234\n6\t2,345\n")
+
+    assert table.feature_names.tolist() == ["x"]
+
+
+def test_byte_order_mark_is_no_part_of_a_name():
+    table = read("height,width\n1,2\n3,4\n".encode("utf-8-sig"))
+
+    assert table.feature_names.tolist() == ["height", "width"]
+
+
+def test_utf_16_as_excel_saves_it():
+    table = read("größe\tb\n1\t2\n3\t4\n".encode("utf-16"))
+
+    assert table.feature_names.tolist() == ["größe", "b"]
+
+
+def test_latin_1_is_read_with_a_note():
+    table = read("größe,b\n1,2\n3,4\n".encode("latin-1"))
+
+    assert table.feature_names.tolist() == ["größe", "b"]
+    assert any("Latin-1" in note for note in table.notes)
+
+
+def test_quoted_cells_may_have_delimiters_quotes_and_line_breaks():
+    text = 'id,"a, b","c ""d""\ne"\n"x,1","1","2"\n"y\n2",3,"4"\n'
+    table = read(text)
+
+    assert table.feature_names.tolist() == ["a, b", 'c "d"\ne']
+    assert table.sample_names.tolist() == ["x,1", "y\n2"]
+    assert table.values.tolist() == [[1, 2], [3, 4]]
+
+
+def test_quoted_cell_may_cross_the_end_of_a_block(monkeypatch):
+    monkeypatch.setattr("ufselect.data.tables.text_lines.BLOCK_CHARACTERS", 40)
+    text = "id,a,b\n" + "".join(f'"n{i}\nm",{i},{2 * i}\n' for i in range(50))
+    table = read(text)
+
+    assert table.sample_names[49] == "n49\nm"
+    assert table.values[:, 1].tolist() == [2 * i for i in range(50)]
+
+
+def test_quotation_mark_inside_a_name_is_a_mark():
+    table = read('id,a\n5" pipe,1\nrod,2\n')
+
+    assert table.sample_names.tolist() == ['5" pipe', "rod"]
+
+
+@pytest.mark.parametrize(
+    "missing", ["", "NA", "NaN", "nan", "null", "None", "N/A", "#N/A"]
+)
+def test_missing_cells_are_kept_as_nan(missing):
+    table = read(f"a,b\n1,2\n{missing},4\n5,6\n")
+
+    assert np.isnan(table.values[1, 0])
+    assert table.values[:, 1].tolist() == [2, 4, 6]
+
+
+def test_truth_values_are_one_and_zero():
+    assert read("a,b\n1,TRUE\n2,false\n").values.tolist() == [[1, 1], [2, 0]]
+
+
+def test_text_columns_are_left_out_by_name():
+    table = read("a,city,b,day\n1,Rom,2,2020-01-01\n3,Rom,4,2020-01-02\n")
+
+    assert table.feature_names.tolist() == ["a", "b"]
+    assert "2 columns are text and were left out: 'city' and 'day'." in table.notes
+
+
+def test_empty_columns_are_left_out_by_name():
+    table = read("a,b,c\n1,,2\n3,,4\n")
+
+    assert table.feature_names.tolist() == ["a", "c"]
+    assert "Column 'b' is empty and was left out." in table.notes
+
+
+def test_rows_without_any_cell_are_skipped():
+    table = read("a,b\n\n1,2\n,\n  \n3,4\n,\n")
+
+    assert table.values.tolist() == [[1, 2], [3, 4]]
+    assert "Rows without any value were left out: 2." in table.notes
+
+
+@pytest.mark.parametrize("line", [2, 3, 60, 500, 4000])
+def test_stray_text_is_refused_with_column_line_and_value(line):
+    lines = ["a,b", *["1,2"] * 4000]
+    lines[line - 1] = "1,high"
+
+    sentence = refusal("\n".join(lines))
+
+    assert f"column 'b' is numeric but for 'high' in line {line};" in sentence
+    assert "--drop 'b'" in sentence
+
+
+def test_stray_numbers_in_a_text_column_do_no_harm():
+    lines = ["a,b", *["1,word"] * 1000, *["2,7"] * 400]
+
+    assert read("\n".join(lines)).feature_names.tolist() == ["a"]
+
+
+def test_text_that_begins_after_many_numbers_decides_by_the_majority():
+    lines = ["a,b", *["1,7"] * 400, *["2,word"] * 1000]
+
+    assert read("\n".join(lines)).feature_names.tolist() == ["a"]
+
+
+def test_numbers_that_begin_after_some_text_decide_by_the_majority():
+    lines = ["a,b", *["1,word"] * 400, *["2,7"] * 1000]
+
+    assert "'word' in line 2 and 399 more such cells" in refusal("\n".join(lines))
+
+
+def test_dropped_column_may_hold_anything():
+    table = read("a,b\n1,2\n3,high\n5,6\n", drop=["b"])
+
+    assert table.values.tolist() == [[1], [3], [5]]
+
+
+def test_an_underscore_makes_no_number():
+    assert "'1_000'" in refusal("a,b\n1,2\n3,1_000\n5,6\n")
+
+
+def test_line_numbers_count_line_breaks_in_quotes():
+    text = 'id,a\n"x\ny",1\nz,2\nu,oops\nv,4\n'
+
+    assert "'oops' in line 5" in refusal(text)
+
+
+@pytest.mark.parametrize("bad", ["1,2,3", "1"])
+@pytest.mark.parametrize("line", [3, 2500])
+def test_ragged_row_is_refused_with_its_line(bad, line):
+    lines = ["a,b", *["1,2"] * 3000]
+    lines[line - 1] = bad
+
+    assert f"{bad.count(',') + 1} cells in line {line}, but 2" in refusal(
+        "\n".join(lines)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is empty"),
+        ("\n\n", "has no data"),
+        ("a,b\n", "has a header and no data"),
+        ("a,b\n1,2\n", "1 row of data"),
+        ("a,b\nx,y\nu,v\n", "no numeric column to select from, only 'a' and 'b'"),
+        ('a,b\n"1,2\n3,4\n', "close its quotation marks"),
+    ],
+)
+def test_useless_table_is_refused(text, words):
+    assert words in refusal(text)
+
+
+@pytest.mark.parametrize("option", ["labels", "id_column", "drop"])
+def test_unknown_column_is_refused_with_the_nearest(option):
+    text = "sample,weight,Class\na,1,x\nb,2,y\n"
+
+    assert "no column 'class'; did you mean 'Class'?" in refusal(
+        text, **{option: ["class"] if option == "drop" else "class"}
+    )
+    assert "it has 'sample', 'weight' and 'Class'" in refusal(
+        text, **{option: ["zzz"] if option == "drop" else "zzz"}
+    )
+
+
+def test_column_cannot_be_dropped_and_used():
+    text = "a,b,c\n1,2,3\n4,5,6\n"
+
+    assert "'c' is both to be dropped and to be used" in refusal(
+        text, labels="c", drop=["c"]
+    )
+
+
+def test_duplicate_names_are_numbered_with_a_note():
+    table = read("a,a,a_2,a\n1,2,3,4\n5,6,7,9\n")
+
+    assert table.feature_names.tolist() == ["a", "a_3", "a_2", "a_4"]
+    assert "Names that occur more than once were numbered: 'a'." in table.notes
+
+
+def test_labels_are_text_and_no_feature():
+    table = read("a,class,b\n1,1,2\n3,0,4\n", labels="class")
+
+    assert table.feature_names.tolist() == ["a", "b"]
+    assert table.labels.tolist() == ["1", "0"]
+    assert table.label_column == "class"
+
+
+def test_first_text_column_names_the_samples_if_no_value_occurs_twice():
+    unique = read("who,a\nx,1\ny,2\n")
+    repeated = read("who,a\nx,1\nx,2\n")
+
+    assert unique.sample_names.tolist() == ["x", "y"]
+    assert unique.id_column == "who"
+    assert repeated.sample_names is None
+    assert "Column 'who' is text and was left out." in repeated.notes
+
+
+@pytest.mark.parametrize("title", ["", "id", "ID", "Unnamed: 0", "sample_id"])
+def test_numbered_rows_are_no_feature(title):
+    table = read(f"{title},a\n0,1.5\n1,2.5\n2,3.5\n")
+
+    assert table.feature_names.tolist() == ["a"]
+    assert table.sample_names.tolist() == ["0", "1", "2"]
+    assert table.id_column == title
+
+
+def test_columns_without_names_are_called_by_their_place():
+    table = read("1,2,x\n3,4,y\n5,1,z\n", labels="3", drop=["x1"])
+
+    assert table.values.tolist() == [[2], [4], [1]]
+    assert table.feature_names.tolist() == ["x2"]
+    assert table.labels.tolist() == ["x", "y", "z"]
+
+
+def test_float32_on_request():
+    table = read("a,b\n1,2\n3,0.1\n", dtype=np.float32)
+
+    assert table.values.dtype == np.float32
+    assert table.values[1, 1] == np.float32(0.1)
+
+
+def test_other_types_are_refused():
+    with pytest.raises(ValueError, match="dtype is int64; choose float64 or float32"):
+        read("a,b\n1,2\n3,4\n", dtype=np.int64)
+
+
+def test_nul_bytes_in_a_text_file_are_named(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"a,b\n1,2\n3,\0\n")
+
+    with pytest.raises(TableError, match="NUL bytes"):
+        read_table(path)
+
+
+def test_cell_that_is_too_long_is_refused():
+    text = 'a,b\n1,"' + "x" * (csv.field_size_limit() + 1) + '"\n3,4\n'
+
+    assert "cannot be split into cells" in refusal(text)
+
+
+@pytest.mark.parametrize("index", [True, False])
+@pytest.mark.parametrize("sep", [",", ";", "\t"])
+def test_what_pandas_writes_is_read(index, sep):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.standard_normal((30, 7)))
+    frame.iloc[3, 2] = np.nan
+    table = read(frame.to_csv(index=index, sep=sep))
+
+    np.testing.assert_array_equal(table.values, frame.to_numpy())
+    assert table.feature_names.tolist() == [str(name) for name in frame.columns]
+
+
+def test_wide_table_is_read_as_pandas_reads_it():
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame(random.standard_normal((12, 5000))).add_prefix("g")
+    frame.insert(0, "who", [f"s{row}" for row in range(12)])
+    frame["kind"] = ["u", "v"] * 6
+    text = frame.to_csv(index=False)
+    table = read(text, labels="kind")
+
+    np.testing.assert_array_equal(table.values, frame.filter(like="g").to_numpy())
+    assert table.labels.tolist() == frame["kind"].tolist()

@@ -1,0 +1,150 @@
+"""Writing: the format of the input, the order of the columns, all or nothing."""
+
+import gzip
+import sys
+from io import BytesIO
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ufselect.data import TableError, read_table, write_table
+
+TEXT = "who,a,kind,b,c\nx,1,u,2.5,3\ny,4,v,,6e-300\n"
+
+
+def read(text, **options):
+    return read_table(BytesIO(text.encode()), **options)
+
+
+def written(table, columns, **options):
+    stream = BytesIO()
+    write_table(table, columns, stream, **options)
+    return stream.getvalue().decode()
+
+
+def test_columns_keep_their_order_with_names_and_labels():
+    table = read(TEXT, labels="kind")
+
+    assert written(table, [2, 1]) == "who,kind,b,c\nx,u,2.5,3\ny,v,,6e-300\n"
+    assert written(table, [True, False, False]) == "who,a,kind\nx,1,u\ny,4,v\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a;b\n1,5;2\n0,25;3\n",
+        "a\tb\n1.5\t2\n0.25\t3\n",
+        "a|b\n1.5|2\n0.25|3\n",
+        "a b\n1.5 NA\n0.25 3\n",
+        "1.5,2\n0.25,3\n",
+        "gene,s1,s2\nA,1,2\nB,3,4\n",
+        '\ufeff"a, b",c\n1,2\n3,4\n',
+        "0.1,1e+300\n0.30000000000000004,-1e-07\n",
+    ],
+)
+def test_text_is_written_as_it_was(text):
+    assert written(read(text), [0, 1]) == text
+
+
+def test_turned_table_is_written_turned_with_labels():
+    text = "gene,s1,s2\nclass,u,v\nA,1,2\nB,3,4\n"
+
+    assert written(read(text, labels="class"), [1]) == (
+        "gene,s1,s2\nclass,u,v\nB,3,4\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["=cmd()", "+a", "-a", "@a"])
+def test_names_cannot_be_formulas(name):
+    text = f"who,{name},b\n{name},1,-2\nx,3,4\n"
+    table = read(text)
+
+    assert written(table, [0, 1]) == f"who,'{name},b\n'{name},1,-2\nx,3,4\n"
+    assert written(table, [0, 1], escape_formulas=False) == text
+
+
+def test_names_that_are_negative_numbers_are_no_formulas():
+    text = "who,-1.5,b\n-7,1,-2\n-8,3,4\n"
+
+    assert written(read(text, header=True, id_column="who"), [0, 1]) == text
+
+
+def test_compression_follows_the_name_else_the_source(tmp_path):
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(TEXT.encode()))
+    table = read_table(tmp_path / "a.csv.gz")
+    for name in ("b.csv", "b.csv.gz", "b"):
+        write_table(table, [0], tmp_path / name)
+
+    expected = b"who,a\nx,1\ny,4\n"
+    assert (tmp_path / "b.csv").read_bytes() == expected
+    assert gzip.decompress((tmp_path / "b.csv.gz").read_bytes()) == expected
+    assert gzip.decompress((tmp_path / "b").read_bytes()) == expected
+
+
+def test_name_may_ask_for_another_format(tmp_path):
+    table = read(TEXT, labels="kind")
+    for name in ("b.parquet", "b.tsv", "b.npz"):
+        write_table(table, [0, 2], tmp_path / name)
+
+    frame = pd.read_parquet(tmp_path / "b.parquet")
+    assert frame.columns.tolist() == ["who", "a", "kind", "c"]
+    assert (tmp_path / "b.tsv").read_text().startswith("who\ta\tkind\tc\n")
+    with np.load(tmp_path / "b.npz") as arrays:
+        assert arrays["feature_names"].tolist() == ["a", "c"]
+
+
+def test_standard_output(monkeypatch):
+    stream = BytesIO()
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=stream))
+    write_table(read(TEXT), [0], "-")
+
+    assert stream.getvalue() == b"who,a\nx,1\ny,4\n"
+
+
+def test_failure_leaves_the_earlier_file_and_nothing_else(tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    target = tmp_path / "b.csv"
+    target.write_text("earlier")
+    monkeypatch.setattr("ufselect.data.tables.text_writing.number_text", fail)
+
+    with pytest.raises(TableError, match=r"b\.csv cannot be written \(No space left"):
+        write_table(read(TEXT), [0], target)
+    assert target.read_text() == "earlier"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_source_may_be_replaced(tmp_path):
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(6.0).reshape(2, 3))
+    write_table(read_table(path), [1], path)
+
+    assert np.load(path).tolist() == [[1], [4]]
+
+
+def test_missing_folder_and_folder_are_refused(tmp_path):
+    with pytest.raises(TableError, match="there is no folder"):
+        write_table(read(TEXT), [0], tmp_path / "absent" / "b.csv")
+    with pytest.raises(TableError, match="is a folder"):
+        write_table(read(TEXT), [0], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ([0, 3], "from 0 to 3, but the table has columns 0 to 2"),
+        ([-1], "from -1 to -1, but the table has columns 0 to 2"),
+        ([True, False], r"mask has shape \(2,\) for 3 features"),
+    ],
+)
+def test_columns_that_are_not_there_are_refused(columns, words):
+    with pytest.raises(ValueError, match=words):
+        written(read(TEXT), columns)
+
+
+def test_scores_are_one_for_each_feature():
+    with pytest.raises(ValueError, match=r"scores have shape \(2,\) for 3 features"):
+        written(read(TEXT), [0], scores=[1.0, 2.0])
