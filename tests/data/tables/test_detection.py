@@ -72,5 +72,5 @@ def test_archive_that_is_cut_off_is_refused(tmp_path, name):
         FRAME.to_excel(path)
     path.write_bytes(path.read_bytes()[:-30])
 
-    with pytest.raises(TableError, match=r"cut off or damaged \(zip"):
+    with pytest.raises(TableError, match=r"cut off or damaged \(read as a zip"):
         read_table(path)

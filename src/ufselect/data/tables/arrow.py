@@ -1,7 +1,6 @@
 """Parquet, Feather and Arrow files, whose columns have names and types."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,6 @@ from ufselect.data.tables.packages import needed
 from ufselect.data.tables.table import File, Parts, Request, TableError
 
 BATCH_CELLS = 1 << 21
-READING_FAILS = (OSError, ValueError, KeyError, NotImplementedError, MemoryError)
 
 
 class _Frame(NamedTuple):
@@ -35,10 +33,7 @@ class _Frame(NamedTuple):
 def read_parquet(file: File, request: Request, notes: list[str]) -> Parts:
     """Read a Parquet file, a batch of rows at a time."""
     parquet = needed("pyarrow.parquet", file.name)
-    with (
-        _saying_when_damaged(file, "Parquet"),
-        parquet.ParquetFile(file.path) as source,
-    ):
+    with parquet.ParquetFile(file.path) as source:
 
         def batches(names: Sequence[str]) -> Iterable[Any]:
             size = max(1, BATCH_CELLS // max(1, len(names)))
@@ -51,30 +46,13 @@ def read_parquet(file: File, request: Request, notes: list[str]) -> Parts:
 def read_feather(file: File, request: Request, notes: list[str]) -> Parts:
     """Read a Feather or Arrow file, mapped into memory."""
     feather = needed("pyarrow.feather", file.name)
-    with _saying_when_damaged(file, "Arrow"):
-        table = feather.read_table(file.path, memory_map=True)
+    table = feather.read_table(file.path, memory_map=True)
 
-        def batches(names: Sequence[str]) -> Iterable[Any]:
-            size = max(1, BATCH_CELLS // max(1, len(names)))
-            return table.select(list(names)).to_batches(max_chunksize=size)
+    def batches(names: Sequence[str]) -> Iterable[Any]:
+        size = max(1, BATCH_CELLS // max(1, len(names)))
+        return table.select(list(names)).to_batches(max_chunksize=size)
 
-        return _parts(
-            _Frame(table.schema, table.num_rows, batches), file, request, notes
-        )
-
-
-@contextmanager
-def _saying_when_damaged(file: File, kind: str) -> Iterator[None]:
-    try:
-        yield
-    except TableError:
-        raise
-    except READING_FAILS as error:
-        reason = " ".join(str(error).split())
-        raise TableError(
-            f"{file.name} is cut off or damaged ({kind}: {reason}); "
-            "copy or download it again"
-        ) from error
+    return _parts(_Frame(table.schema, table.num_rows, batches), file, request, notes)
 
 
 def _parts(frame: _Frame, file: File, request: Request, notes: list[str]) -> Parts:

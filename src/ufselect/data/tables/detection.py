@@ -3,6 +3,8 @@
 import zipfile
 from pathlib import Path
 
+from ufselect.data.tables.damage import saying_when_damaged
+from ufselect.data.tables.hdf5 import opened_hdf5
 from ufselect.data.tables.sources import SUFFIXES, opened
 from ufselect.data.tables.table import TableError
 
@@ -105,18 +107,13 @@ def _by_content(start: bytes, path: Path, name: str) -> str | None:
     if found == "zip":
         return _kind_of_archive(path, name)
     if found == "hdf5":
-        return _kind_of_hdf5(path)
+        return _kind_of_hdf5(path, name)
     return found or None
 
 
 def _kind_of_archive(path: Path, name: str) -> str:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.namelist()
-    except zipfile.BadZipFile as error:
-        raise TableError(
-            f"{name} is cut off or damaged (zip: {error}); copy or download it again"
-        ) from error
+    with saying_when_damaged(name, "a zip archive"), zipfile.ZipFile(path) as archive:
+        members = archive.namelist()
     if "[Content_Types].xml" in members:
         return "excel"
     if any(member.endswith(".npy") for member in members):
@@ -124,14 +121,12 @@ def _kind_of_archive(path: Path, name: str) -> str:
     raise TableError(f"{name} is a zip archive; unpack it and give the table in it")
 
 
-def _kind_of_hdf5(path: Path) -> str:
+def _kind_of_hdf5(path: Path, name: str) -> str:
     """Tell AnnData from MATLAB by the name; without one, by what the file holds."""
     promised = format_by_name(path)
     if promised in ("mat", "h5ad"):
         return promised
-    from ufselect.data.tables.hdf5 import opened_hdf5
-
-    with opened_hdf5(path, str(path)) as file:
+    with saying_when_damaged(name, "HDF5"), opened_hdf5(path, name) as file:
         return "h5ad" if {"obs", "var"} <= set(file) else "mat"
 
 

@@ -1,12 +1,9 @@
 """Excel workbooks: one sheet, read row by row like text."""
 
 import warnings
-import zipfile
-import zlib
 from collections.abc import Sequence
 from datetime import date, time
 from typing import Any
-from xml.etree.ElementTree import ParseError
 
 from ufselect.data.tables.columns import listed, place_of
 from ufselect.data.tables.packages import needed
@@ -18,16 +15,6 @@ from ufselect.data.tables.text_layout import Layout, layout_of
 from ufselect.data.tables.text_lines import Dialect
 from ufselect.data.tables.text_rows import TextRows
 
-READING_FAILS = (
-    EOFError,
-    KeyError,
-    OSError,
-    ParseError,
-    TypeError,
-    ValueError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 SAMPLED_ROWS = 100
 
 
@@ -51,27 +38,20 @@ def _cells(
     file: File, request: Request, notes: list[str]
 ) -> tuple[list[list[str]], str]:
     openpyxl = needed("openpyxl", file.name)
-    try:
-        with warnings.catch_warnings():
-            # Of styles and other things that are of no use here.
-            warnings.simplefilter("ignore")
-            book = openpyxl.load_workbook(file.path, read_only=True, data_only=True)
-            try:
-                sheet = _sheet(book, file, request, notes)
-                sheet.reset_dimensions()  # what the file says of them may be wrong
-                rows = [
-                    [_text(cell) for cell in row]
-                    for row in sheet.iter_rows(values_only=True)
-                ]
-                return _rectangular(rows), sheet.title
-            finally:
-                book.close()
-    except TableError:
-        raise
-    except READING_FAILS as error:
-        raise TableError(
-            f"{file.name} is cut off or damaged (Excel: {error}); save it again"
-        ) from error
+    with warnings.catch_warnings():
+        # Of styles and other things that are of no use here.
+        warnings.simplefilter("ignore")
+        book = openpyxl.load_workbook(file.path, read_only=True, data_only=True)
+        try:
+            sheet = _sheet(book, file, request, notes)
+            sheet.reset_dimensions()  # what the file says of them may be wrong
+            rows = [
+                [_text(cell) for cell in row]
+                for row in sheet.iter_rows(values_only=True)
+            ]
+            return _rectangular(rows), sheet.title
+        finally:
+            book.close()
 
 
 def _sheet(book: Any, file: File, request: Request, notes: list[str]) -> Any:

@@ -10,26 +10,15 @@ import numpy as np
 from ufselect.data.tables.packages import needed
 from ufselect.data.tables.table import TableError
 
-# What h5py raises for files that are cut off or damaged.
-READING_FAILS = (OSError, KeyError, RuntimeError, TypeError, ValueError, MemoryError)
 # No compressor of HDF5 makes more of one byte, but for constant data.
 MOST_EXPANSION = 1100
 
 
 @contextmanager
 def opened_hdf5(path: Path, name: str, mode: str = "r") -> Iterator[Any]:
-    """Open an HDF5 file, and say when it is damaged."""
-    h5py = needed("h5py", name)
-    try:
-        with h5py.File(path, mode) as file:
-            yield file
-    except TableError:
-        raise
-    except READING_FAILS as error:
-        reason = " ".join(str(error).split())
-        raise TableError(
-            f"{name} is cut off or damaged (HDF5: {reason}); copy or download it again"
-        ) from error
+    """Open an HDF5 file."""
+    with needed("h5py", name).File(path, mode) as file:
+        yield file
 
 
 def array_of(dataset: Any, name: str) -> Any:

@@ -1,13 +1,11 @@
 """MATLAB files: up to version 7 by SciPy, version 7.3 by h5py."""
 
-import struct
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.io import loadmat, whosmat
 
-from ufselect.data.labelled import READING_FAILS
 from ufselect.data.tables.hdf5 import (
     MOST_EXPANSION,
     array_of,
@@ -21,16 +19,6 @@ HDF5 = b"MATLAB 7.3 MAT-file"
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 NUMERIC = {"double", "single", "logical", "sparse"}
 NUMERIC |= {f"{sign}int{size}" for sign in ("", "u") for size in (8, 16, 32, 64)}
-# SciPy's reader trusts what a damaged file says in yet more ways.
-DAMAGED = (
-    *READING_FAILS,
-    EOFError,
-    IndexError,
-    KeyError,
-    MemoryError,
-    OverflowError,
-    struct.error,
-)
 
 
 def read_matlab(file: File, request: Request, notes: list[str]) -> Parts:
@@ -40,15 +28,7 @@ def read_matlab(file: File, request: Request, notes: list[str]) -> Parts:
     if start.startswith((HDF5, HDF5_MAGIC)):
         with opened_hdf5(file.path, file.name) as content:
             return variable_parts(_reading(content, file), file, request, notes)
-    try:
-        return variable_parts(_older(file), file, request, notes)
-    except TableError:
-        raise
-    except DAMAGED as error:
-        raise TableError(
-            f"{file.name} is cut off or damaged (MATLAB: {error}); "
-            "copy or download it again"
-        ) from error
+    return variable_parts(_older(file), file, request, notes)
 
 
 def _older(file: File) -> Reading:

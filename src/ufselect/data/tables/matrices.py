@@ -33,6 +33,9 @@ def floating(values: Any, request: Request, name: str) -> Any:
     if kind not in (np.float64, np.float32) or not kind.isnative:
         kind = request.dtype
     if is_sparse(values):
+        if values.format in ("csr", "csc"):
+            # Indices beyond the shape, in a damaged file, would end the process.
+            values.check_format(full_check=True)
         return sp.csr_array(values, dtype=kind)
     if isinstance(values, np.memmap) and values.dtype == kind:
         return values

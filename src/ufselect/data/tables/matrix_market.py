@@ -14,7 +14,6 @@ from ufselect.data.tables.table import File, Parts, Request, TableError
 
 FEATURE_FILES = ("features", "genes")
 SAMPLE_FILES = ("barcodes", "cells", "samples")
-READING_FAILS = (OSError, OverflowError, TypeError, ValueError, MemoryError)
 
 
 def read_matrix_market(file: File, request: Request, notes: list[str]) -> Parts:
@@ -47,16 +46,8 @@ def _matrix(file: File) -> Any:
 
 
 def _plain_matrix(path: Path, name: str) -> Any:
-    try:
-        _check_size(path, name)
-        return mmread(path)
-    except TableError:
-        raise
-    except READING_FAILS as error:
-        raise TableError(
-            f"{name} is cut off or damaged (Matrix Market: {error}); "
-            "copy or download it again"
-        ) from error
+    _check_size(path, name)
+    return mmread(path)
 
 
 def _check_size(path: Path, name: str) -> None:

@@ -1,7 +1,6 @@
 """NumPy's own files: arrays mapped from disk, and archives of arrays; no pickles."""
 
 import zipfile
-import zlib
 from typing import IO
 
 import numpy as np
@@ -12,30 +11,14 @@ from ufselect.data.tables.matrices import floating, matrix_parts, transposed
 from ufselect.data.tables.table import File, Parts, Request, TableError
 from ufselect.data.tables.variables import Reading, Variable, variable_parts
 
-READING_FAILS = (
-    EOFError,
-    KeyError,
-    NotImplementedError,
-    OSError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 SPARSE = {"data", "shape", "format"}
 
 
 def read_npy(file: File, request: Request, notes: list[str]) -> Parts:
     """Read an array; one of floats stays on disk and is mapped into memory."""
-    try:
-        with file.path.open("rb") as stream:
-            _checked_header(stream, file.path.stat().st_size, file.name)
-        values = np.load(file.path, mmap_mode="r", allow_pickle=False)
-    except TableError:
-        raise
-    except READING_FAILS as error:
-        raise _damaged(file, error) from error
+    with file.path.open("rb") as stream:
+        _checked_header(stream, file.path.stat().st_size, file.name)
+    values = np.load(file.path, mmap_mode="r", allow_pickle=False)
     values = floating(values, request, file.name)
     if request.transpose:
         values = transposed(values)
@@ -67,30 +50,19 @@ def _checked_header(stream: IO[bytes], size: int, name: str) -> Variable:
     return Variable(shape, kind.kind in "fiub")
 
 
-def _damaged(file: File, error: Exception) -> TableError:
-    return TableError(
-        f"{file.name} is cut off or damaged (NumPy: {error}); copy or save it again"
-    )
-
-
 def read_npz(file: File, request: Request, notes: list[str]) -> Parts:
     """Read an archive of arrays, or a sparse matrix that SciPy saved."""
-    try:
-        with zipfile.ZipFile(file.path) as archive:
-            variables = _variables(archive, file.name)
-        if set(variables) >= SPARSE:
-            values = floating(sp.load_npz(file.path), request, file.name)
-            values = transposed(values) if request.transpose else values
-            return matrix_parts(values, None, None, file, request, notes)
-        with np.load(file.path, allow_pickle=False) as arrays:
-            reading = Reading(
-                variables, arrays.__getitem__, lambda key: text_of(arrays[key])
-            )
-            return variable_parts(reading, file, request, notes)
-    except TableError:
-        raise
-    except READING_FAILS as error:
-        raise _damaged(file, error) from error
+    with zipfile.ZipFile(file.path) as archive:
+        variables = _variables(archive, file.name)
+    if set(variables) >= SPARSE:
+        values = floating(sp.load_npz(file.path), request, file.name)
+        values = transposed(values) if request.transpose else values
+        return matrix_parts(values, None, None, file, request, notes)
+    with np.load(file.path, allow_pickle=False) as arrays:
+        reading = Reading(
+            variables, arrays.__getitem__, lambda key: text_of(arrays[key])
+        )
+        return variable_parts(reading, file, request, notes)
 
 
 def _variables(archive: zipfile.ZipFile, name: str) -> dict[str, Variable]:

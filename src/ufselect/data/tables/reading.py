@@ -1,6 +1,7 @@
 """A user's file of any known format becomes a table."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -8,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from ufselect.data.tables.detection import detect
+from ufselect.data.tables.damage import saying_when_damaged
+from ufselect.data.tables.detection import TITLES, detect
 from ufselect.data.tables.sources import Source, Spool, compression_of, located, opened
 from ufselect.data.tables.table import (
     File,
@@ -145,9 +147,16 @@ def _read(file: File, request: Request, holder: Spool | None) -> Table:
         with opened(*file) as stream:
             holder = Spool(stream)
         inner = File(holder.path, None, file.name)
+    # No library reads text, so that what fails there is no damage.
+    reading = (
+        nullcontext()
+        if kind == "text"
+        else saying_when_damaged(file.name, TITLES[kind])
+    )
     module, function = READERS[kind]
     reader: Reader = getattr(import_module(f"ufselect.data.tables.{module}"), function)
-    parts = reader(inner, request, notes)
+    with reading:
+        parts = reader(inner, request, notes)
     _check_shape(parts.values, file.name)
     origin = Origin(
         inner.path,

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
+from ufselect.data.tables.damage import damaged
 from ufselect.data.tables.table import TableError
 
 Source = str | os.PathLike[str] | BinaryIO
@@ -31,7 +32,7 @@ OPENERS: dict[str | None, Callable[..., Any]] = {
     "xz": lzma.open,
 }
 # What the decompressors raise for files that are cut off or damaged.
-DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
+DAMAGED = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 
 class Spool:
@@ -96,7 +97,6 @@ def opened(path: Path, compression: str | None, name: str) -> Iterator[BinaryIO]
         with stream:
             yield stream
     except DAMAGED as error:
-        raise TableError(
-            f"{name} is cut off or damaged ({compression}: {error}); "
-            "copy or download it again"
-        ) from error
+        if compression is None:
+            raise
+        raise damaged(name, compression, error) from error

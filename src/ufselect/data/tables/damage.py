@@ -1,0 +1,58 @@
+"""Files that are cut off or damaged: one sentence, whatever a library raised."""
+
+import lzma
+import struct
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ufselect.data.tables.table import TableError
+
+# Readers trust what a file says of itself, and fail in many ways if it is not true.
+READING_FAILS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    lzma.LZMAError,
+    struct.error,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+@contextmanager
+def saying_when_damaged(name: str, kind: str) -> Iterator[None]:
+    """Turn what a library raises on a damaged file into one sentence."""
+    try:
+        yield
+    except TableError:
+        raise
+    except READING_FAILS as error:
+        raise damaged(name, kind, error) from error
+
+
+def damaged(name: str, kind: str, error: BaseException) -> TableError:
+    """Return the error for a damaged file.
+
+    Examples
+    --------
+    >>> damaged("a.npy", "a NumPy array", ValueError("too short"))
+    TableError('a.npy is cut off or damaged (read as a NumPy array: too short); copy, \
+download or save it again')
+    """
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return TableError(
+        f"{name} is cut off or damaged (read as {kind}: {reason}); "
+        "copy, download or save it again"
+    )
