@@ -117,3 +117,13 @@ def test_file_that_is_cut_off_is_refused(tmp_path, kept):
 
     with pytest.raises(TableError, match="cut off or damaged"):
         read_table(tmp_path / "a.mtx")
+
+
+@pytest.mark.parametrize("junk", [b"\0", b"\x7f"])
+def test_bytes_that_end_the_reader_of_scipy_are_refused(tmp_path, junk):
+    scipy.io.mmwrite(tmp_path / "a.mtx", sp.coo_array(X))
+    content = (tmp_path / "a.mtx").read_bytes()
+    (tmp_path / "a.mtx").write_bytes(content[:-1] + junk)
+
+    with pytest.raises(TableError, match="cut off or damaged"):
+        read_table(tmp_path / "a.mtx")

@@ -167,3 +167,18 @@ def test_archive_and_array_are_written_back(tmp_path):
             "names": ["r"],
         }
     assert sp.load_npz(tmp_path / "t.npz").toarray().tolist() == X[:, 1:].tolist()
+
+
+@pytest.mark.parametrize(
+    ("part", "values"),
+    [("indices", [0, 9, 2]), ("indices", [0, -1, 2]), ("indptr", [0, 3, 0, 0, 0])],
+)
+def test_sparse_matrix_with_false_indices_is_refused(tmp_path, part, values):
+    sp.save_npz(tmp_path / "a.npz", sp.csr_array(np.eye(4, 3)))
+    with np.load(tmp_path / "a.npz") as arrays:
+        content = dict(arrays)
+    content[part] = np.array(values, dtype=np.int32)
+    np.savez(tmp_path / "a.npz", **content)
+
+    with pytest.raises(TableError, match="damaged"):
+        read_table(tmp_path / "a.npz")

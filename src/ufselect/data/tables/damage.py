@@ -8,6 +8,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from scipy.io.matlab import MatReadError
+
 from ufselect.data.tables.table import TableError
 
 # Readers trust what a file says of itself, and fail in many ways if it is not true.
@@ -17,7 +19,9 @@ READING_FAILS = (
     AttributeError,
     EOFError,
     LookupError,
+    MatReadError,
     MemoryError,
+    NameError,  # SciPy, where a MATLAB file has an unknown type
     OSError,
     RuntimeError,
     SyntaxError,

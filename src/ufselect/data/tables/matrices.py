@@ -33,13 +33,20 @@ def floating(values: Any, request: Request, name: str) -> Any:
     if kind not in (np.float64, np.float32) or not kind.isnative:
         kind = request.dtype
     if is_sparse(values):
-        if values.format in ("csr", "csc"):
-            # Indices beyond the shape, in a damaged file, would end the process.
-            values.check_format(full_check=True)
+        _check_indices(values)
         return sp.csr_array(values, dtype=kind)
     if isinstance(values, np.memmap) and values.dtype == kind:
         return values
     return np.ascontiguousarray(values, dtype=kind)
+
+
+def _check_indices(values: Any) -> None:
+    """Refuse indices beyond the shape: in a damaged file they end the process."""
+    if values.format not in ("csr", "csc"):
+        return
+    values.check_format(full_check=True)
+    if (np.diff(values.indptr) < 0).any():
+        raise ValueError("pointers into a sparse matrix fall")
 
 
 def transposed(values: Any) -> Any:

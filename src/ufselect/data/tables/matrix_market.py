@@ -46,8 +46,21 @@ def _matrix(file: File) -> Any:
 
 
 def _plain_matrix(path: Path, name: str) -> Any:
+    _check_text(path)
     _check_size(path, name)
     return mmread(path)
+
+
+def _check_text(path: Path) -> None:
+    """Refuse bytes that can end SciPy's reader, and with it the whole process."""
+    last = b""
+    with path.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            last = chunk[-1:]
+            if b"\0" in chunk:
+                raise ValueError("there are NUL bytes in it")
+    if last not in b"0123456789. \t\r\n":
+        raise ValueError(f"it ends with {last!r}, not with a number")
 
 
 def _check_size(path: Path, name: str) -> None:
