@@ -70,7 +70,8 @@ def _parts(frame: _Frame, file: File, request: Request, notes: list[str]) -> Par
     found = roles(
         names, named._replace(labels=None, drop=()) if turned else named, file.name
     )
-    numeric = [j for j in range(len(names)) if j not in found.taken and _is(frame, j)]
+    free = sorted(set(range(len(names))) - found.taken)
+    numeric = [place for place in free if _is(frame, place)]
     _note(names, found, numeric, file, notes)
     values = _numbers(frame, [names[j] for j in numeric], request)
     if turned:
@@ -201,7 +202,7 @@ def _turned(
         identity or [f"x{row + 1}" for row in range(len(values))], notes
     )
     found = roles(names, request._replace(id_column=None), file.name)
-    keep = [row for row in range(len(names)) if row not in found.taken]
+    keep = sorted(set(range(len(names))) - found.taken)
     labels = None if found.labels is None else column_text(turned, found.labels)
     return Parts(
         turned[:, keep] if len(keep) < len(names) else turned,

@@ -90,7 +90,7 @@ def _without_columns(
         request = by_place(request)
     names = unique_names(names, notes)
     found = roles(names, request, file.name)
-    keep = [place for place in range(len(names)) if place not in found.taken]
+    keep = sorted(set(range(len(names))) - found.taken)
     identity, labels = (
         None if place is None else column_text(values, place)
         for place in (found.identity, found.labels)

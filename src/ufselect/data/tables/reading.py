@@ -35,6 +35,8 @@ READERS = {
     "mtx": ("matrix_market", "read_matrix_market"),
     "h5ad": ("anndata_files", "read_anndata"),
 }
+LABEL_NAMES = {"class", "classes", "label", "labels", "target", "y", "diagnosis"}
+LABEL_NAMES |= {"cluster", "clusters", "ground_truth", "outcome", "species"}
 READ_COMPRESSED = {"text", "mtx"}
 Reader = Callable[[File, Request, list[str]], Parts]
 
@@ -158,6 +160,7 @@ def _read(file: File, request: Request, holder: Spool | None) -> Table:
     with reading:
         parts = reader(inner, request, notes)
     _check_shape(parts.values, file.name)
+    _note_on_labels(parts, notes)
     origin = Origin(
         inner.path,
         file.name,
@@ -181,6 +184,18 @@ def _table(parts: Parts, kind: str, notes: list[str], origin: Origin) -> Table:
         tuple(notes),
         origin,
     )
+
+
+def _note_on_labels(parts: Parts, notes: list[str]) -> None:
+    """Say when a feature has the name of labels, which selection must not see."""
+    suspects = [
+        each for each in parts.feature_names or () if each.lower() in LABEL_NAMES
+    ]
+    notes += [
+        f"Column {name!r} is a feature; if it holds labels, keep it out of the "
+        f"selection (--labels {name})."
+        for name in suspects
+    ]
 
 
 def _names(names: Sequence[str] | None) -> Names | None:

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import shutil
@@ -56,13 +57,23 @@ def located(source: Source) -> tuple[Path, str, Spool | None]:
     if is_standard(source):
         source = sys.stdin.buffer
     if not isinstance(source, (str, os.PathLike)):
-        spool = Spool(source)
+        spool = Spool(_binary(source))
         _check_content(spool.path, "standard input")
         return spool.path, "standard input", spool
     path = Path(source)
     _check_file(path)
     _check_content(path, str(path))
     return path, str(path), None
+
+
+def _binary(source: Any) -> BinaryIO:
+    if not hasattr(source, "read") or isinstance(source, io.TextIOBase):
+        raise TypeError(
+            f"the source is of type {type(source).__name__}; give a path, or a file "
+            "that was opened in binary mode"
+        )
+    stream: BinaryIO = source
+    return stream
 
 
 def _check_file(path: Path) -> None:

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 Names = NDArray[np.str_]
+BLOCK_CELLS = 1 << 22
 
 
 class TableError(ValueError):
@@ -103,6 +105,22 @@ class Table:
         if self.feature_names is not None:
             return self.feature_names
         return as_names([f"x{place + 1}" for place in range(self.shape[1])])
+
+    def incomplete(self) -> Names:
+        """Return the names of the features with a value that is missing or infinite.
+
+        Selectors refuse them: drop them, or fill them in.
+        """
+        bad = np.zeros(self.shape[1], dtype=bool)
+        step = max(1, BLOCK_CELLS // max(1, self.shape[1]))
+        for start in range(0, self.shape[0], step):
+            block = self.values[start : start + step]
+            if bool(sp.issparse(block)):
+                entries = sp.coo_array(block)
+                bad[entries.col[~np.isfinite(entries.data)]] = True
+            else:
+                bad |= ~np.isfinite(block).all(axis=0)
+        return self.names()[bad]
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,8 +44,11 @@ def _is_header(first: list[str], below: Sequence[list[str]]) -> bool:
     below = [row for row in below if len(row) == len(first)]
     if not below:
         return False
+    texts = (j for j, cell in enumerate(first) if is_text(cell))
+    if any(_is_numeric([row[j] for row in below]) for j in texts):
+        return True
     numeric = [j for j in range(len(first)) if _is_numeric([row[j] for row in below])]
-    if not numeric or any(is_text(first[j]) for j in numeric):
+    if not numeric:
         return True
     unnamed = first[0].strip() == "" and not any(is_missing(row[0]) for row in below)
     return unnamed or _counts(first, below, numeric)

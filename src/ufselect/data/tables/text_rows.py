@@ -39,7 +39,8 @@ class TextRows:
     ) -> None:
         self.layout, self.columns, self.name = layout, columns, name
         found = columns.roles
-        free = [j for j in range(layout.width) if j not in found.taken]
+        taken = found.taken
+        free = [j for j in range(layout.width) if j not in taken]
         self.numeric = [j for j in free if j not in layout.text_columns]
         self.watched = [j for j in free if j in layout.text_columns]
         named = (found.identity, found.labels)
