@@ -35,6 +35,13 @@ def test_names_of_genes_turn_a_table(name):
     assert table.sample_names.tolist() == ["s1", "s2"]
 
 
+def test_numbers_may_name_genes():
+    table = read("entrez_id,s1,s2\n7157,1,2\n4609,3,4\n3845,5,6\n")
+
+    assert table.values.tolist() == [[1, 3, 5], [2, 4, 6]]
+    assert table.feature_names.tolist() == ["7157", "4609", "3845"]
+
+
 def test_other_tables_are_not_turned():
     table = read(GENES.replace("gene", "patient"))
 

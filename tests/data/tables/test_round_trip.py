@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ufselect.data import read_table, write_table
+from ufselect.data import TableError, read_table, write_table
 from ufselect.data.tables.table import Origin, Table, as_names
 
 # Names are stripped on reading, and control characters are for no name.
@@ -75,3 +75,28 @@ def test_text_gives_back_single_precision(content):
     again = copied(values, names, samples, {"delimiter": ","}, np.float32)
 
     np.testing.assert_array_equal(again.values, values)
+
+
+def attempted(content, **options):
+    try:
+        return read_table(BytesIO(content), **options), ""
+    except TableError as error:
+        return None, str(error)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.one_of(
+        st.binary(max_size=60),
+        st.text(st.sampled_from(list('0123.-e,;|\t "#ab_\n')), max_size=60).map(
+            str.encode
+        ),
+    ),
+    st.sampled_from([None, True, False]),
+    st.sampled_from([None, True, False]),
+)
+def test_anything_is_a_table_or_refused_in_one_sentence(content, header, transpose):
+    table, sentence = attempted(content, header=header, transpose=transpose)
+
+    assert "\n" not in sentence
+    assert table is None or table.values.shape[1] == len(table.names())

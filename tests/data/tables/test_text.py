@@ -124,6 +124,39 @@ def test_missing_cells_are_kept_as_nan(missing):
     assert table.values[:, 1].tolist() == [2, 4, 6]
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_missing_cells_at_the_ends_of_lines(delimiter):
+    text = "a,b,c,d\n,,3,4\n1, NA ,,\n5,6,7,N/A\n,2,na,8\n"
+    table = read(text.replace(",", delimiter))
+
+    nan = np.nan
+    np.testing.assert_array_equal(
+        table.values,
+        [[nan, nan, 3, 4], [1, nan, nan, nan], [5, 6, 7, nan], [nan, 2, nan, 8]],
+    )
+
+
+def test_missing_cells_between_white_space():
+    table = read("a b c\n1 NA 3\nnan 5 NA\n7 8 9\n")
+
+    np.testing.assert_array_equal(
+        table.values, [[1, np.nan, 3], [np.nan, 5, np.nan], [7, 8, 9]]
+    )
+
+
+def test_every_cell_may_be_in_quotes():
+    table = read('"who","a","b"\n"x","1.5","2"\n"y","-3","NA"\n')
+
+    np.testing.assert_array_equal(table.values, [[1.5, 2], [-3, np.nan]])
+    assert table.sample_names.tolist() == ["x", "y"]
+
+
+def test_names_that_look_missing_are_names():
+    table = read("who,a,b\nNA,1,NA\nnull,2,3\n,4,5\n", id_column="who")
+
+    assert table.sample_names.tolist() == ["NA", "null", ""]
+
+
 def test_truth_values_are_one_and_zero():
     assert read("a,b\n1,TRUE\n2,false\n").values.tolist() == [[1, 1], [2, 0]]
 

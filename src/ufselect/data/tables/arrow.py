@@ -15,7 +15,7 @@ from ufselect.data.tables.columns import (
     unique_names,
 )
 from ufselect.data.tables.matrices import column_text, transposed
-from ufselect.data.tables.orientation import features_in_rows
+from ufselect.data.tables.orientation import FEATURE_WORDS, features_in_rows
 from ufselect.data.tables.packages import needed
 from ufselect.data.tables.table import File, Parts, Request, TableError
 
@@ -118,7 +118,7 @@ def _index_place(frame: _Frame, names: list[str]) -> int | None:
 
 def _names_rows(frame: _Frame, names: list[str]) -> bool:
     """Tell whether the first column is no feature: by its name, or unique text."""
-    if names[0].lower() in ID_NAMES:
+    if names[0].lower() in ID_NAMES | FEATURE_WORDS:
         return True
     if _is(frame, 0):
         return False

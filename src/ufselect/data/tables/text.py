@@ -13,7 +13,7 @@ from ufselect.data.tables.columns import (
     unique_names,
 )
 from ufselect.data.tables.matrices import by_place
-from ufselect.data.tables.orientation import features_in_rows
+from ufselect.data.tables.orientation import FEATURE_WORDS, features_in_rows
 from ufselect.data.tables.table import File, Parts, Request, TableError
 from ufselect.data.tables.text_finish import finished
 from ufselect.data.tables.text_layout import Layout, find_layout
@@ -111,7 +111,7 @@ def _names(layout: Layout, notes: list[str]) -> list[str]:
 def _is_turned(layout: Layout, request: Request, title: str | None) -> bool:
     if request.transpose is not None:
         return request.transpose
-    if 0 not in layout.text_columns or layout.width < 3:
+    if layout.width < 3:
         return False
     return features_in_rows(title, [row[0] for row in layout.sample])
 
@@ -120,5 +120,5 @@ def _has_identity(layout: Layout, found: Roles, title: str | None) -> bool:
     """Tell whether the first column looks like the names of the rows."""
     if 0 in found.taken or layout.width < 2:
         return False
-    named = title is not None and title.lower() in ID_NAMES
+    named = title is not None and title.lower() in ID_NAMES | FEATURE_WORDS
     return named or 0 in layout.text_columns

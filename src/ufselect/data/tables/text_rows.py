@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from ufselect.data.tables.columns import Roles
 from ufselect.data.tables.growing import GrowingRows
+from ufselect.data.tables.plain_lines import numbers as plain_numbers
+from ufselect.data.tables.plain_lines import plain
 from ufselect.data.tables.table import Request, TableError
 from ufselect.data.tables.tally import Tally
 from ufselect.data.tables.text_layout import Layout
@@ -82,27 +84,14 @@ class TextRows:
         self, lines: Sequence[str], numbers: Sequence[int]
     ) -> NDArray[Any] | None:
         """Return the numbers of plain lines, or None if something is not plain."""
-        delimiter, decimal = self.layout.dialect
-        width = self.layout.width
-        if any('"' in line for line in lines) or not self.numeric:
+        dialect, width = self.layout.dialect, self.layout.width
+        simple = plain(lines, dialect, width) if self.numeric else None
+        if simple is None:
             return None
-        if delimiter is None:
-            regular = all(len(line.split()) == width for line in lines)
-        else:
-            regular = all(line.count(delimiter) == width - 1 for line in lines)
-        if not regular:
-            return None
-        try:
-            block = np.loadtxt(
-                [line.replace(",", ".") for line in lines] if decimal == "," else lines,
-                delimiter=delimiter,
-                comments=None,
-                usecols=None if len(self.numeric) == width else self.numeric,
-                ndmin=2,
-            )
-        except ValueError:
-            return None
-        self._keep_text(lines, numbers)
+        columns = None if len(self.numeric) == width else self.numeric
+        block = plain_numbers(simple, dialect, columns)
+        if block is not None:
+            self._keep_text(simple, numbers)
         return block
 
     def _keep_text(self, lines: Sequence[str], numbers: Sequence[int]) -> None:
