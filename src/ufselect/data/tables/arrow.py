@@ -1,6 +1,7 @@
 """Parquet, Feather and Arrow files, whose columns have names and types."""
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,8 +176,8 @@ def _kind(frame: _Frame, names: Sequence[str], request: Request) -> Any:
 
 
 def _text(frame: _Frame, name: str) -> list[str]:
-    values = [each for batch in frame.batches([name]) for each in batch.column(0)]
-    return ["" if each.as_py() is None else str(each.as_py()) for each in values]
+    columns = (batch.column(0).to_pylist() for batch in frame.batches([name]))
+    return ["" if each is None else str(each) for each in chain(*columns)]
 
 
 def _is_turned(

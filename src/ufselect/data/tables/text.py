@@ -113,7 +113,7 @@ def _is_turned(layout: Layout, request: Request, title: str | None) -> bool:
         return request.transpose
     if layout.width < 3:
         return False
-    return features_in_rows(title, [row[0] for row in layout.sample])
+    return features_in_rows(title, layout.first_cells)
 
 
 def _has_identity(layout: Layout, found: Roles, title: str | None) -> bool:

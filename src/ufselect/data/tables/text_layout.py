@@ -27,7 +27,8 @@ SAMPLED_CELLS = 200_000
 class Layout(NamedTuple):
     """How a text table is laid out.
 
-    ``names`` is None without a header. ``skipped`` lines come before the data.
+    ``names`` is None without a header. ``skipped`` lines come before the data. Of
+    the first rows only the first cells are kept, since rows may be very long.
     """
 
     dialect: Dialect
@@ -35,7 +36,7 @@ class Layout(NamedTuple):
     width: int
     skipped: int
     text_columns: frozenset[int]
-    sample: list[list[str]]
+    first_cells: list[str]
 
 
 class _Preamble(NamedTuple):
@@ -178,7 +179,8 @@ def layout_of(
         for place, cells in enumerate(zip(*complete, strict=True))
         if 2 * sum(map(is_text, cells)) > len(cells)
     )
-    return Layout(dialect, header, width, skipped, text_columns, complete)
+    first_cells = [row[0] for row in complete]
+    return Layout(dialect, header, width, skipped, text_columns, first_cells)
 
 
 def _description(
