@@ -97,8 +97,8 @@ def test_features_left_out_get_no_score(tmp_path):
 def test_file_may_be_written_over_itself_twice(tmp_path):
     path = tmp_path / "a.h5ad"
     shutil.copy(FOLDER / "sparse.h5ad", path)
-    for column in (0, 1):
-        write_table(read_table(path), [column], path)
+    write_table(read_table(path), [0], path, scores=[3.0, 1.0, 2.0])
+    write_table(read_table(path), [1], path)
 
     with h5py.File(path) as file:
         assert file["var/ufselect_selected"][()].tolist() == [False, True, False]

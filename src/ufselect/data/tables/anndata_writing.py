@@ -11,6 +11,7 @@ from ufselect.data.tables.choice import Choice
 from ufselect.data.tables.hdf5 import opened_hdf5
 from ufselect.data.tables.table import TableError
 
+COLUMNS = ("ufselect_selected", "ufselect_score", "ufselect_rank")
 ENCODING = {"encoding-type": "array", "encoding-version": "0.2.0"}
 
 
@@ -27,8 +28,11 @@ def write_anndata(chosen: Choice, path: Path, scores: NDArray[Any] | None) -> No
         )
     shutil.copyfile(origin.path, path)
     with opened_hdf5(path, origin.name, "r+") as file:
-        for name, values in _columns(chosen, file["var"], scores).items():
-            _set_column(file["var"], name, values)
+        columns = _columns(chosen, file["var"], scores)
+        for name in COLUMNS:
+            _remove_column(file["var"], name)
+        for name, values in columns.items():
+            _add_column(file["var"], name, values)
 
 
 def _columns(
@@ -55,15 +59,26 @@ def _columns(
     return result
 
 
-def _set_column(var: Any, name: str, values: NDArray[Any]) -> None:
-    """Add a column as AnnData does, or put it in the place of an earlier one."""
+def _remove_column(var: Any, name: str) -> None:
+    """Remove a column of an earlier run, which would contradict the new ones."""
     if name in var:
         del var[name]
-    dataset = var.create_dataset(name, data=values)
-    dataset.attrs.update(ENCODING)
-    known = [_text(each) for each in var.attrs.get("column-order", [])]
-    if name not in known:
-        var.attrs["column-order"] = np.array([*known, name], dtype=object)
+        var.attrs["column-order"] = _ordered([n for n in _order(var) if n != name])
+
+
+def _add_column(var: Any, name: str, values: NDArray[Any]) -> None:
+    """Add a column as AnnData does."""
+    var.create_dataset(name, data=values).attrs.update(ENCODING)
+    var.attrs["column-order"] = _ordered([*_order(var), name])
+
+
+def _order(var: Any) -> list[str]:
+    return [_text(each) for each in var.attrs.get("column-order", [])]
+
+
+def _ordered(names: list[str]) -> NDArray[Any]:
+    # An empty list of strings is stored as numbers, which is what AnnData does too.
+    return np.array(names, dtype=object) if names else np.array([])
 
 
 def _text(value: Any) -> str:
