@@ -82,3 +82,17 @@ def test_repeated_genes_are_numbered():
     table = read("gene,s1,s2\nA,1,2\nA,3,4\n")
 
     assert table.feature_names.tolist() == ["A", "A_2"]
+
+
+def test_series_matrix_of_geo_is_read():
+    table = read(
+        '!Series_title\t"A study"\n!Sample_title\t"one"\t"two"\n\n'
+        '!series_matrix_table_begin\n"ID_REF"\t"GSM1"\t"GSM2"\n'
+        '"1007_s_at"\t7.5\t8\n"1053_at"\t5\tnull\n"117_at"\t1\t2\n'
+        "!series_matrix_table_end\n"
+    )
+
+    assert table.feature_names.tolist() == ["1007_s_at", "1053_at", "117_at"]
+    assert table.sample_names.tolist() == ["GSM1", "GSM2"]
+    assert table.values[0].tolist() == [7.5, 5, 1]
+    assert table.incomplete().tolist() == ["1053_at"]

@@ -17,7 +17,12 @@ from ufselect.data.tables.orientation import FEATURE_WORDS, features_in_rows
 from ufselect.data.tables.table import File, Parts, Request, TableError
 from ufselect.data.tables.text_finish import finished
 from ufselect.data.tables.text_layout import Layout, find_layout
-from ufselect.data.tables.text_lines import blocks_of, encoding_of, opened_text
+from ufselect.data.tables.text_lines import (
+    SERIES_MARK,
+    blocks_of,
+    encoding_of,
+    opened_text,
+)
 from ufselect.data.tables.text_rows import Columns, TextRows
 
 
@@ -71,7 +76,7 @@ def _head(blocks: Iterator[list[str]]) -> list[str]:
     head: list[str] = []
     for block in blocks:
         head += block
-        if sum(not line.startswith("#") for line in head) > 3:
+        if sum(not line.startswith(("#", *SERIES_MARK)) for line in head) > 3:
             break
     return head
 

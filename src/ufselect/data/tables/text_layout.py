@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ufselect.data.tables.cells import DECIMAL_COMMA, THOUSANDS, is_text
 from ufselect.data.tables.table import Request, TableError
 from ufselect.data.tables.text_header import header_of
-from ufselect.data.tables.text_lines import Dialect
+from ufselect.data.tables.text_lines import SERIES_MARK, Dialect
 
 # The first of those that fit equally well is taken: x;1,5 has a semicolon.
 CANDIDATES: tuple[str | None, ...] = (";", "\t", "|", ",", None)
@@ -75,7 +75,7 @@ def _preamble(lines: Sequence[str]) -> _Preamble:
             candidates = (line[4],)
         elif line.startswith("#"):
             comment = line.lstrip("# ")
-        elif line.strip():
+        elif line.strip() and not line.startswith(SERIES_MARK):
             break
         length += 1
     return _Preamble(length, comment, candidates)

@@ -13,6 +13,8 @@ from ufselect.data.tables.table import TableError
 
 BLOCK_CHARACTERS = 1 << 20
 LONGEST_CELL = 1000  # lines
+# What is about the table, and no part of it, in series matrix files of GEO.
+SERIES_MARK = ("!Series_", "!Sample_", "!series_matrix_table_")
 BYTE_ORDER_MARKS = {
     b"\xef\xbb\xbf": "utf-8-sig",
     b"\xff\xfe": "utf-16",
@@ -45,7 +47,9 @@ class Dialect(NamedTuple):
         return csv.reader(lines, delimiter=self.delimiter or " ")
 
     def is_blank(self, line: str) -> bool:
-        """Tell whether a line has no cell with anything in it."""
+        """Tell whether a line has no cell of the table with anything in it."""
+        if line.startswith(SERIES_MARK):
+            return True
         return not line.strip(f" \t\r\n{self.delimiter or ''}")
 
 

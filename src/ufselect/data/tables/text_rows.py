@@ -13,6 +13,7 @@ from ufselect.data.tables.plain_lines import plain
 from ufselect.data.tables.table import Request, TableError
 from ufselect.data.tables.tally import Tally
 from ufselect.data.tables.text_layout import Layout
+from ufselect.data.tables.text_lines import SERIES_MARK
 
 
 class Columns(NamedTuple):
@@ -71,7 +72,7 @@ class TextRows:
     def _is_row(self, line: str) -> bool:
         dialect = self.layout.dialect
         if dialect.is_blank(line):
-            self.n_empty += bool(line.strip())
+            self.n_empty += bool(line.strip()) and not line.startswith(SERIES_MARK)
             return False
         if not self._pulled_names:
             return True
