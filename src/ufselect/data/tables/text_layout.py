@@ -119,22 +119,23 @@ UNFIT = _Fitness(False, False, 0.0, 0)
 
 def _fitness(lines: Sequence[str], delimiter: str | None) -> _Fitness:
     try:
-        rows = list(Dialect(delimiter).raw_rows(lines))
+        # Rows may be very long, so only their lengths and first cells are kept.
+        rows = [(len(row), row[:200]) for row in Dialect(delimiter).raw_rows(lines)]
     except csv.Error:  # a cell longer than any cell is
         return UNFIT
     below = rows[1:] or rows
     if not below:
         return UNFIT
-    width, votes = Counter(map(len, below)).most_common(1)[0]
+    width, votes = Counter(length for length, _ in below).most_common(1)[0]
     if width < 2:
         return UNFIT
-    cells = [cell.strip() for row in below for cell in row[:200]]
+    cells = [cell.strip() for _, row in below for cell in row]
     n_commas = sum(bool(DECIMAL_COMMA.fullmatch(cell)) for cell in cells)
     n_numbers = sum(not is_text(cell) for cell in cells)
     if delimiter != ",":
         n_numbers += n_commas
     return _Fitness(
-        len(rows[0]) == width,
+        rows[0][0] == width,
         # With white space it may be a name and a number: sample 1,5.
         n_commas > 0 and votes == len(below) and delimiter in (";", "\t", "|"),
         votes / len(below) * n_numbers / len(cells),
