@@ -13,11 +13,13 @@ from ufselect.report.page import (
     Table,
     html_page,
 )
+from ufselect.report.page_tables import Graphic
 from ufselect.report.pixels import PixelPanel, pixel_image
 from ufselect.report.surfaces import surface
 from ufselect.report.tables import markdown_table, text_table
 
 __all__ = [
+    "Graphic",
     "Paragraph",
     "Picture",
     "PixelPanel",
