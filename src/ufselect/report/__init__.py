@@ -5,6 +5,9 @@ The figures need Matplotlib, which is imported when the first one is drawn.
 
 from ufselect.report.bars import bar_chart
 from ufselect.report.curves import curves
+from ufselect.report.frequencies import selection_frequencies
+from ufselect.report.lines import objective_curve, score_curve
+from ufselect.report.maps import agreement_maps, redundancy_map
 from ufselect.report.page import (
     Paragraph,
     Picture,
@@ -15,22 +18,40 @@ from ufselect.report.page import (
 )
 from ufselect.report.page_tables import Graphic
 from ufselect.report.pixels import PixelPanel, pixel_image
+from ufselect.report.plots import Plot
+from ufselect.report.random_bands import random_bands
+from ufselect.report.scatter import sample_scatter
+from ufselect.report.selection import SelectionReport, selection_report
+from ufselect.report.selection_subject import Effort
+from ufselect.report.sparklines import sparkline
 from ufselect.report.surfaces import surface
 from ufselect.report.tables import markdown_table, text_table
 
 __all__ = [
+    "Effort",
     "Graphic",
     "Paragraph",
     "Picture",
     "PixelPanel",
+    "Plot",
     "Preformatted",
     "Section",
+    "SelectionReport",
     "Table",
+    "agreement_maps",
     "bar_chart",
     "curves",
     "html_page",
     "markdown_table",
+    "objective_curve",
     "pixel_image",
+    "random_bands",
+    "redundancy_map",
+    "sample_scatter",
+    "score_curve",
+    "selection_frequencies",
+    "selection_report",
+    "sparkline",
     "surface",
     "text_table",
 ]

@@ -12,7 +12,7 @@ NUMBER = re.compile(
 )
 NOTHING = {"", "-", "\N{EN DASH}", "none", "nan"}
 # Longer cells are sentences or lists, which wrap.
-LONG = 40
+LONG = 48
 
 
 class Graphic(str):

@@ -1,0 +1,64 @@
+"""Whom a report is about, and how much it may cost."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ufselect.matrix import Index
+from ufselect.selectors.base import UnsupervisedSelector
+
+# What one part may cost, in multiplications: a few seconds of one core.
+MOST_PRODUCTS = 3e10
+
+
+class Effort(NamedTuple):
+    """How much to compute for a report.
+
+    Attributes
+    ----------
+    n_subsamples : int
+        Fits to halves of the samples, for stability; 0 leaves it out.
+    n_cluster_numbers : int
+        Fits with different numbers of clusters, for sensitivity; 0 leaves it out.
+    n_random : int
+        Random sets of as many features, for verdicts; 0 leaves them out.
+    """
+
+    n_subsamples: int = 10
+    n_cluster_numbers: int = 3
+    n_random: int = 99
+
+
+EFFORTS = {
+    "quick": Effort(4, 0, 49),
+    "default": Effort(),
+    "thorough": Effort(50, 5, 199),
+}
+
+
+class Subject(NamedTuple):
+    """A fitted selector, the table it was fitted to, and how hard to try."""
+
+    table: Any
+    selector: UnsupervisedSelector
+    refitted: UnsupervisedSelector
+    names: Sequence[str]
+    chosen: Index
+    effort: Effort
+    seed: int
+    n_jobs: int | None
+    seconds_left: float | None
+
+
+def refuse_beyond(products: float) -> None:
+    """Raise an error if a part would cost too much."""
+    if products > MOST_PRODUCTS:
+        raise ValueError(
+            f"it would take about {products:.0e} multiplications, more than a report "
+            "may cost; choose fewer features"
+        )
+
+
+def refuse_zero(count: int) -> None:
+    """Raise an error if a part is not wanted."""
+    if not count:
+        raise ValueError("it was not asked for; a report of more effort has it")

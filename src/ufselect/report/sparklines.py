@@ -1,0 +1,50 @@
+"""The distribution of a column, small enough for the cell of a table."""
+
+from html import escape
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ufselect.report.page_tables import Graphic
+
+N_BINS = 16
+BAR, HEIGHT = 5, 20
+
+
+def sparkline(values: ArrayLike) -> Graphic:
+    """Return a histogram as a cell: bars in the colour of the text.
+
+    Examples
+    --------
+    >>> from ufselect.report import sparkline
+    >>> sparkline([0.0, 1.0, 1.0, 4.0])
+    'from 0 to 4, median 1'
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    words = "no values"
+    counts = np.zeros(N_BINS, dtype=np.intp)
+    if numbers.size:
+        # Bins of a constant column would have no width.
+        low, high = float(numbers.min()), float(numbers.max())
+        spread = (low, high) if low < high else (low - 0.5, high + 0.5)
+        counts, _ = np.histogram(numbers, N_BINS, spread)
+        words = f"from {low:.4g} to {high:.4g}, median {np.median(numbers):.4g}"
+    width = BAR * N_BINS
+    svg = (
+        f'<svg width="{width}" height="{HEIGHT}" role="img" '
+        f'aria-label="{escape(words)}"><path fill="currentColor" opacity=".65" '
+        f'd="{_bars(counts)}"/><path stroke="currentColor" opacity=".4" '
+        f'd="M0 {HEIGHT - 0.5}h{width}"/></svg>'
+    )
+    return Graphic(svg, words)
+
+
+def _bars(counts: np.ndarray) -> str:
+    """Return the outline of all bars; one that is not empty is seen."""
+    highest = max(1, int(counts.max()))
+    heights = np.ceil(counts / highest * (HEIGHT - 1)).astype(int)
+    return "".join(
+        f"M{BAR * place} {HEIGHT}v-{height}h{BAR - 1}v{height}z"
+        for place, height in enumerate(heights.tolist())
+        if height
+    )
