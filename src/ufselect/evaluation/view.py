@@ -11,8 +11,10 @@ from ufselect.evaluation.tables import checked_table, some_of
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.numerics.preparation import choose_preparation, prepare
 
-# The products of all pairs of samples are held at once.
+# The products of all pairs of samples are held at once; of wide tables fewer are made.
 MOST_SAMPLES = 2000
+MOST_PRODUCTS = 2e10
+FEWEST_SAMPLES = 200
 
 
 class View(NamedTuple):
@@ -43,7 +45,8 @@ def sample_view(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n, p)
-        Of more than 2000 samples, 2000 are drawn at random.
+        Of more than 2000 samples, 2000 are drawn at random; fewer if there are many
+        columns.
     selected : array-like, optional
         Mask or indices of columns; by default all.
     random_state : int, RandomState instance or None
@@ -65,11 +68,17 @@ def sample_view(
     kept = None if selected is None else some_of(selected, table.shape[1])
     n_samples = table.shape[0]
     samples = np.arange(n_samples)
-    if n_samples > MOST_SAMPLES:
+    most = _most_samples(table.shape[1])
+    if n_samples > most:
         random = check_random_state(random_state)
-        samples = np.sort(random.choice(n_samples, MOST_SAMPLES, replace=False))
+        samples = np.sort(random.choice(n_samples, most, replace=False))
         table = table[samples]
     return View(*_plane(_prepared(table), kept), samples)
+
+
+def _most_samples(n_features: int) -> int:
+    affordable = int((MOST_PRODUCTS / n_features) ** 0.5)
+    return max(FEWEST_SAMPLES, min(MOST_SAMPLES, affordable))
 
 
 def _prepared(table: Any) -> DataMatrix:

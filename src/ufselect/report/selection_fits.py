@@ -1,5 +1,6 @@
 """Parts of a report that come from fits and draws repeated: how much was chance."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -32,19 +33,44 @@ CRITERIA: tuple[CriterionName, ...] = (
 # Sets of random columns that are clustered beside the chosen ones.
 N_RANDOM_CLUSTERED = 5
 # Starts, steps and seeds of k-means, as a factor to its cost.
-K_MEANS_STEPS = 300
+K_MEANS_STEPS = 1000
+# Of more samples, so many are drawn to be clustered.
+MOST_CLUSTERED = 1000
 
 
 def measure_against_random(subject: Subject) -> AgainstRandom:
     """Judge the chosen features by every criterion that can judge so many."""
-    chosen, effort = subject.chosen, subject.effort
-    refuse_zero(effort.n_random)
-    n_samples = min(subject.table.shape[0], MOST_SAMPLES)
-    one_set = n_samples * len(chosen) * max(n_samples, len(chosen))
-    n_random = int(min(effort.n_random, MOST_PRODUCTS // one_set))
-    refuse_beyond(FEWEST_RANDOM * one_set)
-    names = CRITERIA if len(chosen) > 1 else CRITERIA[1:3]
-    return AgainstRandom([_verdict(subject, name, n_random) for name in names])
+    wanted = subject.effort.n_random
+    refuse_zero(wanted)
+    costs = _costs(subject)
+    dear = {name: cost for name, cost in costs.items() if not _affordable(cost)}
+    if len(dear) == len(costs):
+        refuse_beyond(FEWEST_RANDOM * min(dear.values()))
+    for name in dear:
+        message = f"so many features are not judged by {name}, which would take long."
+        warnings.warn(message, UserWarning, stacklevel=2)
+    return AgainstRandom(
+        [
+            _verdict(subject, name, int(min(wanted, MOST_PRODUCTS // cost)))
+            for name, cost in costs.items()
+            if name not in dear
+        ]
+    )
+
+
+def _costs(subject: Subject) -> dict[CriterionName, float]:
+    """Return the multiplications that each criterion takes for one set."""
+    n_samples, count = min(subject.table.shape[0], MOST_SAMPLES), len(subject.chosen)
+    by_samples = float(n_samples**2 * count)
+    # Each pair is held, made absolute and summed too.
+    by_pairs = {"distinctness": 3.0 * n_samples * count**2}
+    # A single feature has no pair to agree or to be distinct.
+    names = CRITERIA if count > 1 else CRITERIA[1:3]
+    return {name: by_pairs.get(name, by_samples) for name in names}
+
+
+def _affordable(cost: float) -> bool:
+    return FEWEST_RANDOM * cost <= MOST_PRODUCTS
 
 
 def _verdict(subject: Subject, name: CriterionName, n_random: int) -> Verdict:
@@ -112,7 +138,9 @@ def numbers_around(number: Any, count: int) -> list[int]:
 
 def measure_labels(subject: Subject, labels: Any) -> LabelScores:
     """Cluster by chosen, random and all features and compare with the labels."""
-    n_samples, n_features = subject.table.shape
+    random = np.random.RandomState(subject.seed)
+    table, labels = _some_samples(subject.table, labels, random)
+    n_samples, n_features = table.shape
     n_classes = len(np.unique(labels))
     if not 2 <= n_classes <= n_samples / 2:
         raise ValueError(
@@ -120,7 +148,6 @@ def measure_labels(subject: Subject, labels: Any) -> LabelScores:
             "compared with clusters"
         )
     refuse_beyond(K_MEANS_STEPS * n_samples * n_features * n_classes)
-    random = np.random.RandomState(subject.seed)
     size = len(subject.chosen)
     draws = [random.choice(n_features, size, False) for _ in range(N_RANDOM_CLUSTERED)]
     sets = {
@@ -129,13 +156,22 @@ def measure_labels(subject: Subject, labels: Any) -> LabelScores:
         "all features": [np.arange(n_features)],
     }
     scores = {
-        name: np.mean([_found(subject, labels, each) for each in several], axis=0)
+        name: np.mean([_found(table, labels, each) for each in several], axis=0)
         for name, several in sets.items()
     }
     accuracy, information = np.array(list(scores.values())).T.tolist()
     return LabelScores(list(scores), accuracy, information)
 
 
-def _found(subject: Subject, labels: Any, columns: Index) -> Float:
-    table = subject.table[:, np.sort(columns)]
-    return judge_by_k_means(table, labels, seeds=range(3), n_init=5).mean(axis=0)
+def _some_samples(
+    table: Any, labels: Any, random: np.random.RandomState
+) -> tuple[Any, Any]:
+    if table.shape[0] <= MOST_CLUSTERED:
+        return table, labels
+    rows = np.sort(random.choice(table.shape[0], MOST_CLUSTERED, False))
+    return table[rows], labels[rows]
+
+
+def _found(table: Any, labels: Any, columns: Index) -> Float:
+    part = table[:, np.sort(columns)]
+    return judge_by_k_means(part, labels, seeds=range(3), n_init=5).mean(axis=0)

@@ -105,12 +105,8 @@ def measure_pixels(
     if n_features > MOST_PIXELS:
         raise ValueError(f"{n_features} pixels are more than can be drawn one by one")
     mean = as_matrix(subject.table).summary().mean
-    spread = max(float(np.ptp(mean)), np.finfo(float).tiny)
     kept: NDArray[np.bool_] = np.zeros(n_features, dtype=bool)
     kept[subject.chosen] = True
-    # Black is one in the picture, and the smallest value in most images.
-    grey = (mean.max() - mean) / spread
     along: Literal["C", "F"] = "C" if order == "rows" else "F"
-    return KeptPixels(
-        grey.reshape(shape, order=along), kept.reshape(shape, order=along)
-    )
+    image = mean.reshape(shape, order=along)
+    return KeptPixels(image, kept.reshape(shape, order=along))

@@ -104,7 +104,10 @@ def _curve(report: "SelectionReport") -> list[Block]:
 
 def _against_random(report: "SelectionReport") -> list[Block]:
     part: Any = report.against_random
-    sets = len(part.verdicts[0].random_values)
+    sets = " to ".join(
+        str(count)
+        for count in sorted({len(each.random_values) for each in part.verdicts})
+    )
     header = ["criterion", "question", "chosen", "random sets", "p value", "answer"]
     rows = [_verdict_row(each) for each in part.verdicts]
     caption = (

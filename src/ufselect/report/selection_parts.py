@@ -203,7 +203,7 @@ class Repetition:
 
 @dataclass(frozen=True)
 class KeptPixels:
-    """Which pixels were chosen, over the mean image in grey values from 0 to 1."""
+    """Which pixels were chosen, over the mean image."""
 
     mean: Float
     kept: NDArray[np.bool_]
@@ -221,7 +221,10 @@ class KeptPixels:
     def plot(self) -> Plot:
         """Draw the mean image with the chosen pixels outlined."""
         caption = f"{self.kept.sum()} of {self.kept.size} pixels"
-        panel = PixelPanel("Chosen pixels", caption, self.mean, self.kept)
+        # In a panel one is black; in most images the smallest value is.
+        spread = max(float(np.ptp(self.mean)), np.finfo(np.float64).tiny)
+        darkness = (self.mean.max() - self.mean) / spread
+        panel = PixelPanel("Chosen pixels", caption, darkness, self.kept)
         return Plot(pixel_image([panel]))
 
 

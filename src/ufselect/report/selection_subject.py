@@ -7,7 +7,7 @@ from ufselect.matrix import Index
 from ufselect.selectors.base import UnsupervisedSelector
 
 # What one part may cost, in multiplications: a few seconds of one core.
-MOST_PRODUCTS = 3e10
+MOST_PRODUCTS = 2e10
 
 
 class Effort(NamedTuple):
