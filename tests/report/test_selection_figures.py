@@ -135,7 +135,7 @@ def test_each_value_lies_in_its_distribution():
     plot = random_bands({"a": 0.5, "b": 3.0}, random_values, {"a": "note"})
     bars = [axes.patches for axes in plot.figure.axes]
     lines = [axes.lines[0].get_xdata()[0] for axes in plot.figure.axes]
-    band = bars[0][0].get_bbox()
+    band = bars[0][0].get_extents().transformed(axes_of(plot).transData.inverted())
 
     assert lines == [0.5, 3.0]
     assert (band.x0, band.x1) == pytest.approx((0.05, 0.95))
@@ -198,6 +198,7 @@ def test_maps_hold_the_values():
 
     assert np.asarray(mesh.get_array()).ravel().tolist() == [1.0, 0.25, 0.25, 1.0]
     assert words_of(agreement).count("-0.25") == 2
+    assert "-0.00" not in words_of(agreement_maps(["2"], {"x": [[-0.001]]}))
     assert {"x", "y", "2", "4"} <= set(words_of(agreement))
 
 

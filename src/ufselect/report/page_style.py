@@ -18,7 +18,8 @@ figcaption { color: var(--quiet); font-size: .92rem; margin-bottom: .4rem;
   max-width: 44rem; }
 .wide { overflow-x: auto; }
 .wide > svg { max-width: 100%; height: auto; }
-.long { max-height: 34rem; overflow-y: auto; border: 1px solid var(--line); }
+.long { max-height: 34rem; overflow-y: auto; border: 1px solid var(--line);
+  width: fit-content; max-width: 100%; }
 .long thead th { position: sticky; top: 0; background: var(--shade); }
 table { border-collapse: collapse; font-size: .92rem; }
 th, td { padding: .3rem .7rem; text-align: left; border-bottom: 1px solid var(--line);
@@ -46,7 +47,10 @@ th button::after { content: "\\2195"; padding-left: .35em; opacity: .45; }
 @media (max-width: 40rem) { body { padding: 1rem .9rem 3rem; }
   .wide > svg { max-width: none; min-width: 36rem; } }
 @media print { body { max-width: none; padding: 0; } h2 { break-after: avoid; }
-  figure, tr { break-inside: avoid; } figure:has(table) { break-inside: auto; }
+  p:has(+ figure) { break-after: avoid; }
+  p, figure, tr { break-inside: avoid; } figure:has(table) { break-inside: auto; }
+  /* Headers come again on every page, of which buttons are not a part. */
+  .long thead th { position: static; } th button { display: contents; }
   .wide, .long, pre { overflow: visible; max-height: none; border: 0; }
   .tools { display: none; } th button::after { content: ""; }
   [aria-sort] button::after { padding: 0; }

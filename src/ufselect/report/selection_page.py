@@ -128,7 +128,7 @@ def _verdict_row(found: Verdict) -> list[str]:
         CRITERIA[found.criterion],
         f"{found.value:.3f}",
         f"{low:.3f} to {high:.3f}",
-        f"{found.p_value:.2g}",
+        f"{found.p_value:.3f}",
         answer(found.p_value, SIGNIFICANT),
     ]
 

@@ -67,7 +67,7 @@ CRITERIA = {
     "structure": "Do they agree which samples are alike?",
     "reconstruction": "Do they predict all features?",
     "neighbours": "Do samples keep their neighbours?",
-    "distinctness": "Do they say different things? (1 minus redundancy)",
+    "distinctness": "Do they differ? (1 minus redundancy)",
 }
 # From here on a stability is called by these words, after Nogueira and others.
 STABILITIES = ((0.75, "excellent"), (0.4, "intermediate"), (float("-inf"), "poor"))

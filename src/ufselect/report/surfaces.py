@@ -134,4 +134,7 @@ def _draw_cell(
     red, green, blue, _ = colours.to_rgba(value)
     axes.add_patch(Rectangle(corner, 1, 1, color=(red, green, blue), lw=0.5))
     bright = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.45
-    axes.text(x, y, f"{value:{form}}", color="black" if bright else "white", **place)
+    words = f"{value:{form}}"
+    # What is rounded to nothing has no sign.
+    words = words if float(words) else words.lstrip("-")
+    axes.text(x, y, words, color="black" if bright else "white", **place)
