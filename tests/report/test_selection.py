@@ -12,10 +12,12 @@ from ufselect.evaluation import redundancy
 from ufselect.report import Effort, SelectionReport, selection_report
 from ufselect.report.selection_subject import EFFORTS
 from ufselect.selectors import all_selectors
+from ufselect.tuning import false_selections
 
 FIGURES = [
     "curve",
     "against_random",
+    "by_chance",
     "stability",
     "sensitivity",
     "convergence",
@@ -25,6 +27,7 @@ FIGURES = [
 ]
 HOSTILE = "<script>alert(1)</script>"
 LITTLE = Effort(n_subsamples=3, n_cluster_numbers=2, n_random=19)
+EVERYTHING = LITTLE._replace(n_decoy_fits=2)
 
 
 def fitted(planted, *, n_samples=36, n_features=30, **parameters):
@@ -45,7 +48,7 @@ def full(planted):
         feature_names=names,
         labels=data.labels,
         image_shape=(5, 6),
-        effort=LITTLE,
+        effort=EVERYTHING,
         command="ufselect select genes.csv",
     )
 
@@ -85,8 +88,8 @@ def test_every_part_draws_itself(full, name):
 def test_the_page_has_every_section_and_figure(page):
     headings = re.findall("<h2>(.*?)</h2>", page)
 
-    assert len(headings) == 12
-    assert len(set(headings)) == 12
+    assert len(headings) == 13
+    assert len(set(headings)) == 13
     assert page.count('<div class="wide"><svg') == len(FIGURES)
     assert page.count('class="download"') == len(FIGURES) + 2
     assert "left out" not in page
@@ -160,6 +163,16 @@ def test_frequencies_are_those_of_stability_selection(planted, full):
     assert full.stability.index == by_hand.stability_
 
 
+def test_the_share_by_chance_is_that_of_decoys(planted, full):
+    data, selector = fitted(planted)
+    by_hand = false_selections(selector, data.X, n_repeats=2, random_state=0)
+    frame = full.by_chance.frame()
+
+    assert frame["features"] == list(range(1, 31))
+    assert frame["share by chance"] == by_hand.share.tolist()
+    assert f"About {by_hand.share[7]:.0%} of the 8 chosen features" in full.html()
+
+
 def test_a_selector_that_knows_its_stability_is_not_fitted_again(planted, monkeypatch):
     data = planted(30, 20)
     selector = StabilitySelection(MaxVariance(), 5, n_subsamples=7, random_state=1)
@@ -170,6 +183,16 @@ def test_a_selector_that_knows_its_stability_is_not_fitted_again(planted, monkey
     assert report.stability.n_subsamples == 7
     assert report.stability.index == selector.stability_
     assert "has no parameter n_clusters" in report.left_out["sensitivity"]
+
+
+def test_equal_names_are_told_apart_in_the_frame_of_correlations(planted):
+    X = planted(20, 12).X
+    names = ["feature", "a", "a", "a 2"] * 3
+    part = selection_report(
+        X, MaxVariance(12).fit(X), feature_names=names, effort=Effort(0, 0, 0)
+    ).repetition
+
+    assert len(part.frame()) == 13
 
 
 def test_correlations_stand_like_beside_like():

@@ -12,6 +12,7 @@ from ufselect.report import (
     Plot,
     Section,
     agreement_maps,
+    false_share_curve,
     html_page,
     objective_curve,
     random_bands,
@@ -43,6 +44,7 @@ DRAWERS = [
     lambda: score_curve(np.linspace(9, 0, 100) ** 2, 7),
     lambda: objective_curve([5.0, -1.0, -2.0]),
     bands,
+    lambda: false_share_curve([0.1] * 9, [0.0] * 9, [0.2] * 9, 8),
     lambda: selection_frequencies([1, 0.5], chance=0.1, stability=(0.5, 0.4, 0.6)),
     lambda: agreement_maps([HOSTILE, "2"], {"map": np.eye(2)}, label="number"),
     lambda: redundancy_map([HOSTILE, "b", "c"], np.eye(3)),
@@ -66,7 +68,7 @@ def test_a_figure_is_the_same_every_time_and_described(draw):
     assert "currentColor" in plot.svg
 
 
-@pytest.mark.parametrize("draw", [bands, scatter, DRAWERS[4], DRAWERS[5]])
+@pytest.mark.parametrize("draw", [bands, scatter, DRAWERS[5], DRAWERS[6]])
 def test_hostile_names_are_shown_as_text(draw):
     plot = draw()
     tags = {element.tag for element in ElementTree.fromstring(plot.svg).iter()}
@@ -144,6 +146,16 @@ def test_each_value_lies_in_its_distribution():
     assert [axes.get_title() for axes in plot.figure.axes] == ["a\nnote", "b"]
 
 
+def test_the_share_by_chance_is_drawn_around_the_cut():
+    share = np.linspace(0, 1, 200)
+    plot = false_share_curve(share, share / 2, (1 + share) / 2, 20)
+    ranks, values = axes_of(plot).lines[0].get_data()
+
+    assert ranks.tolist() == list(range(1, 61))
+    assert values.tolist() == share[:60].tolist()
+    assert "cut after 20" in words_of(plot)
+
+
 def test_frequencies_and_stability_are_drawn():
     plot = selection_frequencies([1.0, 0.25], chance=0.1, stability=(0.5, 0.4, 0.7))
     left, right = plot.figure.axes
@@ -214,6 +226,8 @@ def test_long_names_are_cut_short():
         (lambda: score_curve([1.0, 2.0], 3), "n_selected=3 needs"),
         (lambda: score_curve([1.0, 2.0], 0), "n_selected=0 needs"),
         (lambda: objective_curve([]), "needs its values"),
+        (lambda: false_share_curve([0.1], [0.1], [0.1], 2), "do not tell about"),
+        (lambda: false_share_curve([0.1], [], [0.1], 1), "do not tell about"),
         (lambda: random_bands({}, {}), "at least one"),
         (lambda: selection_frequencies([], chance=0.1), "at least one"),
         (lambda: agreement_maps([], {}), "at least one"),

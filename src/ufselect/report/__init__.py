@@ -6,7 +6,7 @@ The figures need Matplotlib, which is imported when the first one is drawn.
 from ufselect.report.bars import bar_chart
 from ufselect.report.curves import curves
 from ufselect.report.frequencies import selection_frequencies
-from ufselect.report.lines import objective_curve, score_curve
+from ufselect.report.lines import false_share_curve, objective_curve, score_curve
 from ufselect.report.maps import agreement_maps, redundancy_map
 from ufselect.report.page import (
     Paragraph,
@@ -41,6 +41,7 @@ __all__ = [
     "agreement_maps",
     "bar_chart",
     "curves",
+    "false_share_curve",
     "html_page",
     "markdown_table",
     "objective_curve",

@@ -44,6 +44,23 @@ def csv_text(columns: Columns) -> str:
     return stream.getvalue()
 
 
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return names in which one that comes again is numbered.
+
+    Examples
+    --------
+    >>> distinct(["a", "b", "a", "a 2"])
+    ['a', 'b', 'a 2', 'a 2 2']
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        number, free = 2, name
+        while free in found:
+            number, free = number + 1, f"{name} {number}"
+        found[free] = None
+    return list(found)
+
+
 def download_html(columns: Columns, name: str) -> str:
     """Return a button that saves the columns as a file, and the file itself."""
     length = max((len(column) for column in columns.values()), default=0)

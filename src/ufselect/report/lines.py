@@ -1,4 +1,4 @@
-"""Lines: scores from the best feature to the worst, and an objective as it falls."""
+"""Lines over ranks and iterations: scores, shares of false features, an objective."""
 
 from typing import Any
 
@@ -56,6 +56,49 @@ def score_curve(scores: ArrayLike, n_selected: int) -> Plot:
         )
 
 
+def false_share_curve(
+    share: ArrayLike, lower: ArrayLike, upper: ArrayLike, n_selected: int
+) -> Plot:
+    """Draw the share of features that are there by chance, among the k best.
+
+    Parameters
+    ----------
+    share, lower, upper : array-like
+        The estimate and its interval, for k from 1 on.
+    n_selected : int
+        How many were chosen.
+
+    Examples
+    --------
+    >>> from ufselect.report import false_share_curve
+    >>> plot = false_share_curve([0.1, 0.2, 0.5], [0, 0, 0.1], [0.3, 0.5, 0.9], 2)
+    >>> "20% of the 2 chosen" in plot.svg
+    True
+    """
+    shares, low, high = (np.array(each, dtype=float) for each in (share, lower, upper))
+    if not 1 <= n_selected <= shares.size == low.size == high.size:
+        raise ValueError(
+            f"shares for {shares.size}, {low.size} and {high.size} numbers of features "
+            f"do not tell about n_selected={n_selected}"
+        )
+    near = min(len(shares), max(SURROUNDINGS * n_selected, 10))
+    with drawing():
+        figure, (axes,) = panels(1, height=3.2, width=0.7 * FULL_WIDTH)
+        ranks = _thinned(near)
+        axes.fill_between(
+            ranks + 1, low[ranks], high[ranks], color=COLOURS[4], alpha=0.3, lw=0
+        )
+        axes.plot(ranks + 1, shares[ranks], color=COLOURS[0])
+        _draw_cut(axes, n_selected, near)
+        axes.set(xlabel="best features", ylabel="share by chance", ylim=(0, 1.05))
+        axes.grid()
+        return as_plot(
+            figure,
+            f"About {shares[n_selected - 1]:.0%} of the {n_selected} chosen features "
+            "are there by chance.",
+        )
+
+
 def objective_curve(history: ArrayLike) -> Plot:
     """Draw an objective after each iteration.
 
@@ -97,8 +140,13 @@ def _draw_scores(axes: Any, values: Float, n_selected: int) -> None:
         alpha=0.18,
         linewidth=0,
     )
+    _draw_cut(axes, n_selected, len(values))
+    axes.grid()
+
+
+def _draw_cut(axes: Any, n_selected: int, count: int) -> None:
     axes.axvline(n_selected + 0.5, color=COLOURS[3], linestyle="--", linewidth=1.4)
-    on_the_left = n_selected > 0.7 * len(values)
+    on_the_left = n_selected > 0.7 * count
     axes.annotate(
         f"cut after {n_selected}",
         (n_selected + 0.5, 0.97),
@@ -109,7 +157,6 @@ def _draw_scores(axes: Any, values: Float, n_selected: int) -> None:
         va="top",
         color=INK,
     )
-    axes.grid()
 
 
 def _thinned(count: int) -> Index:

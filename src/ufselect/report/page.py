@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from ufselect.report.downloads import Columns, download_html
+from ufselect.report.downloads import Columns, distinct, download_html
 from ufselect.report.page_script import SCRIPT, content_security_policy
 from ufselect.report.page_style import STYLE
 from ufselect.report.page_tables import ours, table_html
@@ -153,11 +153,10 @@ def _table(table: Table) -> str:
 
 def _shown(table: Table) -> Columns:
     """Return the cells as they are shown, by column; equal names are numbered."""
-    columns: dict[str, list[str]] = {}
-    for place, name in enumerate(table.header):
-        cells = [str(row[place]) for row in table.rows]
-        columns[f"{name} {place + 1}" if name in columns else name] = cells
-    return columns
+    return {
+        name: [str(row[place]) for row in table.rows]
+        for place, name in enumerate(distinct(table.header))
+    }
 
 
 def _figure(

@@ -33,9 +33,12 @@ pre { background: var(--shade); padding: .8rem 1rem; overflow-x: auto;
   font-size: .88rem; line-height: 1.4; }
 button, input { font: inherit; color: inherit; }
 th button { all: unset; cursor: pointer; font-weight: inherit; }
-th button::after { content: "\\2195"; padding-left: .35em; opacity: .45; }
-[aria-sort=ascending] button::after { content: "\\2191"; opacity: 1; }
-[aria-sort=descending] button::after { content: "\\2193"; opacity: 1; }
+th button::after { content: "\\2195"; content: "\\2195" / ""; padding-left: .35em;
+  opacity: .45; }
+[aria-sort=ascending] button::after { content: "\\2191"; content: "\\2191" / "";
+  opacity: 1; }
+[aria-sort=descending] button::after { content: "\\2193"; content: "\\2193" / "";
+  opacity: 1; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .tools { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: baseline;
   margin: .4rem 0; font-size: .88rem; color: var(--quiet); }

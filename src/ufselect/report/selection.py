@@ -16,6 +16,7 @@ from ufselect.report.selection_measures import ImageOrder
 from ufselect.report.selection_page import selection_sections
 from ufselect.report.selection_parts import (
     AgainstRandom,
+    ByChance,
     ClusterSensitivity,
     Convergence,
     Frame,
@@ -51,6 +52,7 @@ class SelectionReport:
         The chosen ones.
     curve : ScoreCurve
     against_random : AgainstRandom or None
+    by_chance : ByChance or None
     stability : Stable or None
     sensitivity : ClusterSensitivity or None
     convergence : Convergence or None
@@ -76,6 +78,7 @@ class SelectionReport:
     features: Features
     curve: ScoreCurve
     against_random: AgainstRandom | None = None
+    by_chance: ByChance | None = None
     stability: Stable | None = None
     sensitivity: ClusterSensitivity | None = None
     convergence: Convergence | None = None
@@ -151,8 +154,8 @@ def selection_report(
         What to fit to subsamples and with other numbers of clusters, if not
         ``selector``: for one that is expensive to fit and made of cheaper ones.
     effort : {"quick", "default", "thorough"} or Effort
-        Subsamples, numbers of clusters and random sets. In fits to all samples they
-        cost about two, eight and thirty.
+        Subsamples, numbers of clusters, random sets and decoys. Where fits are what
+        takes time, these levels take about as long as two, ten and fifty of them.
     time_budget : float, optional
         Seconds after which no further fit or test is started.
     n_jobs : int, optional

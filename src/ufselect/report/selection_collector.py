@@ -9,6 +9,7 @@ from ufselect.matrix import ColumnSummary, as_matrix
 from ufselect.report.selection_features import Features
 from ufselect.report.selection_fits import (
     measure_against_random,
+    measure_by_chance,
     measure_labels,
     measure_sensitivity,
     measure_stability,
@@ -95,6 +96,8 @@ def measured(collected: Collector, extras: Extras) -> dict[str, Any]:
         asked["labels"] = (measure_labels, extras.labels)
     asked["stability"] = (measure_stability,)
     asked["sensitivity"] = (measure_sensitivity,)
+    if collected.subject.effort.n_decoy_fits:
+        asked["by_chance"] = (measure_by_chance,)
     collected.total = len(asked)
     parts: dict[str, Any] = {
         name: collected.ask(name, *question) for name, question in asked.items()

@@ -10,6 +10,7 @@ from ufselect.evaluation.verdict import MOST_SAMPLES, CriterionName
 from ufselect.matrix import Float, Index
 from ufselect.report.selection_parts import (
     AgainstRandom,
+    ByChance,
     ClusterSensitivity,
     LabelScores,
     Stable,
@@ -20,7 +21,11 @@ from ufselect.report.selection_subject import (
     refuse_beyond,
     refuse_zero,
 )
-from ufselect.tuning import StabilitySelection, sensitivity_to_clusters
+from ufselect.tuning import (
+    StabilitySelection,
+    false_selections,
+    sensitivity_to_clusters,
+)
 
 # Fewer random sets could not show any difference at the level of 5 %.
 FEWEST_RANDOM = 19
@@ -121,6 +126,19 @@ def measure_sensitivity(subject: Subject) -> ClusterSensitivity:
         random_state=subject.seed,
     )
     return ClusterSensitivity(found)
+
+
+def measure_by_chance(subject: Subject) -> ByChance:
+    """Fit with permuted columns among the features."""
+    found = false_selections(
+        subject.refitted,
+        subject.table,
+        n_repeats=subject.effort.n_decoy_fits,
+        n_jobs=subject.n_jobs,
+        time_budget=subject.seconds_left,
+        random_state=subject.seed,
+    )
+    return ByChance(found, len(subject.chosen))
 
 
 def numbers_around(number: Any, count: int) -> list[int]:

@@ -20,6 +20,7 @@ from ufselect.report.selection_words import (
     HEADINGS,
     answer,
     caption_of_planes,
+    chance_sentence,
     sensitivity_sentence,
     stability_sentence,
     summary_of,
@@ -39,6 +40,7 @@ def selection_sections(report: "SelectionReport") -> list[Section]:
         Section("The chosen features", _features(report)),
         _section(report, "curve", _curve),
         _section(report, "against_random", _against_random),
+        _section(report, "by_chance", _by_chance),
         _section(report, "stability", _stability),
         _section(report, "sensitivity", _sensitivity),
         _section(report, "planes", _planes),
@@ -130,6 +132,15 @@ def _verdict_row(found: Verdict) -> list[str]:
         f"{low:.3f} to {high:.3f}",
         f"{found.p_value:.3f}",
         answer(found.p_value, SIGNIFICANT),
+    ]
+
+
+def _by_chance(report: "SelectionReport") -> list[Block]:
+    part: Any = report.by_chance
+    caption = f"With {part.found.n_repeats} fits; the band holds nine of ten cases."
+    return [
+        Paragraph(chance_sentence(part)),
+        _picture(part, caption, "by-chance"),
     ]
 
 

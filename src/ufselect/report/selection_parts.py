@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from ufselect.evaluation import Verdict, View
 from ufselect.evaluation.stability import Stability
 from ufselect.matrix import Float
+from ufselect.report.downloads import distinct
 from ufselect.report.frequencies import selection_frequencies
-from ufselect.report.lines import objective_curve, score_curve
+from ufselect.report.lines import false_share_curve, objective_curve, score_curve
 from ufselect.report.maps import agreement_maps, redundancy_map
 from ufselect.report.pixels import PixelPanel, pixel_image
 from ufselect.report.plots import Plot
 from ufselect.report.random_bands import random_bands
 from ufselect.report.scatter import sample_scatter
-from ufselect.tuning import Sensitivity
+from ufselect.tuning import FalseSelections, Sensitivity
 
 Frame = dict[str, list[Any]]
 
@@ -74,6 +75,28 @@ class AgainstRandom:
             {each.criterion: each.random_values for each in self.verdicts},
             {each.criterion: f"p = {each.p_value:.2g}" for each in self.verdicts},
         )
+
+
+@dataclass(frozen=True)
+class ByChance:
+    """The share of features that are there by chance among the k best, by decoys."""
+
+    found: FalseSelections
+    n_selected: int
+
+    def frame(self) -> Frame:
+        """Return one row per number of features."""
+        return {
+            "features": list(range(1, len(self.found.share) + 1)),
+            "share by chance": self.found.share.tolist(),
+            "lower": self.found.lower.tolist(),
+            "upper": self.found.upper.tolist(),
+        }
+
+    def plot(self) -> Plot:
+        """Draw the share over the number of features."""
+        found = self.found
+        return false_share_curve(found.share, found.lower, found.upper, self.n_selected)
 
 
 @dataclass(frozen=True)
@@ -190,11 +213,9 @@ class Repetition:
 
     def frame(self) -> Frame:
         """Return the correlations, one column per feature."""
-        columns: Frame = {"feature": list(self.names)}
-        for place, column in enumerate(self.correlations.T.tolist()):
-            name = self.names[place]
-            columns[f"{name} {place + 1}" if name in columns else name] = column
-        return columns
+        names = distinct(["feature", *self.names])
+        columns = [list(self.names), *self.correlations.T.tolist()]
+        return dict(zip(names, columns, strict=True))
 
     def plot(self) -> Plot:
         """Draw the absolute correlations as a map."""

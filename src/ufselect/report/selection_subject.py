@@ -21,17 +21,21 @@ class Effort(NamedTuple):
         Fits with different numbers of clusters, for sensitivity; 0 leaves it out.
     n_random : int
         Random sets of as many features, for verdicts; 0 leaves them out.
+    n_decoy_fits : int
+        Fits with permuted columns among the features, for the share that is there by
+        chance; 0 leaves it out.
     """
 
     n_subsamples: int = 10
     n_cluster_numbers: int = 3
     n_random: int = 99
+    n_decoy_fits: int = 0
 
 
 EFFORTS = {
     "quick": Effort(4, 0, 49),
     "default": Effort(),
-    "thorough": Effort(50, 5, 199),
+    "thorough": Effort(50, 5, 199, 5),
 }
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ufselect.evaluation.verdict import SIGNIFICANT
 from ufselect.report.selection_parts import (
+    ByChance,
     ClusterSensitivity,
     SamplePlanes,
     ScoreCurve,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 HEADINGS = {
     "curve": "Scores and the cut",
     "against_random": "Better than random?",
+    "by_chance": "How many are there by chance?",
     "stability": "Would other samples choose the same?",
     "sensitivity": "Does the number of clusters matter?",
     "planes": "The samples, by the chosen features and by all",
@@ -35,6 +37,7 @@ TASKS = {
     "against_random": "random features",
     "labels": "labels",
     "stability": "subsamples",
+    "by_chance": "decoys",
     "sensitivity": "numbers of clusters",
 }
 ABOUT = {
@@ -53,6 +56,8 @@ ABOUT = {
     "structure, noise does well by distinctness, and representatives of groups do well "
     "by reconstruction and not by structure. Since there are several, the smallest p "
     "value is too optimistic.",
+    "by_chance": "The method was fitted again with decoys among the features: columns "
+    "whose values were permuted, and which have nothing to do with the others.",
     "stability": "The method was fitted again to random halves of the samples.",
     "sensitivity": "The method was fitted again with fewer and with more clusters.",
     "planes": "Principal components of the samples. Groups that are apart on the left "
@@ -119,6 +124,16 @@ def answer(p_value: float, level: float) -> str:
     if p_value < level:
         return "better"
     return "worse" if p_value > 1 - level else "not clearly better"
+
+
+def chance_sentence(part: ByChance) -> str:
+    """Return in words how many of the chosen features are there by chance."""
+    place = part.n_selected - 1
+    return (
+        f"About {part.found.share[place]:.0%} of the {part.n_selected} chosen features "
+        f"are there by chance (between {part.found.lower[place]:.0%} and "
+        f"{part.found.upper[place]:.0%} in nine of ten cases)."
+    )
 
 
 def stability_sentence(part: Stable) -> str:
