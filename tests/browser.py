@@ -10,6 +10,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -24,6 +25,15 @@ OPTIONS = (
     "--remote-debugging-pipe",
 )
 SECONDS = 60
+# Chromium reads from 3 and writes to 4. A process of its own puts the pipes there,
+# because a function between fork and exec is not safe where there are threads.
+LAUNCH = """
+import fcntl, os, sys
+spare = [fcntl.fcntl(int(pipe), fcntl.F_DUPFD, 10) for pipe in sys.argv[1:3]]
+for place, pipe in enumerate(spare, start=3):
+    os.dup2(pipe, place)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 def find_chromium():
@@ -49,16 +59,12 @@ class Browser:
         theirs_in, ours_out = os.pipe()
         ours_in, theirs_out = os.pipe()
 
-        def place_pipes():
-            # Chromium reads from 3 and writes to 4; neither may be in the way.
-            spare_in, spare_out = os.dup(theirs_in), os.dup(theirs_out)
-            os.dup2(spare_in, 3)
-            os.dup2(spare_out, 4)
-
         process = subprocess.Popen(
-            [path, *OPTIONS, f"--user-data-dir={self.profile.name}"],
-            preexec_fn=place_pipes,
-            pass_fds=(3, 4),
+            [
+                *(sys.executable, "-c", LAUNCH, str(theirs_in), str(theirs_out)),
+                *(path, *OPTIONS, f"--user-data-dir={self.profile.name}"),
+            ],
+            pass_fds=(theirs_in, theirs_out),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
