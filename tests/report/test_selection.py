@@ -182,7 +182,7 @@ def test_a_selector_that_knows_its_stability_is_not_fitted_again(planted, monkey
 
     assert report.stability.n_subsamples == 7
     assert report.stability.index == selector.stability_
-    assert "has no parameter n_clusters" in report.left_out["sensitivity"]
+    assert "asks for no number of clusters" in report.left_out["sensitivity"]
 
 
 def test_equal_names_are_told_apart_in_the_frame_of_correlations(planted):
@@ -209,6 +209,20 @@ def test_correlations_stand_like_beside_like():
     assert not strong[:3, 3:].any()
     expected = np.corrcoef(X[:, [int(name[1:]) for name in part.names]], rowvar=False)
     assert part.correlations == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("factor", [1e-150, 1e150])
+def test_units_of_any_size_and_constant_columns_have_correlations(planted, factor):
+    X = planted(20, 12).X
+    X[:, 2] = 1.0
+    selector = MaxVariance(12).fit(X)
+    part = selection_report(factor * X, selector, effort=Effort(0, 0, 0)).repetition
+    place = list(part.names).index("x2")
+    plain = selection_report(X, selector, effort=Effort(0, 0, 0)).repetition
+
+    assert np.flatnonzero(part.correlations[place]).tolist() == [place]
+    assert part.correlations == pytest.approx(plain.correlations)
+    assert part.names == plain.names
 
 
 @pytest.mark.parametrize("order", ["rows", "columns"])
@@ -360,7 +374,7 @@ def test_what_is_fitted_again_may_be_another_selector(planted):
     by_hand = StabilitySelection(cheap, 8, n_subsamples=3, random_state=0).fit(data.X)
 
     assert report.stability.index == by_hand.stability_
-    assert "LaplacianScore has no parameter" in report.left_out["sensitivity"]
+    assert "LaplacianScore asks for no number" in report.left_out["sensitivity"]
 
 
 def test_parts_too_dear_are_left_out(planted, monkeypatch):

@@ -254,11 +254,22 @@ def test_a_sparkline_has_bars_as_high_as_the_counts():
     assert ElementTree.fromstring(cell.svg).get("aria-label") == str(cell)
 
 
-@pytest.mark.parametrize("values", [[], [3.0, 3.0], [1e300, -1e300]])
+@pytest.mark.parametrize(
+    "values",
+    [[], [3.0, 3.0], [1e150], [1e308, -1.7e308], [1e16, 1e16 + 2]],
+)
 def test_a_sparkline_of_odd_values_is_drawn(values):
     cell = sparkline(values)
 
     assert len(heights_of(cell)) == len(set(values))
+
+
+def test_a_sparkline_counts_as_numpy_does():
+    values = np.random.RandomState(0).normal(size=500)
+    counts, _ = np.histogram(values, bins=16)
+    expected = np.ceil(counts / counts.max() * 19).astype(int)
+
+    assert heights_of(sparkline(values)) == expected[expected > 0].tolist()
 
 
 def test_sparklines_are_small():

@@ -115,11 +115,14 @@ def measure_stability(subject: Subject) -> Stable:
 def measure_sensitivity(subject: Subject) -> ClusterSensitivity:
     """Fit with fewer and with more clusters."""
     refuse_zero(subject.effort.n_cluster_numbers)
-    number = subject.refitted.get_params(deep=False).get("n_clusters")
+    parameters = subject.refitted.get_params(deep=False)
+    if "n_clusters" not in parameters:
+        name = type(subject.refitted).__name__
+        raise ValueError(f"{name} asks for no number of clusters")
     found = sensitivity_to_clusters(
         subject.refitted,
         subject.table,
-        numbers_around(number, subject.effort.n_cluster_numbers),
+        numbers_around(parameters["n_clusters"], subject.effort.n_cluster_numbers),
         n_features=len(subject.chosen),
         n_jobs=subject.n_jobs,
         time_budget=subject.seconds_left,

@@ -10,6 +10,7 @@ from scipy.spatial.distance import squareform
 
 from ufselect.evaluation import redundancy, sample_view, stand_ins
 from ufselect.evaluation.stand_ins import StandIn
+from ufselect.evaluation.tables import unit_columns
 from ufselect.matrix import Float, as_matrix
 from ufselect.report.selection_parts import (
     Convergence,
@@ -74,7 +75,7 @@ def measure_repetition(subject: Subject) -> Repetition:
         raise ValueError("a single chosen feature has nothing to repeat")
     refuse_beyond(subject.table.shape[0] * len(subject.chosen) ** 2)
     first = subject.chosen[:MOST_MAPPED]
-    correlations = _correlations(as_matrix(subject.table).columns(first))
+    correlations = _correlations(subject.table[:, first])
     distances = squareform(1 - np.abs(correlations), checks=False)
     order = leaves_list(linkage(distances, "average"))
     mean = redundancy(subject.table[:, np.sort(subject.chosen)])
@@ -82,14 +83,17 @@ def measure_repetition(subject: Subject) -> Repetition:
     return Repetition(names, correlations[np.ix_(order, order)], mean)
 
 
-def _correlations(columns: Float) -> Float:
+def _correlations(columns: Any) -> Float:
     """Return correlations; a constant column has none but with itself."""
-    centred = columns - columns.mean(axis=0)
-    lengths = np.linalg.norm(centred, axis=0)
-    unit = centred / np.where(lengths > 0, lengths, 1.0)
-    found = np.clip(unit.T @ unit, -1.0, 1.0)
-    np.fill_diagonal(found, 1.0)
-    return np.asarray(found)
+    data = as_matrix(columns)
+    summary = data.summary()
+    varying = np.flatnonzero(~summary.constant)
+    found = np.eye(data.shape[1])
+    if len(varying):
+        unit = unit_columns(data, summary, varying).columns(slice(None))
+        found[np.ix_(varying, varying)] = np.clip(unit.T @ unit, -1.0, 1.0)
+        np.fill_diagonal(found, 1.0)
+    return found
 
 
 def measure_pixels(

@@ -5,6 +5,7 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ufselect.matrix import Float, Index
 from ufselect.report.page_tables import Graphic
 
 N_BINS = 16
@@ -22,13 +23,10 @@ def sparkline(values: ArrayLike) -> Graphic:
     """
     numbers = np.asarray(values, dtype=np.float64)
     words = "no values"
-    counts = np.zeros(N_BINS, dtype=np.intp)
     if numbers.size:
-        # Bins of a constant column would have no width.
-        low, high = float(numbers.min()), float(numbers.max())
-        spread = (low, high) if low < high else (low - 0.5, high + 0.5)
-        counts, _ = np.histogram(numbers, N_BINS, spread)
-        words = f"from {low:.4g} to {high:.4g}, median {np.median(numbers):.4g}"
+        low, middle, high = numbers.min(), np.median(numbers), numbers.max()
+        words = f"from {low:.4g} to {high:.4g}, median {middle:.4g}"
+    counts = _counts(numbers)
     width = BAR * N_BINS
     svg = (
         f'<svg width="{width}" height="{HEIGHT}" role="img" '
@@ -39,7 +37,19 @@ def sparkline(values: ArrayLike) -> Graphic:
     return Graphic(svg, words)
 
 
-def _bars(counts: np.ndarray) -> str:
+def _counts(numbers: Float) -> Index:
+    """Return how many numbers fall into each bin; a single value into the middle."""
+    # Halved, the largest numbers have a difference that is one.
+    low, high = numbers.min(initial=np.inf) / 2, numbers.max(initial=-np.inf) / 2
+    if low < high:
+        places = (numbers / 2 - low) / (high - low) * N_BINS
+    else:
+        places = np.full(numbers.size, N_BINS / 2)
+    bins = np.minimum(places.astype(np.intp), N_BINS - 1)
+    return np.bincount(bins, minlength=N_BINS)
+
+
+def _bars(counts: Index) -> str:
     """Return the outline of all bars; one that is not empty is seen."""
     highest = max(1, int(counts.max()))
     heights = np.ceil(counts / highest * (HEIGHT - 1)).astype(int)
