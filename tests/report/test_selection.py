@@ -1,5 +1,6 @@
 """The report about one selection: complete, honest about what is missing, safe."""
 
+import json
 import re
 import sys
 
@@ -78,6 +79,12 @@ def test_every_frame_has_columns_of_one_length_and_makes_a_table(full):
     assert not any(table.columns.duplicated().any() for table in tables.values())
 
 
+def test_frames_are_plain_enough_for_json(full):
+    frames = full.frames()
+
+    assert json.loads(json.dumps(frames)) == frames
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_part_draws_itself(full, name):
     pytest.importorskip("matplotlib")
@@ -100,6 +107,7 @@ def test_the_summary_names_the_facts(page):
 
     assert words.startswith("SCFS chose 8 of 30 features of 36 samples")
     assert "structure" in words
+    assert "by chance" in words
     assert "distinctness" in words
     assert "stability)" in words
 

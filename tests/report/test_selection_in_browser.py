@@ -3,6 +3,7 @@
 import pytest
 
 from ufselect import SCFS
+from ufselect.data import read_labelled
 from ufselect.report import Effort, selection_report
 
 HOSTILE = "<script>alert(1)</script>"
@@ -132,3 +133,34 @@ def test_in_print_all_rows_are_there_and_no_buttons(opened):
 
     assert box[0] == box[1]
     assert buttons == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "shape"), [("lung_small", None), ("ORL", (32, 32)), ("bbcsport", None)]
+)
+def test_reports_of_research_data_are_complete(
+    browser, tmp_path, data_folder, name, shape
+):
+    pytest.importorskip("matplotlib")
+    path = data_folder / f"{name}.mat"
+    if not path.exists():
+        pytest.skip(f"{data_folder} has no {name}.mat")
+    data = read_labelled(path)
+    selector = SCFS(30, random_state=0).fit(data.table)
+    report = selection_report(
+        data.table,
+        selector,
+        labels=data.classes,
+        image_shape=shape,
+        image_order="columns",
+        effort=Effort(2, 2, 19, 2),
+    )
+    page = tmp_path / "page.html"
+    page.write_text(report.html(), encoding="utf-8")
+    browser.open(page)
+
+    assert report.left_out == {}
+    assert browser.requests() == []
+    assert browser.complaints() == []
+    assert browser.ask("document.querySelectorAll('.wide > svg').length") >= 8

@@ -36,7 +36,7 @@ MOST_LISTED = 300
 def selection_sections(report: "SelectionReport") -> list[Section]:
     """Return the sections of the page."""
     sections = [
-        Section("In short", [Paragraph(text) for text in summary_of(report)]),
+        Section("In short", [Paragraph(summary_of(report))]),
         Section("The chosen features", _features(report)),
         _section(report, "curve", _curve),
         _section(report, "against_random", _against_random),

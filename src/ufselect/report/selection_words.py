@@ -79,17 +79,22 @@ STABILITIES = ((0.75, "excellent"), (0.4, "intermediate"), (float("-inf"), "poor
 FEW_SUBSAMPLES = 20
 
 
-def summary_of(report: "SelectionReport") -> list[str]:
+def summary_of(report: "SelectionReport") -> str:
     """Return what was done and what came of it, in two sentences."""
     n_samples, n_features = report.shape
     sentences = [
         f"{report.method} chose {report.curve.n_selected} of {n_features} features of "
         f"{n_samples} samples, without looking at any label."
     ]
-    findings = [*_verdict_words(report), *_stability_words(report)]
+    findings = [
+        *_verdict_words(report),
+        *_chance_words(report),
+        *_stability_words(report),
+    ]
     if findings:
-        sentences.append(f"{'; '.join(findings)}.".capitalize())
-    return [" ".join(sentences)]
+        text = "; ".join(findings)
+        sentences.append(f"{text[0].upper()}{text[1:]}.")
+    return " ".join(sentences)
 
 
 def _verdict_words(report: "SelectionReport") -> list[str]:
@@ -101,6 +106,14 @@ def _verdict_words(report: "SelectionReport") -> list[str]:
         groups.setdefault(words, []).append(each.criterion)
     parts = [f"{words} by {listed(names)}" for words, names in groups.items()]
     return [f"against random features they are {', '.join(parts)}"]
+
+
+def _chance_words(report: "SelectionReport") -> list[str]:
+    part = report.by_chance
+    if part is None:
+        return []
+    share = part.found.share[part.n_selected - 1]
+    return [f"about {share:.0%} of them are there by chance"]
 
 
 def _stability_words(report: "SelectionReport") -> list[str]:
