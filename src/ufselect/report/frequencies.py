@@ -63,6 +63,7 @@ def _draw_frequencies(axes: Any, shares: Any, chance: float) -> None:
     edge = max(1, 0.015 * len(shares))
     axes.set(xlabel="rank", ylabel="share of subsamples", ylim=(0, 1.05))
     axes.set_xlim(1 - edge, len(shares) + edge)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.grid(axis="y")
 
 

@@ -145,6 +145,7 @@ def _draw_scores(axes: Any, values: Float, n_selected: int) -> None:
 
 
 def _draw_cut(axes: Any, n_selected: int, count: int) -> None:
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.axvline(n_selected + 0.5, color=COLOURS[3], linestyle="--", linewidth=1.4)
     on_the_left = n_selected > 0.7 * count
     axes.annotate(
