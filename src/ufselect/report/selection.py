@@ -163,7 +163,7 @@ def selection_report(
     random_state : int, RandomState instance or None
         Of subsamples, random sets and drawn samples.
     progress : callable, optional
-        Called with the number of parts done, that of all parts, and what comes next.
+        Called with the work done, all work there is, and what comes next.
 
     Returns
     -------

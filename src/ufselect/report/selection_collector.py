@@ -40,12 +40,22 @@ class Extras(NamedTuple):
 
 
 class Collector:
-    """Asks for one part after the other; takes no for an answer, and keeps it."""
+    """Asks for one part after the other; takes no for an answer, and keeps it.
+
+    Progress is counted in fits, for they take most of the time; a part without any
+    counts as one.
+    """
 
     def __init__(self, subject: Subject, progress: Progress | None) -> None:
         self.subject = subject
         self.progress = progress
         self.done, self.total = 0, 0
+        self.fits = {
+            "stability": subject.effort.n_subsamples,
+            # Fits to all samples take longer than those to half of them.
+            "sensitivity": 2 * subject.effort.n_cluster_numbers,
+            "by_chance": 2 * subject.effort.n_decoy_fits,
+        }
         self.left_out: dict[str, str] = {}
         self.notes: dict[str, list[str]] = {}
         budget = subject.seconds_left
@@ -54,7 +64,7 @@ class Collector:
     def ask(self, name: str, measure: Callable[..., Any], *arguments: Any) -> Any:
         """Return a part, or None if it cannot be had."""
         self.tell(TASKS[name])
-        self.done += 1
+        self.done += self.work(name)
         left = None if self.end is None else self.end - time.monotonic()
         if left is not None and left <= 0:
             self.left_out[name] = "there was no time left for it"
@@ -68,8 +78,16 @@ class Collector:
                 self.left_out[name] = str(error).rstrip(".")
                 return None
             finally:
-                said = dict.fromkeys(str(warning.message) for warning in caught)
+                said = dict.fromkeys(
+                    str(warning.message)
+                    for warning in caught
+                    if issubclass(warning.category, UserWarning)
+                )
                 self.notes |= {name: list(said)} if said else {}
+
+    def work(self, name: str) -> int:
+        """Return how much work a part is."""
+        return max(1, self.fits.get(name, 1))
 
     def tell(self, what: str) -> None:
         """Say what is being done."""
@@ -98,7 +116,7 @@ def measured(collected: Collector, extras: Extras) -> dict[str, Any]:
     asked["sensitivity"] = (measure_sensitivity,)
     if collected.subject.effort.n_decoy_fits:
         asked["by_chance"] = (measure_by_chance,)
-    collected.total = len(asked)
+    collected.total = sum(collected.work(name) for name in asked)
     parts: dict[str, Any] = {
         name: collected.ask(name, *question) for name, question in asked.items()
     }
