@@ -214,6 +214,14 @@ def test_maps_hold_the_values():
     assert {"x", "y", "2", "4"} <= set(words_of(agreement))
 
 
+def test_long_names_of_groups_leave_room_for_the_points():
+    plot = sample_scatter({"plane": [[0, 1], [1, 0]]}, ["a" * 500, "b" * 500])
+    words = words_of(plot)
+
+    assert "a" * 23 + "\N{HORIZONTAL ELLIPSIS}" in words
+    assert axes_of(plot).get_position().width > 0.5
+
+
 def test_long_names_are_cut_short():
     words = words_of(redundancy_map(["a" * 50, "b"], np.eye(2)))
 

@@ -116,6 +116,14 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
+def shortened(text: str, longest: int) -> str:
+    """Return printable text, cut if it would leave no room for anything else."""
+    words = printable(text)
+    if len(words) <= longest:
+        return words
+    return words[: longest - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
 def as_svg(figure: Any, description: str) -> str:
     """Return a figure as an SVG element that can stand in an HTML page.
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ufselect.report.drawing import FULL_WIDTH, drawing, panels, printable
+from ufselect.report.drawing import FULL_WIDTH, drawing, panels, printable, shortened
 from ufselect.report.plots import Plot, as_plot
 from ufselect.report.surfaces import colour_scale, draw_map
 
@@ -57,7 +57,7 @@ def redundancy_map(names: Sequence[str], correlations: ArrayLike) -> Plot:
     table = np.abs(_square(correlations, len(names)))
     if not len(table):
         raise ValueError("a map needs at least one feature, and there is none")
-    labels = [_short(name) for name in names]
+    labels = [shortened(name, LONGEST_NAME) for name in names]
     size = float(np.clip(0.22 * len(names) + 2.0, 3.4, 0.85 * FULL_WIDTH))
     with drawing():
         figure, (axes,) = panels(1, height=0.85 * size, width=size)
@@ -80,10 +80,3 @@ def _square(table: ArrayLike, count: int) -> NDArray[np.float64]:
     if array.shape != (count, count):
         raise ValueError(f"a map of shape {array.shape} does not fit {count} names")
     return array
-
-
-def _short(name: str) -> str:
-    text = printable(name)
-    if len(text) <= LONGEST_NAME:
-        return text
-    return text[: LONGEST_NAME - 1] + "\N{HORIZONTAL ELLIPSIS}"

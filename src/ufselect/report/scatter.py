@@ -13,11 +13,13 @@ from ufselect.report.drawing import (
     drawing,
     panels,
     printable,
+    shortened,
 )
 from ufselect.report.plots import Plot, as_plot
 
 # More entries would fill the figure with its legend.
 LONGEST_LEGEND = 12
+LONGEST_NAME = 24
 
 
 def sample_scatter(
@@ -52,7 +54,8 @@ def sample_scatter(
             handles = _draw_points(axes, plane, np.array(names), distinct)
             axes.set_title(printable(title))
         if 1 < len(distinct) <= LONGEST_LEGEND:
-            add_legend(figure, handles, distinct)
+            names = [shortened(name, LONGEST_NAME) for name in distinct]
+            add_legend(figure, handles, names)
         kinds = f" in {len(distinct)} groups" if groups is not None else ""
         return as_plot(figure, f"{count} samples{kinds} by {' and by '.join(points)}")
 
