@@ -218,7 +218,7 @@ def test_long_names_of_groups_leave_room_for_the_points():
     plot = sample_scatter({"plane": [[0, 1], [1, 0]]}, ["a" * 500, "b" * 500])
     words = words_of(plot)
 
-    assert "a" * 23 + "\N{HORIZONTAL ELLIPSIS}" in words
+    assert "a" * 29 + "\N{HORIZONTAL ELLIPSIS}" in words
     assert axes_of(plot).get_position().width > 0.5
 
 

@@ -19,7 +19,7 @@ from ufselect.report.plots import Plot, as_plot
 
 # More entries would fill the figure with its legend.
 LONGEST_LEGEND = 12
-LONGEST_NAME = 24
+LONGEST_NAME = 30
 
 
 def sample_scatter(
