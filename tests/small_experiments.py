@@ -27,10 +27,10 @@ def small_plan(**changes):
     return parse_plan({**content, **changes})
 
 
-def planted_sets(folder):
-    """Write two sets with three groups in the first four of twelve columns."""
+def planted_sets(folder, names=("one", "two")):
+    """Write sets with three groups in the first four of twelve columns."""
     paths = {}
-    for seed, name in enumerate(["one", "two"]):
+    for seed, name in enumerate(names):
         random = np.random.default_rng(seed)
         classes = np.repeat([1, 2, 3], 10)
         table = random.normal(size=(30, 12))

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from ufselect import (
     SCFS,
+    AutoSelect,
     Consensus,
     MaxVariance,
     RandomSelection,
@@ -33,6 +34,7 @@ def made(method, **parameters):
 INSTANCES = {name: made(method) for name, method in all_selectors().items()}
 INSTANCES["SCFS-paper"] = made(SCFS, solver="paper")
 INSTANCES["Consensus"] = made(Consensus)
+INSTANCES["AutoSelect"] = made(AutoSelect)
 INSTANCES["StabilitySelection"] = made(StabilitySelection, n_subsamples=4)
 
 

@@ -10,6 +10,7 @@ from ufselect import (
     SCFS,
     SPEC,
     SPFS,
+    AutoSelect,
     Consensus,
     LaplacianScore,
     StabilitySelection,
@@ -29,6 +30,8 @@ INSTANCES: list[UnsupervisedSelector] = [
     REFS(reconstruction="transductive"),
     Consensus(),
     Consensus([("mcfs", MCFS()), ("ls", LaplacianScore())], n_clusters=[2, 3]),
+    AutoSelect(),
+    AutoSelect(LaplacianScore(), n_clusters=[2, 3], max_correlation=0.9),
     StabilitySelection(n_subsamples=5),
     StabilitySelection(SCFS(n_clusters=2), n_subsamples=3),
 ]

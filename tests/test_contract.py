@@ -20,6 +20,7 @@ from ufselect import (
     SCFS,
     SPEC,
     SPFS,
+    AutoSelect,
     Consensus,
     StabilitySelection,
     UnsupervisedSelector,
@@ -51,6 +52,10 @@ INSTANCES["GLSPFS-ltsa"] = made(GLSPFS, local="ltsa")
 INSTANCES["REFS-transductive"] = made(REFS, reconstruction="transductive")
 INSTANCES["MFFS-table"] = made(MFFS, shift="table")
 INSTANCES["Consensus"] = made(Consensus, n_clusters=[2, 3])
+INSTANCES["AutoSelect"] = made(AutoSelect)
+INSTANCES["AutoSelect-distinct"] = made(
+    AutoSelect, n_clusters=[2, 3], max_correlation=0.95
+)
 INSTANCES["StabilitySelection"] = made(StabilitySelection, n_subsamples=4)
 
 
@@ -77,7 +82,10 @@ def assert_same_fit(first, second):
     first, second = learned(first), learned(second)
     assert first.keys() == second.keys()
     for name, value in first.items():
-        np.testing.assert_array_equal(value, second[name], err_msg=name)
+        if isinstance(value, UnsupervisedSelector):
+            assert_same_fit(value, second[name])
+        else:
+            np.testing.assert_array_equal(value, second[name], err_msg=name)
 
 
 def as_kind(X, kind, folder):

@@ -7,9 +7,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from ufselect import SCFS, all_selectors
+from ufselect import (
+    SCFS,
+    AutoSelect,
+    Consensus,
+    LaplacianScore,
+    StabilitySelection,
+    all_selectors,
+)
 
 # The same matrices in every run: a failure is the fault of the change it came with.
 often = settings(max_examples=40, deadline=None, derandomize=True)
@@ -56,6 +64,12 @@ def made(method, n_clusters):
     return method(**{name: value for name, value in known.items() if name in names})
 
 
+def assert_ranked(selector, p):
+    assert np.isfinite(selector.scores_).all()
+    np.testing.assert_array_equal(np.sort(selector.order_), np.arange(p))
+    assert (np.diff(selector.scores_[selector.order_]) <= 0).all()
+
+
 @pytest.mark.parametrize("name", all_selectors())
 @often
 @given(X=matrices(), n_clusters=st.integers(1, 4))
@@ -66,10 +80,34 @@ def test_any_matrix_is_ranked_or_refused(name, X, n_clusters):
     selector = outcome(made(all_selectors()[name], n_clusters), X)
 
     if selector is not None:
-        p = X.shape[1]
-        assert np.isfinite(selector.scores_).all()
-        np.testing.assert_array_equal(np.sort(selector.order_), np.arange(p))
-        assert (np.diff(selector.scores_[selector.order_]) <= 0).all()
+        assert_ranked(selector, X.shape[1])
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        AutoSelect(random_state=0),
+        AutoSelect(LaplacianScore(), max_correlation=0.5, random_state=0),
+        Consensus([SCFS(), LaplacianScore()], n_clusters=[1, 2], random_state=0),
+        StabilitySelection(n_subsamples=3, random_state=0),
+    ],
+    ids=["AutoSelect", "AutoSelect-distinct", "Consensus", "StabilitySelection"],
+)
+@often
+@given(X=matrices())
+@example(X=OPPOSITE_COLUMNS)
+@example(X=CENTRED_COLUMN)
+@example(X=PROPORTIONAL_ROWS)
+@example(X=ZERO_ROW)
+def test_selectors_around_selectors_rank_or_refuse_any_matrix(selector, X):
+    with warnings.catch_warnings():
+        # Members that fail are left out, and so are near-duplicates.
+        warnings.simplefilter("ignore", UserWarning)
+        fitted = outcome(clone(selector), X)
+
+    if fitted is not None:
+        assert_ranked(fitted, X.shape[1])
+        assert 1 <= fitted.get_support().sum() == fitted.n_selected_
 
 
 @often

@@ -3,10 +3,11 @@
 from ufselect._version import __version__
 from ufselect.selectors import *  # noqa: F403 - every method is public
 from ufselect.selectors import UnsupervisedSelector, all_selectors
-from ufselect.tuning import Consensus, StabilitySelection
+from ufselect.tuning import AutoSelect, Consensus, StabilitySelection
 
 __all__ = [
     *all_selectors(),
+    "AutoSelect",
     "Consensus",
     "StabilitySelection",
     "UnsupervisedSelector",

@@ -7,8 +7,10 @@ import sqlite3
 
 import numpy as np
 import pytest
+from scipy.sparse.linalg import ArpackNoConvergence
 from small_experiments import run_in_process, small_plan
 
+from ufselect import LaplacianScore
 from ufselect.experiments import runner
 from ufselect.experiments.runner import Stopped, distinct_cells, run_plan
 
@@ -89,6 +91,24 @@ def test_a_method_that_fails_keeps_its_reason_and_stops_nobody(located, tmp_path
 
     assert progress.failed == len(failed) == 2
     assert "n_clusters=99" in failed[0][6]
+
+
+def test_whatever_a_method_raises_is_the_reason_of_its_cell(
+    located, tmp_path, monkeypatch
+):
+    path = tmp_path / "store.sqlite"
+
+    def gives_up(*arguments):
+        raise ArpackNoConvergence("no convergence", [], [])
+
+    monkeypatch.setattr(LaplacianScore, "_score_features", gives_up)
+    plan = small_plan(methods=[{"selector": "LaplacianScore"}], sets=["one"])
+
+    progress = run_plan(plan, path, located)
+    reasons = [row[6] for row in content(path)[0] if row[5] == "failed"]
+
+    assert progress.failed == 1
+    assert reasons == ["ArpackNoConvergence: ARPACK error -1: no convergence"]
 
 
 def test_features_beyond_the_data_fail_with_the_numbers(located, tmp_path):

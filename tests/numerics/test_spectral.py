@@ -8,10 +8,16 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackNoConvergence
 
 from ufselect.numerics import spectral
-from ufselect.numerics.graphs import degrees, laplacian, neighbour_graph
-from ufselect.numerics.spectral import spectral_embedding
+from ufselect.numerics.graphs import (
+    degrees,
+    laplacian,
+    neighbour_graph,
+    normalised_similarity,
+)
+from ufselect.numerics.spectral import smoothest_vectors, spectral_embedding
 
 ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 
@@ -67,6 +73,28 @@ def test_parts_of_a_graph_are_told_apart_and_only_the_constant_is_left_out(
     np.testing.assert_allclose(L @ found, D @ found * values, atol=1e-8)
     np.testing.assert_allclose(found.T @ D @ found, np.eye(n_components), atol=1e-8)
     np.testing.assert_allclose(found.T @ D @ np.ones(60), 0.0, atol=1e-8)
+
+
+def test_where_the_first_solver_gives_up_the_second_finds_the_same(monkeypatch):
+    graph = neighbour_graph(cloud(250), 5)
+    expected = spectral_embedding(graph, 4)
+
+    def gives_up(*arguments, **options):
+        raise ArpackNoConvergence("no convergence", [], [])
+
+    monkeypatch.setattr(spectral, "eigsh", gives_up)
+
+    np.testing.assert_allclose(spectral_embedding(graph, 4), expected, atol=1e-8)
+
+
+def test_no_vector_of_a_part_is_missed():
+    graph = neighbour_graph(cloud(300, np.arange(10) * 100.0), 5)
+
+    vectors = smoothest_vectors(graph, 10)
+
+    smooth = normalised_similarity(graph) @ vectors
+    np.testing.assert_allclose(smooth, vectors, atol=1e-10)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(10), atol=1e-10)
 
 
 def test_both_solvers_agree_on_a_graph_in_parts(monkeypatch):

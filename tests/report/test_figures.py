@@ -8,8 +8,19 @@ from functools import cache
 
 import numpy as np
 import pytest
+from svg_reading import SVG, words_of
 
-from ufselect.report import Picture, Section, bar_chart, curves, html_page, surface
+from ufselect.report import (
+    Picture,
+    Section,
+    bar_chart,
+    convergence,
+    curves,
+    html_page,
+    range_chart,
+    rank_diagram,
+    surface,
+)
 from ufselect.report.drawing import COLOURS, GREYS
 
 # Names that would break markup, formulas, legends, XML or fonts.
@@ -22,7 +33,6 @@ HOSTILE = [
     "遺伝子",
     "",
 ]
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def draw_bars(names=("SCFS", "random")):
@@ -42,7 +52,26 @@ def draw_curves(names=("ORL", "Isolet")):
     return curves({name: [4.0, 2, 1.5] for name in names}, {names[0]: [90, 60, 50, 50]})
 
 
-DRAWERS = [draw_bars, draw_maps, draw_curves]
+def draw_ranks(names=("SCFS", "random")):
+    return rank_diagram({name: 1.5 + i for i, name in enumerate(names)}, 1.2)
+
+
+def draw_ranges(names=("SCFS", "random")):
+    return range_chart({"seconds": {name: [0.01, 2.0, 300.0] for name in names}})
+
+
+def draw_convergence(names=("ORL", "Isolet")):
+    return convergence({name: {"SCFS": [4.0, 2, 1.5]} for name in names})
+
+
+DRAWERS = [
+    draw_bars,
+    draw_maps,
+    draw_curves,
+    draw_ranks,
+    draw_ranges,
+    draw_convergence,
+]
 
 
 @cache
@@ -53,12 +82,6 @@ def plain(draw):
 @cache
 def hostile(draw):
     return draw(HOSTILE)
-
-
-def words_of(svg):
-    return [
-        element.text or "" for element in ElementTree.fromstring(svg).iter(SVG + "text")
-    ]
 
 
 @pytest.fixture(autouse=True)
@@ -264,10 +287,14 @@ def test_curve_that_cannot_be_scaled_is_refused_with_its_name(curve):
         lambda: bar_chart({"ORL": {}}, label="score"),
         lambda: surface([1], [1], {}, label="score"),
         lambda: curves({}),
+        lambda: rank_diagram({"SCFS": 1.0}, 1.0),
+        lambda: range_chart({"seconds": {}}),
+        lambda: convergence({"ORL": {}}),
+        lambda: convergence({"ORL": {"SCFS": [2.0, 2.0]}}),
     ],
 )
 def test_nothing_to_draw_is_refused(draw):
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match=r"at least (one|two)"):
         draw()
 
 
@@ -277,3 +304,14 @@ def test_absent_matplotlib_is_named_with_the_remedy(draw, monkeypatch):
 
     with pytest.raises(ImportError, match=r"pip install 'ufselect\[report\]'"):
         draw()
+
+
+def test_marks_of_logarithmic_axes_are_text_not_formulas():
+    for svg in (plain(draw_ranges), plain(draw_convergence)):
+        assert not [word for word in words_of(svg) if "$" in word or "math" in word]
+
+
+def test_maps_have_ticks_for_names_too():
+    svg = surface(["heat", True], [5, 10], {"ORL": [[1, 2], [3, 4]]}, label="score")
+
+    assert {"heat", "True", "5", "10"} <= set(words_of(svg))

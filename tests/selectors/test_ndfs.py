@@ -40,7 +40,7 @@ def test_it_is_the_alternation_on_centred_data_in_its_own_unit(sample, sigma):
     unit = np.sqrt(3) / np.linalg.norm(X)
     graph = neighbour_graph(X, 5, weights="heat", bandwidth=sigma)
     normalised = normalised_laplacian(graph)
-    labels = clusters_of_graph(normalised, 3, np.random.RandomState(0))
+    labels = clusters_of_graph(graph, 3, np.random.RandomState(0))
 
     selector = made(alpha=0.5, beta=2.0, gamma=100.0, sigma=sigma, tol=1e-4)
     selector.fit(sample.X)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from ufselect._version import __version__
-from ufselect.cli import datasets, demo, methods, reproduce, run
+from ufselect.cli import datasets, demo, methods, report, reproduce, run
 
 EXIT_CODES = "exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted"
 
@@ -24,6 +24,7 @@ def build_parser() -> argparse.ArgumentParser:
     datasets.add_parser(commands)
     demo.add_parser(commands)
     methods.add_parser(commands)
+    report.add_parser(commands)
     reproduce.add_parser(commands)
     run.add_parser(commands)
     return parser

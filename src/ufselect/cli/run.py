@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ufselect.cli.outputs import add_page_option, add_table_options, check_outputs, give
 from ufselect.cli.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def add_parser(commands: Any) -> None:
         metavar="FILE",
         help="SQLite file of the results (default: NAME-OF-PLAN.sqlite here)",
     )
+    add_page_option(parser)
     add_run_options(parser)
     parser.set_defaults(run=run)
 
@@ -54,11 +56,8 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         help="compute on the workers of this Dask scheduler instead",
     )
-    parser.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="write the tables as Markdown"
-    )
     parser.add_argument("--quiet", action="store_true", help="show no progress")
-    parser.add_argument("--json", action="store_true", help="print JSON for scripts")
+    add_table_options(parser)
 
 
 def positive(text: str) -> int:
@@ -72,21 +71,17 @@ def positive(text: str) -> int:
 def run(options: argparse.Namespace) -> int:
     """Run the plan and print its tables."""
     from ufselect.experiments.plan import read_plan
+    from ufselect.experiments.stored import read_experiment
     from ufselect.report.experiment import experiment_report
-    from ufselect.report.tables import markdown_table, text_table
 
+    check_outputs(options)
     plan = read_plan(options.plan)
     store = options.store or Path(f"{plan.name}.sqlite")
     located = locate_sets(plan, options)
     failed = compute(plan, store, located, options)
-    report = experiment_report(plan, store, located)
-    if options.markdown:
-        options.markdown.write_text(report.render(markdown_table), encoding="utf-8")
-    if options.json:
-        print(report.as_json())
-    else:
-        print(report.render(text_table), end="")
-    return 1 if failed == report.n_cells else 0
+    experiment = read_experiment(store, plan)
+    give(experiment_report(experiment), options)
+    return 1 if failed == experiment.count().cells else 0
 
 
 def locate_sets(plan: "Plan", options: argparse.Namespace) -> "Located":

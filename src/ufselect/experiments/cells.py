@@ -29,7 +29,11 @@ class Cell:
     @property
     def key(self) -> str:
         """Return the hash of the inputs and of the version that computes."""
-        return digest([*asdict(self).values(), __version__])
+        return self.key_in(__version__)
+
+    def key_in(self, version: str) -> str:
+        """Return the key under which a version of ufselect keeps this cell."""
+        return digest([*asdict(self).values(), version])
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -89,9 +93,9 @@ def _cells_of_path(
         yield Cell(*data, selector, text, seed, tuple(texts[:place]))
 
 
-def judge_key(judge: Judge) -> str:
-    """Return the hash of the way in which rankings are judged."""
-    return digest([*asdict(judge).values(), __version__])
+def judge_key(judge: Judge, version: str = __version__) -> str:
+    """Return the hash of the way in which a version of ufselect judges rankings."""
+    return digest([*asdict(judge).values(), version])
 
 
 def canonical(parameters: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from ufselect.experiments.cells import Cell, judge_key, roles_of
 from ufselect.experiments.judging import Order
 from ufselect.experiments.location import Located
 from ufselect.experiments.plan import Judge, Plan
+from ufselect.experiments.records import record_of
 from ufselect.experiments.store import DONE, Outcome, Store
 from ufselect.experiments.work import work_on
 
@@ -82,13 +83,15 @@ def run_plan(
     -------
     progress : Progress
     """
-    cells = distinct_cells(plan, located.fingerprints())
+    record = record_of(plan, located)
+    cells = distinct_cells(plan, record.fingerprints)
     progress = Progress(total=len(cells))
     try:
         with (
             Store(store_path, judge_key(plan.judge)) as store,
             _workers(n_jobs, dask),
         ):
+            store.save_record(record)
             run = _Run(store, plan.judge, located.paths, cells, progress, report)
             run.work_until_nothing_is_left()
     except KeyboardInterrupt:

@@ -1,9 +1,9 @@
 """One SQLite file per experiment: what was computed, and who computes what.
 
-Three tables: **rankings** (one row per cell, with its status), **scores** (one row per
-ranking, judge, number of features, metric and repetition) and **claims** (cells that a
-living run is working on). A cell is written in one transaction, so that it is there
-whole or not at all.
+Four tables: **rankings** (one row per cell, with its status), **scores** (one row per
+ranking, judge, number of features, metric and repetition), **claims** (cells that a
+living run is working on) and **plans** (what was run; see `records`). A cell is written
+in one transaction, so that it is there whole or not at all.
 """
 
 import json
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ufselect.experiments.cells import Cell
 from ufselect.experiments.judging import Order, Score
 from ufselect.experiments.owners import Owner, is_alive, remove_dead
+from ufselect.experiments.records import Record, write_record
 
 Float = NDArray[np.float64]
 
@@ -151,6 +152,11 @@ class Store:
         query = "SELECT history FROM rankings WHERE key = ? AND history IS NOT NULL"
         rows = self._rows(query, key)
         return np.frombuffer(rows[0][0], dtype=np.float64) if rows else None
+
+    def save_record(self, record: Record) -> None:
+        """Keep the plan, so that a report needs the store only."""
+        with self._transaction() as connection:
+            write_record(connection, record)
 
     def claim(self, key: str) -> bool:
         """Take a cell, unless it is finished or a living run has it."""

@@ -45,7 +45,9 @@ def work_on(cell: Cell, judge: Judge, path: Path, order: Order | None) -> Outcom
             warnings.simplefilter("ignore")
             bench = _bench(path, cell.fingerprint, cell.preparation, judge)
             return _ranked_and_judged(cell, judge, bench, order)
-    except (ArithmeticError, MemoryError, ValueError) as error:
+    # Whatever a method raises is about its cell; some errors of SciPy could not even
+    # be sent to the process that waits for the outcome.
+    except Exception as error:  # noqa: BLE001 - the reason is kept in the store
         return Outcome(FAILED, reason=f"{type(error).__name__}: {error}")
 
 

@@ -6,7 +6,7 @@ from sklearn.cluster import KMeans
 
 from ufselect.matrix.base import Float, Index
 from ufselect.numerics.row_sparse import row_norms
-from ufselect.numerics.spectral import largest_beside
+from ufselect.numerics.spectral import smoothest_vectors
 from ufselect.numerics.starts import crisp_memberships, with_every_cluster
 
 # Added to every entry: a multiplicative rule can never move a zero.
@@ -30,15 +30,13 @@ def indicator_from_labels(
 
 
 def clusters_of_graph(
-    normalised: sp.csr_array, n_clusters: int, random: np.random.RandomState
+    graph: sp.csr_array, n_clusters: int, random: np.random.RandomState
 ) -> Index:
-    """Return the labels of spectral clustering with a normalised Laplacian.
+    """Return the labels of spectral clustering with the normalised Laplacian.
 
     k-means, from ten starts, on the lowest eigenvectors with rows of unit length.
     """
-    n_samples = normalised.shape[0]
-    similarity = sp.csr_array(sp.eye_array(n_samples) - normalised)
-    vectors = largest_beside(similarity, np.empty((n_samples, 0)), n_clusters)
+    vectors = smoothest_vectors(graph, n_clusters)
     lengths = row_norms(vectors)
     lengths[lengths == 0] = 1.0
     points = vectors / lengths[:, np.newaxis]

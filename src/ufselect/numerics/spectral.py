@@ -4,14 +4,18 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ufselect.matrix import Float
+from ufselect.numerics.block_krylov import block_width, largest_eigenvectors
 from ufselect.numerics.graphs import (
     degrees,
     inverse_root,
     normalised_similarity,
 )
+
+# Added to eigenvalues that are at least -3, so that all are positive.
+ABOVE_ZERO = 4.0
 
 # Up to this many samples a dense decomposition is as fast, and exact.
 SMALL = 200
@@ -38,12 +42,21 @@ def spectral_embedding(graph: sp.csr_array, n_components: int) -> Float:
     array([0.707, 0.   , 0.707])
     """
     scale = inverse_root(degrees(graph))
-    similarity = normalised_similarity(graph)
-    parts = part_vectors(graph, n_components + 1)
-    contrasts = parts[:, 1:]
-    wanted = min(n_components, graph.shape[0] - 1) - contrasts.shape[1]
-    vectors = np.hstack([contrasts, largest_beside(similarity, parts, wanted)])
+    vectors = smoothest_vectors(graph, n_components + 1)[:, 1:]
     return with_positive_peak(vectors * scale[:, np.newaxis])
+
+
+def smoothest_vectors(graph: sp.csr_array, n_vectors: int) -> Float:
+    """Return the smallest eigenvectors of the normalised Laplacian, the trivial first.
+
+    Those that belong to parts of the graph are known and put in by hand: their
+    eigenvalue occurs as often as there are parts, and an eigensolver that follows a
+    single vector would miss some of them.
+    """
+    similarity = normalised_similarity(graph)
+    parts = part_vectors(graph, n_vectors)
+    wanted = min(n_vectors, graph.shape[0]) - parts.shape[1]
+    return np.hstack([parts, largest_beside(similarity, parts, wanted)])
 
 
 def part_vectors(graph: sp.csr_array, most: int) -> Float:
@@ -82,8 +95,16 @@ def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Fl
         return similarity @ vector - 2 * (known @ (known.T @ vector))
 
     operator = LinearOperator((n_samples, n_samples), matvec=multiply, dtype=np.float64)
-    start = np.random.RandomState(0).standard_normal(n_samples)
-    values, vectors = eigsh(operator, k=n_vectors, which="LA", v0=start)
+    random = np.random.RandomState(0)
+    start = random.standard_normal(n_samples)
+    try:
+        values, vectors = eigsh(operator, k=n_vectors, which="LA", v0=start)
+    except ArpackNoConvergence:
+        # Nearly equal eigenvalues: slower by the product, but a block tells them apart.
+        block = random.standard_normal((n_samples, block_width(n_vectors, n_samples)))
+        return largest_eigenvectors(
+            lambda block: multiply(block) + ABOVE_ZERO * block, block, n_vectors
+        )
     return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
 
 

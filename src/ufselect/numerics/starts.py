@@ -202,15 +202,20 @@ def check_memberships(memberships: Any, n_samples: int, n_clusters: int) -> Floa
     return result
 
 
-def refuse_too_few_distinct(matrix: DataMatrix, n_clusters: int) -> None:
-    """Raise an error if the rows take fewer distinct values than there are clusters.
+def distinct_rows(matrix: DataMatrix) -> int:
+    """Return how many distinct values the rows take.
 
     Equal rows have equal projections on any vector; distinct ones hardly ever do.
     """
     vector = np.random.RandomState(0).standard_normal((matrix.shape[1], 1))
     places = np.sort(matrix.dot(vector).ravel())
     resolution = 1e-10 * (places[-1] - places[0]) + 1e-14 * np.abs(places).max()
-    n_distinct = 1 + int(np.count_nonzero(np.diff(places) > resolution))
+    return 1 + int(np.count_nonzero(np.diff(places) > resolution))
+
+
+def refuse_too_few_distinct(matrix: DataMatrix, n_clusters: int) -> None:
+    """Raise an error if the rows take fewer distinct values than there are clusters."""
+    n_distinct = distinct_rows(matrix)
     if n_distinct < n_clusters:
         raise ValueError(
             f"X has {n_distinct} distinct rows, fewer than n_clusters={n_clusters}; "

@@ -4,6 +4,7 @@ The figures need Matplotlib, which is imported when the first one is drawn.
 """
 
 from ufselect.report.bars import bar_chart
+from ufselect.report.convergence import convergence
 from ufselect.report.curves import curves
 from ufselect.report.frequencies import selection_frequencies
 from ufselect.report.lines import false_share_curve, objective_curve, score_curve
@@ -20,6 +21,8 @@ from ufselect.report.page_tables import Graphic
 from ufselect.report.pixels import PixelPanel, pixel_image
 from ufselect.report.plots import Plot
 from ufselect.report.random_bands import random_bands
+from ufselect.report.ranges import range_chart
+from ufselect.report.ranks import rank_diagram
 from ufselect.report.scatter import sample_scatter
 from ufselect.report.selection import SelectionReport, selection_report
 from ufselect.report.selection_subject import Effort
@@ -40,6 +43,7 @@ __all__ = [
     "Table",
     "agreement_maps",
     "bar_chart",
+    "convergence",
     "curves",
     "false_share_curve",
     "html_page",
@@ -47,6 +51,8 @@ __all__ = [
     "objective_curve",
     "pixel_image",
     "random_bands",
+    "range_chart",
+    "rank_diagram",
     "redundancy_map",
     "sample_scatter",
     "score_curve",

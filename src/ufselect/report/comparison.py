@@ -10,7 +10,7 @@ from ufselect.experiments.plan import ALL_FEATURES, Plan
 from ufselect.experiments.published import PublishedResults
 from ufselect.experiments.readings import Results
 from ufselect.experiments.store import Float, Store
-from ufselect.report.experiment import failure_list
+from ufselect.report.failures import failure_list
 
 BASELINE = "Baseline"
 # The metrics of the published tables, with what is shown beside them.

@@ -9,7 +9,7 @@ from ufselect.experiments.plan import Method
 from ufselect.experiments.published import Cells, PublishedResults, verdict
 from ufselect.experiments.readings import ORACLE, Place, Reading
 from ufselect.report.comparison import TABLES, Comparison
-from ufselect.report.experiment import Render
+from ufselect.report.metric_tables import Render
 from ufselect.report.page import Block, Paragraph, Section, Table
 from ufselect.report.reproduction_figures import (
     bar_charts,

@@ -7,12 +7,11 @@ import numpy as np
 from ufselect.experiments.cells import FIXED, GRID, Role
 from ufselect.experiments.plan import ALL_FEATURES, BASELINES
 from ufselect.experiments.readings import Place
-from ufselect.experiments.store import Float
 from ufselect.report.bars import bar_chart
 from ufselect.report.comparison import TABLES, Comparison
 from ufselect.report.curves import curves
 from ufselect.report.page import Block, Picture
-from ufselect.report.surfaces import surface
+from ufselect.report.parameter_maps import parameter_map, varying
 
 
 def bar_charts(comparison: Comparison, metric: str) -> list[Block]:
@@ -55,38 +54,20 @@ def parameter_maps(comparison: Comparison) -> list[Block]:
     """Draw each metric over the grid of SCFS, one map per set."""
     blocks: list[Block] = []
     for method in comparison.plan.methods:
-        if method.selector != "SCFS" or set(method.grid) != {"alpha", "beta"}:
+        if method.selector != "SCFS" or set(varying(method)) != {"alpha", "beta"}:
             continue
-        alphas, betas = method.grid["alpha"], method.grid["beta"]
-        for metric in TABLES:
-            if metric not in comparison.plan.judge.metrics:
-                continue
-            values = {
-                comparison.paper_name(name): _grid_values(
-                    comparison, name, method.label, metric, (len(alphas), len(betas))
-                )
-                for name in comparison.located.paths
-            }
-            svg = surface(alphas, betas, values, label=f"{metric} in percent")
-            caption = f"{method.label}: {metric}, mean over the numbers of features."
-            blocks.append(Picture(svg, caption))
+        places = {
+            comparison.paper_name(name): Place(
+                name, comparison.plan.preparations[0], method.label
+            )
+            for name in comparison.located.paths
+        }
+        blocks += [
+            parameter_map(comparison.results, method, places, metric)
+            for metric in TABLES
+            if metric in comparison.plan.judge.metrics
+        ]
     return blocks
-
-
-def _grid_values(
-    comparison: Comparison,
-    set_name: str,
-    label: str,
-    metric: str,
-    shape: tuple[int, int],
-) -> Float:
-    """Return the mean over k at every point of the grid, NaN where there is none."""
-    place = Place(set_name, comparison.plan.preparations[0], label)
-    values = []
-    for role in comparison.results.roles(place, GRID):
-        scores = list(comparison.results.score_of(role, metric).values())
-        values.append(100 * np.mean(scores) if scores else np.nan)
-    return np.array(values).reshape(shape)
 
 
 def convergence_curves(comparison: Comparison) -> list[Block]:

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ufselect.report.drawing import GREY, as_svg, drawing, panels, printable
+from ufselect.report.scales import short_value
 
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Even in lightness and alike to all kinds of colour vision.
 COLOUR_MAP = "cividis"
 # Few enough to keep the colour bar, which is drawn step by step, small.
@@ -16,8 +16,8 @@ COLOUR_STEPS = 64
 
 
 def surface(
-    alphas: Sequence[float],
-    betas: Sequence[float],
+    alphas: Sequence[Any],
+    betas: Sequence[Any],
     values: Mapping[str, ArrayLike],
     *,
     label: str,
@@ -27,7 +27,7 @@ def surface(
 
     Parameters
     ----------
-    alphas, betas : sequence of float
+    alphas, betas : sequence of float, or of values that have names
         The values of the two parameters, drawn at equal distances.
     values : mapping of str to array of shape (len(alphas), len(betas))
         Data set to results. One that is not finite is hatched and labelled "none".
@@ -55,29 +55,14 @@ def surface(
         for axes, (name, table) in zip(every_axes, tables.items(), strict=True):
             draw_map(axes, table, colours)
             axes.set_title(printable(name))
-            axes.set_xticks(range(len(betas)), [power_of_ten(b) for b in betas])
-            axes.set_yticks(range(len(alphas)), [power_of_ten(a) for a in alphas])
+            axes.set_xticks(range(len(betas)), [short_value(b) for b in betas])
+            axes.set_yticks(range(len(alphas)), [short_value(a) for a in alphas])
             axes.set_xlabel(printable(names[1]))
             axes.set_ylabel(printable(names[0]))
         bar = figure.colorbar(colours, ax=every_axes, shrink=0.8, aspect=30)
         bar.set_label(printable(label))
         bar.outline.set_visible(False)
         return as_svg(figure, f"Maps: {label} over {' and '.join(names)}")
-
-
-def power_of_ten(value: float) -> str:
-    """Return a power of ten as such and any other value in short.
-
-    Examples
-    --------
-    >>> from ufselect.report.surfaces import power_of_ten
-    >>> [power_of_ten(value) for value in (0.0001, 1, 100, 0.5, 0)]
-    ['10⁻⁴', '1', '10²', '0.5', '0']
-    """
-    mantissa, exponent = f"{value:e}".split("e")
-    if float(mantissa) != 1 or int(exponent) == 0:
-        return f"{value:g}"
-    return "10" + str(int(exponent)).translate(SUPERSCRIPTS)
 
 
 def _table(name: str, table: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float64]:

@@ -236,7 +236,7 @@ class NDFS(CallbackSupportMixin, UnsupervisedSelector):
         )
         normalised = normalised_laplacian(graph)
         random = check_random_state(self.random_state)
-        labels = clusters_of_graph(normalised, self.n_clusters, random)
+        labels = clusters_of_graph(graph, self.n_clusters, random)
         progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=1.0)
         fit = fit_ndfs(
             regressors,

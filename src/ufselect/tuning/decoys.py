@@ -23,6 +23,7 @@ from scipy.stats import norm
 from sklearn.utils import check_random_state, check_scalar
 
 from ufselect.matrix import Float, Index
+from ufselect.numerics.permutation import permuted_columns
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.fits import Effort, Finished, Work, fit_all
 from ufselect.tuning.members import (
@@ -142,17 +143,11 @@ def with_decoys(columns: Index, seed: int, X: Any) -> Any:
     array([[ 1.,  4.,  7., 10.],
            [ 1.,  4.,  7., 10.]])
     """
-    random = np.random.default_rng(seed)
+    decoys = permuted_columns(X[:, columns], np.random.default_rng(seed))
     sparse = bool(sp.issparse(X))
-    if not sparse:
-        return np.hstack([X, random.permuted(X[:, columns], axis=0)])
-    decoys = sp.csc_array(X[:, columns])
-    # The values of a column go to other rows; zeros go with them.
-    for start, end in zip(decoys.indptr[:-1], decoys.indptr[1:], strict=True):
-        rows = random.choice(X.shape[0], end - start, replace=False)
-        decoys.indices[start:end] = rows
-    decoys.has_sorted_indices = False
-    return sp.hstack([X, decoys], format=X.format)
+    if sparse:
+        return sp.hstack([X, decoys], format=X.format)
+    return np.hstack([X, decoys])
 
 
 def false_among_best(originals: Float, decoys: Float, columns: Index) -> Float:

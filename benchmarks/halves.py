@@ -1,0 +1,49 @@
+"""The labelled sets in two halves: one to develop criteria on, one to report."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from ufselect.data import data_folder, read_labelled
+from ufselect.evaluation import judge_by_k_means
+
+# Judged on so many samples at most.
+MOST_SAMPLES = 2000
+
+
+def paths_of_halves():
+    """Return the files of either half: every other one in alphabetical order."""
+    folder = data_folder()
+    if folder is None:
+        raise SystemExit("no data: set UFSELECT_DATA to the folder of the .mat files")
+    paths = sorted(folder.glob("*.mat"), key=lambda path: path.stem.lower())
+    return {"development": paths[0::2], "reporting": paths[1::2]}
+
+
+class Judged:
+    """A labelled set and the scores of sets of its columns, each computed once."""
+
+    def __init__(self, path, repetitions):
+        data = read_labelled(path)
+        self.name, self.table = data.name, data.table
+        self.seeds = range(repetitions)
+        rows = np.random.RandomState(0).permutation(len(data.classes))[:MOST_SAMPLES]
+        some = data.table[rows]
+        self.some = some.toarray() if sp.issparse(some) else some
+        self.classes = data.classes[rows]
+        self._known = {}
+
+    def score(self, columns):
+        """Return accuracy and geometric NMI of k-means on some columns."""
+        columns = np.sort(columns)
+        key = columns.tobytes()
+        if key not in self._known:
+            values = judge_by_k_means(
+                self.some[:, columns], self.classes, seeds=self.seeds
+            )
+            self._known[key] = values.mean(axis=0)
+        return self._known[key]
+
+
+def cell(pair):
+    """Return accuracy and NMI in percent, or gaps of them, as text."""
+    return "/".join(f"{100 * value:.1f}" for value in pair)
