@@ -1,5 +1,6 @@
 """The report about one selection: complete, honest about what is missing, safe."""
 
+import html
 import json
 import re
 import sys
@@ -8,9 +9,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ufselect import SCFS, LaplacianScore, MaxVariance, StabilitySelection
+from ufselect import SCFS, AutoSelect, LaplacianScore, MaxVariance, StabilitySelection
+from ufselect.data import planted as planted_table
 from ufselect.evaluation import redundancy
 from ufselect.report import Effort, SelectionReport, selection_report
+from ufselect.report.selection_fits import numbers_around
 from ufselect.report.selection_subject import EFFORTS
 from ufselect.selectors import all_selectors
 from ufselect.tuning import false_selections
@@ -287,6 +290,23 @@ def test_every_method_has_a_report(name, planted):
     assert set(report.left_out) <= {"convergence", "sensitivity"}
     assert ("convergence" in report.left_out) != hasattr(selector, "objective_history_")
     assert len(report.features.frame()["feature"]) == 4
+
+
+def test_what_was_decided_is_said_and_used():
+    X = planted_table("blobs").table
+    selector = AutoSelect(random_state=0).fit(X)
+    report = selection_report(X, selector, effort=LITTLE)
+    inside = selector.selector_
+
+    assert report.left_out == {}
+    assert report.decisions == selector.reasons_
+    assert all(html.escape(reason) in report.html() for reason in selector.reasons_)
+    assert report.planes.groups == inside.labels_.tolist()
+    assert report.convergence.history.tolist() == list(inside.objective_history_)
+    assert report.curve.n_selected == selector.n_selected_
+    assert report.sensitivity.found.n_clusters == numbers_around(
+        selector.n_clusters_, 2
+    )
 
 
 @pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_matrix])

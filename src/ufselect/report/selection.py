@@ -66,6 +66,8 @@ class SelectionReport:
         Versions and seeds.
     command : str
         What to run to repeat it.
+    decisions : sequence of str
+        What the selector decided by itself, and why.
     left_out : mapping of str to str
         Parts that could not be had, and why.
     notes : mapping of str to list of str
@@ -89,6 +91,7 @@ class SelectionReport:
     parameters: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     surroundings: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
+    decisions: Sequence[str] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -137,7 +140,7 @@ def selection_report(
         What the selector was fitted to.
     selector : selector
         Fitted. What it has learned beside its ranking (``objective_history_``,
-        ``labels_``, ``frequency_`` with ``stability_``) is used.
+        ``labels_``, ``reasons_``, ``frequency_`` with ``stability_``) is used.
     feature_names : sequence of str, optional
         By default those the selector has seen, or x0, x1 and so on.
     labels : array-like of shape (n,), optional
@@ -215,6 +218,7 @@ def selection_report(
         parameters=parameters_of(selector),
         surroundings=versions() | {"seed of this report": str(seed)},
         command=command or f"{selector!r}.fit(X)",
+        decisions=list(getattr(selector, "reasons_", ())),
         left_out=collected.left_out,
         notes=collected.notes,
         **parts,

@@ -18,6 +18,7 @@ from ufselect.report.selection_parts import (
 from ufselect.report.selection_subject import (
     MOST_PRODUCTS,
     Subject,
+    learned,
     refuse_beyond,
     refuse_zero,
 )
@@ -119,10 +120,13 @@ def measure_sensitivity(subject: Subject) -> ClusterSensitivity:
     if "n_clusters" not in parameters:
         name = type(subject.refitted).__name__
         raise ValueError(f"{name} asks for no number of clusters")
+    number = parameters["n_clusters"]
+    if isinstance(number, str):
+        number = learned(subject.selector, "n_clusters_")
     found = sensitivity_to_clusters(
         subject.refitted,
         subject.table,
-        numbers_around(parameters["n_clusters"], subject.effort.n_cluster_numbers),
+        numbers_around(number, subject.effort.n_cluster_numbers),
         n_features=len(subject.chosen),
         n_jobs=subject.n_jobs,
         time_budget=subject.seconds_left,

@@ -18,7 +18,7 @@ from ufselect.report.selection_parts import (
     Repetition,
     SamplePlanes,
 )
-from ufselect.report.selection_subject import Subject, refuse_beyond
+from ufselect.report.selection_subject import Subject, learned, refuse_beyond
 
 # Features of a map whose names can be read.
 MOST_MAPPED = 25
@@ -40,7 +40,7 @@ def measure_stand_ins(subject: Subject) -> list[StandIn]:
 
 def measure_convergence(subject: Subject) -> Convergence:
     """Return the objective of the fit."""
-    history = getattr(subject.selector, "objective_history_", None)
+    history = learned(subject.selector, "objective_history_")
     if history is None or not len(history):
         name = type(subject.selector).__name__
         raise ValueError(f"{name} has no objective that falls from step to step")
@@ -56,7 +56,7 @@ def measure_planes(
     samples = every.samples
     groups, grouped_by = labels, "label"
     if labels is None:
-        groups, grouped_by = getattr(subject.selector, "labels_", None), "cluster"
+        groups, grouped_by = learned(subject.selector, "labels_"), "cluster"
     if groups is not None and len(np.unique(groups)) > MOST_GROUPS:
         groups = None
     names = sample_names or range(1, subject.table.shape[0] + 1)

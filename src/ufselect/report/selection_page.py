@@ -36,7 +36,7 @@ MOST_LISTED = 300
 def selection_sections(report: "SelectionReport") -> list[Section]:
     """Return the sections of the page."""
     sections = [
-        Section("In short", [Paragraph(summary_of(report))]),
+        Section("In short", _summary(report)),
         Section("The chosen features", _features(report)),
         _section(report, "curve", _curve),
         _section(report, "against_random", _against_random),
@@ -75,6 +75,14 @@ def _picture(part: Any, caption: str, name: str) -> Block:
     except ImportError as error:
         return Paragraph(f"There is no figure: {error}.")
     return Picture(plot.svg, caption, part.frame(), name)
+
+
+def _summary(report: "SelectionReport") -> list[Block]:
+    blocks: list[Block] = [Paragraph(summary_of(report))]
+    if report.decisions:
+        reasons = " ".join(report.decisions)
+        blocks.append(Paragraph(f"{report.method} decided for itself. {reasons}"))
+    return blocks
 
 
 def _features(report: "SelectionReport") -> list[Block]:

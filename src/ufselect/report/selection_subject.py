@@ -53,6 +53,21 @@ class Subject(NamedTuple):
     seconds_left: float | None
 
 
+def learned(selector: Any, name: str) -> Any:
+    """Return what a selector, or the one that it fitted inside, has learned, or None.
+
+    Examples
+    --------
+    >>> from ufselect import AutoSelect
+    >>> from ufselect.data import planted
+    >>> selector = AutoSelect(random_state=0).fit(planted("blobs").table)
+    >>> len(learned(selector, "labels_"))
+    90
+    """
+    inside = getattr(selector, "selector_", None)
+    return getattr(selector, name, getattr(inside, name, None))
+
+
 def refuse_beyond(products: float) -> None:
     """Raise an error if a part would cost too much."""
     if products > MOST_PRODUCTS:
