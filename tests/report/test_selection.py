@@ -304,6 +304,8 @@ def test_what_was_decided_is_said_and_used():
     assert report.planes.groups == inside.labels_.tolist()
     assert report.convergence.history.tolist() == list(inside.objective_history_)
     assert report.curve.n_selected == selector.n_selected_
+    assert report.parameters["n_clusters"] == ("'auto'", "'auto'")
+    assert report.parameters["SCFS.n_clusters"] == (str(inside.n_clusters), "8")
     assert report.sensitivity.found.n_clusters == numbers_around(
         selector.n_clusters_, 2
     )
