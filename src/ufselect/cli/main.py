@@ -6,7 +6,8 @@ import sys
 from collections.abc import Sequence
 
 from ufselect._version import __version__
-from ufselect.cli import datasets, demo, methods, report, reproduce, run
+from ufselect.cli import datasets, demo, methods, report, reproduce, run, select
+from ufselect.cli.usage import UsageError
 
 EXIT_CODES = "exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted"
 
@@ -27,12 +28,15 @@ def build_parser() -> argparse.ArgumentParser:
     report.add_parser(commands)
     reproduce.add_parser(commands)
     run.add_parser(commands)
+    select.add_parser(commands)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
-    options = build_parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    options = build_parser().parse_args(given)
+    options.arguments = given
     try:
         code = int(options.run(options))
         sys.stdout.flush()
@@ -41,10 +45,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader, such as head, has seen enough. Nothing more can be printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except UsageError as error:
+        _complain(f"{error} (see ufselect {options.command} --help)")
+        return 2
     except (ImportError, ValueError, OSError) as error:
-        print(f"ufselect: {error}", file=sys.stderr)
+        _complain(error)
+        return 1
+    except MemoryError as error:
+        _complain(f"there is not enough memory ({error}); use a smaller table")
         return 1
     except KeyboardInterrupt as interruption:
         said = str(interruption) or "interrupted; nothing was written"
-        print(f"ufselect: {said}", file=sys.stderr)
+        _complain(said)
         return 130
+
+
+def _complain(problem: object) -> None:
+    # Messages of libraries may have several lines.
+    print("ufselect:", " ".join(str(problem).split()), file=sys.stderr)

@@ -4,6 +4,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ufselect.cli.usage import refuse_folders_that_are_missing
+
 if TYPE_CHECKING:
     from ufselect.report.experiment import ExperimentReport
 
@@ -25,25 +27,34 @@ def add_table_options(parser: Any) -> None:
 
 def check_outputs(options: argparse.Namespace) -> None:
     """Refuse a file that cannot be written, before anything is computed."""
-    for path in (options.html, options.markdown):
-        if path is not None and not path.parent.is_dir():
-            raise ValueError(
-                f"cannot write {path}: the folder {path.parent} does not exist; create "
-                "it or choose another file"
-            )
+    refuse_folders_that_are_missing(options.html, options.markdown)
     if options.html is not None:
-        from ufselect.report.drawing import drawing
+        check_drawing()
 
-        with drawing():
-            pass  # Raises if there is nothing to draw with.
+
+def check_drawing() -> None:
+    """Refuse to make a page with figures if there is nothing to draw with."""
+    from ufselect.report.drawing import drawing
+
+    with drawing():
+        pass  # Raises if there is nothing.
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that takes its name when it is complete."""
+    from ufselect.data.replacing import replacing
+
+    with replacing(path) as part:
+        # Line ends as they are, also in CSV on Windows.
+        part.write_text(text, encoding="utf-8", newline="")
 
 
 def give(report: "ExperimentReport", options: argparse.Namespace) -> None:
     """Write and print a report as the options ask."""
     if options.html is not None:
-        options.html.write_text(report.page(), encoding="utf-8")
+        write_whole(options.html, report.page())
     if options.markdown is not None:
-        options.markdown.write_text(report.markdown(), encoding="utf-8")
+        write_whole(options.markdown, report.markdown())
     print(report.as_json() if options.json else report.text(), end="")
     if options.json:
         print()

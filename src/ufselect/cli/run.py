@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ufselect.cli.outputs import add_page_option, add_table_options, check_outputs, give
 from ufselect.cli.progress import ProgressLine
+from ufselect.cli.usage import positive
 
 if TYPE_CHECKING:
     from ufselect.experiments.location import Located
@@ -58,14 +59,6 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     add_table_options(parser)
-
-
-def positive(text: str) -> int:
-    """Return a number of at least one, for argparse."""
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{value} is less than 1")
-    return value
 
 
 def run(options: argparse.Namespace) -> int:

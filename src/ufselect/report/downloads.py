@@ -22,11 +22,12 @@ FORMULA = re.compile(
 )
 
 
-def csv_text(columns: Columns) -> str:
+def csv_text(columns: Columns, most_rows: int | None = MOST_ROWS) -> str:
     """Return columns as CSV that no spreadsheet takes for a program.
 
     Text that could be a formula gets an apostrophe before it. Numbers keep all their
-    digits; what is None or not a number is left empty.
+    digits; what is None or not a number is left empty. Of more rows than ``most_rows``
+    the first are written.
 
     Examples
     --------
@@ -40,7 +41,7 @@ def csv_text(columns: Columns) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([_cell(name) for name in columns])
     rows = zip(*columns.values(), strict=True)
-    writer.writerows([_cell(value) for value in row] for row in islice(rows, MOST_ROWS))
+    writer.writerows([_cell(value) for value in row] for row in islice(rows, most_rows))
     return stream.getvalue()
 
 

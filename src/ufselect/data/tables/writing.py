@@ -1,7 +1,6 @@
 """A table with fewer features is written, in the format it had or the name asks for."""
 
 import os
-import secrets
 import shutil
 import sys
 import tempfile
@@ -11,6 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ufselect.data.replacing import replacing
 from ufselect.data.tables import (
     anndata_writing,
     arrow_writing,
@@ -111,17 +111,14 @@ def _to_path(
         raise TableError(f"{path} is a folder; give the name of a file in it")
     if not path.parent.is_dir():
         raise TableError(f"there is no folder {path.parent}; make it first")
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        _write(chosen, part, path, scores, safe)
-        part.replace(path)
+        with replacing(path) as part:
+            _write(chosen, part, path, scores, safe)
     except OSError as error:
         raise TableError(
             f"{path} cannot be written ({error.strerror or error}); "
             "choose another place"
         ) from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _write(

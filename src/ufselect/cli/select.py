@@ -1,0 +1,211 @@
+"""``ufselect select``: from a file to the columns that matter."""
+
+import argparse
+import json
+import shlex
+import sys
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from ufselect.cli.outputs import write_whole
+from ufselect.cli.progress import Waiting
+from ufselect.cli.select_options import add_options, check_writing
+from ufselect.cli.selectors import checked, named_selector
+from ufselect.cli.tables import read, refuse_incomplete, refuse_too_many
+
+if TYPE_CHECKING:
+    from ufselect import AutoSelect
+    from ufselect.data import Table
+    from ufselect.report import SelectionReport
+
+# Random sets of features to compare with if no page is asked for.
+N_RANDOM = 99
+
+
+def add_parser(commands: Any) -> None:
+    """Add this command to the parser."""
+    add_options(commands).set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Select, write and print."""
+    end = None
+    if options.time_budget is not None:
+        end = time.monotonic() + options.time_budget
+    check_writing(options)
+    selector = _selector(options)
+    kept: dict[str, str] = {}
+    try:
+        with Waiting(quiet=options.quiet) as waiting:
+            table = _read(options, waiting)
+            caught = _fit(selector, table, waiting)
+            _write(table, selector, options, kept)
+            report = _report(table, selector, options, end, waiting)
+            _write_page(report, options, kept, waiting)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_interrupted(kept)) from None
+    result = {"warnings": caught, "seed": options.seed, "written": kept}
+    if options.json:
+        _print_json(table, selector, report, result)
+    else:
+        _print_text(table, selector, report, options, kept)
+    return 0
+
+
+def _selector(options: argparse.Namespace) -> "AutoSelect":
+    from ufselect import AutoSelect
+    from ufselect.tuning.auto_select import DEFAULT_SELECTOR
+
+    selector: AutoSelect = checked(
+        AutoSelect(
+            named_selector(options.method or DEFAULT_SELECTOR, options.param),
+            n_features_to_select=options.features or "auto",
+            n_clusters=options.clusters or "auto",
+            max_correlation=options.max_correlation,
+            n_jobs=options.jobs,
+            time_budget=options.time_budget,
+            random_state=options.seed,
+        )
+    )
+    return selector
+
+
+def _read(options: argparse.Namespace, waiting: Waiting) -> "Table":
+    waiting.now(f"reading {options.file}")
+    table = read(options)
+    waiting.note(*table.notes)
+    refuse_incomplete(table)
+    refuse_too_many(options.features, table)
+    if options.image_shape is not None:
+        rows, columns = options.image_shape
+        if rows * columns != table.shape[1]:
+            raise ValueError(
+                f"--image-shape {rows}x{columns} has {rows * columns} pixels, but "
+                f"{table.origin.name} has {table.shape[1]} features; give the shape of "
+                "one image"
+            )
+    return table
+
+
+def _fit(selector: "AutoSelect", table: "Table", waiting: Waiting) -> list[str]:
+    """Fit the selector; return what it warned of."""
+    n_samples, n_features = table.shape
+    waiting.now(f"ranking {n_features} features of {n_samples} samples")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        selector.fit(table.values)
+    said = dict.fromkeys(
+        str(each.message) for each in caught if issubclass(each.category, UserWarning)
+    )
+    waiting.note(*said)
+    return list(said)
+
+
+def _write(
+    table: "Table",
+    selector: "AutoSelect",
+    options: argparse.Namespace,
+    kept: dict[str, str],
+) -> None:
+    """Write table and ranking as soon as they are known: a page may take longer."""
+    from ufselect.data import write_table
+    from ufselect.report.downloads import csv_text
+    from ufselect.report.selection_text import ranking_frame
+
+    if options.output is not None:
+        chosen = selector.get_support()
+        write_table(table, chosen, options.output, scores=selector.scores_)
+        kept["table"] = "standard output" if options.output == "-" else options.output
+    if options.scores is not None:
+        frame = ranking_frame(table.names(), selector)
+        write_whole(options.scores, csv_text(frame, None))
+        kept["scores"] = str(options.scores)
+
+
+def _report(
+    table: "Table",
+    selector: "AutoSelect",
+    options: argparse.Namespace,
+    end: float | None,
+    waiting: Waiting,
+) -> "SelectionReport":
+    from ufselect.report import Effort, selection_report
+
+    effort: Any = Effort(0, 0, N_RANDOM)
+    if options.report is not None:
+        effort = options.effort or "quick"
+    samples = table.sample_names
+    return selection_report(
+        table.values,
+        selector,
+        feature_names=table.names().tolist(),
+        labels=table.labels,
+        sample_names=None if samples is None else samples.tolist(),
+        image_shape=options.image_shape,
+        image_order=options.image_order,
+        title=f"{table.origin.name}: {selector.n_selected_} features",
+        command=shlex.join(["ufselect", *options.arguments]),
+        effort=effort,
+        time_budget=None if end is None else max(0.0, end - time.monotonic()),
+        n_jobs=options.jobs,
+        random_state=options.seed,
+        progress=waiting.step,
+    )
+
+
+def _write_page(
+    report: "SelectionReport",
+    options: argparse.Namespace,
+    kept: dict[str, str],
+    waiting: Waiting,
+) -> None:
+    if options.report is not None:
+        waiting.now("drawing")
+        write_whole(options.report, report.html())
+        kept["report"] = str(options.report)
+
+
+def _interrupted(kept: dict[str, str]) -> str:
+    if not kept:
+        return "interrupted; nothing was written"
+    names = " and ".join(kept.values())
+    were = "is" if len(kept) == 1 else "are"
+    return f"interrupted; {names} {were} complete, nothing else was written"
+
+
+def _print_json(
+    table: "Table",
+    selector: "AutoSelect",
+    report: "SelectionReport",
+    result: dict[str, Any],
+) -> None:
+    from ufselect.report.selection_text import selection_data
+
+    source = {
+        "file": table.origin.name,
+        "format": table.format,
+        "reading": list(table.notes),
+    }
+    found = selection_data(report, selector, table.label_column)
+    print(json.dumps(source | found | result, indent=2, allow_nan=False))
+
+
+def _print_text(
+    table: "Table",
+    selector: "AutoSelect",
+    report: "SelectionReport",
+    options: argparse.Namespace,
+    kept: dict[str, str],
+) -> None:
+    from ufselect.report.selection_text import selection_text
+
+    # Standard output may be taken by the table.
+    stream = sys.stderr if options.output == "-" else sys.stdout
+    if stream is sys.stderr and options.quiet:
+        return
+    names = (table.origin.name, table.label_column)
+    print(selection_text(report, selector, *names), end="", file=stream)
+    if kept:
+        files = ", ".join(f"{what} in {name}" for what, name in kept.items())
+        print(f"\nWritten: {files}.", file=stream)

@@ -1,0 +1,108 @@
+"""The user's file: what commands that read one take, and how they read it."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from ufselect.cli.usage import seed
+
+if TYPE_CHECKING:
+    from ufselect.data import Table
+
+# Columns that a message names.
+MOST_NAMES = 3
+
+
+def add_table_arguments(parser: Any) -> None:
+    """Add the file and how it is to be read."""
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a table: text, Parquet, Feather, Excel, NumPy, MATLAB, Matrix Market, "
+        "AnnData; - is standard input",
+    )
+    reading = parser.add_argument_group("reading")
+    reading.add_argument(
+        "--labels",
+        metavar="COLUMN",
+        help="classes of the samples, to compare with at the end; they take no part in "
+        "the selection",
+    )
+    reading.add_argument("--id", metavar="COLUMN", help="names of the samples")
+    reading.add_argument(
+        "--drop",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="leave this column out (may be given several times)",
+    )
+    reading.add_argument(
+        "--transpose",
+        action=argparse.BooleanOptionalAction,
+        help="whether the rows of the file are features (default: decided)",
+    )
+    reading.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="whether the first row names the columns (default: decided)",
+    )
+    reading.add_argument(
+        "--variable",
+        metavar="NAME",
+        help="which variable of a MATLAB or NumPy file, or layer of AnnData",
+    )
+    reading.add_argument("--sheet", metavar="NAME", help="which sheet of a workbook")
+
+
+def add_common_options(parser: Any) -> None:
+    """Add what every command that selects takes."""
+    parser.add_argument(
+        "--seed",
+        type=seed,
+        default=0,
+        metavar="N",
+        help="seed of all that is random (default: 0)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON for scripts")
+    parser.add_argument(
+        "--quiet", action="store_true", help="no notes and no progress, only the result"
+    )
+
+
+def read(options: argparse.Namespace) -> "Table":
+    """Read the file as the options say."""
+    from ufselect.data import read_table
+
+    return read_table(
+        options.file,
+        labels=options.labels,
+        id_column=options.id,
+        drop=options.drop,
+        transpose=options.transpose,
+        variable=options.variable,
+        sheet=options.sheet,
+        header=options.header,
+    )
+
+
+def refuse_incomplete(table: "Table") -> None:
+    """Refuse missing and infinite values by the names of their columns."""
+    names = table.incomplete().tolist()
+    if not names:
+        return
+    first = ", ".join(repr(name) for name in names[:MOST_NAMES])
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    plural = "s" if len(names) > 1 else ""
+    raise ValueError(
+        f"{table.origin.name} has missing or infinite values in column{plural} {first}"
+        f"{more}; fill them in, or leave the column{plural} out (--drop {names[0]})"
+    )
+
+
+def refuse_too_many(k: int | float | None, table: "Table") -> None:
+    """Refuse to select more features than there are."""
+    n_features = table.shape[1]
+    if k is not None and k > n_features:
+        raise ValueError(
+            f"-k {k} asks for more features than the {n_features} of "
+            f"{table.origin.name}; ask for at most {n_features}"
+        )
