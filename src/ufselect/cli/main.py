@@ -6,7 +6,16 @@ import sys
 from collections.abc import Sequence
 
 from ufselect._version import __version__
-from ufselect.cli import datasets, demo, methods, report, reproduce, run, select
+from ufselect.cli import (
+    compare,
+    datasets,
+    demo,
+    methods,
+    report,
+    reproduce,
+    run,
+    select,
+)
 from ufselect.cli.usage import UsageError
 
 EXIT_CODES = "exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted"
@@ -22,6 +31,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    compare.add_parser(commands)
     datasets.add_parser(commands)
     demo.add_parser(commands)
     methods.add_parser(commands)

@@ -6,6 +6,7 @@ import shlex
 import sys
 import time
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ufselect.cli.outputs import write_whole
@@ -55,10 +56,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _selector(options: argparse.Namespace) -> "AutoSelect":
     from ufselect import AutoSelect
+    from ufselect.tuning.as_ranked import AsRanked
     from ufselect.tuning.auto_select import DEFAULT_SELECTOR
 
+    # Who names a method gets its ranking and no other.
+    decider = AutoSelect if options.method is None else AsRanked
     selector: AutoSelect = checked(
-        AutoSelect(
+        decider(
             named_selector(options.method or DEFAULT_SELECTOR, options.param),
             n_features_to_select=options.features or "auto",
             n_clusters=options.clusters or "auto",
@@ -76,7 +80,7 @@ def _read(options: argparse.Namespace, waiting: Waiting) -> "Table":
     table = read(options)
     waiting.note(*table.notes)
     refuse_incomplete(table)
-    refuse_too_many(options.features, table)
+    refuse_too_many(options, table)
     if options.image_shape is not None:
         rows, columns = options.image_shape
         if rows * columns != table.shape[1]:
@@ -136,7 +140,7 @@ def _report(
     if options.report is not None:
         effort = options.effort or "quick"
     samples = table.sample_names
-    return selection_report(
+    report = selection_report(
         table.values,
         selector,
         feature_names=table.names().tolist(),
@@ -152,6 +156,9 @@ def _report(
         random_state=options.seed,
         progress=waiting.step,
     )
+    if options.method is not None:
+        report = replace(report, method=type(selector.selector_).__name__)
+    return report
 
 
 def _write_page(

@@ -98,11 +98,21 @@ def refuse_incomplete(table: "Table") -> None:
     )
 
 
-def refuse_too_many(k: int | float | None, table: "Table") -> None:
-    """Refuse to select more features than there are."""
-    n_features = table.shape[1]
-    if k is not None and k > n_features:
-        raise ValueError(
-            f"-k {k} asks for more features than the {n_features} of "
-            f"{table.origin.name}; ask for at most {n_features}"
-        )
+def refuse_too_many(options: argparse.Namespace, table: "Table") -> None:
+    """Refuse to select more features than there are, and more clusters than samples."""
+    n_samples, n_features = table.shape
+    clusters = options.clusters or 1
+    asked = {
+        "-k": (options.features or 1, n_features, "features"),
+        "--clusters": (
+            max(clusters) if isinstance(clusters, list) else clusters,
+            n_samples,
+            "samples",
+        ),
+    }
+    for option, (number, most, things) in asked.items():
+        if number > most:
+            raise ValueError(
+                f"{option} {number} is more than the {most} {things} of "
+                f"{table.origin.name}; ask for at most {most}"
+            )

@@ -85,7 +85,18 @@ def _decision(report: SelectionReport, selector: AutoSelect) -> str:
         f"{type(selector.selector_).__name__} chose {selector.n_selected_} of "
         f"{n_features} features of {n_samples} samples, without looking at any label."
     )
-    return " ".join([opening, *report.decisions])
+    return " ".join([opening, *report.decisions, *_changes(selector)])
+
+
+def _changes(selector: AutoSelect) -> list[str]:
+    """Say if the ranking is not that of the method alone."""
+    if np.array_equal(selector.order_, selector.selector_.order_):
+        return []
+    last = "columns that do not follow the clusters"
+    if selector.max_correlation is not None:
+        last += ", or repeat a better one,"
+    name = type(selector.selector_).__name__
+    return [f"In the ranking of {name}, {last} were put last."]
 
 
 def _verdict_parts(report: SelectionReport) -> list[str]:
@@ -178,7 +189,7 @@ def selection_data(
         "method": type(selector.selector_).__name__,
         "n_clusters": selector.n_clusters_,
         "n_selected": int(selector.n_selected_),
-        "reasons": list(report.decisions),
+        "reasons": [*report.decisions, *_changes(selector)],
         "features": _feature_data(report, selector),
         "against_random": _verdict_data(report),
         "redundancy": report.repetition and report.repetition.mean,

@@ -1,0 +1,198 @@
+"""``ufselect compare``: several methods on one file, beside random and all features."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ufselect.cli.outputs import write_whole
+from ufselect.cli.progress import Waiting
+from ufselect.cli.selectors import named_selector
+from ufselect.cli.tables import (
+    add_common_options,
+    add_table_arguments,
+    read,
+    refuse_incomplete,
+    refuse_too_many,
+)
+from ufselect.cli.usage import (
+    list_of_names,
+    number_of_features,
+    positive,
+    refuse_folders_that_are_missing,
+)
+
+if TYPE_CHECKING:
+    from ufselect import UnsupervisedSelector
+    from ufselect.data import Table
+    from ufselect.report.method_comparison import Comparison
+
+DEFAULT_METHODS = "SCFS,LaplacianScore,MCFS"
+N_RANDOM = 5
+
+EXAMPLES = """examples:
+  ufselect compare genes.csv
+  ufselect compare genes.csv --methods SCFS,MCFS,UDFS -k 50
+  ufselect compare genes.csv --labels diagnosis --markdown comparison.md
+
+exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted
+"""
+EXPLANATION = (
+    "overlap and rank agreement: with the other methods, on average. reconstruction: "
+    "share of the variance of all features that the chosen ones predict in samples not "
+    "seen. neighbours: share of the nearest neighbours of samples that stay. Of random "
+    f"features the mean of {N_RANDOM} draws is given."
+)
+
+
+def add_parser(commands: Any) -> None:
+    """Add this command to the parser."""
+    parser = commands.add_parser(
+        "compare",
+        help="compare the selections of several methods on a file",
+        description="Ranks the features of a table with each method, all told the same "
+        "number of features and clusters, and measures the selections beside those of "
+        "highest variance, of chance, and all features.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_table_arguments(parser)
+    parser.add_argument(
+        "--methods",
+        type=list_of_names,
+        default=DEFAULT_METHODS,
+        metavar="A,B,...",
+        help="names of methods: see ufselect methods (default: %(default)s)",
+    )
+    parser.add_argument(
+        "-k",
+        "--features",
+        type=number_of_features,
+        metavar="N",
+        help="how many features to compare, or which fraction (default: decided)",
+    )
+    parser.add_argument(
+        "--clusters",
+        type=positive,
+        metavar="N",
+        help="how many clusters the methods may think of (default: decided)",
+    )
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write the table as Markdown"
+    )
+    add_common_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Rank with each method, measure and print."""
+    refuse_folders_that_are_missing(options.markdown)
+    selectors = _selectors(options)
+    with Waiting(quiet=options.quiet) as waiting:
+        waiting.now(f"reading {options.file}")
+        table = read(options)
+        waiting.note(*table.notes)
+        refuse_incomplete(table)
+        refuse_too_many(options, table)
+        compared = _compare(table, selectors, options, waiting)
+        remarks = [
+            f"{row['method']}: {remark}"
+            for row in compared.rows
+            for remark in row.get("remarks", ())
+        ]
+        waiting.note(*remarks)
+    if options.markdown is not None:
+        _write_markdown(compared, options.markdown)
+    _print(table, compared, options)
+    asked = {name for name in selectors if not name.startswith("random ")}
+    return int(not asked & set(compared.names))
+
+
+def _selectors(options: argparse.Namespace) -> dict[str, "UnsupervisedSelector"]:
+    """Return the methods and the baselines by name."""
+    from ufselect import MaxVariance, RandomSelection
+
+    chosen = [named_selector(name) for name in options.methods]
+    several = {type(selector).__name__: selector for selector in chosen}
+    # Chance is always there, and as several draws.
+    several.pop("RandomSelection", None)
+    several.setdefault("MaxVariance", MaxVariance())
+    draws = {
+        f"random {draw}": RandomSelection(random_state=options.seed + draw)
+        for draw in range(N_RANDOM)
+    }
+    return several | draws
+
+
+def _compare(
+    table: "Table",
+    selectors: dict[str, "UnsupervisedSelector"],
+    options: argparse.Namespace,
+    waiting: Waiting,
+) -> "Comparison":
+    from ufselect import AutoSelect, MaxVariance
+    from ufselect.report.method_comparison import compare_selections
+    from ufselect.tuning.side_by_side import rank_with_each
+
+    waiting.now("deciding how many features and clusters")
+    # What is decided does not depend on who ranks.
+    decided = AutoSelect(
+        MaxVariance(),
+        n_features_to_select=options.features or "auto",
+        n_clusters=options.clusters or "auto",
+        random_state=options.seed,
+    ).fit(table.values)
+    waiting.note(*decided.reasons_)
+    ranked = rank_with_each(
+        table.values,
+        selectors,
+        n_features=decided.n_selected_,
+        n_clusters=int(decided.n_clusters_),  # type: ignore[arg-type]
+        random_state=options.seed,
+        progress=waiting.step,
+    )
+    groups: dict[str, list[Any]] = {}
+    for each in ranked:
+        name = "random" if each.name.startswith("random ") else each.name
+        groups.setdefault(name, []).append(each)
+    return compare_selections(
+        table.values,
+        groups,
+        decided.n_selected_,
+        labels=table.labels,
+        random_state=options.seed,
+        progress=waiting.step,
+    )
+
+
+def _write_markdown(compared: "Comparison", path: Path) -> None:
+    from ufselect.report import markdown_table
+
+    write_whole(path, f"{compared.table(markdown_table)}\n\n{EXPLANATION}\n")
+
+
+def _print(table: "Table", compared: "Comparison", options: argparse.Namespace) -> None:
+    if options.json:
+        data = {
+            "file": table.origin.name,
+            "n_samples": table.shape[0],
+            "reading": list(table.notes),
+            "seed": options.seed,
+            "labels": table.label_column,
+            **compared._asdict(),
+            "overlap": compared.overlap.tolist(),
+            "rank_agreement": compared.rank_agreement.tolist(),
+        }
+        print(json.dumps(data, indent=2, allow_nan=False))
+        return
+    from textwrap import fill
+
+    labels = ""
+    if table.labels is not None:
+        labels = (
+            f" ACC and NMI compare k-means with {table.label_column!r}, which took no "
+            "part in any selection."
+        )
+    print(f"{compared.n_features} features of {table.origin.name} by each method:\n")
+    print(compared.table())
+    print(f"\n{fill(EXPLANATION + labels, 88)}")

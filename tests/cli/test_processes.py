@@ -1,0 +1,92 @@
+"""The real command in a process of its own: pipes, interruption, exit codes."""
+
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_tables import CHOSEN, small_frame, write_frame
+
+COMMAND = [sys.executable, "-m", "ufselect"]
+
+
+def test_standard_input_becomes_standard_output(tmp_path):
+    file = write_frame(tmp_path / "a.parquet", small_frame())
+    done = subprocess.run(
+        [*COMMAND, "select", "-", "-k", "3", "-o", "-"],
+        input=file.read_bytes(),
+        capture_output=True,
+        check=False,
+    )
+    frame = pd.read_parquet(io.BytesIO(done.stdout))
+
+    assert done.returncode == 0
+    assert frame.columns.tolist() == ["id", *CHOSEN]
+    assert b"standard input: SCFS chose 3 of" in done.stderr
+
+
+def test_text_is_piped_in_and_json_comes_out():
+    done = subprocess.run(
+        [*COMMAND, "select", "-", "--method", "MaxVariance", "--quiet", "--json"],
+        input=small_frame().to_csv(index=False, sep=";"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    data = json.loads(done.stdout)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(each["feature"] for each in data["features"][:3]) == CHOSEN
+
+
+def test_a_bad_file_is_one_sentence_and_no_traceback(tmp_path):
+    (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x01\x00v\x00{'descr'")
+    done = subprocess.run(
+        [*COMMAND, "select", str(tmp_path / "a.npy")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("ufselect: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signal")
+def test_interruption_keeps_what_is_complete_and_says_so(tmp_path):
+    pytest.importorskip("matplotlib")
+    table = np.random.RandomState(0).standard_normal((150, 600))
+    np.save(tmp_path / "a.npy", table)
+    output, scores = tmp_path / "o.npy", tmp_path / "scores.csv"
+    files = ["-o", output, "--scores", scores, "--report", tmp_path / "page.html"]
+    process = subprocess.Popen(
+        [
+            *(*COMMAND, "select", str(tmp_path / "a.npy"), "--method", "UDFS"),
+            *("-k", "5", "--effort", "thorough", *map(str, files)),
+        ],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    # Scores are there long before the many fits of a thorough page are.
+    while not scores.exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    said, complaint = process.communicate()
+    last = complaint.splitlines()[-1]
+
+    assert process.returncode == 130
+    assert said == ""
+    assert last.startswith(f"ufselect: interrupted; {output}")
+    assert last.endswith("complete, nothing else was written")
+    assert "Traceback" not in complaint
+    assert np.load(output).shape == (150, 5)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("a.npy", "o.npy", "scores.csv"),
+    }

@@ -1,0 +1,68 @@
+"""A small table in which three columns matter, written by other libraries."""
+
+import h5py
+import numpy as np
+import pandas as pd
+import scipy.io
+import scipy.sparse as sp
+
+NAMES = [f"g{place}" for place in range(12)]
+CHOSEN = ["g2", "g5", "g9"]
+
+
+def small_frame(n_samples=24):
+    """Return two clusters that only the chosen columns tell apart, ids and labels."""
+    random = np.random.RandomState(0)
+    clusters = np.arange(n_samples) % 2
+    values = random.standard_normal((n_samples, len(NAMES)))
+    for name in CHOSEN:
+        values[:, NAMES.index(name)] += 10 * clusters - 5
+    frame = pd.DataFrame(values.round(3), columns=NAMES)
+    frame.insert(0, "id", [f"s{sample}" for sample in range(n_samples)])
+    frame["kind"] = np.where(clusters, "tall", "short")
+    return frame
+
+
+def write_frame(path, frame):
+    """Write a table in the format of the file's name; some formats have no names."""
+    numbers = frame.drop(columns=["id", "kind"]).to_numpy()
+    writers = {
+        ".csv": lambda: frame.to_csv(path, index=False),
+        ".tsv": lambda: frame.to_csv(path, index=False, sep="\t"),
+        ".gz": lambda: frame.to_csv(path, index=False),
+        ".parquet": lambda: frame.to_parquet(path),
+        ".feather": lambda: frame.to_feather(path),
+        ".xlsx": lambda: frame.to_excel(path, index=False),
+        ".npy": lambda: np.save(path, numbers),
+        ".npz": lambda: np.savez(path, X=numbers),
+        ".mat": lambda: scipy.io.savemat(path, {"X": numbers}),
+        ".mtx": lambda: scipy.io.mmwrite(path, sp.coo_array(numbers)),
+        ".h5ad": lambda: write_anndata(path, numbers),
+    }
+    writers[path.suffix]()
+    return path
+
+
+def write_anndata(path, numbers):
+    """Write what anndata's specification asks for, by h5py alone."""
+    with h5py.File(path, "w") as file:
+        file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
+        file["X"] = numbers
+        file["X"].attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+        sizes = {"obs": "s", "var": "g"}
+        for (name, letter), size in zip(sizes.items(), numbers.shape, strict=True):
+            group = file.create_group(name)
+            group.attrs.update(
+                {
+                    "encoding-type": "dataframe",
+                    "encoding-version": "0.2.0",
+                    "_index": "_index",
+                    "column-order": np.array([], dtype=h5py.string_dtype()),
+                }
+            )
+            group["_index"] = np.array(
+                [f"{letter}{place}" for place in range(size)], h5py.string_dtype()
+            )
+            group["_index"].attrs.update(
+                {"encoding-type": "string-array", "encoding-version": "0.2.0"}
+            )
