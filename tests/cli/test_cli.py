@@ -94,3 +94,26 @@ def test_a_reader_that_stops_reading_is_no_error():
 
     assert result.stdout == "# Methods\n"
     assert result.stderr == ""
+
+
+def test_demo_as_json_has_the_numbers_of_the_table(tmp_path, capsys):
+    code = main(["demo", "--json", "--quiet", "--output", str(tmp_path / "kept.svg")])
+    said, noted = capsys.readouterr()
+    data = json.loads(said)
+
+    assert (code, noted) == (0, "")
+    assert data["toy"] == ["F3", "F6", "F9"]
+    assert data["digits"][0]["real_pixels"] == 32
+
+
+def test_memory_that_is_not_enough_is_one_sentence(monkeypatch, capsys):
+    def fail(options):
+        raise MemoryError("Unable to allocate 3 TiB")
+
+    monkeypatch.setattr(demo, "run", fail)
+    code = main(["demo"])
+    message = capsys.readouterr().err
+
+    assert code == 1
+    assert message.count("\n") == 1
+    assert "not enough memory (Unable to allocate 3 TiB)" in message

@@ -1,6 +1,10 @@
 import io
+import time
 
-from ufselect.cli.progress import ProgressLine
+import pytest
+
+from ufselect.cli import progress
+from ufselect.cli.progress import ProgressLine, Waiting
 
 
 class Terminal(io.StringIO):
@@ -36,5 +40,55 @@ def test_quiet_is_silent():
     line = ProgressLine("cells", quiet=True, stream=stream)
     line.show(1, 4)
     line.close()
+
+    assert stream.getvalue() == ""
+
+
+def wait_for(stream, text):
+    """Wait until a thread has written something, at most for a minute."""
+    for _ in range(6000):
+        if text in stream.getvalue():
+            return
+        time.sleep(0.01)
+    pytest.fail(f"{text!r} was never written")
+
+
+def test_waiting_rewrites_a_line_of_a_terminal_and_removes_it(monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_OF_SILENCE", 0.0)
+    stream = Terminal()
+    with Waiting(stream=stream) as waiting:
+        waiting.now("reading")
+        wait_for(stream, "\rreading, 0 s\x1b[K")
+        waiting.note("two\nlines")
+
+    assert "\r\x1b[Kufselect: two lines\n" in stream.getvalue()
+    assert stream.getvalue().endswith(("lines\n", "\r\x1b[K"))
+
+
+def test_waiting_writes_plain_lines_to_a_log(monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_OF_SILENCE", 0.0)
+    stream = io.StringIO()
+    with Waiting(stream=stream) as waiting:
+        waiting.step(0, 4, "fits")
+        wait_for(stream, "fits, 0 s\n")
+
+    assert "\r" not in stream.getvalue()
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_what_is_done_soon_is_not_spoken_of():
+    stream = Terminal()
+    with Waiting(stream=stream) as waiting:
+        waiting.now("reading")
+
+    assert stream.getvalue() == ""
+
+
+def test_waiting_in_quiet_says_nothing(monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_OF_SILENCE", 0.0)
+    stream = Terminal()
+    with Waiting(quiet=True, stream=stream) as waiting:
+        waiting.now("reading")
+        waiting.note("a note")
 
     assert stream.getvalue() == ""

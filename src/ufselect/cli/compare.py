@@ -34,8 +34,6 @@ EXAMPLES = """examples:
   ufselect compare genes.csv
   ufselect compare genes.csv --methods SCFS,MCFS,UDFS -k 50
   ufselect compare genes.csv --labels diagnosis --markdown comparison.md
-
-exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted
 """
 EXPLANATION = (
     "overlap and rank agreement: with the other methods, on average. reconstruction: "
@@ -54,7 +52,6 @@ def add_parser(commands: Any) -> None:
         "number of features and clusters, and measures the selections beside those of "
         "highest variance, of chance, and all features.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_table_arguments(parser)
     parser.add_argument(

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ufselect.cli.usage import add_quiet_option
+
 
 def add_parser(commands: Any) -> None:
     """Add this command to the parser."""
@@ -31,6 +33,7 @@ def add_parser(commands: Any) -> None:
         help="folder of local copies (default: that named by UFSELECT_DATA)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON for scripts")
+    add_quiet_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -42,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     failed = False
     names = list(dict.fromkeys([*catalogued_sets(), *local_names(options.data)]))
     if options.fetch:
-        names, failed = _fetch_all(options.fetch, options.data)
+        names, failed = _fetch_all(options.fetch, options.data, options.quiet)
     rows = [_row(name, options.data) for name in names]
     if options.json:
         print(json.dumps(rows, indent=2))
@@ -54,7 +57,9 @@ def run(options: argparse.Namespace) -> int:
     return int(failed)
 
 
-def _fetch_all(names: list[str], folder: Path | None) -> tuple[list[str], bool]:
+def _fetch_all(
+    names: list[str], folder: Path | None, quiet: bool
+) -> tuple[list[str], bool]:
     """Fetch every set that can be had; return their names, and whether any failed."""
     from ufselect.data import DataUnavailableError, fetch
     from ufselect.data.download import whereabouts
@@ -65,7 +70,7 @@ def _fetch_all(names: list[str], folder: Path | None) -> tuple[list[str], bool]:
     fetched = []
     for name in names:
         try:
-            fetch(name, folder, progress=_progress_line(name))
+            fetch(name, folder, progress=None if quiet else _progress_line(name))
             fetched.append(name)
         except DataUnavailableError as error:
             print(f"ufselect: {error}", file=sys.stderr)

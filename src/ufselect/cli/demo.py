@@ -1,11 +1,16 @@
 """``ufselect demo``: the main job on data that ships with scikit-learn."""
 
 import argparse
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ufselect.cli.outputs import write_whole
+from ufselect.cli.progress import Waiting
+from ufselect.cli.usage import add_quiet_option, refuse_folders_that_are_missing
 
 if TYPE_CHECKING:
     from ufselect.data import DataSet
@@ -36,24 +41,54 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, help="seed of all that is random (default: 0)"
     )
+    parser.add_argument("--json", action="store_true", help="print JSON for scripts")
+    add_quiet_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the demonstration."""
-    if not options.output.parent.is_dir():
-        raise ValueError(
-            f"cannot write {options.output}: the folder {options.output.parent} does "
-            "not exist; create it or choose another --output"
-        )
-    print(_toy(options.seed))
-    print()
-    print(_digits(options.seed, options.output))
-    print(f"\nThe kept pixels are drawn in {options.output}.")
+    refuse_folders_that_are_missing(options.output)
+    with Waiting(quiet=options.quiet) as waiting:
+        waiting.now("selecting features of the toy")
+        kept = _toy(options.seed)
+        waiting.now("selecting features of the digits")
+        rows = _digits(options.seed, options.output)
+    if options.json:
+        found = {"toy": kept, "digits": rows, "picture": str(options.output)}
+        print(json.dumps(found, indent=2))
+    else:
+        print(_text(kept, rows))
+        print(f"\nThe kept pixels are drawn in {options.output}.")
     return 0
 
 
-def _toy(seed: int) -> str:
+def _text(kept: list[str], rows: list[dict[str, Any]]) -> str:
+    from ufselect.report import text_table
+
+    header = ["method", "features", "real pixels", "ACC %", "NMI %"]
+    cells = [
+        [
+            row["method"],
+            f"{row['features']}",
+            f"{row['real_pixels']:.0f}",
+            f"{100 * row['accuracy']:.1f}",
+            f"{100 * row['mutual_information']:.1f}",
+        ]
+        for row in rows
+    ]
+    return (
+        "Union of three subspaces (7 samples, 10 features; F3, F6 and F9 span them)\n"
+        f"  SCFS keeps {', '.join(kept)}\n"
+        "\n"
+        "Handwritten digits: 1797 samples, 64 pixels, 200 decoys (shuffled pixels)\n"
+        "No label is used to select; SCFS is told that there are 10 clusters. ACC\n"
+        "and NMI compare k-means on the kept columns with the ten digits (3 seeds).\n"
+        "\n" + text_table(header, cells)
+    )
+
+
+def _toy(seed: int) -> list[str]:
     # Imported here so that --help and --version answer at once.
     from ufselect import SCFS
     from ufselect.data import union_of_subspaces
@@ -62,30 +97,17 @@ def _toy(seed: int) -> str:
     # The columns of the toy share a unit, so none is scaled.
     selector = SCFS(3, n_clusters=3, standardize=False, random_state=seed)
     selector.fit(toy.table)
-    chosen = sorted(
-        toy.names[index] for index in np.flatnonzero(selector.get_support())
-    )
-    return (
-        "Union of three subspaces (7 samples, 10 features; F3, F6 and F9 span them)\n"
-        f"  SCFS keeps {', '.join(chosen)}"
-    )
+    return sorted(toy.names[index] for index in np.flatnonzero(selector.get_support()))
 
 
-def _digits(seed: int, output: Path) -> str:
+def _digits(seed: int, output: Path) -> list[dict[str, Any]]:
     from ufselect.data import digits_with_decoys
-    from ufselect.report import text_table
 
     digits = digits_with_decoys(seed=seed)
     supports = _supports(digits.table, seed)
     rows = [_row(name, digits, kept) for name, kept in supports.items()]
-    output.write_text(_picture(digits.table, supports), encoding="utf-8")
-    header = ["method", "features", "real pixels", "ACC %", "NMI %"]
-    return (
-        "Handwritten digits: 1797 samples, 64 pixels, 200 decoys (shuffled pixels)\n"
-        "No label is used to select; SCFS is told that there are 10 clusters. ACC\n"
-        "and NMI compare k-means on the kept columns with the ten digits (3 seeds).\n"
-        "\n" + text_table(header, rows)
-    )
+    write_whole(output, _picture(digits.table, supports))
+    return rows
 
 
 def _supports(table: Array, seed: int) -> dict[str, list[Mask]]:
@@ -106,7 +128,7 @@ def _supports(table: Array, seed: int) -> dict[str, list[Mask]]:
     return {**supports, "all features": [np.ones(table.shape[1], dtype=bool)]}
 
 
-def _row(name: str, digits: "DataSet", supports: list[Mask]) -> list[str]:
+def _row(name: str, digits: "DataSet", supports: list[Mask]) -> dict[str, Any]:
     from ufselect.evaluation import judge_by_k_means
 
     scores = np.vstack(
@@ -117,9 +139,16 @@ def _row(name: str, digits: "DataSet", supports: list[Mask]) -> list[str]:
             for kept in supports
         ]
     ).mean(axis=0)
-    real = np.mean([digits.informative[kept].sum() for kept in supports])
-    percent = [f"{100 * score:.1f}" for score in scores]
-    return [name, f"{supports[0].sum()}", f"{real:.0f}", *percent]
+    accuracy, information = scores.tolist()
+    return {
+        "method": name,
+        "features": int(supports[0].sum()),
+        "real_pixels": float(
+            np.mean([digits.informative[kept].sum() for kept in supports])
+        ),
+        "accuracy": accuracy,
+        "mutual_information": information,
+    }
 
 
 def _picture(table: Array, supports: dict[str, list[Mask]]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ufselect._version import __version__
 from ufselect.cli import (
     compare,
+    completion,
     datasets,
     demo,
     methods,
@@ -16,7 +17,7 @@ from ufselect.cli import (
     run,
     select,
 )
-from ufselect.cli.usage import UsageError
+from ufselect.cli.usage import HelpFormatter, UsageError
 
 EXIT_CODES = "exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted"
 
@@ -32,6 +33,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     compare.add_parser(commands)
+    completion.add_parser(commands)
     datasets.add_parser(commands)
     demo.add_parser(commands)
     methods.add_parser(commands)
@@ -39,6 +41,9 @@ def build_parser() -> argparse.ArgumentParser:
     reproduce.add_parser(commands)
     run.add_parser(commands)
     select.add_parser(commands)
+    for command in commands.choices.values():
+        command.epilog = f"{command.epilog.rstrip()}\n\n{EXIT_CODES}"
+        command.formatter_class = HelpFormatter
     return parser
 
 

@@ -4,6 +4,8 @@ import argparse
 import json
 from typing import Any
 
+from ufselect.cli.usage import add_quiet_option
+
 
 def add_parser(commands: Any) -> None:
     """Add this command to the parser."""
@@ -18,6 +20,7 @@ def add_parser(commands: Any) -> None:
     form.add_argument(
         "--markdown", action="store_true", help="print the page of method cards"
     )
+    add_quiet_option(parser)
     parser.set_defaults(run=run)
 
 

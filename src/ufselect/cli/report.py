@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ufselect.cli.outputs import add_page_option, add_table_options, check_outputs, give
+from ufselect.cli.usage import add_quiet_option
 
 
 def add_parser(commands: Any) -> None:
@@ -27,6 +28,7 @@ def add_parser(commands: Any) -> None:
     )
     add_page_option(parser)
     add_table_options(parser)
+    add_quiet_option(parser)
     parser.set_defaults(run=run)
 
 

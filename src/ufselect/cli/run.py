@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ufselect.cli.outputs import add_page_option, add_table_options, check_outputs, give
 from ufselect.cli.progress import ProgressLine
-from ufselect.cli.usage import positive
+from ufselect.cli.usage import add_quiet_option, positive
 
 if TYPE_CHECKING:
     from ufselect.experiments.location import Located
@@ -57,7 +57,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         help="compute on the workers of this Dask scheduler instead",
     )
-    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    add_quiet_option(parser)
     add_table_options(parser)
 
 

@@ -26,8 +26,6 @@ EXAMPLES = """examples:
   ufselect select cells.h5ad --method LaplacianScore --labels cell_type
   ufselect select faces.mat --variable X --image-shape 32x32 --report faces.html
   zcat big.tsv.gz | ufselect select - --json > selection.json
-
-exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted
 """
 
 
@@ -39,7 +37,6 @@ def add_options(commands: Any) -> argparse.ArgumentParser:
         description="Reads a table, ranks its features without labels, decides how "
         "many to keep (unless -k says so), and says why and how far to believe it.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_table_arguments(parser)
     _add_selecting(parser.add_argument_group("selecting"))

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ufselect.cli.usage import seed
+from ufselect.cli.usage import add_quiet_option, seed
 
 if TYPE_CHECKING:
     from ufselect.data import Table
@@ -63,9 +63,7 @@ def add_common_options(parser: Any) -> None:
         help="seed of all that is random (default: 0)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON for scripts")
-    parser.add_argument(
-        "--quiet", action="store_true", help="no notes and no progress, only the result"
-    )
+    add_quiet_option(parser)
 
 
 def read(options: argparse.Namespace) -> "Table":

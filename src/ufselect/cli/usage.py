@@ -4,6 +4,22 @@ import argparse
 from pathlib import Path
 
 
+class HelpFormatter(argparse.HelpFormatter):
+    """Fills paragraphs, and keeps the lines of a text that has several."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\n" not in text:
+            return super()._fill_text(text, width, indent)
+        return "\n".join(f"{indent}{line}".rstrip() for line in text.splitlines())
+
+
+def add_quiet_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that all commands have in common."""
+    parser.add_argument(
+        "--quiet", action="store_true", help="no notes and no progress, only the result"
+    )
+
+
 class UsageError(ValueError):
     """Options that make no sense, alone or together: exit code 2."""
 

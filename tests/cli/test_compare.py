@@ -1,0 +1,122 @@
+"""``ufselect compare``: methods side by side, beside chance and all features."""
+
+import json
+
+import numpy as np
+import pytest
+from small_tables import CHOSEN, NAMES, small_frame, write_frame
+
+from ufselect import SCFS, MaxVariance
+from ufselect.cli import main
+from ufselect.evaluation import neighbourhood_agreement, redundancy
+
+DECIDED = ["-k", "3", "--clusters", "2"]
+
+
+@pytest.fixture
+def file(tmp_path):
+    return write_frame(tmp_path / "small.csv", small_frame())
+
+
+def compared(file, capsys, *arguments):
+    code = main(["compare", str(file), "--json", "--quiet", *arguments])
+    assert code == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_rows_are_the_methods_variance_chance_and_all_features(file, capsys):
+    data = compared(file, capsys, "--methods", "LaplacianScore", "-k", "3")
+    rows = {row["method"]: row for row in data["rows"]}
+    numbers = small_frame()[NAMES].to_numpy()
+    places = [NAMES.index(name) for name in CHOSEN]
+
+    assert list(rows) == ["LaplacianScore", "MaxVariance", "random", "all features"]
+    assert rows["MaxVariance"]["redundancy"] == pytest.approx(
+        redundancy(numbers[:, places])
+    )
+    assert rows["MaxVariance"]["neighbours"] == pytest.approx(
+        neighbourhood_agreement(numbers, places)
+    )
+    assert rows["all features"]["neighbours"] == 1.0
+    assert rows["random"]["reconstruction"] < rows["all features"]["reconstruction"]
+
+
+def test_methods_agree_with_each_other_and_not_with_chance(file, capsys):
+    data = compared(file, capsys, "--methods", "LaplacianScore,SCFS", "-k", "3")
+    overlap = np.array(data["overlap"])
+    rows = {row["method"]: row for row in data["rows"]}
+    first = data["names"].index("SCFS")
+    others = [data["names"].index(name) for name in ("LaplacianScore", "MaxVariance")]
+
+    assert np.diag(overlap)[:3].tolist() == [1.0, 1.0, 1.0]
+    assert rows["SCFS"]["overlap"] == pytest.approx(overlap[first, others].mean())
+    assert rows["random"]["overlap"] < rows["SCFS"]["overlap"]
+
+
+def test_labels_are_compared_with_and_change_nothing_else(file, capsys):
+    arguments = ["--methods", "LaplacianScore", "-k", "3", "--labels", "kind"]
+    with_labels = compared(file, capsys, *arguments)
+    without = compared(file, capsys, *arguments[:-2], "--drop", "kind")
+    first, second = (data["rows"][0] for data in (with_labels, without))
+
+    assert first["accuracy"] == first["mutual_information"] == 1.0
+    assert "accuracy" not in second
+    assert {key: first[key] for key in ("overlap", "redundancy", "reconstruction")} == {
+        key: second[key] for key in ("overlap", "redundancy", "reconstruction")
+    }
+
+
+def test_text_and_markdown_have_the_same_rows(file, tmp_path, capsys):
+    page = tmp_path / "table.md"
+    main(["compare", str(file), "--methods", "mcfs", "--markdown", str(page)])
+    said, noted = capsys.readouterr()
+
+    for name in ("MCFS", "MaxVariance", "random", "all features"):
+        assert f"\n{name} " in said
+        assert f"\n| {name} |" in page.read_text(encoding="utf-8")
+    assert "6 features of" in said
+    assert "3 of 12 columns follow the clusters" in noted
+
+
+def test_that_no_method_can_be_fitted_is_a_failure(file, capsys, monkeypatch):
+    def fail(self, data, summary):
+        raise ValueError("no graph")
+
+    monkeypatch.setattr(SCFS, "_score_features", fail)
+    monkeypatch.setattr(MaxVariance, "_score_features", fail)
+    code = main(["compare", str(file), "--methods", "SCFS", *DECIDED])
+
+    assert code == 1
+    assert "no graph" in capsys.readouterr().err
+
+
+def test_a_method_that_fails_leaves_the_others(file, capsys, monkeypatch):
+    def fail(self, data, summary):
+        raise ValueError("no graph")
+
+    monkeypatch.setattr(SCFS, "_score_features", fail)
+    code = main(["compare", str(file), "--methods", "SCFS", *DECIDED])
+    said, noted = capsys.readouterr()
+    (row,) = (line for line in said.splitlines() if line.startswith("SCFS "))
+
+    assert code == 0
+    assert set(row.split()[1:]) == {"-"}
+    assert "\nMaxVariance " in said
+    assert "ufselect: SCFS: no graph\n" in noted
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "reason"),
+    [
+        (["--methods", "SCSF"], 2, "it could be SCFS"),
+        (["-k", "13"], 1, "-k 13 is more than the 12 features"),
+        (["--clusters", "25"], 1, "--clusters 25 is more than the 24 samples"),
+        (["--markdown", "absent/a.md"], 1, "absent does not exist"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_sentence(file, capsys, arguments, code, reason):
+    assert main(["compare", str(file), "--quiet", *arguments]) == code
+    complaint = capsys.readouterr().err
+
+    assert complaint.count("\n") == 1
+    assert reason in complaint
