@@ -115,7 +115,7 @@ def _selectors(options: argparse.Namespace) -> dict[str, "UnsupervisedSelector"]
     several.pop("RandomSelection", None)
     several.setdefault("MaxVariance", MaxVariance())
     draws = {
-        f"random {draw}": RandomSelection(random_state=options.seed + draw)
+        f"random {draw}": RandomSelection(random_state=(options.seed + draw) % 2**32)
         for draw in range(N_RANDOM)
     }
     return several | draws
@@ -144,7 +144,7 @@ def _compare(
         table.values,
         selectors,
         n_features=decided.n_selected_,
-        n_clusters=int(decided.n_clusters_),  # type: ignore[arg-type]
+        n_clusters=int(decided.n_clusters_),
         random_state=options.seed,
         progress=waiting.step,
     )

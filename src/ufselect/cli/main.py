@@ -42,7 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_parser(commands)
     select.add_parser(commands)
     for command in commands.choices.values():
-        command.epilog = f"{command.epilog.rstrip()}\n\n{EXIT_CODES}"
+        command.epilog = f"{(command.epilog or '').rstrip()}\n\n{EXIT_CODES}"
         command.formatter_class = HelpFormatter
     return parser
 

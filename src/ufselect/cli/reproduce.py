@@ -4,7 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from ufselect.cli.outputs import write_whole
 from ufselect.cli.run import add_run_options, compute, locate_sets
+from ufselect.cli.usage import refuse_folders_that_are_missing
 
 
 def add_parser(commands: Any) -> None:
@@ -49,20 +51,16 @@ def run(options: argparse.Namespace) -> int:
     name = f"{options.name}-quick" if options.quick else options.name
     plan = read_plan(plan_path(name))
     page = options.output or Path(f"{name}.html")
-    if not page.parent.is_dir():
-        raise ValueError(
-            f"cannot write {page}: the folder {page.parent} does not exist; create it "
-            "or choose another --output"
-        )
+    refuse_folders_that_are_missing(page, options.markdown)
     located = locate_sets(plan, options)
     store = page.with_suffix(".sqlite")
     compute(plan, store, located, options)
     comparison = read_comparison(plan, paper, store, located)
     title = f"{paper.title}: reproduction"
-    page.write_text(html_page(title, reproduction_sections(comparison)), "utf-8")
+    write_whole(page, html_page(title, reproduction_sections(comparison)))
     if options.markdown:
         text = comparison_as_text(comparison, markdown_table)
-        options.markdown.write_text(f"# {title}\n\n{text}", encoding="utf-8")
+        write_whole(options.markdown, f"# {title}\n\n{text}")
     if options.json:
         print(comparison_as_json(comparison))
     else:

@@ -115,19 +115,28 @@ def compare_selections(
     }
     names = [name for name, several in fitted.items() if several]
     pairs = _agreement([fitted[name] for name in names], n_features)
-    rows = []
-    for place, (name, several) in enumerate(fitted.items()):
+    rows: list[Row] = []
+    for place, name in enumerate(fitted):
         if progress is not None:
             progress(place, len(fitted) + 1, f"judging {name}")
         row: Row = {"method": name, "remarks": _remarks(ranked[name])}
         if name in names:
             row |= _with_others(pairs, names, name)
-            row["seconds"] = float(np.mean([each.seconds for each in several]))
-            row |= _means(measures, [each.order[:n_features] for each in several])
+            row |= _judged(fitted[name], measures, n_features)
         rows.append(row)
     everything = np.arange(X.shape[1])
     rows.append({"method": "all features", **_means(measures, [everything])})
     return Comparison(n_features, rows, names, *pairs)
+
+
+def _judged(
+    several: Sequence[Ranked], measures: Mapping[str, Measure], n_features: int
+) -> Row:
+    orders = [each.order for each in several if each.order is not None]
+    seconds = float(np.mean([each.seconds for each in several]))
+    return {"seconds": seconds} | _means(
+        measures, [order[:n_features] for order in orders]
+    )
 
 
 def _measures(X: Any, labels: ArrayLike | None, seed: int) -> dict[str, Measure]:

@@ -169,6 +169,8 @@ def _feature_parts(report: SelectionReport, selector: AutoSelect) -> list[str]:
         "Chosen features, the best first, and the share of the variance of each that "
         "the clusters explain:"
     )
+    if "stand-ins" in report.left_out:
+        more += f"\nWhat they stand for was left out: {report.left_out['stand-ins']}."
     return [_paragraph(sentence), text_table(titles, cells) + more]
 
 
