@@ -1,9 +1,9 @@
 """Which rankings are worth combining, and does a consensus beat SCFS alone?
 
 Prints accuracy and geometric NMI (percent) of k-means on the best columns of several
-consensus rankings, mean over 50, 100, 200 and 300 columns, on both halves of the labelled
-sets (see tuning_regret.py). What is best on the half for development may be luck; it has
-to hold on the other. Labels judge, and nothing else.
+consensus rankings, mean over 50, 100, 200 and 300 columns, on both halves of the
+labelled sets (see tuning_regret.py). What is best on the half for development may be
+luck; it has to hold on the other. Labels judge, and nothing else.
 
     python benchmarks/consensus.py [--repetitions 4] [--jobs 2] [--sets a,b]
 """
