@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from browser import Browser, find_chromium
 
 import ufselect.data
 
@@ -39,3 +40,14 @@ def data_folder():
 def planted():
     """Return the function that plants three clusters in a few columns."""
     return plant
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Return a real browser, which opens one page after the other."""
+    path = find_chromium()
+    if path is None:
+        pytest.skip("no Chromium found; install the package chromium")
+    browser = Browser(path)
+    yield browser
+    browser.close()

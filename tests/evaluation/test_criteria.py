@@ -67,10 +67,17 @@ def naive_reconstruction(table, columns):
     return 1 - left / total
 
 
+def naive_distinctness(table, columns):
+    correlations = np.corrcoef(table[:, columns], rowvar=False)
+    pairs = np.triu_indices(len(columns), k=1)
+    return 1 - np.mean(np.abs(correlations[pairs]))
+
+
 NAIVE = {
     "structure": naive_structure,
     "reconstruction": naive_reconstruction,
     "neighbours": neighbourhood_agreement,
+    "distinctness": naive_distinctness,
 }
 
 

@@ -151,6 +151,15 @@ def test_the_numbers_are_those_of_the_random_sets(monkeypatch):
     assert found.band == pytest.approx((0.4, 7.6))
 
 
+def test_the_values_of_all_random_sets_are_kept_but_not_printed(monkeypatch):
+    recorded_sets(monkeypatch, [3.5, *range(9)])
+    found = verdict(data().table, [0, 1], n_random=9, random_state=0)
+
+    assert found.random_values == tuple(range(9))
+    assert "random_values" not in repr(found)
+    assert "p_value=0." in repr(found)
+
+
 @pytest.mark.parametrize(("value", "effect"), [(2.0, np.inf), (1.0, 0.0), (0, -np.inf)])
 def test_random_sets_without_any_variation_are_no_obstacle(monkeypatch, value, effect):
     recorded_sets(monkeypatch, [value, *[1.0] * 9])
@@ -191,6 +200,7 @@ def test_the_sentence_says_how_the_selection_compares(monkeypatch, value, expect
             "neighbours",
             "keep the neighbours of samples better than random ones",
         ),
+        ("distinctness", "repeat one another more than random ones"),
     ],
 )
 def test_the_sentence_claims_what_the_criterion_tests(criterion, expected):
@@ -212,6 +222,7 @@ def test_copies_agree_with_one_another_and_predict_little():
     assert by["structure"].p_value == 0.02
     assert by["reconstruction"].p_value > 0.5
     assert by["neighbours"].p_value > 0.5
+    assert by["distinctness"].p_value == 1.0
 
 
 def test_a_seed_fixes_the_verdict_and_threads_do_not_change_it():

@@ -1,11 +1,14 @@
 """The HTML page: complete, escaped, alone."""
 
+import base64
+import hashlib
 import re
 from html.parser import HTMLParser
 
 import pytest
 
 from ufselect.report import (
+    Graphic,
     Paragraph,
     Picture,
     Preformatted,
@@ -132,3 +135,95 @@ def test_markdown_table_without_rows_is_a_header():
 def test_markdown_row_of_another_length_is_refused():
     with pytest.raises(ValueError, match="zip"):
         markdown_table(["a", "b"], [["only one"]])
+
+
+def page_of(*blocks):
+    return html_page("title", [Section("heading", blocks)])
+
+
+def policy_of(page):
+    return dict(
+        part.split(" ", 1)
+        for part in re.search('Policy" content="(.*?)"', page)[1].split("; ")
+    )
+
+
+def test_the_policy_forbids_the_network_and_every_script_but_ours():
+    page = page_of(Table(["a"], [["1"]], interactive=True))
+    script = re.search("<script>(.*?)</script>", page, re.S)[1]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = policy_of(page)
+
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == f"'sha256-{digest}'"
+    assert policy["img-src"] == "data:"
+    assert set(policy) == {
+        "default-src",
+        "script-src",
+        "style-src",
+        "img-src",
+        "base-uri",
+        "form-action",
+    }
+
+
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        (Paragraph("text"), False),
+        (Table(["a"], [["1"]]), False),
+        (Picture("<svg></svg>"), False),
+        (Table(["a"], [["1"]], interactive=True), True),
+        (Table(["a"], [["1"]], data={"a": [1]}), True),
+        (Picture("<svg></svg>", data={"a": [1]}), True),
+    ],
+)
+def test_a_page_has_a_script_only_if_it_needs_one(block, expected):
+    page = page_of(block)
+
+    assert ("<script>" in page) == expected
+    assert ("<template>" in page) == expected
+
+
+def test_a_drawing_in_a_cell_is_shown_and_its_words_are_saved():
+    cell = Graphic('<svg width="9"></svg>', "nine wide")
+    page = page_of(Table(["name", "drawn"], [["a", cell]], interactive=True))
+
+    assert '<td class="graphic"><svg width="9"></svg></td>' in page
+    assert '<th scope="col" data-sort="none">drawn</th>' in page
+    assert "<template>name,drawn\na,nine wide\n</template>" in page
+
+
+def test_a_drawing_in_a_cell_that_is_not_ours_is_refused():
+    with pytest.raises(ValueError, match="got '<img>'"):
+        page_of(Table(["a"], [[Graphic("<img>", "words")]]))
+
+
+def test_the_saved_data_may_be_more_than_is_shown():
+    page = page_of(Table(["a"], [["1.2"]], "caption", True, {"exact": [1.23]}, "file"))
+
+    assert "<template>exact\n1.23\n</template>" in page
+    assert 'data-name="file.csv"' in page
+
+
+def test_columns_of_one_name_are_saved_apart():
+    page = page_of(Table(["a", "a"], [["1", "2"]], interactive=True))
+
+    assert "<template>a,a 2\n1,2\n</template>" in page
+
+
+def test_only_long_interactive_tables_scroll_in_a_frame():
+    rows = [["1"]] * 30
+    boxes = [
+        page_of(Table(["a"], rows, interactive=True)),
+        page_of(Table(["a"], rows)),
+        page_of(Table(["a"], rows[:5], interactive=True)),
+    ]
+
+    assert ["tabindex" in page for page in boxes] == [True, False, False]
+
+
+def test_long_cells_wrap():
+    page = page_of(Table(["a", "b"], [["short", "word " * 20]]))
+
+    assert page.count('<td class="words">') == 1

@@ -29,9 +29,11 @@ from ufselect.evaluation.structure import (
     redundancy,
 )
 from ufselect.evaluation.verdict import Verdict, verdict
+from ufselect.evaluation.view import View, sample_view
 
 __all__ = [
     "Verdict",
+    "View",
     "adjusted_rand",
     "agreement",
     "average_ranks",
@@ -50,6 +52,7 @@ __all__ = [
     "reconstruction_error",
     "redundancy",
     "repeated_k_means",
+    "sample_view",
     "selection_stability",
     "skip_near_duplicates",
     "stability_difference",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from ufselect.evaluation.structure import neighbours_in_common
+from ufselect.evaluation.structure import neighbours_in_common, redundancy
 from ufselect.evaluation.tables import centred
 from ufselect.matrix import Float, Index
 from ufselect.numerics.graphs import nearest_neighbours
@@ -142,8 +142,19 @@ def neighbours(table: Any) -> Criterion:
     return neighbours_kept
 
 
+def distinctness(table: Any) -> Criterion:
+    """Return one minus `redundancy`: columns should not repeat one another."""
+    data = centred(table, "features").data.by_columns()
+
+    def share_not_repeated(columns: Index) -> float:
+        return 1.0 - redundancy(data.columns(columns))
+
+    return share_not_repeated
+
+
 CRITERIA: dict[str, Callable[[Any], Criterion]] = {
     "structure": structure,
     "reconstruction": reconstruction,
     "neighbours": neighbours,
+    "distinctness": distinctness,
 }

@@ -11,7 +11,10 @@ from ufselect.evaluation.criteria import CRITERIA
 from ufselect.evaluation.tables import checked_table, some_of
 from ufselect.matrix import Float, Index, as_matrix
 
-CriterionName = Literal["structure", "reconstruction", "neighbours"]
+CriterionName = Literal["structure", "reconstruction", "neighbours", "distinctness"]
+
+# Criteria about pairs of selected columns.
+ABOUT_PAIRS = {"structure", "distinctness"}
 
 # Fewer samples leave criteria with hardly a neighbour, a fold or a pair to count.
 FEWEST_SAMPLES = 10
@@ -27,6 +30,7 @@ CLAIMS = {
     "structure": ("agree", "with one another", "more", "less"),
     "reconstruction": ("predict", "all columns", "better", "worse"),
     "neighbours": ("keep", "the neighbours of samples", "better", "worse"),
+    "distinctness": ("repeat", "one another", "less", "more"),
 }
 
 # A high value of structure has a dull explanation too.
@@ -52,6 +56,8 @@ class Verdict(NamedTuple):
         The 5th and the 95th percentile of the random sets.
     sentence : str
         All of this, for people.
+    random_values : tuple of float
+        Criterion of each random set.
     """
 
     criterion: str
@@ -62,6 +68,12 @@ class Verdict(NamedTuple):
     p_value: float
     band: tuple[float, float]
     sentence: str
+    random_values: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        """Return all but the many values of the random sets."""
+        shown = [f"{name}={getattr(self, name)!r}" for name in self._fields[:-1]]
+        return f"Verdict({', '.join(shown)})"
 
 
 def verdict(
@@ -82,7 +94,7 @@ def verdict(
         than 400 samples, 400 are drawn at random and used for all sets.
     selected : array-like
         Mask or indices of the selected columns.
-    criterion : {"structure", "reconstruction", "neighbours"}, optional
+    criterion : {"structure", "reconstruction", "neighbours", "distinctness"}, optional
         See the notes. By default "structure", or "reconstruction" if one column is
         selected, which has no other to agree with.
     n_random : int
@@ -119,6 +131,10 @@ def verdict(
     **neighbours**: `neighbourhood_agreement`, the share of the nearest neighbours by
     all columns that remain. Sees columns that make up the distances. Cannot see what
     is hidden by noise in the distances by all columns.
+
+    **distinctness**: one minus the `redundancy` of the selected columns. Sees columns
+    that say the same, up to sign and scale. Cannot tell independent structures from
+    noise, which is as distinct as can be.
 
     The criteria disagree about real selections: near-duplicates score high on the
     first and low on the others, representatives of groups the other way round. A set
@@ -164,9 +180,9 @@ def _check_question(name: str, n_selected: int, n_samples: int, n_random: int) -
         raise ValueError(
             f"criterion={name!r} is not known; use one of {', '.join(CRITERIA)}."
         )
-    if name == "structure" and n_selected == 1:
+    if name in ABOUT_PAIRS and n_selected == 1:
         raise ValueError(
-            "criterion='structure' compares selected columns with each other but one "
+            f"criterion={name!r} compares selected columns with each other but one "
             "is selected; select two, or use criterion='reconstruction'."
         )
     if n_samples < FEWEST_SAMPLES:
@@ -201,8 +217,17 @@ def _verdict(
     )
     if name == "structure" and p_value < SIGNIFICANT:
         sentence += COPIES
-    band = (lower, upper)
-    return Verdict(name, value, mean, deviation, effect, p_value, band, sentence)
+    return Verdict(
+        name,
+        value,
+        mean,
+        deviation,
+        effect,
+        p_value,
+        (lower, upper),
+        sentence,
+        tuple(others.tolist()),
+    )
 
 
 def _effect(difference: float, deviation: float) -> float:

@@ -22,6 +22,8 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7")
 GREYS = ("#6e6e6e", "#9c9c9c", "#c6c6c6")
 # Lines only: a field of dots makes a file of megabytes.
 HATCHES = ("", "////", "||||", "xxxx")
+# Shapes that differ at the size of a point; each takes its turn with all colours.
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 
 STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
@@ -71,10 +73,10 @@ def drawing() -> Iterator[None]:
 
 
 def panels(
-    count: int, *, height: float, width: float = FULL_WIDTH / 3
+    count: int, *, height: float, width: float = FULL_WIDTH / 3, most: int = 3
 ) -> tuple[Any, list[Any]]:
-    """Return a figure and its axes, three in a row, each of the given size."""
-    columns = min(3, count)
+    """Return a figure and its axes, so many in a row at most, each of the same size."""
+    columns = min(most, count)
     rows = -(-count // columns)
     size = (columns * width, rows * height)
     figure = _engine().figure.Figure(figsize=size, layout="constrained")
@@ -87,6 +89,12 @@ def colour_and_hatch(place: int, palette: Sequence[str]) -> tuple[str, str]:
     """Return the colour at a place; when colours come round again, hatches change."""
     turn, index = divmod(place, len(palette))
     return palette[index], HATCHES[turn % len(HATCHES)]
+
+
+def colour_and_marker(place: int) -> tuple[str, str]:
+    """Return the colour at a place; neighbours differ by the shape of points too."""
+    turn, index = divmod(place, len(COLOURS))
+    return COLOURS[index], MARKERS[(index + turn) % len(MARKERS)]
 
 
 def add_legend(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
@@ -106,6 +114,14 @@ def add_legend(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> No
 def printable(text: str) -> str:
     """Return text without the control characters that XML does not allow."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return printable text, cut if it would leave no room for anything else."""
+    words = printable(text)
+    if len(words) <= longest:
+        return words
+    return words[: longest - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def as_svg(figure: Any, description: str) -> str:

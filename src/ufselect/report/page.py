@@ -1,47 +1,16 @@
 """One HTML file with everything in it: no network, light and dark, fit to print."""
 
-import re
 from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --paper: #ffffff; --line: #d0d4d9;
-  --shade: #f4f5f7; --quiet: #59616b; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e7eb; --paper: #15181c;
-  --line: #3b424b; --shade: #1f242a; --quiet: #a2abb6; } }
-@media print { :root { --ink: #000; --paper: #fff; --line: #999; --shade: #fff;
-  --quiet: #333; color-scheme: light; } }
-body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 64rem; color: var(--ink);
-  background: var(--paper); font: 1rem/1.55 system-ui, sans-serif; }
-h1 { font-size: 1.7rem; line-height: 1.25; }
-h2 { font-size: 1.25rem; margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
-p { max-width: 44rem; }
-h1, h2, p, figcaption { overflow-wrap: anywhere; }
-figure { margin: 1.5rem 0; }
-figcaption { color: var(--quiet); font-size: .92rem; margin-bottom: .4rem; }
-.wide { overflow-x: auto; }
-svg { max-width: 100%; height: auto; }
-table { border-collapse: collapse; font-size: .92rem; }
-th, td { padding: .3rem .7rem; text-align: left; border-bottom: 1px solid var(--line);
-  white-space: nowrap; font-variant-numeric: tabular-nums; }
-thead th { border-bottom: 2px solid var(--line); }
-.number { text-align: right; }
-pre { background: var(--shade); padding: .8rem 1rem; overflow-x: auto;
-  font-size: .88rem; line-height: 1.4; }
-@media print { body { max-width: none; padding: 0; } h2 { break-after: avoid; }
-  figure, tr { break-inside: avoid; } .wide, pre { overflow: visible; }
-  pre { white-space: pre-wrap; } table { font-size: 8pt; }
-  th, td { white-space: normal; padding: .15rem .35rem; } }
-"""
+from ufselect.report.downloads import Columns, distinct, download_html
+from ufselect.report.page_script import SCRIPT, content_security_policy
+from ufselect.report.page_style import STYLE
+from ufselect.report.page_tables import ours, table_html
 
-# A number, with what may stand around one: a sign, a spread, a unit.
-NUMBER = re.compile(
-    r"[-+\N{MINUS SIGN}]?\d[\d.,]*(e[-+]?\d+)?\s*%?"
-    r"(\s*(±|\+-)\s*\d[\d.,]*\s*%?)?"
-)
-NUMBER_CLASS = ' class="number"'
-NOTHING = {"", "-", "\N{EN DASH}", "none", "nan"}
+# A table of more rows gets a frame of its own, in which it scrolls.
+MANY_ROWS = 25
 
 
 class Paragraph(NamedTuple):
@@ -57,18 +26,41 @@ class Preformatted(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table of text; columns of numbers are set to the right."""
+    """A table of text; columns of numbers are set to the right.
+
+    Attributes
+    ----------
+    header : sequence of str
+    rows : sequence of sequence of str
+        A cell that is a `Graphic` is shown as its drawing.
+    caption : str
+    interactive : bool
+        Whether the reader can sort the rows by any column, filter them and save them.
+    data : mapping of str to sequence, optional
+        What is saved, if not the cells as they are shown.
+    name : str
+        Of the saved file, without its ending.
+    """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: str = ""
+    interactive: bool = False
+    data: Columns | None = None
+    name: str = "table"
 
 
 class Picture(NamedTuple):
-    """A figure of ours, which goes into the page as it is, and its caption."""
+    """A figure of ours, which goes into the page as it is, and its caption.
+
+    With ``data``, columns by name, the reader can save what is behind the figure under
+    the given ``name``.
+    """
 
     svg: str
     caption: str = ""
+    data: Columns | None = None
+    name: str = "figure"
 
 
 Block = Paragraph | Preformatted | Table | Picture
@@ -98,6 +90,8 @@ def html_page(title: str, sections: Sequence[Section]) -> str:
         '<html lang="en">',
         "<head>",
         '<meta charset="utf-8">',
+        '<meta http-equiv="Content-Security-Policy" '
+        f'content="{content_security_policy()}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{escape(title)}</title>",
         f"<style>{STYLE}</style>",
@@ -105,10 +99,20 @@ def html_page(title: str, sections: Sequence[Section]) -> str:
         "<body>",
         f"<h1>{escape(title)}</h1>",
         *(_section(section) for section in sections),
+        *([f"<script>{SCRIPT}</script>"] if _needs_script(sections) else []),
         "</body>",
         "</html>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _needs_script(sections: Sequence[Section]) -> bool:
+    return any(
+        (isinstance(block, Table) and block.interactive)
+        or (isinstance(block, Table | Picture) and block.data is not None)
+        for section in sections
+        for block in section.blocks
+    )
 
 
 def _section(section: Section) -> str:
@@ -123,41 +127,44 @@ def _block(block: Block) -> str:
             return f"<p>{escape(text)}</p>"
         case Preformatted(text):
             return f"<pre>{escape(text)}</pre>"
-        case Table(header, rows, caption):
-            return _figure(_table(header, rows), caption)
-        case Picture(svg, caption):
-            if not svg.startswith("<svg"):
-                raise ValueError(
-                    f"a picture must be an SVG element of ours, got {svg[:40]!r}"
-                )
-            return _figure(svg, caption)
+        case Table():
+            return _table(block)
+        case Picture(svg, caption, data, name):
+            saved = "" if data is None else download_html(data, name)
+            return _figure(f'<div class="wide">{ours(svg)}</div>', caption, saved)
 
 
-def _figure(content: str, caption: str) -> str:
+def _table(table: Table) -> str:
+    data = table.data
+    if data is None and table.interactive:
+        data = _shown(table)
+    saved = "" if data is None else download_html(data, table.name)
+    content = table_html(table.header, table.rows)
+    box = f'<div class="wide">{content}</div>'
+    if table.interactive and len(table.rows) > MANY_ROWS:
+        # Within reach of the keyboard, for it scrolls.
+        label = escape(table.caption or table.name)
+        box = (
+            f'<div class="wide long" tabindex="0" role="region" aria-label="{label}">'
+            f"{content}</div>"
+        )
+    return _figure(box, table.caption, saved, table.interactive)
+
+
+def _shown(table: Table) -> Columns:
+    """Return the cells as they are shown, by column; equal names are numbered."""
+    return {
+        name: [str(row[place]) for row in table.rows]
+        for place, name in enumerate(distinct(table.header))
+    }
+
+
+def _figure(
+    content: str, caption: str, saved: str = "", interactive: bool = False
+) -> str:
     words = f"<figcaption>{escape(caption)}</figcaption>\n" if caption else ""
-    return f'<figure>\n{words}<div class="wide">{content}</div>\n</figure>'
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    numeric = [_is_numeric(column) for column in zip(header, *rows, strict=True)]
-    lines = ["<table>", "<thead>", _row(header, numeric, "th"), "</thead>", "<tbody>"]
-    lines += [_row(row, numeric, "td") for row in rows]
-    return "\n".join([*lines, "</tbody>", "</table>"])
-
-
-def _is_numeric(column: Sequence[str]) -> bool:
-    """Say whether the cells under the heading are numbers, or nothing at all."""
-    cells = [cell.strip() for cell in column[1:]]
-    numbers = [cell for cell in cells if NUMBER.fullmatch(cell)]
-    return bool(numbers) and all(
-        cell in numbers or cell.lower() in NOTHING for cell in cells
-    )
-
-
-def _row(cells: Sequence[str], numeric: Sequence[bool], tag: str) -> str:
-    scope = ' scope="col"' if tag == "th" else ""
-    parts = [
-        f"<{tag}{scope}{NUMBER_CLASS if right else ''}>{escape(cell)}</{tag}>"
-        for cell, right in zip(cells, numeric, strict=True)
-    ]
-    return "<tr>" + "".join(parts) + "</tr>"
+    tools = f'<div class="tools">{saved}</div>\n' if saved else ""
+    mark = " data-interactive" if interactive else ""
+    if interactive:
+        return f"<figure{mark}>\n{words}{tools}{content}\n</figure>"
+    return f"<figure>\n{words}{content}\n{tools}</figure>"

@@ -38,12 +38,17 @@ def pixel_image(panels: Sequence[PixelPanel]) -> str:
     height = TOP + rows * CELL + GAP
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" font-family="sans-serif">',
+        f'viewBox="0 0 {width} {height}" font-family="sans-serif" role="img" '
+        f'aria-label="{escape(_description(panels))}">',
         f'<rect width="{width}" height="{height}" fill="white"/>',
     ]
     for place, panel in enumerate(panels):
         parts += _panel(panel, GAP + place * (panel_width + GAP))
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _description(panels: Sequence[PixelPanel]) -> str:
+    return "; ".join(f"{panel.title}: {panel.caption}" for panel in panels)
 
 
 def _panel(panel: PixelPanel, left: int) -> list[str]:

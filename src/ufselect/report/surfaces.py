@@ -51,9 +51,9 @@ def surface(
         raise ValueError("maps need the results of at least one data set, got none")
     with drawing():
         figure, every_axes = panels(len(tables), height=3.2)
-        colours = _colours(np.concatenate([t.ravel() for t in tables.values()]))
+        colours = colour_scale(np.concatenate([t.ravel() for t in tables.values()]))
         for axes, (name, table) in zip(every_axes, tables.items(), strict=True):
-            _draw_map(axes, table, colours)
+            draw_map(axes, table, colours)
             axes.set_title(printable(name))
             axes.set_xticks(range(len(betas)), [short_value(b) for b in betas])
             axes.set_yticks(range(len(alphas)), [short_value(a) for a in alphas])
@@ -75,14 +75,17 @@ def _table(name: str, table: ArrayLike, shape: tuple[int, int]) -> NDArray[np.fl
     return array
 
 
-def _colours(values: NDArray[np.float64]) -> Any:
-    """Return the scale of colours that holds all finite values."""
+def colour_scale(
+    values: NDArray[np.float64], limits: tuple[float, float] | None = None
+) -> Any:
+    """Return a scale of colours between limits, or one that holds all finite values."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
     known = values[np.isfinite(values)]
     low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
+    low, high = limits or (low, high)
     if low == high:
         low, high = low - 0.5, high + 0.5
     return ScalarMappable(
@@ -90,16 +93,21 @@ def _colours(values: NDArray[np.float64]) -> Any:
     )
 
 
-def _draw_map(axes: Any, table: NDArray[np.float64], colours: Any) -> None:
+def draw_map(
+    axes: Any, table: NDArray[np.float64], colours: Any, form: str = ".1f"
+) -> None:
+    """Draw a cell for each value of a table, with the value in it."""
     rows, columns = table.shape
     axes.set(xlim=(-0.5, columns - 0.5), ylim=(-0.5, rows - 0.5), aspect="equal")
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
     for (row, column), value in np.ndenumerate(table):
-        _draw_cell(axes, column, row, value, colours)
+        _draw_cell(axes, column, row, value, colours, form)
 
 
-def _draw_cell(axes: Any, x: int, y: int, value: float, colours: Any) -> None:
+def _draw_cell(
+    axes: Any, x: int, y: int, value: float, colours: Any, form: str
+) -> None:
     from matplotlib.patches import Rectangle
 
     corner, place = (x - 0.5, y - 0.5), {"ha": "center", "va": "center", "size": 9}
@@ -111,4 +119,7 @@ def _draw_cell(axes: Any, x: int, y: int, value: float, colours: Any) -> None:
     red, green, blue, _ = colours.to_rgba(value)
     axes.add_patch(Rectangle(corner, 1, 1, color=(red, green, blue), lw=0.5))
     bright = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.45
-    axes.text(x, y, f"{value:.1f}", color="black" if bright else "white", **place)
+    words = f"{value:{form}}"
+    # What is rounded to nothing has no sign.
+    words = words if float(words) else words.lstrip("-")
+    axes.text(x, y, words, color="black" if bright else "white", **place)

@@ -1,0 +1,188 @@
+"""A real browser for tests: headless Chromium, spoken to through a pipe.
+
+The protocol of its developer tools is JSON with a null byte after each message. What
+we need of it fits on this page, so that no driver has to be installed.
+"""
+
+import itertools
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+OPTIONS = (
+    "--headless",
+    "--no-sandbox",  # tests may run as root
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--remote-debugging-pipe",
+)
+SECONDS = 180
+# Chromium reads from 3 and writes to 4. A process of its own puts the pipes there,
+# because a function between fork and exec is not safe where there are threads.
+LAUNCH = """
+import fcntl, os, sys
+spare = [fcntl.fcntl(int(pipe), fcntl.F_DUPFD, 10) for pipe in sys.argv[1:3]]
+for place, pipe in enumerate(spare, start=3):
+    os.dup2(pipe, place)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
+def find_chromium():
+    """Return the path of a Chromium, or None."""
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+class Browser:
+    """One page of a headless Chromium; all that happens in it is kept in ``events``."""
+
+    def __init__(self, path):
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.process, self.send_to, self.read_from = self._start(path)
+        self.numbers, self.events, self.rest = itertools.count(1), [], b""
+        self.session = None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def _start(self, path):
+        theirs_in, ours_out = os.pipe()
+        ours_in, theirs_out = os.pipe()
+
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-c", LAUNCH, str(theirs_in), str(theirs_out)),
+                *(path, *OPTIONS, f"--user-data-dir={self.profile.name}"),
+            ],
+            pass_fds=(theirs_in, theirs_out),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(theirs_in)
+        os.close(theirs_out)
+        return process, ours_out, ours_in
+
+    def call(self, method, **parameters):
+        """Send a command and return its result; events are kept on the way."""
+        number = self._send(method, parameters)
+        answer = self._wait(lambda received: received.get("id") == number)
+        assert "error" not in answer, answer
+        return answer["result"]
+
+    def _send(self, method, parameters):
+        number = next(self.numbers)
+        message = {"id": number, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.send_to, json.dumps(message).encode() + b"\0")
+        return number
+
+    def _wait(self, wanted):
+        deadline = time.monotonic() + SECONDS
+        while True:
+            while b"\0" in self.rest:
+                text, self.rest = self.rest.split(b"\0", 1)
+                received = json.loads(text)
+                if "method" in received:
+                    self.events.append(received)
+                if received.get("method") == "Page.javascriptDialogOpening":
+                    # The page stands still until the dialogue is answered.
+                    self._send("Page.handleJavaScriptDialog", {"accept": True})
+                if wanted(received):
+                    return received
+            left = deadline - time.monotonic()
+            ready, _, _ = select.select([self.read_from], [], [], max(0, left))
+            assert ready, "the browser does not answer"
+            piece = os.read(self.read_from, 1 << 20)
+            assert piece, "the browser has ended"
+            self.rest += piece
+
+    def open(self, path):
+        """Open a file from the disk and wait until it is loaded."""
+        self.events.clear()
+        self.call("Page.navigate", url=path.resolve().as_uri())
+        if not any(event["method"] == "Page.loadEventFired" for event in self.events):
+            self._wait(lambda event: event.get("method") == "Page.loadEventFired")
+
+    def ask(self, expression):
+        """Return the value of a JavaScript expression in the page."""
+        answer = self.call(
+            "Runtime.evaluate",
+            expression=expression,
+            returnByValue=True,
+            awaitPromise=True,
+        )
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def happened(self, *methods):
+        """Return what the events of some kinds said."""
+        self.ask("new Promise((done) => setTimeout(done, 50))")
+        return [e["params"] for e in self.events if e["method"] in methods]
+
+    def requests(self):
+        """Return the addresses that were asked for, but for files and inline data."""
+        urls = [e["request"]["url"] for e in self.happened("Network.requestWillBeSent")]
+        return [url for url in urls if not url.startswith(("file:", "data:", "blob:"))]
+
+    def complaints(self):
+        """Return errors, messages on the console, and dialogues that were opened."""
+        return self.happened(
+            "Runtime.exceptionThrown",
+            "Runtime.consoleAPICalled",
+            "Log.entryAdded",
+            "Page.javascriptDialogOpening",
+        )
+
+    def press(self, key):
+        """Press and release a key, such as Enter or Tab."""
+        codes = {"Enter": (13, "\r"), "Tab": (9, "")}
+        code, text = codes[key]
+        common = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+        self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **common)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **common)
+
+    def write(self, text):
+        """Write text where the focus is."""
+        self.call("Input.insertText", text=text)
+
+    def click(self, selector):
+        """Click in the middle of an element."""
+        self.ask(
+            f"document.querySelector({json.dumps(selector)})"
+            ".scrollIntoView({block: 'center'})"
+        )
+        x, y = self.ask(
+            f"(({{left, top, width, height}}) => [left + width / 2, top + height / 2])"
+            f"(document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call(
+                "Input.dispatchMouseEvent",
+                type=kind,
+                x=x,
+                y=y,
+                button="left",
+                clickCount=1,
+            )
+
+    def close(self):
+        """End the browser and remove its profile."""
+        os.close(self.send_to)
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        os.close(self.read_from)
+        self.profile.cleanup()
