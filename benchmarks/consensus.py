@@ -16,7 +16,7 @@ import numpy as np
 from halves import Judged, cell, paths_of_halves
 from joblib import Parallel, delayed
 
-from ufselect import MCFS, SCFS, LaplacianScore, MaxVariance
+from ufselect import MCFS, SCFS, LaplacianScore, MaxVariance, RandomSelection
 from ufselect.matrix.sharing import SharedResults, shared_results
 from ufselect.numerics.rank_aggregation import combined_scores, ranks_of
 from ufselect.report import markdown_table
@@ -35,6 +35,7 @@ MEMBERS = {
     "LS": lambda: LaplacianScore(),
     "MCFS": lambda: MCFS(n_features_to_select=100),
     "variance": lambda: MaxVariance(),
+    "random": lambda: RandomSelection(random_state=0),
 }
 CLUSTERS = ("SCFS c=3", "SCFS c=5", "SCFS", "SCFS c=12")
 PREPARATIONS = tuple(name for name in MEMBERS if name.endswith("scaled"))
@@ -67,7 +68,8 @@ def study(path, repetitions):
         for combine in ("log-rank", "mean-rank"):
             rankings[f"{team} ({combine})"] = combined_scores(ranks, combine)
     print(f"  {judged.name} ranked", flush=True)
-    return {name: mean_score(judged, ranking) for name, ranking in rankings.items()}
+    means = {name: mean_score(judged, ranking) for name, ranking in rankings.items()}
+    return means | {"all features": judged.score(np.arange(judged.table.shape[1]))}
 
 
 def mean_score(judged, scores):
