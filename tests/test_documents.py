@@ -8,13 +8,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCKS = [
-    pytest.param(code, id=f"{page.name}-{number}")
+CODE = {
+    page.name: re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.S)
     for page in PAGES
-    for number, code in enumerate(
-        re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
-    )
-]
+}
 
 
 @pytest.fixture
@@ -32,12 +29,15 @@ def users_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("code", BLOCKS)
-def test_code_block_runs(code, users_folder, capsys):
-    exec(compile(code, "a document", "exec"), {})
+@pytest.mark.parametrize("page", [page for page, blocks in CODE.items() if blocks])
+def test_the_code_of_a_page_runs_from_top_to_bottom(page, users_folder, capsys):
+    namespace = {}
+    for code in CODE[page]:
+        exec(compile(code, page, "exec"), namespace)
 
     assert capsys.readouterr().out
 
 
 def test_there_is_code_to_run():
-    assert len(BLOCKS) > 2
+    assert CODE["README.md"]
+    assert CODE["auto.md"]
