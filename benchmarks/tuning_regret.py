@@ -20,7 +20,15 @@ from joblib import Parallel, delayed
 from scipy.stats import rankdata
 from sklearn.cluster import KMeans
 
-from ufselect import MCFS, SCFS, SPEC, Consensus, LaplacianScore, MaxVariance
+from ufselect import (
+    MCFS,
+    SCFS,
+    SPEC,
+    Consensus,
+    LaplacianScore,
+    MaxVariance,
+    RandomSelection,
+)
 from ufselect.evaluation import clustering_agreement, selection_stability
 from ufselect.evaluation.criteria import CRITERIA
 from ufselect.report import markdown_table
@@ -143,14 +151,21 @@ def study(path, repetitions):
             for name, seen in opinions(judged, fitted, size).items()
         }
         results[question] = scores, picks
+    yardsticks = {
+        "random": judged.score(
+            RandomSelection(random_state=0).fit(judged.table).order_[:size]
+        ),
+        "variance": judged.score(MaxVariance().fit(judged.table).order_[:size]),
+        "all features": judged.score(np.arange(judged.table.shape[1])),
+    }
     seconds = time.perf_counter() - start
     print(f"  {judged.name} done in {seconds:.0f} s", flush=True)
-    return judged.name, results
+    return judged.name, results, yardsticks
 
 
 def gaps(results, question):
     """Return rows of the table of one question: gaps to the oracle and the default."""
-    scores = [found[question][0] for _, found in results]
+    scores = [found[question][0] for _, found, _ in results]
     rows = {
         "no choice: the default": [each[0] for each in scores],
         "a choice at random": [each.mean(axis=0) for each in scores],
@@ -158,7 +173,7 @@ def gaps(results, question):
     for name in results[0][1][question][1]:
         rows[name] = [
             each[found[question][1][name]]
-            for each, (_, found) in zip(scores, results, strict=True)
+            for each, (_, found, _) in zip(scores, results, strict=True)
         ]
     oracle = np.mean([each.max(axis=0) for each in scores], axis=0)
     default = np.mean(rows["no choice: the default"], axis=0)
@@ -167,6 +182,15 @@ def gaps(results, question):
         mean = np.mean(values, axis=0)
         lines.append([name, cell(mean), cell(mean - oracle), cell(mean - default)])
     return [*lines, ["the oracle", cell(oracle), "-", cell(oracle - default)]]
+
+
+def beside(results):
+    """Return the mean scores of what every choice should beat."""
+    found = [yardsticks for *_, yardsticks in results]
+    return ", ".join(
+        f"{name} {cell(np.mean([each[name] for each in found], axis=0))}"
+        for name in found[0]
+    )
 
 
 def main():
@@ -184,7 +208,8 @@ def main():
         results = Parallel(n_jobs=options.jobs)(
             delayed(study)(path, options.repetitions) for path in paths
         )
-        print(f"\n### Half for {half}: {', '.join(name for name, _ in results)}")
+        print(f"\n### Half for {half}: {', '.join(name for name, *_ in results)}\n")
+        print("Beside them, at the same number of features: " + beside(results) + ".")
         for question in results[0][1]:
             print(f"\nChoice of {question}, ACC/NMI in percent (labels judge only)\n")
             header = ["criterion", "mean", "to the oracle", "to the default"]

@@ -24,7 +24,7 @@ OPTIONS = (
     "--no-first-run",
     "--remote-debugging-pipe",
 )
-SECONDS = 60
+SECONDS = 180
 # Chromium reads from 3 and writes to 4. A process of its own puts the pipes there,
 # because a function between fork and exec is not safe where there are threads.
 LAUNCH = """

@@ -254,19 +254,15 @@ def test_text_needs_no_matplotlib_and_a_page_says_that_it_does(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("chromium"), reason="needs Chromium")
-def test_a_browser_shows_figures_and_runs_no_name(folder):
+def test_in_a_browser_tables_sort_and_figures_are_there(folder, browser):
     page_of()
-    address = (folder / "page.html").resolve().as_uri()
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu"]
-    done = subprocess.run(
-        [*command, "--enable-logging=stderr", "--dump-dom", address],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
+    browser.open(folder / "page.html")
+    cells = "[...document.querySelectorAll('figure')[%d].querySelectorAll('tbody td')]"
+    browser.click("figure:nth-of-type(1) thead th:nth-of-type(1) button")
+    first = browser.ask(f"{cells % 0}[0].textContent")
 
-    assert done.stdout.count("<svg") == 5
-    assert HOSTILE not in done.stdout
-    assert "CONSOLE" not in done.stderr
+    assert first == "five"
+    assert browser.ask("document.querySelectorAll('svg[role=img]').length") == 5
+    assert browser.ask("document.querySelectorAll('button.download').length") == 17
+    assert browser.complaints() == []
+    assert browser.requests() == []

@@ -114,7 +114,7 @@ def test_a_table_is_filtered_and_the_rows_are_counted(page):
 
 
 def saved_file(folder):
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         done = [f for f in folder.iterdir() if f.suffix == ".csv" and f.stat().st_size]
         if done:

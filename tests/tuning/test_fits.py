@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import (
     SCFS,
+    AutoSelect,
     Consensus,
     LaplacianScore,
     MaxVariance,
@@ -199,6 +200,16 @@ def test_a_callback_can_end_the_subsamples(X):
     selector.fit(X)
 
     assert selector.n_subsamples_ == 3
+
+
+@needs_callbacks
+def test_a_callback_hears_what_auto_select_is_at(X):
+    recorder = Recorder()
+
+    AutoSelect(MaxVariance()).set_callbacks(recorder).fit(X)
+
+    assert [name for name, _ in recorder.parts] == ["clusters", "features", "ranking"]
+    assert recorder.calls.count("begin") == recorder.calls.count("end") == 4
 
 
 @needs_callbacks

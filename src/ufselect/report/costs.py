@@ -8,6 +8,7 @@ import numpy as np
 from ufselect.experiments.plan import ALL_FEATURES
 from ufselect.experiments.reader import Fit
 from ufselect.experiments.stored import Experiment
+from ufselect.report.downloads import Columns
 from ufselect.report.page import Block, Paragraph, Picture, Table
 from ufselect.report.ranges import range_chart
 
@@ -82,7 +83,21 @@ def cost_figure(experiment: Experiment) -> list[Block]:
     }
     known = {name: rows for name, rows in measures.items() if any(rows.values())}
     caption = "A dot at the median of the fits, a line from least to largest."
-    return [Picture(range_chart(known), caption)] if known else []
+    if not known:
+        return []
+    return [Picture(range_chart(known), caption, _columns(known), "costs")]
+
+
+def _columns(measures: Mapping[str, Mapping[str, list[float]]]) -> Columns:
+    """Return one row for each value that is behind the figure."""
+    rows = [
+        (label, measure, value)
+        for measure, costs in measures.items()
+        for label, values in costs.items()
+        for value in values
+    ]
+    labels, names, values = zip(*rows, strict=True)
+    return {"method": labels, "measure": names, "value": values}
 
 
 def _by_set(experiment: Experiment) -> Table:

@@ -18,7 +18,7 @@ from ufselect.report.experiment_figures import (
 from ufselect.report.experiment_sections import overview_blocks, settings_blocks
 from ufselect.report.failures import failure_list
 from ufselect.report.metric_tables import MetricTable, metric_table
-from ufselect.report.page import Block, Paragraph, Section, html_page
+from ufselect.report.page import Block, Paragraph, Section, Table, html_page
 from ufselect.report.plain import markdown, plain_text
 from ufselect.report.significance import significance_of
 
@@ -44,7 +44,8 @@ class ExperimentReport:
 
     def page(self) -> str:
         """Return one HTML page with tables and figures."""
-        return html_page(self.title, [*self._sections(figures=True), *self._settings()])
+        sections = [*self._sections(figures=True), *self._settings()]
+        return html_page(self.title, list(map(_interactive, sections)))
 
     def text(self) -> str:
         """Return the tables as text for a terminal."""
@@ -122,6 +123,17 @@ def experiment_report(experiment: Experiment) -> ExperimentReport:
         ],
         failure_list(results, experiment.reasons()),
     )
+
+
+def _interactive(section: Section) -> Section:
+    """Let the reader sort, filter and save the tables of a section."""
+    blocks = [
+        block._replace(interactive=True, name=section.heading)
+        if isinstance(block, Table)
+        else block
+        for block in section.blocks
+    ]
+    return section._replace(blocks=blocks)
 
 
 def _table_content(table: MetricTable) -> dict[str, Any]:

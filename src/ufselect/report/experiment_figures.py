@@ -10,6 +10,7 @@ from ufselect.experiments.readings import Place
 from ufselect.experiments.store import Float
 from ufselect.experiments.stored import Experiment
 from ufselect.report.convergence import convergence
+from ufselect.report.downloads import Columns
 from ufselect.report.metric_tables import columns_of
 from ufselect.report.page import Block, Paragraph, Picture, Table
 from ufselect.report.parameter_maps import parameter_map, varying
@@ -70,7 +71,20 @@ def convergence_figure(experiment: Experiment) -> list[Block]:
     histories = _histories(experiment)
     if not any(_changes(h) for row in histories.values() for h in row.values()):
         return []
-    return [Picture(convergence(histories), CURVES)]
+    svg = convergence(histories)
+    return [Picture(svg, CURVES, _columns(histories), "convergence")]
+
+
+def _columns(histories: Mapping[str, Mapping[str, Float]]) -> Columns:
+    """Return one row for each value of an objective."""
+    rows = [
+        (title, label, iteration, value)
+        for title, members in histories.items()
+        for label, history in members.items()
+        for iteration, value in enumerate(history.tolist(), start=1)
+    ]
+    names = ("data set", "method", "iteration", "objective")
+    return dict(zip(names, zip(*rows, strict=True), strict=True))
 
 
 def _changes(history: Float) -> bool:

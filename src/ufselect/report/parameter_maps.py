@@ -1,6 +1,7 @@
 """Maps of a metric over the two parameters of a grid, one panel per data set."""
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from ufselect.experiments.cells import GRID
 from ufselect.experiments.plan import Method
 from ufselect.experiments.readings import Place, Results
+from ufselect.report.downloads import Columns
 from ufselect.report.page import Picture
 from ufselect.report.surfaces import surface
 
@@ -37,7 +39,23 @@ def parameter_map(
     return Picture(
         surface(rows, columns, values, label=label, names=(first, second)),
         f"{method.label}: {metric}, mean over the numbers of features.",
+        _columns(varying(method), values, label),
+        "sensitivity",
     )
+
+
+def _columns(
+    grid: Mapping[str, list[Any]], values: Mapping[str, NDArray[np.float64]], label: str
+) -> Columns:
+    """Return one row for each set and point of the grid."""
+    points = list(product(*grid.values()))
+    columns: dict[str, list[Any]] = {
+        "data set": [title for title in values for _ in points]
+    }
+    for place, name in enumerate(grid):
+        columns[name] = [point[place] for _ in values for point in points]
+    columns[label] = [value for table in values.values() for value in table.ravel()]
+    return columns
 
 
 def _grid_values(

@@ -14,6 +14,7 @@ from ufselect.evaluation import (
 )
 from ufselect.experiments.judging import LOWER_IS_BETTER
 from ufselect.experiments.plan import ALL_FEATURES, BASELINES
+from ufselect.report.downloads import Columns
 from ufselect.report.metric_tables import MetricTable
 from ufselect.report.page import Block, Paragraph, Picture, Table
 from ufselect.report.ranks import rank_diagram
@@ -100,12 +101,14 @@ class Significance(NamedTuple):
         if not self.enough:
             return []
         difference = self.critical_difference()
-        svg = rank_diagram(self.ranks(), difference, baselines=list(BASELINES))
+        ranks = self.ranks()
+        svg = rank_diagram(ranks, difference, baselines=list(BASELINES))
         caption = (
             "Average ranks over the sets, fixed setting. A bar joins methods that are "
             "not told apart; baselines are dashed."
         )
-        return [Picture(svg, caption)]
+        data: Columns = {"method": [*ranks], "average rank": [*ranks.values()]}
+        return [Picture(svg, caption, data, "ranks")]
 
     def _sorted(self) -> list[tuple[str, float]]:
         return sorted(self.ranks().items(), key=lambda pair: pair[1])

@@ -9,7 +9,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from ufselect._sklearn_compat import CallbackSupportMixin, Interval, StrOptions
+from ufselect._sklearn_compat import (
+    CallbackSupportMixin,
+    FitProgress,
+    Interval,
+    StrOptions,
+)
 from ufselect.evaluation import skip_near_duplicates
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors import all_selectors
@@ -157,9 +162,19 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         return super()._resolve_number(n_features)
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        progress = FitProgress(self, 3, verbose=False, unit=1.0)
+        try:
+            return self._decide_and_rank(data, summary, progress)
+        finally:
+            progress.finish()
+
+    def _decide_and_rank(
+        self, data: DataMatrix, summary: ColumnSummary, progress: FitProgress
+    ) -> Float:
         random = check_random_state(self.random_state)
         self.reasons_: list[str] = []
         self.n_clusters_ = self._decided_clusters(data, summary, random)
+        progress.step("part", {"name": "clusters", "state": "done"})
         following = columns_that_follow(
             data, summary, int(np.max(self.n_clusters_)), random
         )
@@ -167,7 +182,9 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         if self.n_features_to_select == "auto":
             self.n_selected_, reason = decide_number(following, self.max_features)
             self._say(reason)
+        progress.step("part", {"name": "features", "state": "done"})
         self.selector_ = self._ranker(random.randint(LARGEST_SEED)).fit(data.raw)
+        progress.step("part", {"name": "ranking", "state": "done"})
         scores = self._group_first(self.selector_.scores_, following)
         return self._without_duplicates(scores, data)
 
