@@ -56,9 +56,10 @@ def wait_for(stream, text):
 def test_waiting_rewrites_a_line_of_a_terminal_and_removes_it(monkeypatch):
     monkeypatch.setattr(progress, "SECONDS_OF_SILENCE", 0.0)
     stream = Terminal()
-    with Waiting(stream=stream) as waiting:
-        waiting.now("reading")
-        wait_for(stream, "\rreading, 0 s\x1b[K")
+    waiting = Waiting(stream=stream)
+    waiting.now("reading")
+    with waiting:
+        wait_for(stream, "\rreading, ")
         waiting.note("two\nlines")
 
     assert "\r\x1b[Kufselect: two lines\n" in stream.getvalue()
@@ -68,10 +69,12 @@ def test_waiting_rewrites_a_line_of_a_terminal_and_removes_it(monkeypatch):
 def test_waiting_writes_plain_lines_to_a_log(monkeypatch):
     monkeypatch.setattr(progress, "SECONDS_OF_SILENCE", 0.0)
     stream = io.StringIO()
-    with Waiting(stream=stream) as waiting:
-        waiting.step(0, 4, "fits")
-        wait_for(stream, "fits, 0 s\n")
+    waiting = Waiting(stream=stream)
+    waiting.step(0, 4, "fits")
+    with waiting:
+        wait_for(stream, "fits, ")
 
+    assert stream.getvalue().endswith(" s\n")
     assert "\r" not in stream.getvalue()
     assert "\x1b" not in stream.getvalue()
 
