@@ -28,7 +28,8 @@ def build_parser() -> argparse.ArgumentParser:
         prog="ufselect",
         description="Unsupervised feature selection: the columns that matter, "
         "without labels.",
-        epilog=EXIT_CODES,
+        epilog=f"example: ufselect select genes.csv\n\n{EXIT_CODES}",
+        formatter_class=HelpFormatter,
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

@@ -54,7 +54,9 @@ def _add_selecting(group: Any) -> None:
         help="how many to keep, or which fraction (default: decided)",
     )
     group.add_argument(
-        "--method", metavar="NAME", help="who ranks: see ufselect methods"
+        "--method",
+        metavar="NAME",
+        help="who ranks: see ufselect methods (default: AutoSelect with SCFS)",
     )
     group.add_argument(
         "--param",
