@@ -12,14 +12,12 @@ Three parts, in one run:
     python benchmarks/auto_select.py [--repetitions 4] [--jobs 2] [--sets a,b]
 """
 
-import argparse
 import statistics
 import time
 import warnings
 
 import numpy as np
-from halves import Judged, cell, paths_of_halves
-from joblib import Parallel, delayed
+from halves import Judged, cell, parse_options, studied_halves
 
 from ufselect import SCFS, AutoSelect, Consensus, MaxVariance, RandomSelection
 from ufselect.data import GEOMETRIES, data_folder, planted, read_labelled
@@ -124,21 +122,11 @@ def print_cost():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=4)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--sets", help="names separated by commas; default: all")
-    options = parser.parse_args()
+    options = parse_options(__doc__, 4)
     warnings.simplefilter("ignore")
     start = time.perf_counter()
-    wanted = options.sets.split(",") if options.sets else None
-    for half, paths in paths_of_halves().items():
-        paths = [path for path in paths if wanted is None or path.stem in wanted]
-        if paths:
-            results = Parallel(n_jobs=options.jobs)(
-                delayed(quality)(path, options.repetitions) for path in paths
-            )
-            print_quality(half, results)
+    for half, results in studied_halves(quality, options):
+        print_quality(half, results)
     print_planted()
     print_cost()
     print(f"\n{(time.perf_counter() - start) / 60:.1f} minutes")

@@ -8,13 +8,11 @@ luck; it has to hold on the other. Labels judge, and nothing else.
     python benchmarks/consensus.py [--repetitions 4] [--jobs 2] [--sets a,b]
 """
 
-import argparse
 import time
 import warnings
 
 import numpy as np
-from halves import Judged, cell, paths_of_halves
-from joblib import Parallel, delayed
+from halves import Judged, cell, parse_options, studied_halves
 
 from ufselect import MCFS, SCFS, LaplacianScore, MaxVariance, RandomSelection
 from ufselect.matrix.sharing import SharedResults, shared_results
@@ -78,20 +76,9 @@ def mean_score(judged, scores):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=4)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--sets", help="names separated by commas; default: all")
-    options = parser.parse_args()
+    options = parse_options(__doc__, 4)
     start = time.perf_counter()
-    wanted = options.sets.split(",") if options.sets else None
-    columns = {}
-    for half, paths in paths_of_halves().items():
-        paths = [path for path in paths if wanted is None or path.stem in wanted]
-        if paths:
-            columns[half] = Parallel(n_jobs=options.jobs)(
-                delayed(study)(path, options.repetitions) for path in paths
-            )
+    columns = dict(studied_halves(study, options))
     means = {
         half: {name: np.mean([one[name] for one in found], axis=0) for name in found[0]}
         for half, found in columns.items()

@@ -1,7 +1,10 @@
 """The labelled sets in two halves: one to develop criteria on, one to report."""
 
+import argparse
+
 import numpy as np
 import scipy.sparse as sp
+from joblib import Parallel, delayed
 
 from ufselect.data import data_folder, read_labelled
 from ufselect.evaluation import judge_by_k_means
@@ -17,6 +20,29 @@ def paths_of_halves():
         raise SystemExit("no data: set UFSELECT_DATA to the folder of the .mat files")
     paths = sorted(folder.glob("*.mat"), key=lambda path: path.stem.lower())
     return {"development": paths[0::2], "reporting": paths[1::2]}
+
+
+def parse_options(description, repetitions):
+    """Return what the command line asks of a study of both halves."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--repetitions", type=int, default=repetitions)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--sets", help="names separated by commas; default: all")
+    return parser.parse_args()
+
+
+def studied_halves(study, options):
+    """Yield the name of either half and what the study found on each of its sets."""
+    wanted = options.sets.split(",") if options.sets else None
+    for half, paths in paths_of_halves().items():
+        paths = [path for path in paths if wanted is None or path.stem in wanted]
+        if paths:
+            yield (
+                half,
+                Parallel(n_jobs=options.jobs)(
+                    delayed(study)(path, options.repetitions) for path in paths
+                ),
+            )
 
 
 class Judged:

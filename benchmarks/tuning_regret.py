@@ -10,13 +10,11 @@ other.
     python benchmarks/tuning_regret.py [--repetitions 3] [--jobs 2] [--sets a,b]
 """
 
-import argparse
 import time
 import warnings
 
 import numpy as np
-from halves import Judged, cell, paths_of_halves
-from joblib import Parallel, delayed
+from halves import Judged, cell, parse_options, studied_halves
 from scipy.stats import rankdata
 from sklearn.cluster import KMeans
 
@@ -194,20 +192,9 @@ def beside(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--sets", help="names separated by commas; default: all")
-    options = parser.parse_args()
+    options = parse_options(__doc__, 3)
     start = time.perf_counter()
-    wanted = options.sets.split(",") if options.sets else None
-    for half, paths in paths_of_halves().items():
-        paths = [path for path in paths if wanted is None or path.stem in wanted]
-        if not paths:
-            continue
-        results = Parallel(n_jobs=options.jobs)(
-            delayed(study)(path, options.repetitions) for path in paths
-        )
+    for half, results in studied_halves(study, options):
         print(f"\n### Half for {half}: {', '.join(name for name, *_ in results)}\n")
         print("Beside them, at the same number of features: " + beside(results) + ".")
         for question in results[0][1]:

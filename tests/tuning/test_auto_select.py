@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from planted_designs import DESIGNS
 from scipy.io import loadmat
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
@@ -17,22 +18,6 @@ from ufselect.data import data_folder, planted, read_labelled
 from ufselect.evaluation import judge_by_k_means
 from ufselect.tuning.auto_select import lowered
 from ufselect.tuning.deciding import Following, UpperGroup, decide_number
-
-TALL = {"n_samples": 60, "n_useful": 15, "n_noise": 35}
-WIDE = {"n_samples": 40, "n_useful": 15, "n_noise": 135}
-SPARSE_IN_USE = {"n_samples": 90, "n_useful": 10, "n_noise": 90}
-DESIGNS = [
-    ("blobs", TALL),
-    ("blobs", WIDE),
-    ("blobs", SPARSE_IN_USE),
-    ("rings", TALL),
-    ("rings", SPARSE_IN_USE),
-    ("subspaces", TALL),
-    ("subspaces", SPARSE_IN_USE),
-    ("counts", TALL),
-    ("counts", WIDE),
-    ("counts", SPARSE_IN_USE),
-]
 
 
 def fitted(X, **parameters):

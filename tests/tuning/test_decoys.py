@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from planted_designs import DESIGNS, SPARSE_IN_USE, TALL, WIDE
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -20,22 +21,6 @@ from ufselect import (
 from ufselect.data import planted as planted_set
 from ufselect.tuning import false_selections
 from ufselect.tuning.decoys import false_among_best, with_decoys
-
-TALL = {"n_samples": 60, "n_useful": 15, "n_noise": 35}
-WIDE = {"n_samples": 40, "n_useful": 15, "n_noise": 135}
-SPARSE_IN_USE = {"n_samples": 90, "n_useful": 10, "n_noise": 90}
-DESIGNS = [
-    ("blobs", TALL),
-    ("blobs", WIDE),
-    ("blobs", SPARSE_IN_USE),
-    ("rings", TALL),
-    ("rings", SPARSE_IN_USE),
-    ("subspaces", TALL),
-    ("subspaces", SPARSE_IN_USE),
-    ("counts", TALL),
-    ("counts", WIDE),
-    ("counts", SPARSE_IN_USE),
-]
 
 
 @pytest.fixture
