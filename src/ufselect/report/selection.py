@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ufselect.experiments.records import versions_here
 from ufselect.report.page import html_page
 from ufselect.report.selection_collector import Collector, Extras, Progress, measured
 from ufselect.report.selection_features import Features
@@ -28,7 +29,7 @@ from ufselect.report.selection_parts import (
     Stable,
 )
 from ufselect.report.selection_subject import EFFORTS, Effort, Subject
-from ufselect.report.surroundings import parameters_of, versions
+from ufselect.report.surroundings import parameters_of
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.members import LARGEST_SEED, checked_selector, checked_table
 
@@ -216,7 +217,7 @@ def selection_report(
         table.shape,
         curve=ScoreCurve(ranked, scores, len(subject.chosen)),
         parameters=parameters_of(selector),
-        surroundings=versions() | {"seed of this report": str(seed)},
+        surroundings=versions_here() | {"seed of this report": str(seed)},
         command=command or f"{selector!r}.fit(X)",
         decisions=list(getattr(selector, "reasons_", ())),
         left_out=collected.left_out,

@@ -7,11 +7,11 @@ import numpy as np
 
 from ufselect.evaluation import Verdict
 from ufselect.evaluation.verdict import SIGNIFICANT
+from ufselect.experiments.records import versions_here
 from ufselect.report.drawing import printable, shortened
 from ufselect.report.selection import SelectionReport
 from ufselect.report.selection_parts import Frame
 from ufselect.report.selection_words import ABOUT, answer
-from ufselect.report.surroundings import versions
 from ufselect.report.tables import text_table
 from ufselect.tuning import AutoSelect
 
@@ -203,7 +203,7 @@ def selection_data(
         },
         "notes": {name: list(notes) for name, notes in report.notes.items()},
         "parameters": {name: value for name, (value, _) in report.parameters.items()},
-        "versions": versions(),
+        "versions": versions_here(),
         "command": report.command,
     }
 

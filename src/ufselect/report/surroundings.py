@@ -1,29 +1,7 @@
-"""What it takes to repeat a result: parameters and versions."""
+"""What it takes to repeat a result: the parameters of its selector."""
 
-import platform
-from importlib.metadata import version
 from inspect import signature
 from typing import Any
-
-from ufselect._version import __version__
-
-PACKAGES = ("numpy", "scipy", "scikit-learn")
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of all that takes part in a result.
-
-    Examples
-    --------
-    >>> list(versions())
-    ['ufselect', 'Python', 'numpy', 'scipy', 'scikit-learn', 'system']
-    """
-    return {
-        "ufselect": __version__,
-        "Python": platform.python_version(),
-        **{package: version(package) for package in PACKAGES},
-        "system": f"{platform.system()} {platform.machine()}",
-    }
 
 
 def parameters_of(estimator: Any) -> dict[str, tuple[str, str]]:
