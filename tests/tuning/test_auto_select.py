@@ -13,7 +13,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ufselect import MCFS, SCFS, AutoSelect, Consensus, LaplacianScore
+from ufselect import (
+    MCFS,
+    SCFS,
+    AutoSelect,
+    Consensus,
+    LaplacianScore,
+    RandomSelection,
+)
 from ufselect.data import data_folder, planted, read_labelled
 from ufselect.evaluation import judge_by_k_means
 from ufselect.tuning.auto_select import lowered
@@ -126,6 +133,13 @@ def test_by_default_scfs_ranks():
 
     # No group stands apart here, so that nothing is put behind.
     np.testing.assert_array_equal(selector.order_, expected.order_)
+
+
+def test_the_ranking_of_a_given_selector_stays_as_it_is(blobs):
+    selector = fitted(blobs.table, selector=RandomSelection(random_state=1))
+
+    np.testing.assert_array_equal(selector.order_, selector.selector_.order_)
+    assert selector.n_selected_ == 15
 
 
 def test_a_list_of_clusters_is_a_consensus(blobs):

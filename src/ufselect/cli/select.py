@@ -56,14 +56,15 @@ def run(options: argparse.Namespace) -> int:
 
 def _selector(options: argparse.Namespace) -> "AutoSelect":
     from ufselect import AutoSelect
-    from ufselect.tuning.as_ranked import AsRanked
     from ufselect.tuning.auto_select import DEFAULT_SELECTOR
 
-    # Who names a method gets its ranking and no other.
-    decider = AutoSelect if options.method is None else AsRanked
+    # Who names a method or its parameters gets its ranking and no other.
+    named = None
+    if options.method is not None or options.param:
+        named = named_selector(options.method or DEFAULT_SELECTOR, options.param)
     selector: AutoSelect = checked(
-        decider(
-            named_selector(options.method or DEFAULT_SELECTOR, options.param),
+        AutoSelect(
+            named,
             n_features_to_select=options.features or "auto",
             n_clusters=options.clusters or "auto",
             max_correlation=options.max_correlation,

@@ -46,7 +46,8 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     Parameters
     ----------
     selector : selector or None, default=None
-        Who ranks. None is ``SCFS``.
+        Who ranks. None is ``SCFS`` with the columns that stand apart put first, see
+        Notes; the ranking of a selector that is given stays as it is.
     n_features_to_select : int, float, None or "auto", default="auto"
         "auto" keeps the columns that follow the clusters, see Notes; otherwise the
         number of features, fraction of them, or None for half.
@@ -96,8 +97,8 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     into the two groups that differ most (Otsu). The upper group is kept, at most
     ``max_features`` of it and at least ten (or half of a narrow table). If the groups
     stand apart (the split explains 0.9 of the variance of the shares) the upper group
-    also comes first in the ranking: the regression of a selector takes up columns of
-    noise where all that is useful says the same.
+    also comes first in the ranking of the default selector: its regression takes up
+    columns of noise where all that is useful says the same.
 
     **Parameters** of the selector stay as they are. Choosing them, or a method, per
     data set by a label-free criterion was measured and did not pay; see docs/auto.md
@@ -223,7 +224,7 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         return copy.set_params(n_clusters=self.n_clusters_) if takes_clusters else copy
 
     def _group_first(self, scores: Float, following: Following) -> Float:
-        if not following.apart:
+        if self.selector is not None or not following.apart:
             return scores
         falling = np.argsort(-following.shares, kind="stable")
         return lowered(scores, falling[following.group.size :])
