@@ -33,7 +33,8 @@ from ufselect.tuning.members import (
     seeded,
 )
 
-# No consensus that was tried beats it on sets that were not used to try them.
+# No consensus that beats it on one half of the research data does so on the other; see
+# docs/auto.md.
 DEFAULT_SELECTOR = "SCFS"
 
 
