@@ -14,8 +14,14 @@ from numerics.naive import (
 
 from ufselect.matrix import as_matrix
 from ufselect.numerics import scfs_exact
+from ufselect.numerics.preparation import Prepared
 from ufselect.numerics.row_sparse import duality_gap, largest_penalty, row_norms
-from ufselect.numerics.scfs_exact import cluster_only, fit_exact, sample_products
+from ufselect.numerics.scfs_exact import (
+    ExactProblem,
+    cluster_only,
+    fit_exact,
+    sample_products,
+)
 
 SHAPES = [(40, 12), (24, 60)]
 
@@ -32,15 +38,9 @@ def fit(X, memberships, alpha, beta, *, intercept=True, **options):
     centred = matrix.affine(mean, np.ones(len(mean)))
     total = float(np.sum(centred.rows(slice(None)) ** 2))
     settings = {"max_iter": 300, "tol": 1e-7, "report": never} | options
-    return fit_exact(
-        memberships,
-        sample_products(centred, total),
-        centred if intercept else matrix,
-        alpha=alpha,
-        beta=beta,
-        intercept=intercept,
-        **settings,
-    )
+    problem = ExactProblem(Prepared(centred, matrix, 1.0), total, intercept=intercept)
+    partition = problem.partition(centred.beside(memberships))
+    return fit_exact(problem, partition, alpha=alpha, beta=beta, **settings)
 
 
 def problem(shape, intercept=True, start="random", strength=1.0, share=0.1, seed=0):
@@ -148,7 +148,11 @@ def test_coefficients_are_optimal_for_the_final_memberships(shape, intercept):
     norm = row_norms(found.coef).sum()
 
     np.testing.assert_allclose(found.proximity, pull, rtol=1e-6)
-    assert duality_gap(target, residual, beta / alpha, norm, pull.max()) <= 1e-3
+    fitted = target - residual
+    overlaps = np.vdot(target, fitted), np.sum(fitted**2)
+    gap = duality_gap(np.sum(target**2), overlaps, beta / alpha, norm, pull.max())
+
+    assert gap <= 1e-3
 
 
 @SHAPE
@@ -310,8 +314,11 @@ class TestProducts:
 def test_clustering_alone_finds_clusters_far_apart(shape):
     X, labels = planted(*shape, distance=20)
     X = X - X.mean(axis=0)
-    products = sample_products(as_matrix(X), float(np.sum(X**2)))
+    matrix, total = as_matrix(X), float(np.sum(X**2))
+    problem = ExactProblem(Prepared(matrix, matrix, 1.0), total, intercept=True)
+    partition = problem.partition(matrix.beside(soft_partition(shape[0], 3)))
 
-    found = cluster_only(soft_partition(shape[0], 3), products, 200).argmax(axis=1)
+    cluster_only(partition, total, 200)
+    found = partition.memberships.argmax(axis=1)
 
     assert len(set(zip(found, labels, strict=True))) == 3

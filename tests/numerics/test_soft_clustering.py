@@ -15,16 +15,19 @@ from numerics.naive import (
 )
 from sklearn.cluster import KMeans
 
+from ufselect.matrix import RowBlockMatrix, as_matrix
+from ufselect.matrix import base as matrix_base
+from ufselect.numerics.partitions import KernelPartition, RowPartition
+from ufselect.numerics.simplex import project_rows_to_simplex
 from ufselect.numerics.soft_clustering import (
-    Clustering,
+    ALIVE,
     Segment,
     best_step,
-    gradient,
     indicator,
-    kept_alive,
     memberships_of,
     refine_partition,
     self_expression,
+    slope_at,
 )
 
 WEIGHTS = arrays(
@@ -42,16 +45,74 @@ def as_partition(weights):
     return memberships
 
 
-def problem(n_samples=18, n_features=7, n_clusters=3, seed=0):
-    X, _ = planted(n_samples, n_features, n_clusters, seed)
-    X = X - X.mean(axis=0)
-    memberships = soft_partition(n_samples, n_clusters, seed)
-    fitted = np.random.default_rng(seed).normal(scale=0.3, size=memberships.shape)
-    return X @ X.T, memberships, fitted
+class Prediction:
+    """A regression that predicts ``X coef``."""
+
+    def __init__(self, X, coef):
+        self.X, self.coef = X, coef
+
+    def fitted(self):
+        return self.X @ self.coef
+
+    def full_coef(self):
+        return self.coef
+
+    def explained(self):
+        return np.sum(self.fitted() ** 2)
 
 
-def clustering_of(kernel, memberships):
-    return Clustering(memberships, kernel @ memberships)
+class Problem:
+    """A matrix, memberships, and what a regression predicts for the indicators."""
+
+    def __init__(self, n_samples=18, n_features=7, n_clusters=3, seed=0):
+        X, _ = planted(n_samples, n_features, n_clusters, seed)
+        self.X = X - X.mean(axis=0)
+        self.memberships = soft_partition(n_samples, n_clusters, seed)
+        coef = np.random.default_rng(seed).normal(size=(n_features, n_clusters))
+        self.regression = Prediction(self.X, 0.3 * coef / np.abs(self.X).max())
+        self.kernel, self.fitted = self.X @ self.X.T, self.regression.fitted()
+
+    def partition(self, kind, memberships=None):
+        if memberships is None:
+            memberships = self.memberships
+        partition = PARTITIONS[kind](self.X, memberships)
+        partition.aim(self.regression)
+        return partition
+
+    def value(self, memberships, alpha):
+        return partition_objective(self.kernel, memberships, self.fitted, alpha)
+
+
+def beside_kernel(X, memberships):
+    return KernelPartition(memberships, X @ X.T)
+
+
+def beside_rows(X, memberships):
+    matrix = as_matrix(X)
+    return RowPartition(matrix, matrix.beside(memberships))
+
+
+def beside_blocks(X, memberships):
+    matrix = RowBlockMatrix(X)
+    return RowPartition(matrix, matrix.beside(memberships))
+
+
+PARTITIONS = {
+    "kernel": beside_kernel,
+    "rows": beside_rows,
+    "blocks": beside_blocks,
+}
+
+
+@pytest.fixture(params=PARTITIONS)
+def kind(request, monkeypatch):
+    # Five rows of seven columns to a block.
+    monkeypatch.setattr(matrix_base, "BLOCK_BYTES", 8 * 5 * 7)
+    return request.param
+
+
+def sums_of(X, memberships):
+    return beside_rows(X, memberships).sums
 
 
 class TestReparametrisation:
@@ -93,11 +154,12 @@ class TestReparametrisation:
 
 class TestSelfExpression:
     @pytest.mark.parametrize("seed", range(3))
-    def test_it_is_the_error_of_the_full_projection(self, seed):
-        kernel, memberships, _ = problem(seed=seed)
+    def test_it_is_the_error_of_the_full_projection(self, kind, seed):
+        problem = Problem(seed=seed)
 
-        value = self_expression(clustering_of(kernel, memberships), np.trace(kernel))
-        expected = partition_objective(kernel, memberships, 0.0, 0.0)
+        sums = problem.partition(kind).sums
+        value = self_expression(sums, np.trace(problem.kernel))
+        expected = partition_objective(problem.kernel, problem.memberships, 0.0, 0.0)
 
         assert value == pytest.approx(expected, rel=1e-12)
 
@@ -106,7 +168,7 @@ class TestSelfExpression:
         model = KMeans(3, n_init=3, random_state=0).fit(X)
         crisp = one_hot(model.labels_)
 
-        value = self_expression(clustering_of(X @ X.T, crisp), np.sum(X**2))
+        value = self_expression(sums_of(X, crisp), np.sum(X**2))
 
         assert value == pytest.approx(model.inertia_, rel=1e-10)
 
@@ -116,8 +178,7 @@ class TestSelfExpression:
         shifted = X + np.arange(6.0)
 
         values = [
-            self_expression(clustering_of(Z @ Z.T, memberships), np.sum(Z**2))
-            for Z in (X, shifted)
+            self_expression(sums_of(Z, memberships), np.sum(Z**2)) for Z in (X, shifted)
         ]
 
         assert values[0] == pytest.approx(values[1], rel=1e-10)
@@ -126,28 +187,38 @@ class TestSelfExpression:
         points = np.repeat(np.random.default_rng(0).normal(size=(3, 4)), 5, axis=0)
         crisp = one_hot(np.repeat(np.arange(3), 5))
 
-        value = self_expression(clustering_of(points @ points.T, crisp), 0.0)
+        value = self_expression(sums_of(points, crisp), 0.0)
 
         assert value == 0.0
 
 
-class TestGradient:
+def gradient(problem, memberships, alpha):
+    """Return the slope with its parts put together."""
+    partition = problem.partition("kernel", memberships)
+    slope = slope_at(partition.sums, alpha)
+    return (
+        problem.kernel @ memberships @ slope.of_product
+        + memberships @ slope.of_memberships
+        - problem.fitted * slope.of_fitted
+        + slope.of_ones
+    )
+
+
+class TestSlope:
     @pytest.mark.parametrize("alpha", [0.0, 0.1, 50.0])
     @pytest.mark.parametrize("seed", range(3))
     def test_it_equals_central_differences(self, alpha, seed):
-        kernel, memberships, fitted = problem(seed=seed)
-        step = 1e-6
+        problem = Problem(seed=seed)
+        memberships, step = problem.memberships, 1e-6
 
         expected = np.empty_like(memberships)
         for place in np.ndindex(*memberships.shape):
             there, back = memberships.copy(), memberships.copy()
             there[place] += step
             back[place] -= step
-            expected[place] = (
-                partition_objective(kernel, there, fitted, alpha)
-                - partition_objective(kernel, back, fitted, alpha)
-            ) / (2 * step)
-        found = gradient(clustering_of(kernel, memberships), fitted, alpha)
+            rise = problem.value(there, alpha) - problem.value(back, alpha)
+            expected[place] = rise / (2 * step)
+        found = gradient(problem, memberships, alpha)
 
         np.testing.assert_allclose(
             found, expected, rtol=0, atol=1e-6 * np.abs(expected).max()
@@ -155,35 +226,76 @@ class TestGradient:
 
     @pytest.mark.parametrize("alpha", [0.0, 3.0])
     def test_it_equals_the_formula_with_full_products(self, alpha):
-        kernel, memberships, fitted = problem()
+        problem = Problem()
+        kernel, memberships = problem.kernel, problem.memberships
 
-        found = gradient(clustering_of(kernel, memberships), fitted, alpha)
-        expected = partition_gradient(kernel, memberships, fitted, alpha)
+        found = gradient(problem, memberships, alpha)
+        expected = partition_gradient(kernel, memberships, problem.fitted, alpha)
 
         np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
+    @pytest.mark.parametrize("step", [0.0, 0.4])
+    def test_its_product_with_a_direction_needs_sums_only(self, kind, step):
+        problem = Problem()
+        start = problem.memberships
+        there, partition = problem.partition(kind), problem.partition(kind)
+        before = slope_at(partition.sums, 2.0)
+        there.propose(before, 0.1)
+        there.move(1.0)
+        direction = there.memberships - start
 
-class TestSegment:
-    @pytest.mark.parametrize("alpha", [0.0, 2.0, 1e4])
-    def test_it_is_the_function_along_the_line(self, alpha):
-        kernel, memberships, fitted = problem()
-        direction = soft_partition(len(kernel), 3, seed=9) - memberships
-        steps = np.array([0.0, 1e-3, 0.25, 0.7, 1.0])
+        change = partition.propose(before, 0.1)
+        partition.move(step)
+        found = slope_at(partition.sums, 2.0).along(change, step)
+        expected = gradient(problem, start + step * direction, 2.0)
 
-        segment = Segment(
-            clustering_of(kernel, memberships),
-            direction,
-            kernel @ direction,
-            fitted,
-            alpha,
+        assert found == pytest.approx(np.vdot(direction, expected), rel=1e-9)
+
+
+class TestProposal:
+    @pytest.mark.parametrize("alpha", [0.0, 2.0])
+    @pytest.mark.parametrize("length", [1e-3, 1.0])
+    def test_it_is_the_projected_step(self, kind, alpha, length):
+        problem = Problem()
+        partition = problem.partition(kind)
+        step = problem.memberships - length * gradient(
+            problem, problem.memberships, alpha
         )
-        constant = np.trace(kernel) + alpha * np.sum(fitted**2)
-        expected = [
-            partition_objective(kernel, memberships + t * direction, fitted, alpha)
-            for t in steps
-        ]
 
-        np.testing.assert_allclose(segment(steps) + constant, expected, rtol=1e-10)
+        partition.propose(slope_at(partition.sums, alpha), length)
+        partition.move(1.0)
+        expected = project_rows_to_simplex(step)
+
+        assert expected.sum(axis=0).min() > 1e-3
+        np.testing.assert_allclose(partition.memberships, expected, atol=1e-10)
+
+    @pytest.mark.parametrize("alpha", [0.0, 2.0, 1e4])
+    def test_the_segment_is_the_function_along_the_line(self, kind, alpha):
+        problem = Problem()
+        partition = problem.partition(kind)
+        start, steps = problem.memberships, np.array([0.0, 1e-3, 0.25, 0.7, 1.0])
+
+        sums = partition.sums
+        change = partition.propose(slope_at(sums, alpha), 1e-2)
+        partition.move(1.0)
+        direction = partition.memberships - start
+        constant = np.trace(problem.kernel) + alpha * np.sum(problem.fitted**2)
+        found = Segment(sums, change, alpha)(steps) + constant
+        expected = [problem.value(start + t * direction, alpha) for t in steps]
+
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+    def test_sums_follow_the_moves(self, kind):
+        problem = Problem()
+        partition = problem.partition(kind)
+
+        for step in (0.3, 1.0, 0.7):
+            partition.propose(slope_at(partition.sums, 1.0), 0.1)
+            partition.move(step)
+        afresh = problem.partition("kernel", partition.memberships).sums
+
+        for found, expected in zip(partition.sums, afresh, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 class TestBestStep:
@@ -232,103 +344,60 @@ class TestRefining:
     @pytest.mark.parametrize("start", STARTS)
     @pytest.mark.parametrize("alpha", [0.0, 1.0, 1e4, 1e8, 1e12])
     @pytest.mark.parametrize("length", [1.0, 1e-8, 1e8])
-    def test_every_step_keeps_a_partition_and_never_rises(self, start, alpha, length):
-        kernel, _, fitted = problem()
-        clustering = clustering_of(kernel, STARTS[start])
-        value = partition_objective(kernel, clustering.memberships, fitted, alpha)
+    def test_every_step_keeps_a_partition_and_never_rises(
+        self, kind, start, alpha, length
+    ):
+        problem = Problem()
+        partition = problem.partition(kind, STARTS[start])
+        value = problem.value(STARTS[start], alpha)
 
         for _ in range(15):
-            clustering, length = refine_partition(
-                clustering,
-                fitted,
-                alpha,
-                kernel.__matmul__,
-                length=length,
-                max_steps=1,
-                tol=0.0,
+            length = refine_partition(
+                partition, alpha, length=length, max_steps=1, tol=0.0
             )
-            memberships = clustering.memberships
-            previous = value
-            value = partition_objective(kernel, memberships, fitted, alpha)
+            memberships = partition.memberships
+            previous, value = value, problem.value(memberships, alpha)
 
             assert value <= previous * (1 + 1e-12)
-            assert memberships.min() >= 0
+            assert memberships.min() >= -1e-15
             assert memberships.sum(axis=0).min() > 0
             np.testing.assert_allclose(memberships.sum(axis=1), 1, rtol=0, atol=1e-12)
 
-    def test_the_product_stays_that_of_the_memberships(self):
-        kernel, memberships, fitted = problem()
-
-        refined = refine_partition(
-            clustering_of(kernel, memberships),
-            fitted,
-            1.0,
-            kernel.__matmul__,
-            length=1.0,
-            max_steps=100,
-            tol=0.0,
-        ).clustering
-
-        np.testing.assert_allclose(
-            refined.product, kernel @ refined.memberships, rtol=1e-9, atol=1e-9
-        )
-
     @pytest.mark.parametrize("alpha", [0.0, 10.0])
-    def test_it_ends_where_no_projected_step_gains(self, alpha):
-        kernel, memberships, fitted = problem()
+    def test_it_ends_where_no_projected_step_gains(self, kind, alpha):
+        problem = Problem()
+        partition = problem.partition(kind)
 
-        refined = refine_partition(
-            clustering_of(kernel, memberships),
-            fitted,
-            alpha,
-            kernel.__matmul__,
-            length=1.0,
-            max_steps=2000,
-            tol=0.0,
-        ).clustering
-        slope = partition_gradient(kernel, refined.memberships, fitted, alpha)
-        possible = np.sum(slope * refined.memberships, axis=1) - slope.min(axis=1)
-        value = partition_objective(kernel, refined.memberships, fitted, alpha)
+        refine_partition(partition, alpha, length=1.0, max_steps=2000, tol=0.0)
+        memberships = partition.memberships
+        slope = partition_gradient(problem.kernel, memberships, problem.fitted, alpha)
+        possible = np.sum(slope * memberships, axis=1) - slope.min(axis=1)
 
-        assert possible.sum() <= 1e-3 * value
+        assert possible.sum() <= 1e-3 * problem.value(memberships, alpha)
 
-    def test_clusters_far_apart_are_found_from_random_memberships(self):
+    def test_clusters_far_apart_are_found_from_random_memberships(self, kind):
         X, labels = planted(18, 7, distance=20)
-        X = X - X.mean(axis=0)
-        kernel = X @ X.T
+        partition = PARTITIONS[kind](X - X.mean(axis=0), soft_partition(18, 3))
 
-        refined = refine_partition(
-            clustering_of(kernel, soft_partition(18, 3)),
-            np.zeros((18, 3)),
-            0.0,
-            kernel.__matmul__,
-            length=1.0,
-            max_steps=200,
-            tol=0.0,
-        ).clustering
-        found = refined.memberships.argmax(axis=1)
+        refine_partition(partition, 0.0, length=1.0, max_steps=200, tol=0.0)
+        found = partition.memberships.argmax(axis=1)
 
         assert len(set(zip(found, labels, strict=True))) == 3
 
-    def test_no_step_is_no_change(self):
-        kernel, memberships, fitted = problem()
-        start = clustering_of(kernel, memberships)
+    def test_no_step_is_no_change(self, kind):
+        problem = Problem()
+        partition = problem.partition(kind)
 
-        refined = refine_partition(
-            start, fitted, 1.0, kernel.__matmul__, length=1.0, max_steps=0, tol=0.0
-        )
+        refine_partition(partition, 1.0, length=1.0, max_steps=0, tol=0.0)
 
-        np.testing.assert_array_equal(refined.clustering.memberships, memberships)
+        np.testing.assert_array_equal(partition.memberships, problem.memberships)
 
+    def test_a_cluster_that_would_empty_is_kept_alive(self, kind):
+        problem = Problem()
+        partition = problem.partition(kind, empty_column(18, 1e-12))
 
-class TestKeptAlive:
-    def test_partitions_without_empty_clusters_are_left_alone(self):
-        memberships = soft_partition(10, 3)
+        partition.propose(slope_at(partition.sums, 0.0), 1e-30)
+        partition.move(1.0)
+        sizes = partition.memberships.sum(axis=0)
 
-        assert kept_alive(memberships) is memberships
-
-    def test_an_empty_cluster_receives_a_little(self):
-        memberships = kept_alive(empty_column(10, 0.0))
-
-        assert memberships.sum(axis=0).min() > 0
-        np.testing.assert_allclose(memberships.sum(axis=1), 1, rtol=1e-14)
+        assert sizes.min() >= 0.99 * ALIVE * 18 / 3

@@ -7,7 +7,7 @@ Products use the precision of the raw data; what they return is float64.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -17,6 +17,15 @@ from ufselect.matrix.sharing import once
 
 Float = NDArray[np.float64]
 Index = NDArray[np.intp]
+Arrays = tuple[Float, ...]
+
+# Thin arrays with a row for each sample, kept where the samples are: whoever holds
+# them may do nothing but hand them back to the matrix.
+Beside = Any
+
+# What is done with a block of samples: from the block, the rows beside it and further
+# arguments to new rows beside it, and arrays to be summed over all blocks.
+Step = Callable[..., tuple[Arrays, Arrays]]
 
 # Dense pieces cut from a matrix are kept near this size: large enough for BLAS to
 # run at full speed, small enough to vanish beside the data.
@@ -85,6 +94,33 @@ class DataMatrix(ABC):
     @abstractmethod
     def transpose_dot(self, left: Float) -> Float:
         """Return ``X.T @ left`` for an n x k array."""
+
+    def beside(self, *arrays: Float) -> Beside:
+        """Put thin arrays beside the samples."""
+        return arrays
+
+    def gather(self, beside: Beside) -> Float:
+        """Bring the first of the arrays beside the samples together."""
+        result: Float = beside[0]
+        return result
+
+    def pick(self, beside: Beside, index: Index) -> Float:
+        """Return some rows, in rising order, of the first array beside the samples."""
+        result: Float = beside[0][index]
+        return result
+
+    def over_rows(
+        self, step: Step, beside: Beside = (), *arguments: Any
+    ) -> tuple[Beside, Arrays]:
+        """Go through all samples once; return what is beside them then, and sums.
+
+        A step changes nothing it is given, for it may be done again.
+        """
+        return step(self, beside, *arguments)
+
+    def normal_dot(self, right: Float) -> Float:
+        """Return ``X.T @ (X @ right)``, in one pass over the samples."""
+        return self.over_rows(_normal_dot, (), right)[1][0]
 
     def columns(self, index: Index | slice) -> Float:
         """Return some columns as a dense n x a array, which is a copy."""
@@ -204,3 +240,7 @@ class DataMatrix(ABC):
         step = max(1, BLOCK_BYTES // (8 * max(1, other_length)))
         for start in range(0, length, step):
             yield slice(start, min(start + step, length))
+
+
+def _normal_dot(block: DataMatrix, rows: Arrays, right: Float) -> tuple[Arrays, Arrays]:
+    return (), (block.transpose_dot(block.dot(right)),)

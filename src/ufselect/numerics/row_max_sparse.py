@@ -14,7 +14,7 @@ from scipy.linalg import eigh, eigvalsh
 
 from ufselect.matrix import DataMatrix, DenseMatrix, Float, Index
 from ufselect.numerics.simplex import CACHED_VALUES
-from ufselect.numerics.working_set import LeastSquares, WideWorkingSet
+from ufselect.numerics.working_set import LeastSquares, Target, WideWorkingSet
 
 # The least number of features that may enter the working set at once.
 GROWTH = 100
@@ -249,7 +249,7 @@ class RowMaxRegression:
     ) -> None:
         self.factor = factor
         self.set = WideWorkingSet(DenseMatrix(factor), factor.shape[1])
-        self.set.set_target(factor)
+        self.set.set_target(Target.of(factor))
         self.proximity = np.zeros(factor.shape[1])
         self.last_penalty = largest_row_penalty(factor)
         self.history: list[float] = []

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ufselect.matrix.base import DataMatrix, Float
-from ufselect.numerics.working_set import Form, LeastSquares, working_set
+from ufselect.numerics.working_set import Form, LeastSquares, Target, working_set
 
 # The least number of features that may enter the working set at once.
 GROWTH = 100
@@ -22,7 +22,7 @@ REWEIGHTED_ROUNDS = 5
 
 
 class RowSparseSolution(NamedTuple):
-    """Coefficients, how near each feature is to the model, and a bound on the error.
+    """Coefficients, squared error, how near each feature is to the model, and a bound.
 
     ``proximity`` is ``2 |x_i'(Y - XW)| / penalty``: one for features in the model,
     below one for those outside. ``gap`` bounds the excess of the objective over its
@@ -30,7 +30,7 @@ class RowSparseSolution(NamedTuple):
     """
 
     coef: Float
-    fitted: Float
+    error: float
     proximity: Float
     gap: float
 
@@ -71,20 +71,30 @@ def largest_penalty(matrix: DataMatrix, target: Float) -> float:
 
 
 def duality_gap(
-    target: Float, residual: Float, penalty: float, norm: float, proximity: float
+    squared_target: float,
+    overlaps: tuple[float, float],
+    penalty: float,
+    norm: float,
+    proximity: float,
 ) -> float:
     """Return a bound on the distance to the minimum, relative to ``|Y|^2``.
 
     The residual, shortened until ``2 |x_i'R| <= penalty``, is feasible for the dual
-    problem ``maximise 2 <Y, R> - |R|^2``.
+    problem ``maximise 2 <Y, R> - |R|^2``. ``overlaps`` are ``<Y, X W>`` and
+    ``|X W|^2``, ``norm`` is ``|W|_21`` and ``proximity`` the largest of any feature.
     """
-    squared = float(np.vdot(residual, residual))
-    shared = float(np.vdot(target, residual))
+    squared = squared_error(squared_target, overlaps)
+    shared = squared_target - overlaps[0]
     shorter = 1.0 if proximity <= 1 else 1 / proximity
     if squared > 0:
         shorter = min(shorter, max(shared, 0.0) / squared)
     excess = squared + penalty * norm - 2 * shorter * shared + shorter**2 * squared
-    return excess / max(float(np.vdot(target, target)), np.finfo(np.float64).tiny)
+    return excess / max(squared_target, np.finfo(np.float64).tiny)
+
+
+def squared_error(squared_target: float, overlaps: tuple[float, float]) -> float:
+    """Return ``|Y - X W|^2``."""
+    return max(squared_target - 2 * overlaps[0] + overlaps[1], 0.0)
 
 
 class RowSparseRegression:
@@ -98,17 +108,29 @@ class RowSparseRegression:
     matrix : DataMatrix
     n_targets : int
     form : {"auto", "primal", "dual", "first-order"}, default="auto"
+    gram : ndarray of shape (p, p), optional
+        ``X'X``, where it is at hand.
     """
 
     def __init__(
-        self, matrix: DataMatrix, n_targets: int, *, form: Form = "auto"
+        self,
+        matrix: DataMatrix,
+        n_targets: int,
+        *,
+        form: Form = "auto",
+        gram: Float | None = None,
     ) -> None:
-        self._set = working_set(matrix, n_targets, form)
+        self._set = working_set(matrix, n_targets, form, gram)
         self._curvature = 0.0
+
+    @property
+    def needs_values(self) -> bool:
+        """Whether a target has to come with its values."""
+        return self._set.needs_values
 
     def solve(
         self,
-        target: Float,
+        target: Target,
         penalty: float,
         *,
         tol: float = 1e-6,
@@ -125,12 +147,23 @@ class RowSparseRegression:
             self._descend(penalty, accelerated=10 * effort, reweight=reweight)
         return self._solution(penalty)
 
-    def improve(self, target: Float, penalty: float) -> Float:
-        """Lower the objective a little at little cost; return the fitted ``X W``."""
+    def improve(self, target: Target, penalty: float) -> None:
+        """Lower the objective a little at little cost."""
         self._set.set_target(target)
         self._admit(2 * row_norms(self._set.correlation()) / penalty)
         self._descend(penalty, accelerated=10, reweight=True)
+
+    def full_coef(self) -> Float:
+        """Return W, with a row for every feature."""
+        return self._set.full_coef()
+
+    def fitted(self) -> Float:
+        """Return ``X W``."""
         return self._set.fitted()
+
+    def explained(self) -> float:
+        """Return ``|X W|^2``."""
+        return self._set.overlaps()[1]
 
     def norm(self) -> float:
         """Return ``|W|_21``."""
@@ -138,11 +171,11 @@ class RowSparseRegression:
 
     def _solution(self, penalty: float) -> RowSparseSolution:
         proximity = 2 * row_norms(self._set.correlation()) / penalty
-        fitted = self._set.fitted()
-        target = self._set.target
+        squared, overlaps = self._set.target.squared, self._set.overlaps()
         largest = float(proximity.max())
-        gap = duality_gap(target, target - fitted, penalty, self.norm(), largest)
-        return RowSparseSolution(self._set.full_coef(), fitted, proximity, gap)
+        gap = duality_gap(squared, overlaps, penalty, self.norm(), largest)
+        error = squared_error(squared, overlaps)
+        return RowSparseSolution(self._set.full_coef(), error, proximity, gap)
 
     def _admit(self, proximity: Float) -> bool:
         """Let the features that violate optimality most into the working set."""

@@ -10,18 +10,22 @@ changes nothing but a constant in the step for P.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ufselect.matrix.base import DataMatrix, Float
-from ufselect.numerics.row_sparse import RowSparseRegression, largest_penalty
-from ufselect.numerics.soft_clustering import (
-    Clustering,
-    indicator,
-    refine_partition,
-    self_expression,
+from ufselect.matrix.base import Beside, DataMatrix, Float
+from ufselect.numerics.partitions import KernelPartition, RowPartition, SoftPartition
+from ufselect.numerics.preparation import Prepared
+from ufselect.numerics.row_sparse import RowSparseRegression, row_norms
+from ufselect.numerics.soft_clustering import refine_partition, self_expression
+from ufselect.numerics.starts import (
+    LARGEST_SAMPLE,
+    refuse_too_few_distinct,
+    start_beside_rows,
+    start_from_components,
 )
+from ufselect.numerics.working_set import reads_full_gram
 
 Multiply = Callable[[Float], Float]
 Report = Callable[[int, float], bool]
@@ -38,11 +42,16 @@ SMALL = 4096
 class ExactFit(NamedTuple):
     """What the alternation ends with."""
 
-    memberships: Float
+    partition: SoftPartition
     coef: Float
     proximity: Float
     history: list[float]
     converged: bool
+
+    @property
+    def memberships(self) -> Any:
+        """The soft partition, n x c."""
+        return self.partition.memberships
 
 
 class Products(NamedTuple):
@@ -71,40 +80,85 @@ def sample_products(matrix: DataMatrix, total: float) -> Products:
     return Products(multiply, total, None)
 
 
-def cluster_only(memberships: Float, products: Products, max_steps: int = 50) -> Float:
-    """Return a soft partition that lowers ``|X - G G'X|^2`` alone."""
-    nothing = np.zeros_like(memberships)
-    start = Clustering(memberships, products.multiply(memberships))
-    tol = 1e-5 * products.total
-    found = refine_partition(
-        start, nothing, 0.0, products.multiply, length=1.0, max_steps=max_steps, tol=tol
-    )
-    return found.clustering.memberships
+class ExactProblem:
+    """The data of Eq. 8, in the form that is cheapest.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        Its centred matrix is the X of the first term, and with an intercept also
+        that of the second.
+    total : float
+        ``|X|^2`` in the first term.
+    intercept : bool
+    """
+
+    def __init__(self, prepared: Prepared, total: float, *, intercept: bool) -> None:
+        self.matrix, self.intercept = prepared.centred, intercept
+        self.regressors = prepared.centred if intercept else prepared.uncentred
+        self.products = sample_products(self.matrix, total)
+        # Made once for all starts.
+        self.gram: Float | None = None
+        if reads_full_gram(self.regressors.shape):
+            self.gram = self.regressors.feature_gram()
+
+    def regression(self, n_targets: int) -> RowSparseRegression:
+        """Return the second term, to be solved for one G after another."""
+        return RowSparseRegression(self.regressors, n_targets, gram=self.gram)
+
+    def partition(self, memberships: Beside) -> KernelPartition | RowPartition:
+        """Return a partition beside the Gram matrix of samples, or beside their rows.
+
+        ``memberships`` are beside the rows of the matrix.
+        """
+        if self.products.gram is not None:
+            gathered = self.matrix.gather(memberships)
+            return KernelPartition(gathered, self.products.gram)
+        first, second = self.matrix, self.regressors
+        offset = (first.shift - second.shift) * first.scale
+        return RowPartition(self.matrix, memberships, offset)
+
+    def clustered(
+        self, n_clusters: int, random: np.random.RandomState
+    ) -> KernelPartition | RowPartition:
+        """Return the clusters of k-means in the leading components."""
+        n_samples = self.matrix.shape[0]
+        if n_samples <= LARGEST_SAMPLE:
+            refuse_too_few_distinct(self.matrix, n_clusters)
+            multiply = self.products.multiply
+            start = start_from_components(multiply, n_samples, n_clusters, random)
+            return self.partition(self.matrix.beside(start))
+        gram = self.gram if self.intercept else None
+        return self.partition(start_beside_rows(self.matrix, n_clusters, random, gram))
 
 
-def useful_penalty(matrix: DataMatrix, memberships: Float, size: float) -> float:
+def cluster_only(partition: SoftPartition, total: float, max_steps: int = 50) -> None:
+    """Lower ``|X - G G'X|^2`` alone."""
+    refine_partition(partition, 0.0, length=1.0, max_steps=max_steps, tol=1e-5 * total)
+
+
+def useful_penalty(cross: Float, size: float) -> float:
     """Return the penalty from which on W = 0, or say that any penalty does that.
 
-    ``size`` is ``|X - mean|``, next to which rounding is told from correlation.
+    ``cross`` is ``X'G``, and ``size`` is ``|X - mean|``, next to which rounding is told
+    from correlation.
     """
-    largest = largest_penalty(matrix, indicator(memberships))
+    largest = 2 * float(row_norms(cross).max())
     if largest <= 1e-10 * size:
         raise ValueError(
             "No feature is related to the clusters that the fit starts from, so that "
-            f'beta="auto" has no scale (n_clusters={memberships.shape[1]}); use more '
+            f'beta="auto" has no scale (n_clusters={cross.shape[1]}); use more '
             "clusters or an init whose clusters differ."
         )
     return largest
 
 
 def fit_exact(
-    memberships: Float,
-    products: Products,
-    regressors: DataMatrix,
+    problem: ExactProblem,
+    partition: SoftPartition,
     *,
     alpha: float,
     beta: float,
-    intercept: bool,
     max_iter: int,
     tol: float,
     report: Report,
@@ -113,57 +167,47 @@ def fit_exact(
 
     Parameters
     ----------
-    memberships : ndarray of shape (n, c)
-        Soft partition to start from.
-    products : Products
-        Of the matrix in the first term.
-    regressors : DataMatrix
-        The matrix in the second term, centred if there is an intercept.
+    problem : ExactProblem
+    partition : SoftPartition
+        To start from; it is changed.
     alpha, beta : float
-    intercept : bool
     max_iter : int
     tol : float
     report : callable
         Called with the iteration and the objective; returning True stops the fit.
     """
-    regression = RowSparseRegression(regressors, memberships.shape[1])
-    clustering = Clustering(memberships, products.multiply(memberships))
-    penalty = beta / alpha
-    length = 1.0
+    regression = problem.regression(len(partition.sums.sizes))
+    intercept, total = problem.intercept, problem.products.total
+    values = regression.needs_values
+    penalty, length = beta / alpha, 1.0
     history: list[float] = []
     converged = False
 
-    def objective(fitted: Float, norm: float) -> float:
-        error = np.vdot(target, target) - intercept
-        error += np.vdot(fitted, fitted) - 2 * np.vdot(target, fitted)
-        expression = self_expression(clustering, products.total)
-        return expression + alpha * max(float(error), 0.0) + beta * norm
+    def objective() -> float:
+        sums = partition.sums
+        error = np.sum(np.diag(sums.overlap) / sums.sizes) - intercept
+        error += partition.explained
+        error -= 2 * np.sum(sums.agreement / np.sqrt(sums.sizes))
+        expression = self_expression(sums, total)
+        return expression + alpha * max(float(error), 0.0) + beta * regression.norm()
 
     for iteration in range(max_iter):
-        target = indicator(clustering.memberships)
-        fitted = regression.improve(_centred(target, intercept), penalty)
-        clustering, length = refine_partition(
-            clustering,
-            fitted,
+        regression.improve(partition.target(intercept, values=values), penalty)
+        partition.aim(regression)
+        length = refine_partition(
+            partition,
             alpha,
-            products.multiply,
             length=length,
             max_steps=PARTITION_STEPS,
-            tol=0.01 * tol * products.total,
+            tol=0.01 * tol * total,
         )
-        target = indicator(clustering.memberships)
-        history.append(objective(fitted, regression.norm()))
+        history.append(objective())
         fell = history[-2] - history[-1] if iteration else np.inf
         converged = fell < tol * history[-1]
         if report(iteration, history[-1]) or converged:
             break
-    solution = regression.solve(_centred(target, intercept), penalty, tol=FINAL_GAP)
-    final = objective(solution.fitted, regression.norm())
-    history[-1] = min(history[-1], final)
-    return ExactFit(
-        clustering.memberships, solution.coef, solution.proximity, history, converged
-    )
-
-
-def _centred(target: Float, intercept: bool) -> Float:
-    return target - target.mean(axis=0) if intercept else target
+    target = partition.target(intercept, values=values)
+    solution = regression.solve(target, penalty, tol=FINAL_GAP)
+    partition.aim(regression)
+    history[-1] = min(history[-1], objective())
+    return ExactFit(partition, solution.coef, solution.proximity, history, converged)

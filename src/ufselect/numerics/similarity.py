@@ -17,6 +17,7 @@ from ufselect.numerics.row_sparse import (
     largest_penalty,
     row_norms,
 )
+from ufselect.numerics.working_set import Target
 
 Report = Callable[[int, float], bool]
 
@@ -106,9 +107,10 @@ def row_sparse_columns(
 ) -> SparseFit:
     """Minimise ``1/2 |Y - X W|^2 + lam |W|_21`` for one lam."""
     regression = RowSparseRegression(matrix, target.shape[1])
+    goal = Target.of(target)
     # The regression has no half before its squared error.
-    solution = regression.solve(target, 2 * lam, tol=tol, max_rounds=max_rounds)
-    return _sparse_fit(solution, target, lam, [])
+    solution = regression.solve(goal, 2 * lam, tol=tol, max_rounds=max_rounds)
+    return _sparse_fit(solution, lam, [])
 
 
 def row_sparse_search(
@@ -122,6 +124,7 @@ def row_sparse_search(
 ) -> SparseFit:
     """Halve the interval of lam until about n_wanted rows of W are not zero."""
     regression = RowSparseRegression(matrix, target.shape[1])
+    goal = Target.of(target)
     largest = largest_penalty(matrix, target) / 2
     lowest, highest, share = 0.0, 1.0, FIRST_SHARE
     best: SparseFit | None = None
@@ -129,8 +132,8 @@ def row_sparse_search(
     history: list[float] = []
     for trial in range(N_TRIALS):
         lam = share * largest
-        solution = regression.solve(target, 2 * lam, tol=tol, max_rounds=max_rounds)
-        fit = _sparse_fit(solution, target, lam, history)
+        solution = regression.solve(goal, 2 * lam, tol=tol, max_rounds=max_rounds)
+        fit = _sparse_fit(solution, lam, history)
         found = int(np.count_nonzero(fit.coef.any(axis=1)))
         if abs(found - n_wanted) < best_distance:
             best, best_distance = fit, abs(found - n_wanted)
@@ -144,10 +147,9 @@ def row_sparse_search(
 
 
 def _sparse_fit(
-    solution: RowSparseSolution, target: Float, lam: float, history: list[float]
+    solution: RowSparseSolution, lam: float, history: list[float]
 ) -> SparseFit:
     """Return the fit, and append its objective to the history that it shares."""
-    error = float(np.sum((target - solution.fitted) ** 2))
     norm = float(row_norms(solution.coef).sum())
-    history.append(error / 2 + lam * norm)
+    history.append(solution.error / 2 + lam * norm)
     return SparseFit(solution.coef, solution.proximity, lam, solution.gap, history)

@@ -8,28 +8,21 @@ matrices with ``G G'1 = 1`` and no zero column. With ``K = X X'`` the function
         = tr(K) - 2 tr(Q) + sum(Q * C) + alpha (tr(C) - 2 <G, T> + |T|^2),
     Q = G'KG,  C = G'G
 
-is minimised over P by projected gradient steps of Barzilai-Borwein length. Along a
-segment ``P + t D`` it is a function of c x c matrices only, so that a search for the
-best t needs no further product with K.
+is minimised over P by projected gradient steps of Barzilai-Borwein length. All that
+is decided on the way (how far along a segment ``P + t D``, how long the next step) is
+read off sums over the samples, of c x c numbers or fewer; only the steps themselves
+touch the rows of P, wherever these are kept.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ufselect.matrix.base import Float, column_sums
-from ufselect.numerics.simplex import project_rows_to_simplex
 
 # Share of the uniform partition mixed into a step that would empty a cluster.
 ALIVE = 1e-6
-
-
-class Clustering(NamedTuple):
-    """A soft partition with its product ``K P``, kept to save the next one."""
-
-    memberships: Float
-    product: Float
 
 
 def indicator(memberships: Float) -> Float:
@@ -52,80 +45,107 @@ def normalised_memberships(indicators: Float, start: Float) -> Float:
     return np.where(sums > 0, memberships / np.where(sums > 0, sums, 1.0), start)
 
 
-def self_expression(clustering: Clustering, total: float) -> float:
+class Sums(NamedTuple):
+    """Sums over the samples: ``P'1``, ``P'P``, ``P'KP`` and the diagonal of ``P'T``."""
+
+    sizes: Float
+    overlap: Float
+    similarity: Float
+    agreement: Float
+
+    def moved(self, change: "Change", step: float) -> "Sums":
+        """Return the sums at ``P + t D``."""
+        return Sums(
+            self.sizes + step * change.sizes,
+            _quadratic(self.overlap, change.overlap, change.square, step),
+            _quadratic(self.similarity, change.cross, change.similarity, step),
+            self.agreement + step * change.agreement,
+        )
+
+
+class Change(NamedTuple):
+    """Sums along D: ``D'1, P'D, D'D, P'KD, D'KD`` and the diagonal of ``D'T``."""
+
+    sizes: Float
+    overlap: Float
+    square: Float
+    cross: Float
+    similarity: Float
+    agreement: Float
+
+
+def _quadratic(
+    constant: Float, linear: Float, square: Float, step: float | Float
+) -> Float:
+    return constant + step * (linear + linear.T + step * square)
+
+
+def self_expression(sums: Sums, total: float) -> float:
     """Return ``|X - G G'X|^2``, where total is ``|X|^2``."""
-    memberships, product = clustering
-    root = np.sqrt(column_sums(memberships))
-    similarity = (memberships.T @ product) / np.outer(root, root)
-    overlap = (memberships.T @ memberships) / np.outer(root, root)
+    outer = _outer_root(sums)
+    similarity, overlap = sums.similarity / outer, sums.overlap / outer
     value = total - 2 * np.trace(similarity) + np.sum(similarity * overlap)
     return max(float(value), 0.0)
 
 
-def gradient(clustering: Clustering, fitted: Float, alpha: float) -> Float:
-    """Return the gradient with respect to P of the function above at T = fitted.
+class Slope(NamedTuple):
+    """The gradient with respect to P, as ``K P A + P B - T diag(d) + 1 r'``.
 
     With ``H = -4 KG + 2 KG C + 2 G Q + 2 alpha (G - T)``, the gradient with respect
     to G, it is ``H / sqrt(s) - (column sums of H * G) / (2 s)``, s the cluster sizes.
     """
-    memberships, product = clustering
-    sizes = column_sums(memberships)
-    root = np.sqrt(sizes)
-    outer = np.outer(root, root)
-    identity = np.eye(len(sizes))
-    overlap = (memberships.T @ memberships) / outer
-    similarity = (memberships.T @ product) / outer
-    result = product @ ((2 * overlap - 4 * identity) / outer)
-    result += memberships @ ((2 * similarity + 2 * alpha * identity) / outer)
-    if alpha:
-        result -= fitted * (2 * alpha / root)
-    result -= np.einsum("ij,ij->j", result, memberships) / (2 * sizes)
-    return result
+
+    of_product: Float
+    of_memberships: Float
+    of_fitted: Float
+    of_ones: Float
+
+    def along(self, change: Change, step: float = 0.0) -> float:
+        """Return the inner product of D with this slope, taken at ``P + step D``."""
+        product = change.cross.T + step * change.similarity
+        memberships = change.overlap.T + step * change.square
+        return float(
+            np.sum(product * self.of_product.T)
+            + np.sum(memberships * self.of_memberships.T)
+            - change.agreement @ self.of_fitted
+            + change.sizes @ self.of_ones
+        )
+
+
+def slope_at(sums: Sums, alpha: float) -> Slope:
+    """Return what the gradient is made of."""
+    root, outer = np.sqrt(sums.sizes), _outer_root(sums)
+    identity = np.eye(len(root))
+    of_product = (2 * sums.overlap / outer - 4 * identity) / outer
+    of_memberships = (2 * sums.similarity / outer + 2 * alpha * identity) / outer
+    of_fitted = 2 * alpha / root
+    columns = np.einsum("jk,kj->j", sums.similarity, of_product)
+    columns += np.einsum("jk,kj->j", sums.overlap, of_memberships)
+    columns -= sums.agreement * of_fitted
+    return Slope(of_product, of_memberships, of_fitted, -columns / (2 * sums.sizes))
+
+
+def _outer_root(sums: Sums) -> Float:
+    root = np.sqrt(sums.sizes)
+    return np.outer(root, root)
 
 
 class Segment:
     """The function above along ``P + t D``, up to a constant."""
 
-    def __init__(
-        self,
-        clustering: Clustering,
-        direction: Float,
-        direction_product: Float,
-        fitted: Float,
-        alpha: float,
-    ) -> None:
-        memberships, product = clustering
-        cross = memberships.T @ direction_product
-        shared = memberships.T @ direction
-        self.alpha = alpha
-        self.sizes = column_sums(memberships), column_sums(direction)
-        self.similarity = (
-            memberships.T @ product,
-            cross + cross.T,
-            direction.T @ direction_product,
-        )
-        self.overlap = (
-            memberships.T @ memberships,
-            shared + shared.T,
-            direction.T @ direction,
-        )
-        self.agreement = (
-            np.einsum("ij,ij->j", memberships, fitted),
-            np.einsum("ij,ij->j", direction, fitted),
-        )
+    def __init__(self, sums: Sums, change: Change, alpha: float) -> None:
+        self.sums, self.change, self.alpha = sums, change, alpha
 
     def __call__(self, steps: Float) -> Float:
         """Return the values at several t, which share one vectorised evaluation."""
-        t = steps[:, np.newaxis, np.newaxis]
-        root = np.sqrt(self.sizes[0] + steps[:, np.newaxis] * self.sizes[1])
+        sums, change, t = self.sums, self.change, steps[:, np.newaxis]
+        root = np.sqrt(sums.sizes + t * change.sizes)
         outer = root[:, :, np.newaxis] * root[:, np.newaxis, :]
-        similarity = (
-            self.similarity[0] + t * (self.similarity[1] + t * self.similarity[2])
-        ) / outer
-        overlap = (
-            self.overlap[0] + t * (self.overlap[1] + t * self.overlap[2])
-        ) / outer
-        agreement = self.agreement[0] + steps[:, np.newaxis] * self.agreement[1]
+        t = t[:, :, np.newaxis]
+        similarity = _quadratic(sums.similarity, change.cross, change.similarity, t)
+        similarity /= outer
+        overlap = _quadratic(sums.overlap, change.overlap, change.square, t) / outer
+        agreement = sums.agreement + steps[:, np.newaxis] * change.agreement
         return (
             -2 * np.trace(similarity, axis1=1, axis2=2)
             + np.sum(similarity * overlap, axis=(1, 2))
@@ -153,77 +173,63 @@ def best_step(segment: Callable[[Float], Float]) -> float:
     return float(around[refined.argmin()])
 
 
-def kept_alive(memberships: Float) -> Float:
-    """Keep every cluster above a small size by mixing in the uniform partition."""
-    n_samples, n_clusters = memberships.shape
-    floor = ALIVE * n_samples / n_clusters
-    if column_sums(memberships).min() >= floor:
-        return memberships
-    return (1 - ALIVE) * memberships + ALIVE / n_clusters
+class Partition(Protocol):
+    """A soft partition, wherever its rows are; see ``partitions``."""
 
+    @property
+    def sums(self) -> Sums:
+        """The sums over its samples."""
 
-class Refined(NamedTuple):
-    """A better clustering, and the step length to begin the next call with."""
+    def propose(self, slope: Slope, length: float) -> Change:
+        """Project a step against the slope; return the sums along it."""
 
-    clustering: Clustering
-    length: float
+    def move(self, step: float) -> None:
+        """Go so far along what was proposed last."""
 
 
 def refine_partition(
-    clustering: Clustering,
-    fitted: Float,
-    alpha: float,
-    multiply: Callable[[Float], Float],
-    *,
-    length: float,
-    max_steps: int,
-    tol: float,
-) -> Refined:
+    partition: Partition, alpha: float, *, length: float, max_steps: int, tol: float
+) -> float:
     """Lower the function above by projected gradient steps; it never rises.
 
     Parameters
     ----------
-    clustering : Clustering
-        Start.
-    fitted : ndarray of shape (n, c)
-        T, what the regression predicts for G.
+    partition : Partition
+        Start; it is changed.
     alpha : float
-    multiply : callable
-        ``B -> K B``.
     length : float
         Length of the first step, as returned by an earlier call.
     max_steps : int
     tol : float
         Stop after a step that gains less.
+
+    Returns
+    -------
+    length : float
+        The step length to begin the next call with.
     """
-    # Own copies, changed in place: such arrays are what memory goes to.
-    clustering = Clustering(clustering.memberships.copy(), clustering.product.copy())
-    memberships, product = clustering
-    slope = gradient(clustering, fitted, alpha)
+    slope = slope_at(partition.sums, alpha)
     for _ in range(max_steps):
-        direction = kept_alive(project_rows_to_simplex(memberships - length * slope))
-        direction -= memberships
-        moved = multiply(direction)
-        segment = Segment(clustering, direction, moved, fitted, alpha)
+        change = partition.propose(slope, length)
+        segment = Segment(partition.sums, change, alpha)
         step = best_step(segment)
         if step == 0.0:
             break
         before, after = segment(np.array([0.0, step]))
-        direction *= step
-        moved *= step
-        memberships += direction
-        product += moved
+        partition.move(step)
         if before - after <= tol:
             break
-        previous, slope = slope, gradient(clustering, fitted, alpha)
-        previous -= slope
-        length = spectral_length(direction, previous, length)
-    return Refined(clustering, length)
+        previous, slope = slope, slope_at(partition.sums, alpha)
+        rise = slope.along(change, step) - previous.along(change)
+        length = spectral_length(step, change, rise, length)
+    return length
 
 
-def spectral_length(move: Float, slope_fall: Float, fallback: float) -> float:
-    """Return the Barzilai-Borwein length after a move that changed the slope."""
-    curvature = -np.vdot(move, slope_fall)
-    if curvature <= 0:
+def spectral_length(
+    step: float, change: Change, slope_rise: float, fallback: float
+) -> float:
+    """Return the Barzilai-Borwein length after a step that changed the slope."""
+    if slope_rise <= 0:
         return 4 * fallback
-    return float(np.clip(np.vdot(move, move) / curvature, 1e-10, 1e10))
+    length = step * float(np.trace(change.square)) / slope_rise
+    return float(np.clip(length, 1e-10, 1e10))

@@ -9,8 +9,16 @@ from scipy.special import softmax
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_array
+from sklearn.utils.random import sample_without_replacement
 
-from ufselect.matrix.base import DataMatrix, Float, Index
+from ufselect.matrix.base import (
+    Arrays,
+    Beside,
+    DataMatrix,
+    Float,
+    Index,
+    column_sums,
+)
 
 # More samples than this do not make a better start, only a slower one.
 LARGEST_SAMPLE = 5000
@@ -106,6 +114,71 @@ def leading_components(
     values, vectors = np.linalg.eigh(basis.T @ multiply(basis))
     leading = slice(max(width - n_components, 0), None)
     return basis @ (vectors[:, leading] * np.sqrt(np.maximum(values[leading], 0.0)))
+
+
+def start_beside_rows(
+    matrix: DataMatrix,
+    n_clusters: int,
+    random: np.random.RandomState,
+    gram: Float | None = None,
+) -> Beside:
+    """Return such clusters for many samples, wherever these are kept.
+
+    Components are found on the side of the features, and k-means sees a sample.
+
+    Parameters
+    ----------
+    matrix : DataMatrix
+        Centred.
+    n_clusters : int
+    random : RandomState
+    gram : ndarray of shape (p, p), optional
+        ``X'X``, where it is at hand.
+    """
+    multiply = gram.__matmul__ if gram is not None else matrix.normal_dot
+    axes = leading_axes(multiply, matrix.shape[1], n_clusters, random)
+    points, _ = matrix.over_rows(_scores, (), axes)
+    n_seen = min(matrix.shape[0], LARGEST_SAMPLE)
+    seen = sample_without_replacement(matrix.shape[0], n_seen, random_state=random)
+    sample = matrix.pick(points, np.sort(seen))
+    if len(np.unique(sample, axis=0)) < n_clusters:
+        refuse_too_few_distinct(matrix, n_clusters)
+    model = KMeans(n_clusters, n_init=10, random_state=random).fit(sample)
+    clusters, (sizes,) = matrix.over_rows(_nearest, points, model.cluster_centers_)
+    if sizes.min() == 0:
+        labels = matrix.gather(clusters).argmax(axis=1)
+        labels = with_every_cluster(labels, n_clusters)
+        return matrix.beside(crisp_memberships(labels, n_clusters))
+    return clusters
+
+
+def _scores(block: DataMatrix, rows: Arrays, axes: Float) -> tuple[Arrays, Arrays]:
+    return (block.dot(axes),), ()
+
+
+def _nearest(block: DataMatrix, rows: Arrays, centres: Float) -> tuple[Arrays, Arrays]:
+    labels = pairwise_distances_argmin(rows[0], centres)
+    memberships = crisp_memberships(labels, len(centres))
+    return (memberships,), (column_sums(memberships),)
+
+
+def leading_axes(
+    multiply: Callable[[Float], Float],
+    n_features: int,
+    n_axes: int,
+    random: np.random.RandomState,
+    n_rounds: int = 8,
+) -> Float:
+    """Return about the leading principal axes, p x a, by subspace iteration.
+
+    ``multiply`` is ``B -> X'X B`` for centred X.
+    """
+    width = min(n_axes + 8, n_features)
+    basis = random.standard_normal((n_features, width))
+    for _ in range(n_rounds):
+        basis = np.linalg.qr(multiply(basis))[0]
+    _, vectors = np.linalg.eigh(basis.T @ multiply(basis))
+    return basis @ vectors[:, max(width - n_axes, 0) :]
 
 
 def k_means_centres(

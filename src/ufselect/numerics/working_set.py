@@ -6,7 +6,7 @@
 """
 
 from abc import ABC, abstractmethod
-from typing import Literal
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -34,13 +34,40 @@ def choose_form(n_samples: int, n_columns: int, n_targets: int) -> Form:
     return "primal" if primal <= dual else "dual"
 
 
+class Target(NamedTuple):
+    """What a regression aims at: ``|Y|^2``, ``X'Y``, and Y, or one of the latter two.
+
+    The rows of Y may be out of reach, beside those of X.
+    """
+
+    squared: float
+    cross: Float | None
+    values: Float | None
+
+    @classmethod
+    def of(cls, values: Float) -> Self:
+        """Return the target with these values."""
+        return cls(float(np.vdot(values, values)), None, values)
+
+    def cross_with(self, matrix: DataMatrix) -> Float:
+        """Return ``X'Y``."""
+        if self.cross is not None:
+            return self.cross
+        return matrix.transpose_dot(self.given_values())
+
+    def given_values(self) -> Float:
+        """Return Y, which whoever asks has to know to be there."""
+        assert self.values is not None
+        return self.values
+
+
 class LeastSquares(ABC):
     """``|Z W - Y|^2`` for the columns Z of a working set.
 
     ``cross`` is ``Z'Y`` and ``squared_target`` is ``|Y|^2``.
     """
 
-    target: Float
+    target: Target
     cross: Float
     squared_target: float
 
@@ -113,26 +140,33 @@ class DualLeastSquares(FirstOrderLeastSquares):
     """The form that factors an n x n matrix."""
 
     def reweighted(self, slack: Float) -> Float:
-        return ridge_through_samples(self.columns, self.target, slack)[0]
+        return ridge_through_samples(self.columns, self.target.given_values(), slack)[0]
 
 
 class WorkingSet(ABC):
     """Some features of a matrix, and what the rest would add to them."""
 
+    # Whether Y itself has to be there, or ``X'Y`` is enough.
+    needs_values = True
+
     def __init__(self, matrix: DataMatrix, n_targets: int) -> None:
         self.matrix = matrix
         self.index: Index = np.zeros(0, dtype=np.intp)
         self.coef: Float = np.zeros((0, n_targets))
-        self.target: Float = np.zeros((matrix.shape[0], n_targets))
+        self.target = Target(0.0, None, None)
         self.problem: LeastSquares | None = None
 
     @abstractmethod
-    def set_target(self, target: Float) -> None:
+    def set_target(self, target: Target) -> None:
         """Aim at another target."""
 
     @abstractmethod
     def fitted(self) -> Float:
         """Return ``X W``."""
+
+    @abstractmethod
+    def overlaps(self) -> tuple[float, float]:
+        """Return ``<Y, X W>`` and ``|X W|^2``."""
 
     @abstractmethod
     def correlation(self) -> Float:
@@ -160,17 +194,27 @@ class WorkingSet(ABC):
 class TallWorkingSet(WorkingSet):
     """For no more features than samples: everything is read off ``X'X``."""
 
-    def __init__(self, matrix: DataMatrix, n_targets: int) -> None:
-        super().__init__(matrix, n_targets)
-        self.gram = matrix.feature_gram()
+    needs_values = False
 
-    def set_target(self, target: Float) -> None:
+    def __init__(
+        self, matrix: DataMatrix, n_targets: int, gram: Float | None = None
+    ) -> None:
+        super().__init__(matrix, n_targets)
+        self.gram = matrix.feature_gram() if gram is None else gram
+
+    def set_target(self, target: Target) -> None:
         self.target = target
-        self.cross = self.matrix.transpose_dot(target)
+        self.cross = target.cross_with(self.matrix)
         self._aim()
 
     def fitted(self) -> Float:
         return self.matrix.dot(self.full_coef())
+
+    def overlaps(self) -> tuple[float, float]:
+        if self.problem is None:
+            return 0.0, 0.0
+        explained = np.vdot(self.coef, self.problem.normal(self.coef))
+        return float(np.vdot(self.coef, self.problem.cross)), float(explained)
 
     def correlation(self) -> Float:
         return self.cross - self.gram[:, self.index] @ self.coef
@@ -184,7 +228,7 @@ class TallWorkingSet(WorkingSet):
         if self.problem is not None:
             self.problem.target = self.target
             self.problem.cross = self.cross[self.index]
-            self.problem.squared_target = float(np.vdot(self.target, self.target))
+            self.problem.squared_target = self.target.squared
 
 
 class WideWorkingSet(WorkingSet):
@@ -195,17 +239,22 @@ class WideWorkingSet(WorkingSet):
         self.form = form
         self.columns: DataMatrix | None = None
 
-    def set_target(self, target: Float) -> None:
+    def set_target(self, target: Target) -> None:
         self.target = target
         self._aim()
 
     def fitted(self) -> Float:
         if self.columns is None:
-            return np.zeros_like(self.target)
+            return np.zeros_like(self.target.given_values())
         return self.columns.dot(self.coef)
 
+    def overlaps(self) -> tuple[float, float]:
+        fitted = self.fitted()
+        shared = np.vdot(self.target.given_values(), fitted)
+        return float(shared), float(np.vdot(fitted, fitted))
+
     def correlation(self) -> Float:
-        return self.matrix.transpose_dot(self.target - self.fitted())
+        return self.matrix.transpose_dot(self.target.given_values() - self.fitted())
 
     def _restrict(self, staying: Index) -> LeastSquares:
         self.columns = self.matrix.take(self.index)
@@ -237,13 +286,24 @@ class WideWorkingSet(WorkingSet):
     def _aim(self) -> None:
         if self.problem is not None and self.columns is not None:
             self.problem.target = self.target
-            self.problem.cross = self.columns.transpose_dot(self.target)
-            self.problem.squared_target = float(np.vdot(self.target, self.target))
+            self.problem.cross = self.target._replace(cross=None).cross_with(
+                self.columns
+            )
+            self.problem.squared_target = self.target.squared
 
 
-def working_set(matrix: DataMatrix, n_targets: int, form: Form = "auto") -> WorkingSet:
+def reads_full_gram(shape: tuple[int, int]) -> bool:
+    """Return whether X'X is made once and serves every working set."""
+    return shape[1] <= min(shape[0], LARGEST_FULL_GRAM)
+
+
+def working_set(
+    matrix: DataMatrix,
+    n_targets: int,
+    form: Form = "auto",
+    gram: Float | None = None,
+) -> WorkingSet:
     """Return an empty working set of the kind that suits the shape of the matrix."""
-    n_samples, n_features = matrix.shape
-    if form == "auto" and n_features <= min(n_samples, LARGEST_FULL_GRAM):
-        return TallWorkingSet(matrix, n_targets)
+    if form == "auto" and reads_full_gram(matrix.shape):
+        return TallWorkingSet(matrix, n_targets, gram)
     return WideWorkingSet(matrix, n_targets, form)

@@ -15,6 +15,7 @@ from ufselect._sklearn_compat import (
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.numerics.partitions import SoftPartition
 from ufselect.numerics.preparation import (
     Kind,
     non_negative,
@@ -24,7 +25,7 @@ from ufselect.numerics.preparation import (
 from ufselect.numerics.row_sparse import largest_penalty, ranked_below, row_norms
 from ufselect.numerics.scfs_exact import (
     ExactFit,
-    Products,
+    ExactProblem,
     cluster_only,
     fit_exact,
     sample_products,
@@ -35,7 +36,6 @@ from ufselect.numerics.soft_clustering import indicator, normalised_memberships
 from ufselect.numerics.starts import (
     check_memberships,
     refuse_too_few_distinct,
-    start_from_components,
     start_memberships,
 )
 from ufselect.selectors.base import Properties, UnsupervisedSelector
@@ -270,23 +270,21 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     def _solve_exact(self, data: DataMatrix, summary: ColumnSummary) -> "_Outcome":
         prepared = prepare(data, summary, self.standardize_, float(self.n_clusters))
         intercept = self.fit_intercept and self.n_clusters > 1
-        regressors = prepared.centred if intercept else prepared.uncentred
-        products = sample_products(prepared.centred, float(self.n_clusters))
+        problem = ExactProblem(prepared, float(self.n_clusters), intercept=intercept)
         unit, size = prepared.unit, float(np.sqrt(self.n_clusters))
         alpha = AUTO_ALPHA if self.alpha == "auto" else float(self.alpha) * unit * unit
         beta = None if self.beta == "auto" else float(self.beta) * unit * unit * unit
         best: ExactFit | None = None
-        for memberships, progress in self._starts(prepared.centred, products, unit):
+        for random, progress in self._starts(unit):
+            partition = self._first_partition(problem, random)
             if beta is None:
-                largest = useful_penalty(regressors, memberships, size)
-                beta = AUTO_BETA * alpha * largest
+                cross = partition.cross(problem.regressors)
+                beta = AUTO_BETA * alpha * useful_penalty(cross, size)
             fit = fit_exact(
-                memberships,
-                products,
-                regressors,
+                problem,
+                partition,
                 alpha=alpha,
                 beta=beta,
-                intercept=intercept,
                 max_iter=self.max_iter,
                 tol=self.tol,
                 report=progress,
@@ -295,7 +293,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                 best = fit
         assert best is not None
         assert beta is not None
-        largest = largest_penalty(regressors, indicator(best.memberships))
+        largest = 2 * float(row_norms(best.partition.cross(problem.regressors)).max())
         coef = best.coef * unit
         return _Outcome(
             # One factor at a time: powers of a very small unit would vanish.
@@ -322,9 +320,11 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             alpha = float(self.alpha)
         beta = None if self.beta == "auto" else float(self.beta)
         best: PaperFit | None = None
-        for memberships, progress in self._starts(matrix, products):
+        for random, progress in self._starts():
+            memberships = self._first_memberships(matrix, products.gram, random)
             if beta is None:
-                beta = AUTO_BETA * alpha * useful_penalty(matrix, memberships, size)
+                cross = matrix.transpose_dot(indicator(memberships))
+                beta = AUTO_BETA * alpha * useful_penalty(cross, size)
             fit = fit_paper(
                 indicator(memberships),
                 products,
@@ -354,16 +354,16 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         )
 
     def _starts(
-        self, matrix: DataMatrix, products: Products, unit: float = 1.0
-    ) -> Iterator[tuple[Float, FitProgress]]:
-        """Yield the memberships to start from, and whom to tell about the fit."""
+        self, unit: float = 1.0
+    ) -> Iterator[tuple[np.random.RandomState, FitProgress]]:
+        """Yield, for each start, its source of chance and whom to tell about it."""
         random = check_random_state(self.random_state)
         n_starts = self.n_init if isinstance(self.init, str) else 1
         progress = FitProgress(
             self, n_starts * self.max_iter, verbose=self.verbose, unit=unit
         )
         for _ in range(n_starts):
-            yield self._start(matrix, products, random), progress
+            yield random, progress
             if progress.stopped:
                 break
         progress.finish()
@@ -373,24 +373,28 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             return "none"
         return preparation_kind(self.standardize, data, summary)
 
-    def _start(
-        self, matrix: DataMatrix, products: Products, random: np.random.RandomState
+    def _first_partition(
+        self, problem: ExactProblem, random: np.random.RandomState
+    ) -> SoftPartition:
+        if isinstance(self.init, str) and self.init == "k-means":
+            return problem.clustered(self.n_clusters, random)
+        kernel = problem.products.gram
+        memberships = self._first_memberships(problem.matrix, kernel, random)
+        partition = problem.partition(problem.matrix.beside(memberships))
+        random_start = isinstance(self.init, str) and self.init == "random"
+        if random_start and self.beta == "auto":
+            # Random memberships are nearly the same for all samples: without
+            # clusters there would be nothing to measure beta against.
+            cluster_only(partition, problem.products.total)
+        return partition
+
+    def _first_memberships(
+        self, matrix: DataMatrix, kernel: Float | None, random: np.random.RandomState
     ) -> Float:
         if not isinstance(self.init, str):
             return check_memberships(self.init, matrix.shape[0], self.n_clusters)
         refuse_too_few_distinct(matrix, self.n_clusters)
-        if self.init == "k-means" and self.solver == "exact":
-            return start_from_components(
-                products.multiply, matrix.shape[0], self.n_clusters, random
-            )
-        memberships = start_memberships(
-            self.init, matrix, self.n_clusters, random, products.gram
-        )
-        if self.init == "random" and self.beta == "auto" and self.solver == "exact":
-            # Random memberships are nearly the same for all samples: without
-            # clusters there would be nothing to measure beta against.
-            memberships = cluster_only(memberships, products)
-        return memberships
+        return start_memberships(self.init, matrix, self.n_clusters, random, kernel)
 
 
 class _Outcome(NamedTuple):

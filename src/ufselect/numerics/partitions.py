@@ -1,0 +1,298 @@
+"""Soft partitions of the samples of a matrix, and where their rows are kept.
+
+A partition has to propose steps and move along them; see ``soft_clustering``. With K
+formed in memory that takes one product with K. Otherwise it takes one pass over the
+rows of X, wherever they are: every block of rows makes its part of the step from p x c
+and c x c numbers, and returns p x c and c x c sums.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from ufselect.matrix.base import Arrays, Beside, DataMatrix, Float, column_sums
+from ufselect.numerics.row_sparse import RowSparseRegression
+from ufselect.numerics.simplex import project_rows_to_simplex
+from ufselect.numerics.soft_clustering import ALIVE, Change, Slope, Sums, indicator
+from ufselect.numerics.working_set import Target
+
+
+class SoftPartition(ABC):
+    """A soft partition P with its sums, and the T at which it aims."""
+
+    sums: Sums
+    # |T|^2
+    explained = 0.0
+
+    def __init__(self, n_samples: int) -> None:
+        self.n_samples = n_samples
+
+    @abstractmethod
+    def target(self, intercept: bool, *, values: bool) -> Target:
+        """Return G as the target of a regression, centred if there is an intercept."""
+
+    @abstractmethod
+    def cross(self, regressors: DataMatrix) -> Float:
+        """Return ``X'G`` for the X of the regression."""
+
+    @property
+    @abstractmethod
+    def memberships(self) -> Any:
+        """The memberships, n x c."""
+
+    @abstractmethod
+    def aim(self, regression: RowSparseRegression) -> None:
+        """Take what a regression predicts for T."""
+
+    def propose(self, slope: Slope, length: float) -> Change:
+        """Project a step against the slope; return the sums along it."""
+        change = self._propose(slope, length)
+        sizes = self.sums.sizes + change.sizes
+        if sizes.min() < ALIVE * self.n_samples / len(sizes):
+            change = self._keep_alive()
+        return change
+
+    @abstractmethod
+    def _propose(self, slope: Slope, length: float) -> Change:
+        """Project a step against the slope."""
+
+    @abstractmethod
+    def _keep_alive(self) -> Change:
+        """Mix a little of the uniform partition into what was proposed."""
+
+    @abstractmethod
+    def move(self, step: float) -> None:
+        """Go so far along what was proposed last."""
+
+
+def projected(memberships: Float, slope: Float, length: float) -> Float:
+    """Return D, from P to its projected step against the slope."""
+    direction = project_rows_to_simplex(memberships - length * slope)
+    direction -= memberships
+    return direction
+
+
+def kept_alive(memberships: Float, direction: Float) -> Float:
+    """Return D, from P to a mixture of ``P + D`` and the uniform partition."""
+    n_clusters = memberships.shape[1]
+    return (1 - ALIVE) * direction + ALIVE * (1 / n_clusters - memberships)
+
+
+class KernelPartition(SoftPartition):
+    """A partition in memory, beside ``K = X X'``.
+
+    Parameters
+    ----------
+    memberships : ndarray of shape (n, c)
+    kernel : ndarray of shape (n, n)
+    """
+
+    def __init__(self, memberships: Float, kernel: Float) -> None:
+        super().__init__(len(memberships))
+        self._memberships, self._kernel = memberships.copy(), kernel
+        self._product = kernel @ memberships
+        self._fitted: Float = np.zeros_like(memberships)
+        self._direction: Float = np.zeros_like(memberships)
+        self.sums = Sums(
+            column_sums(memberships),
+            memberships.T @ memberships,
+            memberships.T @ self._product,
+            np.zeros(memberships.shape[1]),
+        )
+
+    @property
+    def memberships(self) -> Float:
+        """The memberships, n x c."""
+        return self._memberships
+
+    def cross(self, regressors: DataMatrix) -> Float:
+        """Return ``X'G`` for the X of the regression."""
+        return regressors.transpose_dot(indicator(self.memberships))
+
+    def target(self, intercept: bool, *, values: bool) -> Target:
+        """Return G as the target of a regression."""
+        target = indicator(self.memberships)
+        return Target.of(target - target.mean(axis=0) if intercept else target)
+
+    def aim(self, regression: RowSparseRegression) -> None:
+        """Take what a regression predicts for T."""
+        self._fitted = regression.fitted()
+        self.explained = float(np.vdot(self._fitted, self._fitted))
+        agreement = np.einsum("ij,ij->j", self.memberships, self._fitted)
+        self.sums = self.sums._replace(agreement=agreement)
+
+    def _propose(self, slope: Slope, length: float) -> Change:
+        gradient = self._product @ slope.of_product
+        gradient += self.memberships @ slope.of_memberships
+        gradient -= self._fitted * slope.of_fitted
+        gradient += slope.of_ones
+        self._direction = projected(self.memberships, gradient, length)
+        return self._change()
+
+    def _keep_alive(self) -> Change:
+        self._direction = kept_alive(self.memberships, self._direction)
+        return self._change()
+
+    def _change(self) -> Change:
+        memberships, direction = self.memberships, self._direction
+        self._moved = self._kernel @ direction
+        self._last = Change(
+            column_sums(direction),
+            memberships.T @ direction,
+            direction.T @ direction,
+            memberships.T @ self._moved,
+            direction.T @ self._moved,
+            np.einsum("ij,ij->j", direction, self._fitted),
+        )
+        return self._last
+
+    def move(self, step: float) -> None:
+        """Go so far along what was proposed last."""
+        self._memberships += step * self._direction
+        self._product += step * self._moved
+        self.sums = self.sums.moved(self._last, step)
+
+
+class RowPartition(SoftPartition):
+    """A partition beside the rows of X, of which only sums come here.
+
+    Parameters
+    ----------
+    matrix : DataMatrix
+        X in the first term, centred.
+    memberships : Beside
+        P, beside the rows of X.
+    offset : ndarray of shape (p,), optional
+        Added to every row of X in the regression, where that is not centred.
+    """
+
+    def __init__(
+        self, matrix: DataMatrix, memberships: Beside, offset: Float | None = None
+    ) -> None:
+        super().__init__(matrix.shape[0])
+        self.matrix, self._rows = matrix, memberships
+        self._offset = np.zeros(matrix.shape[1]) if offset is None else offset
+        self._rows, found = matrix.over_rows(_first_sums, memberships)
+        self.image, sizes, overlap = found
+        agreement = np.zeros_like(sizes)
+        self.sums = Sums(sizes, overlap, self.image.T @ self.image, agreement)
+        self._coef: Float = np.zeros_like(self.image)
+        self._pending = 0.0
+
+    def target(self, intercept: bool, *, values: bool) -> Target:
+        """Return G as the target of a regression, from ``X'G`` if that is enough."""
+        if values:
+            target = indicator(self.memberships)
+            return Target.of(target - target.mean(axis=0) if intercept else target)
+        squared = np.sum(np.diag(self.sums.overlap) / self.sums.sizes) - intercept
+        return Target(float(squared), self._cross(), None)
+
+    def cross(self, regressors: DataMatrix) -> Float:
+        """Return ``X'G`` for the X of the regression, which is known already."""
+        return self._cross()
+
+    def _cross(self) -> Float:
+        root = np.sqrt(self.sums.sizes)
+        return self.image / root + np.outer(self._offset, root)
+
+    def aim(self, regression: RowSparseRegression) -> None:
+        """Take what a regression predicts for T."""
+        self._coef, self.explained = regression.full_coef(), regression.explained()
+        self.sums = self.sums._replace(
+            agreement=self._agreement(self.image, self.sums.sizes)
+        )
+
+    def _agreement(self, image: Float, sizes: Float) -> Float:
+        shared = np.einsum("ij,ij->j", image, self._coef)
+        return shared + sizes * (self._offset @ self._coef)
+
+    def _propose(self, slope: Slope, length: float) -> Change:
+        factor = self.image @ slope.of_product - self._coef * slope.of_fitted
+        row = slope.of_ones - (self._offset @ self._coef) * slope.of_fitted
+        self._rows, found = self.matrix.over_rows(
+            _proposal,
+            self._rows,
+            *(self._pending, factor, slope.of_memberships, row, length),
+        )
+        self._pending = 0.0
+        return self._change(*found)
+
+    def _keep_alive(self) -> Change:
+        self._rows, found = self.matrix.over_rows(_mixture, self._rows)
+        return self._change(*found)
+
+    def _change(
+        self, moved: Float, sizes: Float, overlap: Float, square: Float
+    ) -> Change:
+        self._moved = moved
+        self._last = Change(
+            sizes,
+            overlap,
+            square,
+            self.image.T @ moved,
+            moved.T @ moved,
+            self._agreement(moved, sizes),
+        )
+        return self._last
+
+    def move(self, step: float) -> None:
+        """Go so far along what was proposed last; the rows follow in the next pass."""
+        self._pending = step
+        self.image = self.image + step * self._moved
+        self.sums = self.sums.moved(self._last, step)
+
+    @property
+    def rows(self) -> Beside:
+        """The memberships beside the rows of X."""
+        if self._pending:
+            self._rows, _ = self.matrix.over_rows(_moved, self._rows, self._pending)
+            self._pending = 0.0
+        return self._rows
+
+    @property
+    def memberships(self) -> Float:
+        """The memberships, brought together."""
+        return self.matrix.gather(self.rows)
+
+
+def _first_sums(block: DataMatrix, rows: Arrays) -> tuple[Arrays, Arrays]:
+    memberships = rows[0]
+    overlap = memberships.T @ memberships
+    sums = (block.transpose_dot(memberships), column_sums(memberships), overlap)
+    return (memberships, np.zeros_like(memberships)), sums
+
+
+def _proposal(
+    block: DataMatrix,
+    rows: Arrays,
+    pending: float,
+    factor: Float,
+    of_memberships: Float,
+    row: Float,
+    length: float,
+) -> tuple[Arrays, Arrays]:
+    (memberships, _), _ = _moved(block, rows, pending)
+    slope = block.dot(factor)
+    slope += memberships @ of_memberships
+    slope += row
+    return _proposed(block, memberships, projected(memberships, slope, length))
+
+
+def _mixture(block: DataMatrix, rows: Arrays) -> tuple[Arrays, Arrays]:
+    return _proposed(block, rows[0], kept_alive(*rows))
+
+
+def _proposed(
+    block: DataMatrix, memberships: Float, direction: Float
+) -> tuple[Arrays, Arrays]:
+    overlap, square = memberships.T @ direction, direction.T @ direction
+    sums = (block.transpose_dot(direction), column_sums(direction), overlap, square)
+    return (memberships, direction), sums
+
+
+def _moved(block: DataMatrix, rows: Arrays, step: float) -> tuple[Arrays, Arrays]:
+    memberships, direction = rows
+    if step:
+        memberships = memberships + step * direction
+    return (memberships, direction), ()
