@@ -1,13 +1,19 @@
-"""How data is touched: one small interface over dense, sparse and mapped arrays."""
+"""How data is touched: one small interface over data in memory, on disk and on Dask."""
 
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
 from ufselect.matrix.arrays import DenseMatrix, SparseMatrix
-from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index
-from ufselect.matrix.memory_mapped import RowBlockMatrix
+from ufselect.matrix.base import (
+    BLOCK_BYTES,
+    ColumnSummary,
+    DataMatrix,
+    Float,
+    Index,
+)
+from ufselect.matrix.elsewhere import as_rows_elsewhere, is_dask, is_elsewhere
+from ufselect.matrix.row_blocks import RowBlockMatrix, RowSource, is_memory_mapped
 
 __all__ = [
     "ColumnSummary",
@@ -18,11 +24,22 @@ __all__ = [
     "RowBlockMatrix",
     "SparseMatrix",
     "as_matrix",
+    "as_rows_elsewhere",
+    "is_dask",
+    "is_elsewhere",
+    "is_memory_mapped",
 ]
 
 
-def as_matrix(data: Any) -> DataMatrix:
-    """Return the matrix interface over a validated two-dimensional float array.
+def as_matrix(data: Any, block_bytes: int = BLOCK_BYTES) -> DataMatrix:
+    """Return the matrix interface over validated two-dimensional data.
+
+    Parameters
+    ----------
+    data : {ndarray, sparse matrix, memory-mapped array} or rows elsewhere
+        Floats; see ``as_rows_elsewhere`` for what is on disk or on a cluster.
+    block_bytes : int
+        Size of the blocks in which data on disk are read.
 
     >>> import numpy as np
     >>> as_matrix(np.eye(3)).feature_gram().shape
@@ -30,15 +47,10 @@ def as_matrix(data: Any) -> DataMatrix:
     """
     if sp.issparse(data):
         return SparseMatrix(data)
-    if is_memory_mapped(data):
-        return RowBlockMatrix(data)
+    if is_dask(data):
+        from ufselect.matrix.dask_rows import DaskMatrix
+
+        return DaskMatrix(data)
+    if isinstance(data, RowSource) or is_memory_mapped(data):
+        return RowBlockMatrix(data, block_bytes=block_bytes)
     return DenseMatrix(data)
-
-
-def is_memory_mapped(array: Any) -> bool:
-    """Tell whether an array is, or is a view of, a file on disk."""
-    while array is not None:
-        if isinstance(array, np.memmap):
-            return True
-        array = getattr(array, "base", None)
-    return False

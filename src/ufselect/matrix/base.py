@@ -6,6 +6,7 @@ that a sparse matrix stays sparse, a mapped one stays on disk and nothing is cop
 Products use the precision of the raw data; what they return is float64.
 """
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
@@ -30,6 +31,11 @@ Step = Callable[..., tuple[Arrays, Arrays]]
 # Dense pieces cut from a matrix are kept near this size: large enough for BLAS to
 # run at full speed, small enough to vanish beside the data.
 BLOCK_BYTES = 8_000_000
+
+# From so many samples on, a look at some of them says as much as one at all.
+MANY_SAMPLES = 5000
+# Values that such a look may take.
+LOOKED_AT = 40_000_000
 
 
 def column_sums(thin: Float) -> Float:
@@ -59,12 +65,65 @@ class ColumnSummary(NamedTuple):
         return (self.minimum == self.maximum) | (self.deviation <= rounding)
 
 
+class PartialSummary(NamedTuple):
+    """Statistics of the columns of some samples, to be merged with those of others."""
+
+    n_samples: int
+    columns: ColumnSummary
+
+    @classmethod
+    def of(cls, piece: Float) -> Self:
+        """Return the statistics of a dense piece, which is used up."""
+        n_samples = len(piece)
+        minimum, maximum = piece.min(axis=0), piece.max(axis=0)
+        # Divided before they are added, large values do not overflow.
+        mean = column_sums(piece / n_samples)
+        # In units of the range, squares neither overflow nor vanish.
+        spread = np.where(maximum > minimum, maximum - minimum, 1.0)
+        piece -= mean
+        piece /= spread
+        squares = np.einsum("ij,ij->j", piece, piece)
+        deviation = spread * np.sqrt(squares / n_samples)
+        return cls(n_samples, ColumnSummary(minimum, maximum, mean, deviation))
+
+    def merged(self, other: "PartialSummary") -> "PartialSummary":
+        """Return the statistics of both samples together."""
+        here, there = self.columns, other.columns
+        n_samples = self.n_samples + other.n_samples
+        share = other.n_samples / n_samples
+        apart = np.abs(there.mean - here.mean)
+        largest = np.maximum(np.maximum(here.deviation, there.deviation), apart)
+        unit = np.where(largest > 0, largest, 1.0)
+        squares = (1 - share) * (here.deviation / unit) ** 2
+        squares += share * (there.deviation / unit) ** 2
+        squares += share * (1 - share) * (apart / unit) ** 2
+        merged = ColumnSummary(
+            np.minimum(here.minimum, there.minimum),
+            np.maximum(here.maximum, there.maximum),
+            here.mean + share * (there.mean - here.mean),
+            unit * np.sqrt(squares),
+        )
+        return PartialSummary(n_samples, merged)
+
+
+def repeated(piece: Float) -> Float:
+    """Return, for each column, the share of rows that repeat its median."""
+    middle = len(piece) // 2
+    median = np.partition(piece, middle, axis=0)[middle]
+    return (np.count_nonzero(piece == median, axis=0) - 1) / max(1, len(piece) - 1)
+
+
 class DataMatrix(ABC):
     """An n x p matrix, shifted and scaled column by column without being copied.
 
     Subclasses say how raw data are multiplied and cut into dense pieces; the Gram
     matrices and the column statistics are built here from those pieces.
     """
+
+    # Whether the data are somewhere else, and every pass over them is work.
+    streams = False
+    # Whether they are in several places, so that rows do not meet but through us.
+    scattered = False
 
     def __init__(
         self,
@@ -81,11 +140,28 @@ class DataMatrix(ABC):
 
     def affine(self, shift: Float, scale: Float) -> Self:
         """Return the same samples seen through another shift and scale."""
-        return type(self)(self.raw, shift, scale, self.sample_scale)
+        view = copy.copy(self)
+        view.shift, view.scale = shift, scale
+        return view
 
     def scale_samples(self, factors: Float) -> Self:
         """Return the raw data with each row multiplied by a factor."""
-        return type(self)(self.raw, sample_scale=factors)
+        n_features = self.shape[1]
+        view = self.affine(np.zeros(n_features), np.ones(n_features))
+        view.sample_scale = factors
+        return view
+
+    def with_unit_rows(self, unit: float) -> Self:
+        """Return the raw data with rows of length one; a zero row keeps its zeros.
+
+        In the given unit, squares of the data neither overflow nor vanish.
+        """
+        n_samples, n_features = self.shape
+        shrunk = np.full(n_features, 1 / unit)
+        norms = self.affine(np.zeros(n_features), shrunk).row_norms()
+        factors = np.ones(n_samples)
+        np.divide(1 / unit, norms, out=factors, where=norms > 0)
+        return self.scale_samples(factors)
 
     @abstractmethod
     def dot(self, right: Float) -> Float:
@@ -103,6 +179,10 @@ class DataMatrix(ABC):
         """Bring the first of the arrays beside the samples together."""
         result: Float = beside[0]
         return result
+
+    def as_array(self, beside: Beside) -> Any:
+        """Return the first of the arrays beside the samples, wherever it is."""
+        return self.gather(beside)
 
     def pick(self, beside: Beside, index: Index) -> Float:
         """Return some rows, in rising order, of the first array beside the samples."""
@@ -133,7 +213,11 @@ class DataMatrix(ABC):
 
     def rows(self, index: Index | slice) -> Float:
         """Return some rows as a dense array, which is a copy."""
-        piece = self._dense(self.raw[index])
+        return self._affine_rows(self.raw[index], index)
+
+    def _affine_rows(self, raw: Any, index: Index | slice) -> Float:
+        """Return rows that were cut out, shifted and scaled; index are their places."""
+        piece = self._dense(raw)
         if self.sample_scale is not None:
             piece *= self.sample_scale[index, np.newaxis]
         piece -= self.shift
@@ -197,37 +281,34 @@ class DataMatrix(ABC):
         return gram
 
     def summary(self) -> ColumnSummary:
-        """Return statistics of the columns, in two passes over blocks of rows."""
-        n_samples, n_features = self.shape
-        minimum = np.full(n_features, np.inf)
-        maximum = np.full(n_features, -np.inf)
-        mean = np.zeros(n_features)
-        for block in self._slices(n_samples, n_features):
-            piece = self.rows(block)
-            np.minimum(minimum, piece.min(axis=0), out=minimum)
-            np.maximum(maximum, piece.max(axis=0), out=maximum)
-            piece /= n_samples
-            mean += piece.sum(axis=0)
-        # In units of the range, squares neither overflow nor vanish.
-        spread = np.where(maximum > minimum, maximum - minimum, 1.0)
-        squares = np.zeros(n_features)
-        for block in self._slices(n_samples, n_features):
-            piece = self.rows(block)
-            piece -= mean
-            piece /= spread
-            squares += np.einsum("ij,ij->j", piece, piece)
-        deviation = spread * np.sqrt(squares / n_samples)
-        return ColumnSummary(minimum, maximum, mean, deviation)
+        """Return statistics of the columns, in one pass over blocks of rows."""
+        found: PartialSummary | None = None
+        for block in self._slices(*self.shape):
+            part = PartialSummary.of(self.rows(block))
+            found = part if found is None else found.merged(part)
+        assert found is not None
+        return found.columns
 
     def repetition(self) -> Float:
-        """Return, for each column, the share of samples that repeat its median."""
+        """Return, for each column, the share of samples that repeat its median.
+
+        Of many samples, some that are evenly spaced are looked at.
+        """
         n_samples, n_features = self.shape
+        if n_samples > MANY_SAMPLES:
+            return repeated(self.rows(self.some_rows()))
         share = np.empty(n_features)
         for block in self.column_blocks():
-            piece = self.columns(block)
-            median = np.partition(piece, n_samples // 2, axis=0)[n_samples // 2]
-            share[block] = np.count_nonzero(piece == median, axis=0) - 1
-        return share / max(1, n_samples - 1)
+            share[block] = repeated(self.columns(block))
+        return share
+
+    def some_rows(self) -> Index:
+        """Return the places of evenly spaced samples, few enough to look at."""
+        n_samples, n_features = self.shape
+        n_looked_at = min(MANY_SAMPLES, max(500, LOOKED_AT // n_features))
+        if n_samples <= n_looked_at:
+            return np.arange(n_samples)
+        return np.arange(n_looked_at) * n_samples // n_looked_at
 
     def row_norms(self) -> Float:
         """Return the Euclidean norm of each row."""
@@ -236,8 +317,13 @@ class DataMatrix(ABC):
             norms[block] = np.linalg.norm(self.rows(block), axis=1)
         return norms
 
+    @property
+    def block_bytes(self) -> int:
+        """Return the size of the dense pieces that are cut from the matrix."""
+        return BLOCK_BYTES
+
     def _slices(self, length: int, other_length: int) -> Iterator[slice]:
-        step = max(1, BLOCK_BYTES // (8 * max(1, other_length)))
+        step = max(1, self.block_bytes // (8 * max(1, other_length)))
         for start in range(0, length, step):
             yield slice(start, min(start + step, length))
 

@@ -183,7 +183,7 @@ class RowPartition(SoftPartition):
     def target(self, intercept: bool, *, values: bool) -> Target:
         """Return G as the target of a regression, from ``X'G`` if that is enough."""
         if values:
-            target = indicator(self.memberships)
+            target = indicator(self.matrix.gather(self.rows))
             return Target.of(target - target.mean(axis=0) if intercept else target)
         squared = np.sum(np.diag(self.sums.overlap) / self.sums.sizes) - intercept
         return Target(float(squared), self._cross(), None)
@@ -251,9 +251,9 @@ class RowPartition(SoftPartition):
         return self._rows
 
     @property
-    def memberships(self) -> Float:
-        """The memberships, brought together."""
-        return self.matrix.gather(self.rows)
+    def memberships(self) -> Any:
+        """The memberships, n x c, where the rows of X are."""
+        return self.matrix.as_array(self.rows)
 
 
 def _first_sums(block: DataMatrix, rows: Arrays) -> tuple[Arrays, Arrays]:

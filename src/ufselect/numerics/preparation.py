@@ -69,7 +69,8 @@ def scaled(
     """Return the data with its samples scaled, and the scale of its features."""
     scale = np.ones(data.shape[1])
     if kind == "samples":
-        data = data.scale_samples(unit_length_factors(data, summary))
+        peak = np.maximum(np.abs(summary.minimum), np.abs(summary.maximum)).max()
+        data = data.with_unit_rows(float(peak))
         summary = data.summary()
         if summary.constant.all():
             raise ValueError(
@@ -100,16 +101,6 @@ def non_negative(data: DataMatrix, summary: ColumnSummary, kind: Kind) -> DataMa
     data, summary, scale = scaled(data, summary, kind)
     lowest = min(float(np.min(summary.minimum * scale)), 0.0)
     return data.affine(lowest / scale, scale)
-
-
-def unit_length_factors(data: DataMatrix, summary: ColumnSummary) -> Float:
-    """Return the factors that give rows unit length; a zero row keeps its zeros."""
-    peak = float(np.maximum(np.abs(summary.minimum), np.abs(summary.maximum)).max())
-    zeros, shrunk = np.zeros(data.shape[1]), np.full(data.shape[1], 1 / peak)
-    norms = data.affine(zeros, shrunk).row_norms()
-    factors = np.ones(data.shape[0])
-    np.divide(1 / peak, norms, out=factors, where=norms > 0)
-    return factors
 
 
 def _steady(data: DataMatrix, summary: ColumnSummary, scale: Float) -> DataMatrix:

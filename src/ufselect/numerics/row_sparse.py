@@ -107,7 +107,7 @@ class RowSparseRegression:
     ----------
     matrix : DataMatrix
     n_targets : int
-    form : {"auto", "primal", "dual", "first-order"}, default="auto"
+    form : {"auto", "primal", "dual", "first-order", "streamed"}, default="auto"
     gram : ndarray of shape (p, p), optional
         ``X'X``, where it is at hand.
     """

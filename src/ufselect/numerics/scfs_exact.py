@@ -25,7 +25,7 @@ from ufselect.numerics.starts import (
     start_beside_rows,
     start_from_components,
 )
-from ufselect.numerics.working_set import reads_full_gram
+from ufselect.numerics.working_set import Form, reads_full_gram
 
 Multiply = Callable[[Float], Float]
 Report = Callable[[int, float], bool]
@@ -70,7 +70,7 @@ def sample_products(matrix: DataMatrix, total: float) -> Products:
     """
     n_samples, n_features = matrix.shape
     affordable = n_samples <= SMALL or 2 * n_samples**2 <= matrix.multiplications
-    if 2 * n_samples <= n_features and affordable:
+    if 2 * n_samples <= n_features and affordable and not matrix.scattered:
         gram = matrix.sample_gram()
         return Products(gram.__matmul__, total, gram)
 
@@ -104,7 +104,11 @@ class ExactProblem:
 
     def regression(self, n_targets: int) -> RowSparseRegression:
         """Return the second term, to be solved for one G after another."""
-        return RowSparseRegression(self.regressors, n_targets, gram=self.gram)
+        known = self.gram is not None or self.products.gram is not None
+        form: Form = "streamed" if self.regressors.streams and not known else "auto"
+        return RowSparseRegression(
+            self.regressors, n_targets, form=form, gram=self.gram
+        )
 
     def partition(self, memberships: Beside) -> KernelPartition | RowPartition:
         """Return a partition beside the Gram matrix of samples, or beside their rows.

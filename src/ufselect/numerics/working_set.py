@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
-from ufselect.matrix.base import DataMatrix, Float, Index
+from ufselect.matrix.base import Arrays, DataMatrix, Float, Index
 from ufselect.numerics.ridge import ridge_through_features, ridge_through_samples
 
-Form = Literal["auto", "primal", "dual", "first-order"]
+Form = Literal["auto", "primal", "dual", "first-order", "streamed"]
 
 TINY = np.finfo(np.float64).tiny
 
@@ -191,16 +191,10 @@ class WorkingSet(ABC):
         return coef
 
 
-class TallWorkingSet(WorkingSet):
-    """For no more features than samples: everything is read off ``X'X``."""
+class GramWorkingSet(WorkingSet):
+    """Knows ``X'Y`` and the Gram matrix of the set, and nothing of the samples."""
 
     needs_values = False
-
-    def __init__(
-        self, matrix: DataMatrix, n_targets: int, gram: Float | None = None
-    ) -> None:
-        super().__init__(matrix, n_targets)
-        self.gram = matrix.feature_gram() if gram is None else gram
 
     def set_target(self, target: Target) -> None:
         self.target = target
@@ -216,19 +210,69 @@ class TallWorkingSet(WorkingSet):
         explained = np.vdot(self.coef, self.problem.normal(self.coef))
         return float(np.vdot(self.coef, self.problem.cross)), float(explained)
 
-    def correlation(self) -> Float:
-        return self.cross - self.gram[:, self.index] @ self.coef
-
     def _restrict(self, staying: Index) -> LeastSquares:
-        self.problem = PrimalLeastSquares(self.gram[np.ix_(self.index, self.index)])
+        self.problem = PrimalLeastSquares(self._gram_of_set(staying))
         self._aim()
         return self.problem
+
+    @abstractmethod
+    def _gram_of_set(self, staying: Index) -> Float:
+        """Return ``Z'Z`` for the present index; staying are places in the old."""
 
     def _aim(self) -> None:
         if self.problem is not None:
             self.problem.target = self.target
             self.problem.cross = self.cross[self.index]
             self.problem.squared_target = self.target.squared
+
+
+class TallWorkingSet(GramWorkingSet):
+    """For no more features than samples: everything is read off ``X'X``."""
+
+    def __init__(
+        self, matrix: DataMatrix, n_targets: int, gram: Float | None = None
+    ) -> None:
+        super().__init__(matrix, n_targets)
+        self.gram = matrix.feature_gram() if gram is None else gram
+
+    def correlation(self) -> Float:
+        return self.cross - self.gram[:, self.index] @ self.coef
+
+    def _gram_of_set(self, staying: Index) -> Float:
+        return self.gram[np.ix_(self.index, self.index)]
+
+
+class StreamedWorkingSet(GramWorkingSet):
+    """For many features of samples that are elsewhere: a pass for each question."""
+
+    def correlation(self) -> Float:
+        if not len(self.index):
+            return self.cross
+        return self.cross - self.matrix.normal_dot(self.full_coef())
+
+    def _gram_of_set(self, staying: Index) -> Float:
+        kept = len(staying)
+        old = self.problem
+        known = old.gram if isinstance(old, PrimalLeastSquares) else np.zeros((0, 0))
+        entering = self.index[kept:]
+        cross = self.matrix.over_rows(_cross_gram, (), self.index, entering)[1][0]
+        return grown_gram(known[np.ix_(staying, staying)], cross)
+
+
+def _cross_gram(
+    block: DataMatrix, rows: Arrays, index: Index, entering: Index
+) -> tuple[Arrays, Arrays]:
+    return (), (block.columns(index).T @ block.columns(entering),)
+
+
+def grown_gram(known: Float, cross: Float) -> Float:
+    """Return a Gram matrix from the part that stays and the columns that enter."""
+    kept, total = len(known), len(cross)
+    gram = np.empty((total, total))
+    gram[:kept, :kept] = known
+    gram[:, kept:] = cross
+    gram[kept:, :kept] = cross[:kept].T
+    return gram
 
 
 class WideWorkingSet(WorkingSet):
@@ -275,13 +319,9 @@ class WideWorkingSet(WorkingSet):
         assert self.columns is not None
         if not isinstance(self.problem, PrimalLeastSquares):
             return self.columns.feature_gram()
-        kept, total = len(staying), len(self.index)
-        cross = self.columns.transpose_dot(self.columns.columns(slice(kept, total)))
-        gram = np.empty((total, total))
-        gram[:kept, :kept] = self.problem.gram[np.ix_(staying, staying)]
-        gram[:, kept:] = cross
-        gram[kept:, :kept] = cross[:kept].T
-        return gram
+        entering = self.columns.columns(slice(len(staying), len(self.index)))
+        known = self.problem.gram[np.ix_(staying, staying)]
+        return grown_gram(known, self.columns.transpose_dot(entering))
 
     def _aim(self) -> None:
         if self.problem is not None and self.columns is not None:
@@ -306,4 +346,6 @@ def working_set(
     """Return an empty working set of the kind that suits the shape of the matrix."""
     if form == "auto" and reads_full_gram(matrix.shape):
         return TallWorkingSet(matrix, n_targets, gram)
+    if form == "streamed":
+        return StreamedWorkingSet(matrix, n_targets)
     return WideWorkingSet(matrix, n_targets, form)

@@ -14,7 +14,16 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect._sklearn_compat import Interval, RealNotInt, fit_context
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, SparseMatrix, as_matrix
+from ufselect.matrix import (
+    ColumnSummary,
+    DataMatrix,
+    Float,
+    SparseMatrix,
+    as_matrix,
+    as_rows_elsewhere,
+    is_dask,
+    is_elsewhere,
+)
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.numerics.graphs import SEARCH_MEGABYTES
 
@@ -72,6 +81,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
     """
 
     PROPERTIES: ClassVar[Properties] = Properties()
+    # Whether X may be on a Dask cluster, or in a Zarr or HDF5 file.
+    READS_ELSEWHERE: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
@@ -93,7 +104,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         X : {array-like, sparse matrix, memory-mapped array} of shape (n, p)
-            Samples in rows. It is not changed.
+            Samples in rows. It is not changed. Some methods also take a Dask array or
+            data frame, a Zarr array, an HDF5 data set or a backed matrix of AnnData.
         y : ignored
             Present for pipelines; never looked at.
 
@@ -101,11 +113,17 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self : object
         """
-        data = self._validated(X, reset=True)
+        elsewhere = is_elsewhere(X)
+        if elsewhere:
+            data = self._validated_elsewhere(X)
+        else:
+            data = self._validated(X, reset=True)
         self.n_selected_ = self._resolve_number(data.shape[1])
-        matrix = as_matrix(data)
+        matrix = self._as_matrix(data)
         self._refuse_beyond_memory(matrix)
         summary = matrix.summary()
+        if elsewhere:
+            self._refuse_columns_not_finite(summary)
         if summary.constant.all():
             raise ValueError(
                 f"All {data.shape[1]} columns of X are constant: there is nothing to "
@@ -120,6 +138,22 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         self.scores_ = constants_below(scores, summary.constant)
         self.order_ = np.argsort(-self.scores_, kind="stable")
         return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the selected columns of X; those of a Dask collection stay lazy."""
+        if not is_dask(X):
+            return super().transform(X)
+        check_is_fitted(self, "order_")
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        chosen = self.get_support(indices=True)
+        return X.iloc[:, chosen] if hasattr(X, "iloc") else X[:, chosen]
+
+    def _as_matrix(self, data: Any) -> DataMatrix:
+        return as_matrix(data)
 
     @abstractmethod
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
@@ -178,6 +212,43 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             raise
         self._refuse_non_finite(data)
         return data
+
+    def _validated_elsewhere(self, X: Any) -> Any:
+        """Check what can be known of X without reading it; note its columns."""
+        name = type(self).__name__
+        if not self.READS_ELSEWHERE:
+            kind = "a Dask collection" if is_dask(X) else f"a {type(X).__name__}"
+            raise TypeError(
+                f"{name} needs X in memory but was given {kind}; use SCFS, "
+                "LaplacianScore, MCFS or MaxVariance, which read such data where they "
+                "are, or give an array (X.compute() or X[:])."
+            )
+        data = as_rows_elsewhere(X)
+        if len(data.shape) != 2:
+            raise ValueError(f"Expected 2D array, got {len(data.shape)}D array instead")
+        for count, what in zip(data.shape, ("sample", "feature"), strict=True):
+            fewest = 2 if what == "sample" else 1
+            if count < fewest:
+                raise ValueError(
+                    f"Found array with {count} {what}(s) (shape={data.shape}) while a "
+                    f"minimum of {fewest} is required by {name}."
+                )
+        self.n_features_in_ = int(data.shape[1])
+        if hasattr(X, "columns"):
+            self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return data
+
+    def _refuse_columns_not_finite(self, summary: ColumnSummary) -> None:
+        """Raise an error that names the first column with a NaN or an infinity."""
+        bad = ~(np.isfinite(summary.minimum) & np.isfinite(summary.maximum))
+        if bad.any():
+            raise ValueError(
+                f"Input X contains NaN or infinity in column "
+                f"{self._column_name(int(bad.argmax()))}; impute or drop such values "
+                "before selecting."
+            )
 
     def _refuse_non_finite(self, data: Any) -> None:
         """Raise an error that names the first column with a NaN or an infinity."""

@@ -38,6 +38,8 @@ class MaxVariance(UnsupervisedSelector):
     array([1, 0, 2])
     """
 
+    READS_ELSEWHERE = True
+
     def __init__(self, n_features_to_select: int | float | None = None) -> None:
         self.n_features_to_select = n_features_to_select
 

@@ -187,6 +187,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         regression=True,
         regularisation=True,
     )
+    READS_ELSEWHERE = True
     PARAM_GRID: ClassVar[dict[str, list[Any]]] = {
         "alpha": [1e-4, 1e-2, 1.0, 1e2, 1e4],
         "beta": [1e-4, 1e-2, 1.0, 1e2, 1e4],
@@ -244,6 +245,10 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
+        if self.solver == "paper" and data.scattered:
+            raise ValueError(
+                'solver="paper" needs X in one place; use solver="exact" for Dask.'
+            )
         self.standardize_ = self._preparation(data, summary)
         solve = self._solve_paper if self.solver == "paper" else self._solve_exact
         # What the solver multiplies by, over and over: X or, if smaller, X X'.
@@ -258,10 +263,13 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         self.objective_history_ = outcome.history
         self.n_iter_ = len(outcome.history)
         if outcome.vanished:
+            otherwise = (
+                "try another n_clusters" if self.beta == "auto" else 'use beta="auto"'
+            )
             raise ValueError(
                 f"beta={outcome.beta:.3g} leaves no feature in the model (W = 0), so "
                 f"there is no ranking; at alpha={outcome.alpha:.3g} lower beta below "
-                f'{outcome.largest_beta:.3g}, or use beta="auto".'
+                f"{outcome.largest_beta:.3g}, or {otherwise}."
             )
         if self.n_iter_ == self.max_iter and not outcome.converged:
             self._warn_not_converged(self.max_iter)

@@ -1,0 +1,281 @@
+"""Matrices on a Dask cluster: rows stay where they are, and only sums come here.
+
+Every pass over the rows is one graph: a task for each chunk, which finds the arrays
+beside its rows where it left them, and a tree that adds up what the tasks return. The
+tasks change nothing they are given, so that those of a worker that dies are done again
+elsewhere with the same result.
+"""
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from ufselect.matrix.arrays import SparseMatrix
+from ufselect.matrix.base import (
+    Arrays,
+    Beside,
+    ColumnSummary,
+    DataMatrix,
+    Float,
+    Index,
+    PartialSummary,
+    Step,
+    repeated,
+)
+from ufselect.matrix.row_blocks import RowBlockMatrix, is_sparse
+
+# Results that one task of the tree adds up.
+FAN_IN = 8
+
+
+class View(NamedTuple):
+    """How the rows of a chunk are to be seen."""
+
+    shift: Float
+    scale: Float
+    # Rows are scaled to length one, computed in this unit.
+    row_unit: float | None
+    columns: Index | None
+
+    def block(self, chunk: Any) -> DataMatrix:
+        """Return the matrix interface over a chunk."""
+        matrix = chunk_matrix(chunk)
+        if self.row_unit is not None:
+            matrix = matrix.with_unit_rows(self.row_unit)
+        if self.columns is not None:
+            matrix = matrix.take(self.columns)
+        return matrix.affine(self.shift, self.scale)
+
+
+def chunk_matrix(chunk: Any) -> DataMatrix:
+    """Return the matrix interface over what a chunk holds."""
+    if is_sparse(chunk):
+        return SparseMatrix(chunk.tocsr())
+    values = np.asarray(chunk)
+    if values.dtype not in (np.float32, np.float64):
+        values = values.astype(np.float64)
+    # Block by block the shift comes first, which keeps digits.
+    return RowBlockMatrix(values)
+
+
+class DaskMatrix(DataMatrix):
+    """A Dask array with known chunks of rows.
+
+    Parameters
+    ----------
+    raw : dask.array.Array of shape (n, p)
+        Chunked along rows only.
+    """
+
+    streams = scattered = True
+
+    def __init__(self, raw: Any) -> None:
+        super().__init__(raw)
+        self.chunks: list[Any] = raw.to_delayed().ravel().tolist()
+        self.sizes: tuple[int, ...] = raw.chunks[0]
+        self._row_unit: float | None = None
+        self._columns: Index | None = None
+
+    def with_unit_rows(self, unit: float) -> Self:
+        """Return the raw data with rows of length one, scaled where they are."""
+        n_features = self.shape[1]
+        view = self.affine(np.zeros(n_features), np.ones(n_features))
+        view._row_unit = unit
+        return view
+
+    def take(self, index: Index) -> "DaskMatrix":
+        """Return a matrix of some columns, which stay where they are."""
+        view = copy.copy(self)
+        view._columns = index if self._columns is None else self._columns[index]
+        view.shift, view.scale = self.shift[index], self.scale[index]
+        view.shape = (self.shape[0], len(index))
+        return view
+
+    def beside(self, *arrays: Float) -> Beside:
+        """Send thin arrays to the chunks."""
+        from dask.base import persist
+        from dask.delayed import delayed
+
+        ends = np.cumsum(self.sizes)
+        parts = [
+            delayed((_cut_out(arrays, slice(end - size, end)), ()), traverse=False)
+            for end, size in zip(ends, self.sizes, strict=True)
+        ]
+        return list(persist(*parts))
+
+    def gather(self, beside: Beside) -> Float:
+        """Bring the first of the arrays beside the samples together."""
+        from dask.base import compute
+        from dask.delayed import delayed
+
+        return np.concatenate(compute(*(delayed(_first)(each) for each in beside)))
+
+    def as_array(self, beside: Beside) -> Any:
+        """Return the first of the arrays beside the samples, where it is."""
+        import dask.array as da
+        from dask.delayed import delayed
+
+        width = delayed(_first)(beside[0]).shape[1].compute()
+        parts = [
+            da.from_delayed(delayed(_first)(each), (size, width), np.float64)
+            for each, size in zip(beside, self.sizes, strict=True)
+        ]
+        return da.concatenate(parts)
+
+    def pick(self, beside: Beside, index: Index) -> Float:
+        """Return some rows, in rising order, of the first array beside the samples."""
+        from dask.base import compute
+        from dask.delayed import delayed
+
+        parts = self._shares(index)
+        return np.concatenate(
+            compute(*(delayed(_rows_of)(beside[i], part) for i, part in parts))
+        )
+
+    def over_rows(
+        self, step: Step, beside: Beside = (), *arguments: Any
+    ) -> tuple[Beside, Arrays]:
+        """Go through all samples once, where they are."""
+        from dask.base import persist
+        from dask.delayed import delayed
+
+        shared = delayed((self._view(), arguments), traverse=False)
+        kept = beside or [((), ())] * len(self.chunks)
+        done = [
+            delayed(_do)(step, shared, chunk, here)
+            for chunk, here in zip(self.chunks, kept, strict=True)
+        ]
+        sums = [delayed(_sums_of)(group) for group in groups(done)]
+        *done, total = persist(*done, tree(delayed(_added), sums))
+        return done, total.compute()
+
+    def _view(self) -> View:
+        return View(self.shift, self.scale, self._row_unit, self._columns)
+
+    def _shares(self, index: Index) -> list[tuple[int, Index]]:
+        """Return which chunks hold places of a rising index, and where in them."""
+        ends = np.cumsum(self.sizes)
+        found = []
+        for place, (end, size) in enumerate(zip(ends, self.sizes, strict=True)):
+            first, last = np.searchsorted(index, [end - size, end])
+            if first < last:
+                found.append((place, index[first:last] - (end - size)))
+        return found
+
+    def dot(self, right: Float) -> Float:
+        """Return ``X @ right``, brought together."""
+        return self.gather(self.over_rows(_dot, (), right)[0])
+
+    def transpose_dot(self, left: Float) -> Float:
+        """Return ``X.T @ left`` for an array that is sent to the chunks."""
+        return self.over_rows(_transpose_dot, self.beside(left))[1][0]
+
+    def rows(self, index: Index | slice) -> Float:
+        """Return some rows, in rising order, as a dense array."""
+        from dask.base import compute
+        from dask.delayed import delayed
+
+        places = np.arange(self.shape[0])[index]
+        shared = delayed(self._view(), traverse=False)
+        cut = [
+            delayed(_cut)(shared, self.chunks[i], part)
+            for i, part in self._shares(places)
+        ]
+        return np.concatenate(compute(*cut))
+
+    def columns(self, index: Index | slice) -> Float:
+        """Return some columns, brought together."""
+        places = np.arange(self.shape[1])[index]
+        return self.take(places).rows(slice(None))
+
+    def _feature_gram(self) -> Float:
+        return self.over_rows(_gram)[1][0]
+
+    def summary(self) -> ColumnSummary:
+        """Return statistics of the columns, merged from those of the chunks."""
+        from dask.delayed import delayed
+
+        shared = delayed(self._view(), traverse=False)
+        parts = [delayed(_summary)(shared, chunk) for chunk in self.chunks]
+        found: PartialSummary = tree(delayed(_merged), parts).compute()
+        return found.columns
+
+    def repetition(self) -> Float:
+        """Return the share of evenly spaced samples that repeat the median."""
+        return repeated(self.rows(self.some_rows()))
+
+
+def groups(parts: Sequence[Any]) -> list[list[Any]]:
+    """Return the parts, a few in each group."""
+    return [list(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
+
+
+def tree(merge: Callable[[list[Any]], Any], parts: Sequence[Any]) -> Any:
+    """Return one result from many, merged a few at a time."""
+    while len(parts) > 1:
+        parts = [merge(group) for group in groups(parts)]
+    return parts[0]
+
+
+def _do(
+    step: Step, shared: tuple[View, tuple[Any, ...]], chunk: Any, here: Any
+) -> tuple[Arrays, Arrays]:
+    view, arguments = shared
+    return _over_chunk(view.block(chunk), step, here[0], arguments)
+
+
+def _over_chunk(
+    block: DataMatrix, step: Step, rows: Arrays, arguments: tuple[Any, ...]
+) -> tuple[Arrays, Arrays]:
+    # A matrix of blocks writes into the rows it is given, which are not ours.
+    return block.over_rows(step, block.beside(*rows), *arguments)
+
+
+def _first(done: tuple[Arrays, Arrays]) -> Float:
+    return done[0][0]
+
+
+def _rows_of(done: tuple[Arrays, Arrays], index: Index) -> Float:
+    return done[0][0][index]
+
+
+def _sums_of(done: list[tuple[Arrays, Arrays]]) -> Arrays:
+    return _added([sums for _, sums in done])
+
+
+def _added(sums: list[Arrays]) -> Arrays:
+    return tuple(np.sum(arrays, axis=0) for arrays in zip(*sums, strict=True))
+
+
+def _cut_out(arrays: Arrays, rows: slice) -> Arrays:
+    return tuple(array[rows] for array in arrays)
+
+
+def _cut(view: View, chunk: Any, index: Index) -> Float:
+    return view.block(chunk).rows(index)
+
+
+def _summary(view: View, chunk: Any) -> PartialSummary:
+    block = view.block(chunk)
+    return PartialSummary(block.shape[0], block.summary())
+
+
+def _merged(parts: list[PartialSummary]) -> PartialSummary:
+    found = parts[0]
+    for part in parts[1:]:
+        found = found.merged(part)
+    return found
+
+
+def _dot(block: DataMatrix, rows: Arrays, right: Float) -> tuple[Arrays, Arrays]:
+    return (block.dot(right),), ()
+
+
+def _transpose_dot(block: DataMatrix, rows: Arrays) -> tuple[Arrays, Arrays]:
+    return (), (block.transpose_dot(rows[0]),)
+
+
+def _gram(block: DataMatrix, rows: Arrays) -> tuple[Arrays, Arrays]:
+    return (), (block.feature_gram(),)
