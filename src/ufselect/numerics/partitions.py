@@ -45,6 +45,26 @@ class SoftPartition(ABC):
     def aim(self, regression: RowSparseRegression) -> None:
         """Take what a regression predicts for T."""
 
+    def state(self) -> dict[str, Float]:
+        """Return all that is needed to go on from here."""
+        own = self._state()
+        return own | {
+            f"sums_{name}": each for name, each in self.sums._asdict().items()
+        }
+
+    def restore(self, state: dict[str, Float]) -> None:
+        """Go on from where a partition of the same samples was."""
+        self._restore(state)
+        self.sums = Sums(*(state[f"sums_{name}"] for name in Sums._fields))
+
+    @abstractmethod
+    def _state(self) -> dict[str, Float]:
+        """Return P and its product."""
+
+    @abstractmethod
+    def _restore(self, state: dict[str, Float]) -> None:
+        """Take P and its product."""
+
     def propose(self, slope: Slope, length: float) -> Change:
         """Project a step against the slope; return the sums along it."""
         change = self._propose(slope, length)
@@ -129,6 +149,12 @@ class KernelPartition(SoftPartition):
         gradient += slope.of_ones
         self._direction = projected(self.memberships, gradient, length)
         return self._change()
+
+    def _state(self) -> dict[str, Float]:
+        return {"memberships": self._memberships, "product": self._product}
+
+    def _restore(self, state: dict[str, Float]) -> None:
+        self._memberships, self._product = state["memberships"], state["product"]
 
     def _keep_alive(self) -> Change:
         self._direction = kept_alive(self.memberships, self._direction)
@@ -217,6 +243,22 @@ class RowPartition(SoftPartition):
         )
         self._pending = 0.0
         return self._change(*found)
+
+    def _state(self) -> dict[str, Float]:
+        memberships = self.matrix.gather(self.rows)
+        if self.matrix.scattered:
+            # What was gathered is sent back, or a cluster would have to remember every
+            # step since the start in case it loses some rows.
+            self._send(memberships)
+        return {"memberships": memberships, "product": self.image}
+
+    def _restore(self, state: dict[str, Float]) -> None:
+        self.image = state["product"]
+        self._send(state["memberships"])
+
+    def _send(self, memberships: Float) -> None:
+        nowhere = np.zeros_like(memberships)
+        self._rows, self._pending = self.matrix.beside(memberships, nowhere), 0.0
 
     def _keep_alive(self) -> Change:
         self._rows, found = self.matrix.over_rows(_mixture, self._rows)

@@ -169,6 +169,21 @@ class RowSparseRegression:
         """Return ``|W|_21``."""
         return float(row_norms(self._set.coef).sum())
 
+    def state(self) -> dict[str, Float]:
+        """Return all that is needed to go on from here."""
+        index = self._set.index.astype(np.float64)
+        curvature = np.array(self._curvature)
+        return {"index": index, "coef": self._set.coef, "curvature": curvature}
+
+    def restore(self, state: dict[str, Float], target: Target) -> None:
+        """Go on from where a regression on the same matrix was."""
+        self._set.set_target(target)
+        index = state["index"].astype(np.intp)
+        if len(index):
+            self._set.admit(index)
+        self._set.coef = state["coef"]
+        self._curvature = float(state["curvature"])
+
     def _solution(self, penalty: float) -> RowSparseSolution:
         proximity = 2 * row_norms(self._set.correlation()) / penalty
         squared, overlaps = self._set.target.squared, self._set.overlaps()

@@ -29,8 +29,13 @@ from ufselect.numerics.working_set import Form, reads_full_gram
 
 Multiply = Callable[[Float], Float]
 Report = Callable[[int, float], bool]
+State = dict[str, Float]
+Keep = Callable[[State], None]
 
 PARTITION_STEPS = 10
+
+# Iterations from one state that is kept to the next.
+KEEP_EVERY = 5
 
 # W is finished to this duality gap, relative to |G|^2, once G has settled.
 FINAL_GAP = 1e-3
@@ -166,6 +171,8 @@ def fit_exact(
     max_iter: int,
     tol: float,
     report: Report,
+    keep: Keep | None = None,
+    state: State | None = None,
 ) -> ExactFit:
     """Alternate until the objective falls by less than tol, relative to itself.
 
@@ -179,6 +186,10 @@ def fit_exact(
     tol : float
     report : callable
         Called with the iteration and the objective; returning True stops the fit.
+    keep : callable, optional
+        Called every few iterations with what is needed to go on from there.
+    state : dict of ndarray, optional
+        What ``keep`` was called with last in a fit of the same problem, to go on.
     """
     regression = problem.regression(len(partition.sums.sizes))
     intercept, total = problem.intercept, problem.products.total
@@ -186,6 +197,10 @@ def fit_exact(
     penalty, length = beta / alpha, 1.0
     history: list[float] = []
     converged = False
+    if state is not None:
+        partition.restore(state)
+        regression.restore(state, partition.target(intercept, values=values))
+        length, history = float(state["length"]), state["history"].tolist()
 
     def objective() -> float:
         sums = partition.sums
@@ -195,7 +210,7 @@ def fit_exact(
         expression = self_expression(sums, total)
         return expression + alpha * max(float(error), 0.0) + beta * regression.norm()
 
-    for iteration in range(max_iter):
+    for iteration in range(len(history), max_iter):
         regression.improve(partition.target(intercept, values=values), penalty)
         partition.aim(regression)
         length = refine_partition(
@@ -210,6 +225,9 @@ def fit_exact(
         converged = fell < tol * history[-1]
         if report(iteration, history[-1]) or converged:
             break
+        if keep is not None and (iteration + 1) % KEEP_EVERY == 0:
+            reached = {"length": np.array(length), "history": np.array(history)}
+            keep(reached | regression.state() | partition.state())
     target = partition.target(intercept, values=values)
     solution = regression.solve(target, penalty, tol=FINAL_GAP)
     partition.aim(regression)

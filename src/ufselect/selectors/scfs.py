@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ from ufselect._sklearn_compat import (
     Interval,
     StrOptions,
 )
+from ufselect.data.checkpoints import Checkpoint
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.partitions import SoftPartition
 from ufselect.numerics.preparation import (
@@ -26,6 +29,8 @@ from ufselect.numerics.row_sparse import largest_penalty, ranked_below, row_norm
 from ufselect.numerics.scfs_exact import (
     ExactFit,
     ExactProblem,
+    Keep,
+    State,
     cluster_only,
     fit_exact,
     sample_products,
@@ -46,6 +51,9 @@ AUTO_BETA = 0.05
 
 # Below this many multiplications a product is too short to share between threads.
 SHORT_PRODUCT = 5_000_000
+
+# Parameters on which the result of a fit does not depend, or not from its state on.
+NOT_OF_THE_FIT = {"n_features_to_select", "checkpoint", "verbose", "random_state"}
 
 # The paper solver never reaches zero; a prediction this small is rounding.
 ROUNDING = 1e-12
@@ -105,6 +113,10 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         Stop when the objective changes by less than this share of itself.
     random_state : int, RandomState instance or None, default=None
         Seed of the start.
+    checkpoint : path or None, default=None
+        A file that is replaced every few iterations, from which the same fit goes on
+        if it was interrupted, and which is deleted when the fit is done. It takes the
+        room of a few n x c arrays. For the exact solver with one start.
     verbose : bool, default=False
         Print the objective of each iteration.
 
@@ -207,6 +219,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
+        "checkpoint": [None, str, PathLike],
         "verbose": ["boolean"],
     }
 
@@ -226,6 +239,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         max_iter: int = 1000,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,
+        checkpoint: str | PathLike[str] | None = None,
         verbose: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -241,10 +255,16 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
+        if self.checkpoint is not None and (self.solver == "paper" or self.n_init > 1):
+            raise ValueError(
+                f"checkpoint is for one start of the exact solver; now there are "
+                f"n_init={self.n_init} of solver={self.solver!r}."
+            )
         if self.solver == "paper" and data.scattered:
             raise ValueError(
                 'solver="paper" needs X in one place; use solver="exact" for Dask.'
@@ -283,11 +303,14 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         alpha = AUTO_ALPHA if self.alpha == "auto" else float(self.alpha) * unit * unit
         beta = None if self.beta == "auto" else float(self.beta) * unit * unit * unit
         best: ExactFit | None = None
+        place = self._checkpoint(data, summary)
+        state = None if place is None else place.read()
         for random, progress in self._starts(unit):
-            partition = self._first_partition(problem, random)
+            partition = self._first_partition(problem, random, state)
             if beta is None:
                 cross = partition.cross(problem.regressors)
                 beta = AUTO_BETA * alpha * useful_penalty(cross, size)
+                beta = beta if state is None else float(state["beta"])
             fit = fit_exact(
                 problem,
                 partition,
@@ -296,11 +319,15 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                 max_iter=self.max_iter,
                 tol=self.tol,
                 report=progress,
+                keep=_writer(place, beta),
+                state=state,
             )
             if best is None or fit.history[-1] < best.history[-1]:
                 best = fit
         assert best is not None
         assert beta is not None
+        if place is not None:
+            place.remove()
         largest = 2 * float(row_norms(best.partition.cross(problem.regressors)).max())
         coef = best.coef * unit
         return _Outcome(
@@ -376,14 +403,34 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                 break
         progress.finish()
 
+    def _checkpoint(
+        self, data: DataMatrix, summary: ColumnSummary
+    ) -> Checkpoint | None:
+        """Return the file to go on from, which belongs to this X and these settings."""
+        if self.checkpoint is None:
+            return None
+        settings = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name not in NOT_OF_THE_FIT
+        }
+        start = settings.pop("init")
+        inputs = [data.shape, *summary, sorted(settings.items()), start]
+        return Checkpoint(Path(self.checkpoint), inputs)
+
     def _preparation(self, data: DataMatrix, summary: ColumnSummary) -> Kind:
         if self.standardize == "auto" and self.solver == "paper":
             return "none"
         return preparation_kind(self.standardize, data, summary)
 
     def _first_partition(
-        self, problem: ExactProblem, random: np.random.RandomState
+        self,
+        problem: ExactProblem,
+        random: np.random.RandomState,
+        state: State | None,
     ) -> SoftPartition:
+        if state is not None:
+            return problem.partition(problem.matrix.beside(state["memberships"]))
         if isinstance(self.init, str) and self.init == "k-means":
             return problem.clustered(self.n_clusters, random)
         kernel = problem.products.gram
@@ -403,6 +450,13 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             return check_memberships(self.init, matrix.shape[0], self.n_clusters)
         refuse_too_few_distinct(matrix, self.n_clusters)
         return start_memberships(self.init, matrix, self.n_clusters, random, kernel)
+
+
+def _writer(place: Checkpoint | None, beta: float) -> Keep | None:
+    """Return what writes a state with the penalty that belongs to it."""
+    if place is None:
+        return None
+    return lambda state: place.write(state | {"beta": np.array(beta)})
 
 
 class _Outcome(NamedTuple):

@@ -1,0 +1,157 @@
+"""A fit of SCFS that was interrupted goes on from its checkpoint."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ufselect import SCFS
+from ufselect.numerics import scfs_exact
+
+SHAPES = {"rows": (120, 30), "kernel": (40, 90), "columns": (60, 70)}
+
+
+@pytest.fixture(params=SHAPES)
+def X(request):
+    n_samples, n_features = SHAPES[request.param]
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n_samples, n_features))
+    X[: n_samples // 2, :6] += 1.5
+    X[: n_samples // 3, 6:10] -= 1.5
+    return X
+
+
+class Stopped(Exception):
+    """The power went out."""
+
+
+def interrupted(fit, n_states):
+    """Call fit, let it keep some states, and then let it fail."""
+    with pytest.MonkeyPatch.context() as patch:
+        stop_after(patch, n_states)
+        with pytest.raises(Stopped):
+            fit()
+
+
+def stop_after(monkeypatch, n_states):
+    real, kept = scfs_exact.fit_exact, []
+
+    def fit(*arguments, keep, **options):
+        def counting(state):
+            keep(state)
+            kept.append(state)
+            if len(kept) == n_states:
+                raise Stopped
+
+        return real(*arguments, keep=counting, **options)
+
+    monkeypatch.setattr("ufselect.selectors.scfs.fit_exact", fit)
+
+
+def selector(path=None, **parameters):
+    settings = {"n_clusters": 3, "tol": 0.0, "max_iter": 17, "random_state": 0}
+    return SCFS(checkpoint=path, **(settings | parameters))
+
+
+@pytest.mark.filterwarnings("ignore:SCFS stopped after")
+class TestGoingOn:
+    @pytest.mark.parametrize("n_states", [1, 3])
+    @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+    def test_it_ends_where_a_fit_without_interruption_does(
+        self, X, n_states, convert, tmp_path
+    ):
+        path = tmp_path / "fit.npz"
+        whole = selector().fit(convert(X))
+
+        interrupted(lambda: selector(path).fit(convert(X)), n_states)
+        rest = selector(path).fit(convert(X))
+
+        np.testing.assert_array_equal(rest.order_, whole.order_)
+        np.testing.assert_allclose(rest.scores_, whole.scores_, rtol=1e-9)
+        np.testing.assert_allclose(rest.memberships_, whole.memberships_, atol=1e-9)
+        np.testing.assert_allclose(rest.objective_history_, whole.objective_history_)
+        assert rest.beta_ == whole.beta_
+
+    def test_no_iteration_is_done_twice(self, X, tmp_path, capsys):
+        path = tmp_path / "fit.npz"
+
+        interrupted(lambda: selector(path).fit(X), 2)
+        selector(path, verbose=True).fit(X)
+        first = capsys.readouterr().out.splitlines()[0]
+
+        assert first.startswith("SCFS iteration 11:")
+
+    def test_the_file_is_gone_when_the_fit_is_done(self, X, tmp_path):
+        selector(tmp_path / "fit.npz").fit(X)
+
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("changed", ["X", "alpha", "init"])
+    def test_another_fit_does_not_go_on_from_it(self, X, changed, tmp_path):
+        path = tmp_path / "fit.npz"
+        interrupted(lambda: selector(path).fit(X), 1)
+        other = selector(path)
+        if changed == "X":
+            X[0, 0] += 1
+        else:
+            other.set_params(
+                **{"alpha": {"alpha": 1.0}, "init": {"init": "random"}}[changed]
+            )
+
+        with pytest.raises(ValueError, match="belongs to another fit"):
+            other.fit(X)
+
+    def test_more_features_may_be_asked_for_on_the_way(self, X, tmp_path):
+        path = tmp_path / "fit.npz"
+        interrupted(lambda: selector(path).fit(X), 1)
+
+        rest = selector(path, n_features_to_select=7).fit(X)
+
+        assert rest.get_support().sum() == 7
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [({"solver": "paper"}, "'paper'"), ({"n_init": 2}, "n_init=2")],
+)
+def test_it_is_for_one_start_of_the_exact_solver(parameters, said, tmp_path):
+    with pytest.raises(ValueError, match=said):
+        selector(tmp_path / "fit.npz", **parameters).fit(np.eye(5))
+
+
+KILLED = """
+import os, signal, sys
+import numpy as np
+from ufselect import SCFS
+from ufselect.data.checkpoints import Checkpoint
+
+write, written = Checkpoint.write, []
+
+def write_and_die(self, arrays):
+    write(self, arrays)
+    written.append(1)
+    if len(written) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Checkpoint.write = write_and_die
+X = np.load(sys.argv[1], mmap_mode="r")
+SCFS(n_clusters=3, tol=0.0, max_iter=17, random_state=0, checkpoint=sys.argv[2]).fit(X)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is of POSIX")
+@pytest.mark.filterwarnings("ignore:SCFS stopped after")
+def test_a_killed_process_leaves_what_the_next_one_goes_on_from(X, tmp_path):
+    path, data = tmp_path / "fit.npz", tmp_path / "X.npy"
+    np.save(data, X)
+    whole = selector().fit(X)
+
+    died = subprocess.run([sys.executable, "-c", KILLED, data, path], check=False)
+    rest = selector(path).fit(np.load(data, mmap_mode="r"))
+
+    assert died.returncode == -signal.SIGKILL
+    np.testing.assert_array_equal(rest.order_, whole.order_)
