@@ -32,6 +32,8 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Select, write and print."""
+    from ufselect._sklearn_compat import listening
+
     end = None
     if options.time_budget is not None:
         end = time.monotonic() + options.time_budget
@@ -40,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     selector = _selector(options)
     kept: dict[str, str] = {}
     try:
-        with Waiting(quiet=options.quiet) as waiting:
+        with Waiting(quiet=options.quiet) as waiting, listening(waiting.iteration):
             waiting.note(*notes)
             table = _read(options, waiting)
             caught = _fit(selector, table, waiting)
