@@ -143,8 +143,9 @@ class Waiting:
     def _watch(self) -> None:
         pause = SECONDS_OF_SILENCE
         while not self._over.wait(pause):
-            what, *state = self._task
-            text = waiting_text(what + self._detail, *state, time.monotonic())
+            what, done, total, since = self._task
+            what += self._detail
+            text = waiting_text(what, done, total, since, time.monotonic())
             with self._turn:
                 self.stream.write(f"\r{text}\x1b[K" if self._live else f"{text}\n")
                 self.stream.flush()
