@@ -30,6 +30,8 @@ def write_frame(path, frame):
         ".csv": lambda: frame.to_csv(path, index=False),
         ".tsv": lambda: frame.to_csv(path, index=False, sep="\t"),
         ".gz": lambda: frame.to_csv(path, index=False),
+        ".bz2": lambda: frame.to_csv(path, index=False),
+        ".xz": lambda: frame.to_csv(path, index=False),
         ".parquet": lambda: frame.to_parquet(path),
         ".feather": lambda: frame.to_feather(path),
         ".xlsx": lambda: frame.to_excel(path, index=False),

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_experiments import planted_sets, small_plan
+
+from ufselect.experiments.runner import run_plan
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -16,7 +19,7 @@ CODE = {
 
 @pytest.fixture
 def users_folder(tmp_path, monkeypatch):
-    """Work in a folder with the file of which documents speak."""
+    """Work in a folder with the files of which documents speak."""
     random = np.random.default_rng(0)
     sick = np.arange(30) % 2
     lines = ["sample,diagnosis," + ",".join(f"gene_{index}" for index in range(20))]
@@ -31,6 +34,9 @@ def users_folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", [page for page, blocks in CODE.items() if blocks])
 def test_the_code_of_a_page_runs_from_top_to_bottom(page, users_folder, capsys):
+    if any("quick.sqlite" in code for code in CODE[page]):
+        folder = Path.cwd()
+        run_plan(small_plan(), folder / "quick.sqlite", planted_sets(folder))
     namespace = {}
     for code in CODE[page]:
         exec(compile(code, page, "exec"), namespace)

@@ -1,5 +1,8 @@
 """The seam to parts of scikit-learn that are private or differ between versions."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from sklearn.base import _fit_context as fit_context
@@ -25,8 +28,26 @@ __all__ = [
     "RealNotInt",
     "StrOptions",
     "fit_context",
+    "listening",
     "name_estimators",
 ]
+
+Listener = Callable[[str, int], None]
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Let a function hear of every iteration of the fits in this thread.
+
+    It is told the name of the selector and the number of the iteration. Callbacks of
+    scikit-learn could tell the same, but not in all versions, nor of fits in fits.
+    """
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 class FitProgress:
@@ -59,8 +80,10 @@ class FitProgress:
         """Report one iteration; return whether a callback wants the fit to stop."""
         objective = objective / self.unit / self.unit
         metadata = {"iteration": iteration, "objective": objective}
+        name = type(self.estimator).__name__
+        if (listener := _listener.get()) is not None:
+            listener(name, iteration + 1)
         if self.verbose:
-            name = type(self.estimator).__name__
             print(f"{name} iteration {iteration + 1}: objective {objective:.6g}")  # noqa: T201 - what verbose asks for
         return self.step("iteration", metadata)
 

@@ -1,8 +1,11 @@
 import io
 import time
 
+import numpy as np
 import pytest
 
+from ufselect import AutoSelect
+from ufselect._sklearn_compat import listening
 from ufselect.cli import progress
 from ufselect.cli.progress import ProgressLine, Waiting
 
@@ -77,6 +80,32 @@ def test_waiting_writes_plain_lines_to_a_log(monkeypatch):
     assert stream.getvalue().endswith(" s\n")
     assert "\r" not in stream.getvalue()
     assert "\x1b" not in stream.getvalue()
+
+
+def test_waiting_says_how_far_a_fit_is(monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_OF_SILENCE", 0.0)
+    stream = Terminal()
+    waiting = Waiting(stream=stream)
+    waiting.now("ranking 9 features")
+    waiting.iteration("SCFS", 12)
+    with waiting:
+        wait_for(stream, "\rranking 9 features, SCFS iteration 12, ")
+        waiting.step(0, 4, "subsamples")
+        wait_for(stream, "] subsamples, ")
+
+    assert "subsamples, SCFS" not in stream.getvalue()
+
+
+def test_a_fit_in_a_fit_tells_its_iterations():
+    heard = []
+    X = np.random.RandomState(0).standard_normal((20, 8))
+    with listening(lambda *told: heard.append(told)):
+        fitted = AutoSelect(n_features_to_select=3, random_state=0).fit(X)
+    AutoSelect(n_features_to_select=3, random_state=0).fit(X)
+
+    assert {name for name, _ in heard} == {"SCFS"}
+    assert heard[-1][1] == fitted.selector_.n_iter_
+    assert [number for _, number in heard] == list(range(1, len(heard) + 1))
 
 
 def test_what_is_done_soon_is_not_spoken_of():

@@ -13,6 +13,8 @@ import pytest
 from small_experiments import planted_sets
 
 from ufselect.cli import main
+from ufselect.experiments.stored import read_experiment
+from ufselect.report.experiment import experiment_report
 
 SETS = ("one", "two", "three", "four", "five")
 HOSTILE = "<script>alert(1)</script>"
@@ -123,6 +125,40 @@ def test_the_page_has_every_section_with_its_figures(folder):
         ElementTree.fromstring(f"<svg{figure}</svg>")
     assert "scikit-learn" in page
     assert "Not drawn, since not two parameters vary" in page
+
+
+def test_every_figure_of_the_page_is_there_in_python(folder):
+    page = page_of()
+    report = experiment_report(read_experiment(folder / "tiny.sqlite"))
+    parts = [
+        *report.ranks.values(),
+        *report.sensitivity.values(),
+        report.convergence,
+        report.costs,
+    ]
+    drawn = ["<svg" + part.split("</svg>")[0] for part in page.split("<svg")[1:]]
+
+    assert [part.plot().svg.split("</svg>")[0] for part in parts] == drawn
+    assert list(report.ranks) == ["accuracy", "redundancy"]
+    assert list(report.sensitivity) == ["SCFS"]
+
+
+def test_frames_hold_what_the_tables_say(folder):
+    report = experiment_report(read_experiment(folder / "tiny.sqlite"))
+    frames = report.frames()
+    scores = frames["accuracy, fixed"]
+    cells = zip(scores["method"], scores["data set"], scores["mean"], strict=True)
+    table = report.tables[1].table()
+
+    assert list(frames) == [
+        *("accuracy, oracle", "accuracy, fixed", "redundancy, oracle"),
+        *("redundancy, fixed", "ranks, accuracy", "ranks, redundancy"),
+        *("sensitivity, SCFS", "convergence", "costs"),
+    ]
+    assert all(len(set(map(len, frame.values()))) == 1 for frame in frames.values())
+    assert [f"{100 * mean:.1f}" for *_, mean in cells] == [
+        cell.split()[0] for row in table.rows for cell in row[1:-1]
+    ]
 
 
 def test_a_hostile_name_is_text(folder):

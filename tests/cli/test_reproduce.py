@@ -98,6 +98,7 @@ def test_the_page_has_tables_figures_and_what_failed(folder, capsys):
 
     # Two bar charts and one map per metric, and the curves.
     assert len(figures) == 2 * 2 + 2 + 1
+    assert page.count('class="download"') == len(figures)
     for figure in figures:
         ElementTree.fromstring(f"<svg{figure}</svg>")
     assert "How the cells were chosen" in page

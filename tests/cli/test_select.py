@@ -17,7 +17,8 @@ FAST = ["--method", "MaxVariance", "-k", "3"]
 
 
 @pytest.fixture
-def file(tmp_path):
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     return write_frame(tmp_path / "small.csv", small_frame())
 
 
@@ -47,7 +48,7 @@ def test_the_columns_that_matter_are_written_with_ids_and_labels(file, tmp_path)
 
 
 def test_text_says_what_was_read_decided_and_how_far_to_believe_it(file, capsys):
-    select(file, "--labels", "kind")
+    select(file, "--labels", "kind", "--no-files")
     said, noted = capsys.readouterr()
     words = " ".join(said.split())
 
@@ -163,7 +164,8 @@ def test_time_that_is_up_is_said(file, capsys):
 
 
 def test_warnings_are_sentences_of_their_own(file, capsys):
-    select(file, "--method", "MaxVariance", "-k", 12, "--max-correlation", 0.5)
+    all_of_them = ["--method", "MaxVariance", "-k", 12, "--no-files"]
+    select(file, *all_of_them, "--max-correlation", 0.5)
     said, noted = capsys.readouterr()
 
     assert "of 12 features are left" not in said
@@ -172,7 +174,7 @@ def test_warnings_are_sentences_of_their_own(file, capsys):
 
 
 def test_quiet_leaves_standard_error_empty(file, capsys):
-    select(file, *FAST, "--quiet")
+    select(file, *FAST, "--quiet", "--no-files")
     said, noted = capsys.readouterr()
 
     assert said
@@ -212,7 +214,7 @@ def test_columns_are_dropped_and_rows_named_on_request(file, tmp_path, capsys):
 
 def test_names_do_not_steer_the_terminal(tmp_path, capsys):
     frame = small_frame().rename(columns={"g2": "\x1b[31mred"})
-    select(write_frame(tmp_path / "small.csv", frame), *FAST)
+    select(write_frame(tmp_path / "small.csv", frame), *FAST, "--no-files")
     said = capsys.readouterr().out
 
     assert "\x1b" not in said
@@ -236,7 +238,7 @@ def test_interruption_of_the_page_keeps_the_table(file, tmp_path, capsys, monkey
 
 def test_few_samples_are_selected_without_a_verdict(tmp_path, capsys):
     file = write_frame(tmp_path / "few.csv", small_frame(8))
-    select(file, *FAST)
+    select(file, *FAST, "--no-files")
     words = " ".join(capsys.readouterr().out.split())
 
     assert "MaxVariance chose 3 of 12 features of 8 samples" in words

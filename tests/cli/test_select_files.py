@@ -177,7 +177,9 @@ def test_what_does_not_fit_the_file_is_refused_in_one_sentence(
         (["-o", "a.csv"], "a.csv would be replaced"),
         (["-o", "-", "--json"], "both print to standard output"),
         (["-o", "b", "--scores", "b"], "need different files"),
-        (["--effort", "quick"], "add --report"),
+        (["--effort", "quick", "--no-files"], "add --report"),
+        (["--image-shape", "3x4", "-o", "b.csv"], "add --report"),
+        (["--no-files", "-o", "b.csv"], "--no-files writes nothing"),
     ],
 )
 def test_wrong_usage_is_refused_before_the_file_is_read(

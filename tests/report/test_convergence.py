@@ -10,7 +10,7 @@ pytest.importorskip("matplotlib")
 
 def test_convergence_does_not_depend_on_unit_or_sign():
     falling = np.array([8.0, 4, 2, 1.5])
-    svg = convergence({"ORL": {"min": falling, "max": 7 - 1e6 * falling}})
+    svg = convergence({"ORL": {"min": falling, "max": 7 - 1e6 * falling}}).svg
     (first,), (second,) = (
         [line for line in lines_of(svg, colour) if len(line) == 4]
         for colour in COLOURS[:2]
@@ -20,7 +20,7 @@ def test_convergence_does_not_depend_on_unit_or_sign():
 
 
 def test_a_long_curve_is_drawn_with_few_points():
-    svg = convergence({"ORL": {"SCFS": 1 / np.arange(1.0, 10_000)}})
+    svg = convergence({"ORL": {"SCFS": 1 / np.arange(1.0, 10_000)}}).svg
 
     assert max(map(len, lines_of(svg, COLOURS[0]))) <= 60
 
@@ -29,7 +29,7 @@ def test_a_long_curve_is_drawn_with_few_points():
 def test_a_curve_without_a_way_is_left_out(curve):
     svg = convergence(
         {"ORL": {"SCFS": [2.0, 1.0], "flat": curve}, "Yale": {"a": curve}}
-    )
+    ).svg
 
     assert "flat" not in words_of(svg)
     assert "Yale" not in words_of(svg)

@@ -10,8 +10,8 @@ from ufselect.experiments.readings import Results
 from ufselect.experiments.records import Record
 from ufselect.experiments.store import DONE, FAILED
 from ufselect.experiments.stored import Experiment
-from ufselect.report.costs import cost_blocks, cost_figure, costs_of
-from ufselect.report.experiment_figures import convergence_blocks, convergence_figure
+from ufselect.report.costs import cost_blocks, cost_ranges, costs_of
+from ufselect.report.experiment_figures import convergence_blocks, convergence_curves
 
 HISTORY = np.array([3.0, 2.0, 1.0])
 
@@ -68,10 +68,10 @@ def test_costs_for_scripts_are_numbers_or_nothing():
 
 def test_costs_are_drawn_with_a_panel_for_each_measure():
     pytest.importorskip("matplotlib")
-    (picture,) = cost_figure(experiment())
+    svg = cost_ranges(experiment()).plot().svg
 
-    assert "seconds of a fit" in picture.svg
-    assert "peak memory (MB)" in picture.svg
+    assert "seconds of a fit" in svg
+    assert "peak memory (MB)" in svg
 
 
 def test_a_store_without_measures_has_dashes_and_no_picture():
@@ -79,7 +79,7 @@ def test_a_store_without_measures_has_dashes_and_no_picture():
     _, table, _ = cost_blocks(known)
 
     assert table.rows[0] == ["SCFS", "0", "1", "-", "-", "-", "-"]
-    assert cost_figure(known) == []
+    assert cost_ranges(known) is None
 
 
 def test_lengths_of_objectives_are_told():
@@ -93,4 +93,4 @@ def test_a_store_without_objectives_says_so():
     (paragraph,) = convergence_blocks(known)
 
     assert paragraph.text.startswith("The store has no objective of any fit")
-    assert convergence_figure(known) == []
+    assert convergence_curves(known) is None

@@ -40,28 +40,32 @@ def draw_bars(names=("SCFS", "random")):
         "ORL": {name: 50.0 + i for i, name in enumerate(names)},
         "Isolet": {name: 60.0 - i for i, name in enumerate(names)},
     }
-    return bar_chart(groups, errors=groups, label="accuracy (%)", baselines=names[1:])
+    return bar_chart(
+        groups, errors=groups, label="accuracy (%)", baselines=names[1:]
+    ).svg
 
 
 def draw_maps(names=("ORL", "Isolet")):
     values = {name: np.arange(6.0).reshape(2, 3) + i for i, name in enumerate(names)}
-    return surface([0.01, 1], [1, 100, 0.5], values, label="accuracy (%)")
+    return surface([0.01, 1], [1, 100, 0.5], values, label="accuracy (%)").svg
 
 
 def draw_curves(names=("ORL", "Isolet")):
-    return curves({name: [4.0, 2, 1.5] for name in names}, {names[0]: [90, 60, 50, 50]})
+    return curves(
+        {name: [4.0, 2, 1.5] for name in names}, {names[0]: [90, 60, 50, 50]}
+    ).svg
 
 
 def draw_ranks(names=("SCFS", "random")):
-    return rank_diagram({name: 1.5 + i for i, name in enumerate(names)}, 1.2)
+    return rank_diagram({name: 1.5 + i for i, name in enumerate(names)}, 1.2).svg
 
 
 def draw_ranges(names=("SCFS", "random")):
-    return range_chart({"seconds": {name: [0.01, 2.0, 300.0] for name in names}})
+    return range_chart({"seconds": {name: [0.01, 2.0, 300.0] for name in names}}).svg
 
 
 def draw_convergence(names=("ORL", "Isolet")):
-    return convergence({name: {"SCFS": [4.0, 2, 1.5]} for name in names})
+    return convergence({name: {"SCFS": [4.0, 2, 1.5]} for name in names}).svg
 
 
 DRAWERS = [
@@ -169,7 +173,7 @@ def test_ids_are_unique_on_a_page_and_all_references_resolve():
 
 
 def test_bars_are_as_high_as_the_values():
-    svg = bar_chart({"a": {"x": 10.0, "y": 20.0, "z": 5.0}}, label="score")
+    svg = bar_chart({"a": {"x": 10.0, "y": 20.0, "z": 5.0}}, label="score").svg
     heights = {}
     for path in ElementTree.fromstring(svg).iter(SVG + "path"):
         colour = re.search(r"fill: (#\w+)", path.get("style", ""))
@@ -185,7 +189,7 @@ def test_bars_are_as_high_as_the_values():
 def test_baselines_are_grey_and_come_last():
     svg = bar_chart(
         {"a": {"random": 1.0, "SCFS": 2.0}}, label="score", baselines=["random"]
-    )
+    ).svg
     words = words_of(svg)
 
     assert words.index("SCFS") < words.index("random")
@@ -197,14 +201,14 @@ def test_baselines_are_grey_and_come_last():
 @pytest.mark.parametrize("value", [np.nan, np.inf, None])
 def test_missing_bar_is_named(value):
     second = {} if value is None else {"SCFS": value}
-    svg = bar_chart({"ORL": {"SCFS": 1.0}, "Lung": second}, label="score")
+    svg = bar_chart({"ORL": {"SCFS": 1.0}, "Lung": second}, label="score").svg
 
     assert [word.strip() for word in words_of(svg)].count("none") == 1
 
 
 def test_more_methods_than_colours_differ_by_hatch():
     methods = [f"method {place}" for place in range(14)]
-    svg = bar_chart({"a": dict.fromkeys(methods, 1.0)}, label="score")
+    svg = bar_chart({"a": dict.fromkeys(methods, 1.0)}, label="score").svg
 
     assert set(methods) <= set(words_of(svg))
     assert svg.count("<pattern") == 14 - len(COLOURS)
@@ -214,7 +218,7 @@ def test_more_methods_than_colours_differ_by_hatch():
 def test_map_shows_every_value_and_names_the_missing_one():
     svg = surface(
         [1e-4, 1e4], [1, 0.5], {"ORL": [[50.04, np.nan], [61, 72]]}, label="s"
-    )
+    ).svg
     words = words_of(svg)
 
     assert {"50.0", "61.0", "72.0", "10⁻⁴", "10⁴", "1", "0.5", "ORL"} <= set(words)
@@ -231,7 +235,7 @@ def fills_of(svg, panel):
 
 
 def test_panels_share_one_scale_of_colours():
-    svg = surface([1], [1, 10], {"a": [[0, 1]], "b": [[1, 2]]}, label="score")
+    svg = surface([1], [1, 10], {"a": [[0, 1]], "b": [[1, 2]]}, label="score").svg
     low, middle = fills_of(svg, 1)
     same, high = fills_of(svg, 2)
 
@@ -241,7 +245,7 @@ def test_panels_share_one_scale_of_colours():
 
 @pytest.mark.parametrize("table", [[[np.nan, np.nan]], [[3.0, 3.0]]])
 def test_map_without_contrast_is_drawn(table):
-    assert words_of(surface([1], [1, 10], {"ORL": table}, label="score"))
+    assert words_of(surface([1], [1, 10], {"ORL": table}, label="score").svg)
 
 
 def test_map_of_another_shape_is_refused_with_its_name():
@@ -251,7 +255,7 @@ def test_map_of_another_shape_is_refused_with_its_name():
 
 def test_curves_in_other_units_fall_on_each_other():
     falling = np.array([8.0, 4, 2, 2])
-    svg = curves({"ORL": falling}, {"ORL": 1e6 * falling})
+    svg = curves({"ORL": falling}, {"ORL": 1e6 * falling}).svg
     lines = [
         path.get("d")
         for path in ElementTree.fromstring(svg).iter(SVG + "path")
@@ -268,7 +272,7 @@ def test_axis_says_that_curves_are_relative():
 
 
 def test_set_without_a_curve_of_ours_says_so():
-    words = words_of(curves({"ORL": [2, 1]}, {"Lung": [2, 1], "ORL": [2, 1]}))
+    words = words_of(curves({"ORL": [2, 1]}, {"Lung": [2, 1], "ORL": [2, 1]}).svg)
 
     assert words.count("ours: none") == 1
     assert words.count("published: none") == 0
@@ -312,6 +316,6 @@ def test_marks_of_logarithmic_axes_are_text_not_formulas():
 
 
 def test_maps_have_ticks_for_names_too():
-    svg = surface(["heat", True], [5, 10], {"ORL": [[1, 2], [3, 4]]}, label="score")
+    svg = surface(["heat", True], [5, 10], {"ORL": [[1, 2], [3, 4]]}, label="score").svg
 
     assert {"heat", "True", "5", "10"} <= set(words_of(svg))

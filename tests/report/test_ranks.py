@@ -10,7 +10,7 @@ pytest.importorskip("matplotlib")
 
 def test_a_bar_joins_the_ranks_that_are_not_told_apart():
     ranks = {"d": 4.0, "a": 1.0, "b": 1.5, "c": 3.0}
-    svg = rank_diagram(ranks, 1.2)
+    svg = rank_diagram(ranks, 1.2).svg
     bars = [sorted(x for x, _ in line) for line in lines_of(svg, COLOURS[0])]
     ticks = {word: place_of(svg, word)[0] for word in "1234"}
     unit = ticks["2"] - ticks["1"]
@@ -23,7 +23,7 @@ def test_a_bar_joins_the_ranks_that_are_not_told_apart():
 
 
 def test_the_ruler_is_as_long_as_the_critical_difference():
-    svg = rank_diagram({"a": 1.0, "b": 3.0, "c": 5.0}, 1.5)
+    svg = rank_diagram({"a": 1.0, "b": 3.0, "c": 5.0}, 1.5).svg
     unit = place_of(svg, "2")[0] - place_of(svg, "1")[0]
     horizontal = [
         line for line in lines_of(svg, "currentColor") if line[0][1] == line[-1][1]
@@ -34,12 +34,12 @@ def test_the_ruler_is_as_long_as_the_critical_difference():
 
 
 def test_methods_with_ranks_far_from_each_other_have_no_bar():
-    assert lines_of(rank_diagram({"a": 1.0, "b": 3.0}, 1.5), COLOURS[0]) == []
+    assert lines_of(rank_diagram({"a": 1.0, "b": 3.0}, 1.5).svg, COLOURS[0]) == []
 
 
 def test_labels_of_sixteen_methods_do_not_touch():
     names = [f"method number {place}" for place in range(16)]
-    svg = rank_diagram({name: 1 + 0.9 * i for i, name in enumerate(names)}, 5.4)
+    svg = rank_diagram({name: 1 + 0.9 * i for i, name in enumerate(names)}, 5.4).svg
     places = [place_of(svg, name) for name in names]
     left, right = places[:8], places[8:]
 
@@ -53,7 +53,7 @@ def test_labels_of_sixteen_methods_do_not_touch():
 
 
 def test_ranks_are_written_and_baselines_are_dashed():
-    svg = rank_diagram({"SCFS": 1.25, "random": 1.75}, 1.0, baselines=["random"])
+    svg = rank_diagram({"SCFS": 1.25, "random": 1.75}, 1.0, baselines=["random"]).svg
 
     assert {"1.25", "1.75", "critical difference 1.00"} <= set(words_of(svg))
     assert svg.count("stroke-dasharray") == 1
@@ -63,7 +63,7 @@ def test_ranks_may_be_a_series():
     pandas = pytest.importorskip("pandas")
     ranks = {"SCFS": 1.2, "random": 1.8}
 
-    assert rank_diagram(pandas.Series(ranks), 1.0) == rank_diagram(ranks, 1.0)
+    assert rank_diagram(pandas.Series(ranks), 1.0).svg == rank_diagram(ranks, 1.0).svg
 
 
 @pytest.mark.parametrize(

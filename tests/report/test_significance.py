@@ -43,7 +43,7 @@ def test_low_is_good_where_lower_is_better():
 def test_few_sets_have_no_statistics(n_sets):
     compared = significance(np.zeros((3, n_sets)))
 
-    assert compared.diagram() == []
+    assert compared.average_ranks() is None
     assert [block.text for block in compared.blocks()] == [
         f"No statistics: {n_sets} sets have a score of every method, and at least 5 "
         "are needed."
@@ -75,6 +75,6 @@ def test_methods_that_are_all_told_apart_form_no_group():
 
 def test_the_diagram_is_of_the_ranks():
     pytest.importorskip("matplotlib")
-    (picture,) = significance([[0.9] * 6, RANDOM, [1.0] * 6]).diagram()
+    ranks = significance([[0.9] * 6, RANDOM, [1.0] * 6]).average_ranks()
 
-    assert "average ranks: good 1.00, random 2.00" in picture.svg
+    assert "average ranks: good 1.00, random 2.00" in ranks.plot().svg

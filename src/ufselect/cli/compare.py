@@ -83,9 +83,11 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Rank with each method, measure and print."""
+    from ufselect._sklearn_compat import listening
+
     refuse_folders_that_are_missing(options.markdown)
     selectors = _selectors(options)
-    with Waiting(quiet=options.quiet) as waiting:
+    with Waiting(quiet=options.quiet) as waiting, listening(waiting.iteration):
         waiting.now(f"reading {options.file}")
         table = read(options)
         waiting.note(*table.notes)

@@ -95,6 +95,7 @@ class Waiting:
         self.quiet = quiet
         self._live = self.stream.isatty()
         self._task = ("", 0, 0, time.monotonic())
+        self._detail = ""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._shown = False
@@ -113,11 +114,17 @@ class Waiting:
     def now(self, what: str) -> None:
         """Begin something of which nobody knows how long it takes."""
         self._task = (what, 0, 0, time.monotonic())
+        self._detail = ""
+
+    def iteration(self, method: str, number: int) -> None:
+        """Say how far a fit is; how many iterations there will be is never known."""
+        self._detail = f", {method} iteration {number}"
 
     def step(self, done: int, total: int, what: str) -> None:
         """Say how much of the present work is done; the first step begins it."""
         since = time.monotonic() if done == 0 else self._task[3]
         self._task = (what, done, total, since)
+        self._detail = ""
 
     def __enter__(self) -> Self:
         """Start to watch."""
@@ -136,7 +143,9 @@ class Waiting:
     def _watch(self) -> None:
         pause = SECONDS_OF_SILENCE
         while not self._over.wait(pause):
-            text = waiting_text(*self._task, time.monotonic())
+            what, done, total, since = self._task
+            what += self._detail
+            text = waiting_text(what, done, total, since, time.monotonic())
             with self._turn:
                 self.stream.write(f"\r{text}\x1b[K" if self._live else f"{text}\n")
                 self.stream.flush()

@@ -9,6 +9,7 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ufselect.cli.default_files import name_files
 from ufselect.cli.outputs import write_whole
 from ufselect.cli.progress import Waiting
 from ufselect.cli.select_options import add_options, check_writing
@@ -31,14 +32,18 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Select, write and print."""
+    from ufselect._sklearn_compat import listening
+
     end = None
     if options.time_budget is not None:
         end = time.monotonic() + options.time_budget
+    notes = name_files(options)
     check_writing(options)
     selector = _selector(options)
     kept: dict[str, str] = {}
     try:
-        with Waiting(quiet=options.quiet) as waiting:
+        with Waiting(quiet=options.quiet) as waiting, listening(waiting.iteration):
+            waiting.note(*notes)
             table = _read(options, waiting)
             caught = _fit(selector, table, waiting)
             _write(table, selector, options, kept)

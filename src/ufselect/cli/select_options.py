@@ -35,7 +35,10 @@ def add_options(commands: Any) -> argparse.ArgumentParser:
         "select",
         help="select the features of a file",
         description="Reads a table, ranks its features without labels, decides how "
-        "many to keep (unless -k says so), and says why and how far to believe it.",
+        "many to keep (unless -k says so), and says why and how far to believe it. "
+        "Of genes.csv it writes genes.selected.csv and the page genes.report.html to "
+        "the current folder, unless -o, --scores or --report name files; what is there "
+        "stays, and names get a number.",
         epilog=EXAMPLES,
     )
     add_table_arguments(parser)
@@ -97,6 +100,12 @@ def _add_writing(group: Any) -> None:
         metavar="OUT",
         help="write the table with the chosen features, in the format of its name or "
         "else of FILE; - is standard output",
+    )
+    group.add_argument(
+        "--no-files",
+        action="store_true",
+        help="write no file; so it is with --json and with standard input, unless "
+        "files are named",
     )
     group.add_argument(
         "--scores", type=Path, metavar="CSV", help="write the ranking of all features"

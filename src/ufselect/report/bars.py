@@ -12,12 +12,12 @@ from ufselect.report.drawing import (
     GREYS,
     INK,
     add_legend,
-    as_svg,
     colour_and_hatch,
     drawing,
     panels,
     printable,
 )
+from ufselect.report.plots import Plot, as_plot
 
 # Of the distance between two groups; the rest is left free.
 GROUP_WIDTH = 0.86
@@ -31,8 +31,8 @@ def bar_chart(
     label: str,
     errors: Groups | None = None,
     baselines: Collection[str] = (),
-) -> str:
-    """Return grouped bars as SVG: data sets side by side, one bar for each method.
+) -> Plot:
+    """Draw grouped bars: data sets side by side, one bar for each method.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def bar_chart(
     --------
     >>> from ufselect.report import bar_chart
     >>> values = {"ORL": {"SCFS": 59.2, "all features": 59.1}}
-    >>> svg = bar_chart(values, label="accuracy (%)", baselines=["all features"])
-    >>> svg.startswith("<svg"), "all features" in svg
-    (True, True)
+    >>> plot = bar_chart(values, label="accuracy (%)", baselines=["all features"])
+    >>> "all features" in plot.svg
+    True
     """
     methods = _in_order(groups, baselines)
     if not methods:
@@ -68,7 +68,7 @@ def bar_chart(
         axes.set_ylabel(printable(label))
         axes.grid(axis="y")
         add_legend(figure, handles, methods)
-        return as_svg(figure, f"Bars: {label} of {', '.join(methods)}")
+        return as_plot(figure, f"Bars: {label} of {', '.join(methods)}")
 
 
 def _in_order(groups: Groups, baselines: Collection[str]) -> list[str]:

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from ufselect.report.drawing import (
     COLOURS,
     add_legend,
-    as_svg,
     drawing,
     panels,
     printable,
 )
+from ufselect.report.plots import Plot, as_plot
 from ufselect.report.scales import make_logarithmic
 
 DASHES = ("-", "--", ":", "-.")
@@ -25,8 +25,8 @@ POINTS = 60
 Histories = Mapping[str, Mapping[str, ArrayLike]]
 
 
-def convergence(histories: Histories) -> str:
-    """Return curves of convergence as SVG: one panel per data set, a line per method.
+def convergence(histories: Histories) -> Plot:
+    """Draw curves of convergence: one panel per data set, a line per method.
 
     Objectives have different units and signs, so that each is shown as the share of
     its own way that is left: 1 at the first value, 0 at the last.
@@ -40,9 +40,9 @@ def convergence(histories: Histories) -> str:
     Examples
     --------
     >>> from ufselect.report import convergence
-    >>> svg = convergence({"ORL": {"SCFS": [8, 4, 3, 3], "NDFS": [90, 60, 50]}})
-    >>> svg.startswith("<svg"), "share of the way left" in svg
-    (True, True)
+    >>> plot = convergence({"ORL": {"SCFS": [8, 4, 3, 3], "NDFS": [90, 60, 50]}})
+    >>> "share of the way left" in plot.svg
+    True
     """
     curves = {
         name: {
@@ -65,7 +65,7 @@ def convergence(histories: Histories) -> str:
         figure.supylabel("share of the way left")
         handles = [_handle(look) for look in looks.values()]
         add_legend(figure, handles, methods)
-        return as_svg(figure, f"Convergence of {', '.join(methods)}")
+        return as_plot(figure, f"Convergence of {', '.join(methods)}")
 
 
 def _way_left(values: ArrayLike) -> NDArray[np.float64] | None:

@@ -8,9 +8,8 @@ import numpy as np
 from ufselect.experiments.plan import ALL_FEATURES
 from ufselect.experiments.reader import Fit
 from ufselect.experiments.stored import Experiment
-from ufselect.report.downloads import Columns
-from ufselect.report.page import Block, Paragraph, Picture, Table
-from ufselect.report.ranges import range_chart
+from ufselect.report.experiment_parts import CostRanges
+from ufselect.report.page import Block, Paragraph, Table
 
 HEADER = (
     "method",
@@ -74,30 +73,15 @@ def cost_blocks(experiment: Experiment) -> list[Block]:
     return [Paragraph(EXPLANATION), table, _by_set(experiment)]
 
 
-def cost_figure(experiment: Experiment) -> list[Block]:
-    """Draw what is known of seconds and memory."""
+def cost_ranges(experiment: Experiment) -> CostRanges | None:
+    """Return what is known of seconds and memory, if anything."""
     costs = costs_of(experiment)
     measures = {
         "seconds of a fit": {label: cost.seconds for label, cost in costs.items()},
         "peak memory (MB)": {label: cost.megabytes for label, cost in costs.items()},
     }
     known = {name: rows for name, rows in measures.items() if any(rows.values())}
-    caption = "A dot at the median of the fits, a line from least to largest."
-    if not known:
-        return []
-    return [Picture(range_chart(known), caption, _columns(known), "costs")]
-
-
-def _columns(measures: Mapping[str, Mapping[str, list[float]]]) -> Columns:
-    """Return one row for each value that is behind the figure."""
-    rows = [
-        (label, measure, value)
-        for measure, costs in measures.items()
-        for label, values in costs.items()
-        for value in values
-    ]
-    labels, names, values = zip(*rows, strict=True)
-    return {"method": labels, "measure": names, "value": values}
+    return CostRanges(known) if known else None
 
 
 def _by_set(experiment: Experiment) -> Table:

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from ufselect.report.drawing import (
     COLOURS,
     add_legend,
-    as_svg,
     drawing,
     panels,
     printable,
 )
+from ufselect.report.plots import Plot, as_plot
 
 LOOKS: dict[str, dict[str, Any]] = {
     "published": {"color": COLOURS[1], "linewidth": 3.2, "linestyle": "-"},
@@ -23,8 +23,8 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 def curves(
     ours: Mapping[str, ArrayLike], published: Mapping[str, ArrayLike] | None = None
-) -> str:
-    """Return curves of convergence as SVG: ours over the published, one panel per set.
+) -> Plot:
+    """Draw curves of convergence: ours over the published, one panel per set.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def curves(
     Examples
     --------
     >>> from ufselect.report import curves
-    >>> svg = curves({"ORL": [8, 4, 2]}, {"ORL": [100, 60, 50, 50]})
-    >>> svg.startswith("<svg"), "objective / its first value" in svg
-    (True, True)
+    >>> plot = curves({"ORL": [8, 4, 2]}, {"ORL": [100, 60, 50, 50]})
+    >>> "objective / its first value" in plot.svg
+    True
     """
     families = {"published": published or {}, "ours": ours}
     names = list(dict.fromkeys([*families["published"], *ours]))
@@ -57,7 +57,7 @@ def curves(
         figure.supylabel("objective / its first value")
         handles = [_handle(family) for family in scaled]
         add_legend(figure, handles, list(scaled))
-        return as_svg(figure, f"Curves of convergence on {', '.join(names)}")
+        return as_plot(figure, f"Curves of convergence on {', '.join(names)}")
 
 
 def _relative(name: str, curve: ArrayLike) -> NDArray[np.float64]:

@@ -9,17 +9,28 @@ import numpy as np
 from ufselect.experiments.cells import FIXED
 from ufselect.experiments.readings import ORACLE
 from ufselect.experiments.stored import Experiment
-from ufselect.report.costs import cost_blocks, cost_figure, costs_of
+from ufselect.report.costs import cost_blocks, cost_ranges, costs_of
 from ufselect.report.experiment_figures import (
+    COSTS,
+    CURVES,
+    RANKS,
     convergence_blocks,
-    convergence_figure,
-    sensitivity_figures,
+    convergence_curves,
+    parameter_maps,
+    sensitivity_blocks,
+)
+from ufselect.report.experiment_parts import (
+    AverageRanks,
+    ConvergenceCurves,
+    CostRanges,
+    ParameterMap,
 )
 from ufselect.report.experiment_sections import overview_blocks, settings_blocks
 from ufselect.report.failures import failure_list
 from ufselect.report.metric_tables import MetricTable, metric_table
 from ufselect.report.page import Block, Paragraph, Section, Table, html_page
 from ufselect.report.plain import markdown, plain_text
+from ufselect.report.plots import Frame, picture_of
 from ufselect.report.significance import significance_of
 
 EXPLANATIONS = {
@@ -31,11 +42,51 @@ EXPLANATIONS = {
 
 @dataclass(frozen=True)
 class ExperimentReport:
-    """All that is said of an experiment."""
+    """All that is said of an experiment.
+
+    Tables have a method ``frame``, which returns their columns; ``ranks`` (by metric),
+    ``sensitivity`` (by method), ``convergence`` and ``costs`` also have ``plot``, whose
+    result a notebook shows.
+    """
 
     experiment: Experiment
     tables: list[MetricTable]
     failures: list[str]
+
+    @property
+    def ranks(self) -> dict[str, AverageRanks]:
+        """Return the average ranks by each metric, where there are enough sets."""
+        fixed = [each for each in self.tables if each.reading == FIXED]
+        found = {each.metric: significance_of(each).average_ranks() for each in fixed}
+        return {metric: part for metric, part in found.items() if part is not None}
+
+    @property
+    def sensitivity(self) -> dict[str, ParameterMap]:
+        """Return the first metric over the grid of each method that has two axes."""
+        return parameter_maps(self.experiment)
+
+    @property
+    def convergence(self) -> ConvergenceCurves | None:
+        """Return how objectives fall, if the store has any that does."""
+        return convergence_curves(self.experiment)
+
+    @property
+    def costs(self) -> CostRanges | None:
+        """Return seconds and memory of the fits, if the store has them."""
+        return cost_ranges(self.experiment)
+
+    def frames(self) -> dict[str, Frame]:
+        """Return the columns of all tables and figures that there are, by name."""
+        frames = {
+            f"{each.metric}, {each.reading}": each.frame() for each in self.tables
+        }
+        frames |= {f"ranks, {name}": part.frame() for name, part in self.ranks.items()}
+        frames |= {
+            f"sensitivity, {name}": part.frame()
+            for name, part in self.sensitivity.items()
+        }
+        parts = {"convergence": self.convergence, "costs": self.costs}
+        return frames | {name: part.frame() for name, part in parts.items() if part}
 
     @property
     def title(self) -> str:
@@ -79,13 +130,15 @@ class ExperimentReport:
         sections = [Section("What was run", overview_blocks(experiment))]
         sections += self._metric_sections(figures)
         if figures:
-            maps = sensitivity_figures(experiment)
+            maps = sensitivity_blocks(experiment, self.sensitivity)
             sections.append(Section("Sensitivity to the parameters", maps))
         blocks = [*convergence_blocks(experiment)]
-        blocks += convergence_figure(experiment) if figures else []
+        if figures and (curves := self.convergence):
+            blocks.append(picture_of(curves, CURVES, "convergence"))
         sections.append(Section("Convergence", blocks))
         blocks = [*cost_blocks(experiment)]
-        blocks += cost_figure(experiment) if figures else []
+        if figures and (costs := self.costs):
+            blocks.append(picture_of(costs, COSTS, "costs"))
         sections.append(Section("Time and memory", blocks))
         if self.failures:
             lines = [Paragraph(line) for line in self.failures]
@@ -95,14 +148,15 @@ class ExperimentReport:
 
     def _metric_sections(self, figures: bool) -> list[Section]:
         found: dict[str, list[Block]] = {}
+        ranks = self.ranks
         for each in self.tables:
             blocks = found.setdefault(each.metric, [])
             explanation = EXPLANATIONS[each.reading]
             blocks.append(each.table(f"{each.metric}, {each.reading}: {explanation}."))
             if each.reading == FIXED:
-                significance = significance_of(each)
-                blocks += significance.blocks()
-                blocks += significance.diagram() if figures else []
+                blocks += significance_of(each).blocks()
+                if figures and each.metric in ranks:
+                    blocks.append(picture_of(ranks[each.metric], RANKS, "ranks"))
         return [Section(metric, blocks) for metric, blocks in found.items()]
 
     def _settings(self) -> list[Section]:

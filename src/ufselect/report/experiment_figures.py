@@ -9,11 +9,10 @@ from ufselect.experiments.plan import Method
 from ufselect.experiments.readings import Place
 from ufselect.experiments.store import Float
 from ufselect.experiments.stored import Experiment
-from ufselect.report.convergence import convergence
-from ufselect.report.downloads import Columns
+from ufselect.report.experiment_parts import ConvergenceCurves, ParameterMap
 from ufselect.report.metric_tables import columns_of
-from ufselect.report.page import Block, Paragraph, Picture, Table
-from ufselect.report.parameter_maps import parameter_map, varying
+from ufselect.report.page import Block, Paragraph, Table
+from ufselect.report.parameter_maps import map_picture, parameter_map, varying
 
 NO_MAP = "No method has scores on a grid in which two parameters vary."
 NOT_DRAWN = "Not drawn, since not two parameters vary or no point has a score:"
@@ -21,6 +20,11 @@ NO_HISTORY = (
     "The store has no objective of any fit: the methods that it holds solve their "
     "problem in one step, or do not tell."
 )
+RANKS = (
+    "Average ranks over the sets, fixed setting. A bar joins methods that are not told "
+    "apart; baselines are dashed."
+)
+COSTS = "A dot at the median of the fits, a line from least to largest."
 CURVES = (
     "The share of its way that an objective has left, from its first value (1) to its "
     "last (0, drawn at the foot), which need not be where it would end; at the fixed "
@@ -28,20 +32,32 @@ CURVES = (
 )
 
 
-def sensitivity_figures(experiment: Experiment) -> list[Block]:
-    """Draw the first metric of the plan over every grid with two parameters."""
+def parameter_maps(experiment: Experiment) -> dict[str, ParameterMap]:
+    """Return the first metric of the plan over every grid with two parameters."""
+    metric = experiment.plan.judge.metrics[0]
+    maps = {}
+    for method in experiment.plan.methods:
+        places = _places(experiment, method, metric)
+        if len(varying(method)) == 2 and places:
+            maps[method.label] = parameter_map(
+                experiment.results, method, places, metric
+            )
+    return maps
+
+
+def sensitivity_blocks(
+    experiment: Experiment, maps: Mapping[str, ParameterMap]
+) -> list[Block]:
+    """Draw the maps, and say which grids have none."""
     metric = experiment.plan.judge.metrics[0]
     said = f"{metric}, the first metric of the plan, at every point of a grid."
-    maps: list[Block] = []
-    others = []
-    for method in experiment.plan.methods:
-        names = list(varying(method))
-        places = _places(experiment, method, metric) if len(names) == 2 else {}
-        if places:
-            maps.append(parameter_map(experiment.results, method, places, metric))
-        elif names:
-            others.append(f"{method.label} ({', '.join(names)})")
-    blocks: list[Block] = [Paragraph(said if maps else NO_MAP), *maps]
+    others = [
+        f"{method.label} ({', '.join(varying(method))})"
+        for method in experiment.plan.methods
+        if varying(method) and method.label not in maps
+    ]
+    blocks: list[Block] = [Paragraph(said if maps else NO_MAP)]
+    blocks += [map_picture(part, label) for label, part in maps.items()]
     if others:
         blocks.append(Paragraph(f"{NOT_DRAWN} {', '.join(others)}."))
     return blocks
@@ -66,25 +82,12 @@ def convergence_blocks(experiment: Experiment) -> list[Block]:
     return [_length_table(lengths)] if lengths else [Paragraph(NO_HISTORY)]
 
 
-def convergence_figure(experiment: Experiment) -> list[Block]:
-    """Draw how objectives fall."""
+def convergence_curves(experiment: Experiment) -> ConvergenceCurves | None:
+    """Return how objectives fall, if any does."""
     histories = _histories(experiment)
     if not any(_changes(h) for row in histories.values() for h in row.values()):
-        return []
-    svg = convergence(histories)
-    return [Picture(svg, CURVES, _columns(histories), "convergence")]
-
-
-def _columns(histories: Mapping[str, Mapping[str, Float]]) -> Columns:
-    """Return one row for each value of an objective."""
-    rows = [
-        (title, label, iteration, value)
-        for title, members in histories.items()
-        for label, history in members.items()
-        for iteration, value in enumerate(history.tolist(), start=1)
-    ]
-    names = ("data set", "method", "iteration", "objective")
-    return dict(zip(names, zip(*rows, strict=True), strict=True))
+        return None
+    return ConvergenceCurves(histories)
 
 
 def _changes(history: Float) -> bool:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ufselect.experiments.readings import Place, Reading, Results
 from ufselect.report.page import Table
+from ufselect.report.plots import Frame
 
 Render = Callable[[Sequence[str], Sequence[Sequence[str]]], str]
 
@@ -58,6 +59,16 @@ class MetricTable(NamedTuple):
                 row.append(_percent(float(self.means[i, complete].mean())))
             rows.append(row)
         return Table(header, rows, caption)
+
+    def frame(self) -> Frame:
+        """Return one row for each method and set; scores are shares of one."""
+        sets = [column.title for column in self.columns]
+        return {
+            "method": [label for label in self.labels for _ in sets],
+            "data set": sets * len(self.labels),
+            "mean": self.means.ravel().tolist(),
+            "deviation": self.deviations.ravel().tolist(),
+        }
 
     def render(self, render: Render) -> str:
         """Return the table as text, drawn by a function."""

@@ -1,7 +1,6 @@
 """Maps of a metric over the two parameters of a grid, one panel per data set."""
 
 from collections.abc import Mapping
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,9 @@ from numpy.typing import NDArray
 from ufselect.experiments.cells import GRID
 from ufselect.experiments.plan import Method
 from ufselect.experiments.readings import Place, Results
-from ufselect.report.downloads import Columns
-from ufselect.report.page import Picture
-from ufselect.report.surfaces import surface
+from ufselect.report.experiment_parts import ParameterMap
+from ufselect.report.page import Block
+from ufselect.report.plots import picture_of
 
 
 def varying(method: Method) -> dict[str, list[Any]]:
@@ -28,34 +27,21 @@ def varying(method: Method) -> dict[str, list[Any]]:
 
 def parameter_map(
     results: Results, method: Method, places: Mapping[str, Place], metric: str
-) -> Picture:
-    """Draw a metric over a grid in which two parameters vary, one panel per place."""
-    (first, rows), (second, columns) = varying(method).items()
+) -> ParameterMap:
+    """Return a metric over a grid in which two parameters vary, at each place."""
+    grid = varying(method)
+    rows, columns = map(len, grid.values())
     values = {
-        title: _grid_values(results, place, metric, (len(rows), len(columns)))
+        title: _grid_values(results, place, metric, (rows, columns))
         for title, place in places.items()
     }
-    label = f"{metric} in percent"
-    return Picture(
-        surface(rows, columns, values, label=label, names=(first, second)),
-        f"{method.label}: {metric}, mean over the numbers of features.",
-        _columns(varying(method), values, label),
-        "sensitivity",
-    )
+    return ParameterMap(f"{metric} in percent", grid, values)
 
 
-def _columns(
-    grid: Mapping[str, list[Any]], values: Mapping[str, NDArray[np.float64]], label: str
-) -> Columns:
-    """Return one row for each set and point of the grid."""
-    points = list(product(*grid.values()))
-    columns: dict[str, list[Any]] = {
-        "data set": [title for title in values for _ in points]
-    }
-    for place, name in enumerate(grid):
-        columns[name] = [point[place] for _ in values for point in points]
-    columns[label] = [value for table in values.values() for value in table.ravel()]
-    return columns
+def map_picture(part: ParameterMap, label: str) -> Block:
+    """Return the map of a method for a page."""
+    caption = f"{label}: {part.label}, mean over the numbers of features."
+    return picture_of(part, caption, "sensitivity")
 
 
 def _grid_values(

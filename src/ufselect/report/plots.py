@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ufselect.report.drawing import as_svg, drawing
+from ufselect.report.page import Block, Paragraph, Picture
+
+# Columns of equal length by name; ``pandas.DataFrame`` takes it.
+Frame = dict[str, list[Any]]
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,25 @@ class Plot:
             )
         with drawing():
             self.figure.savefig(path, facecolor="white", dpi=200)
+
+
+class Part(Protocol):
+    """What is shown of a report: the numbers, and the figure of these numbers."""
+
+    def frame(self) -> Frame:
+        """Return the numbers."""
+
+    def plot(self) -> Plot:
+        """Draw them."""
+
+
+def picture_of(part: Part, caption: str, name: str) -> Block:
+    """Return the figure of a part with its data, or how to get figures."""
+    try:
+        plot = part.plot()
+    except ImportError as error:
+        return Paragraph(f"There is no figure: {error}.")
+    return Picture(plot.svg, caption, part.frame(), name)
 
 
 def as_plot(figure: Any, description: str) -> Plot:

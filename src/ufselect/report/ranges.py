@@ -8,11 +8,11 @@ import numpy as np
 from ufselect.report.drawing import (
     COLOURS,
     FULL_WIDTH,
-    as_svg,
     drawing,
     panels,
     printable,
 )
+from ufselect.report.plots import Plot, as_plot
 from ufselect.report.scales import make_logarithmic
 
 # A panel whose values span more than this factor has a logarithmic axis.
@@ -21,8 +21,8 @@ WIDE_SPAN = 10
 Values = Mapping[str, Sequence[float]]
 
 
-def range_chart(measures: Mapping[str, Values]) -> str:
-    """Return ranges as SVG: a dot at the median, a line from least to largest.
+def range_chart(measures: Mapping[str, Values]) -> Plot:
+    """Draw ranges: a dot at the median, a line from least to largest.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ def range_chart(measures: Mapping[str, Values]) -> str:
     Examples
     --------
     >>> from ufselect.report import range_chart
-    >>> svg = range_chart({"seconds": {"SCFS": [0.5, 0.7, 9.0], "SPEC": [0.1]}})
-    >>> svg.startswith("<svg"), "seconds" in svg
-    (True, True)
+    >>> plot = range_chart({"seconds": {"SCFS": [0.5, 0.7, 9.0], "SPEC": [0.1]}})
+    >>> "seconds" in plot.svg
+    True
     """
     methods = list(dict.fromkeys(name for row in measures.values() for name in row))
     if not methods:
@@ -49,7 +49,7 @@ def range_chart(measures: Mapping[str, Values]) -> str:
             names = methods if axes is every_axes[0] else [""] * len(methods)
             axes.set_yticks(range(len(methods)), [printable(name) for name in names])
         said = " and ".join(measures)
-        return as_svg(figure, f"Ranges: {said} of {', '.join(methods)}")
+        return as_plot(figure, f"Ranges: {said} of {', '.join(methods)}")
 
 
 def _draw_panel(axes: Any, label: str, rows: list[list[float]]) -> None:

@@ -12,9 +12,9 @@ from ufselect.report.comparison import TABLES, Comparison
 from ufselect.report.metric_tables import Render
 from ufselect.report.page import Block, Paragraph, Section, Table
 from ufselect.report.reproduction_figures import (
-    bar_charts,
-    convergence_curves,
-    parameter_maps,
+    bar_blocks,
+    convergence_blocks,
+    map_blocks,
 )
 from ufselect.report.tables import text_table
 
@@ -54,12 +54,10 @@ def reproduction_sections(comparison: Comparison) -> list[Section]:
             blocks: list[Block] = [Paragraph(summary_of(comparison, metric))]
             blocks.append(cell_table(comparison, metric, others))
             blocks += [Paragraph(reason) for reason in reasons_of(comparison, metric)]
-            blocks += bar_charts(comparison, metric)
+            blocks += bar_blocks(comparison, metric)
             sections.append(Section(title, blocks))
-    sections.append(
-        Section("Sensitivity to the parameters", parameter_maps(comparison))
-    )
-    sections.append(Section("Convergence", convergence_curves(comparison)))
+    sections.append(Section("Sensitivity to the parameters", map_blocks(comparison)))
+    sections.append(Section("Convergence", convergence_blocks(comparison)))
     sections.append(Section("Table 1: the methods", [_property_table(comparison)]))
     if comparison.failures:
         lines = [[line] for line in comparison.failures]

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ufselect.experiments.records import versions_here
 from ufselect.report.page import html_page
+from ufselect.report.plots import Frame
 from ufselect.report.selection_collector import Collector, Extras, Progress, measured
 from ufselect.report.selection_features import Features
 from ufselect.report.selection_measures import ImageOrder
@@ -20,7 +21,6 @@ from ufselect.report.selection_parts import (
     ByChance,
     ClusterSensitivity,
     Convergence,
-    Frame,
     KeptPixels,
     LabelScores,
     Repetition,

@@ -8,7 +8,7 @@ import numpy as np
 from ufselect.evaluation.stand_ins import StandIn
 from ufselect.matrix import ColumnSummary, Float, Index
 from ufselect.report.page_tables import Graphic
-from ufselect.report.selection_parts import Frame
+from ufselect.report.plots import Frame
 
 # Names of columns that a feature stands for, in a cell of the page.
 MOST_NAMES = 3

@@ -8,12 +8,11 @@ from ufselect.evaluation.verdict import SIGNIFICANT
 from ufselect.report.page import (
     Block,
     Paragraph,
-    Picture,
     Preformatted,
     Section,
     Table,
 )
-from ufselect.report.plots import Plot
+from ufselect.report.plots import picture_of
 from ufselect.report.selection_words import (
     ABOUT,
     CRITERIA,
@@ -68,15 +67,6 @@ def _section(
     return Section(HEADINGS[name], found)
 
 
-def _picture(part: Any, caption: str, name: str) -> Block:
-    """Return the figure of a part with its data, or how to get figures."""
-    try:
-        plot: Plot = part.plot()
-    except ImportError as error:
-        return Paragraph(f"There is no figure: {error}.")
-    return Picture(plot.svg, caption, part.frame(), name)
-
-
 def _summary(report: "SelectionReport") -> list[Block]:
     blocks: list[Block] = [Paragraph(summary_of(report))]
     if report.decisions:
@@ -109,7 +99,7 @@ def _features(report: "SelectionReport") -> list[Block]:
 def _curve(report: "SelectionReport") -> list[Block]:
     count, every = report.curve.n_selected, len(report.curve.names)
     caption = f"Scores of all {every} features by rank; {count} were chosen."
-    return [_picture(report.curve, caption, "scores")]
+    return [picture_of(report.curve, caption, "scores")]
 
 
 def _against_random(report: "SelectionReport") -> list[Block]:
@@ -126,7 +116,7 @@ def _against_random(report: "SelectionReport") -> list[Block]:
     )
     return [
         Table(header, rows, caption),
-        _picture(part, "The same as a figure.", "against-random"),
+        picture_of(part, "The same as a figure.", "against-random"),
         Paragraph(ABOUT["criteria"]),
     ]
 
@@ -148,7 +138,7 @@ def _by_chance(report: "SelectionReport") -> list[Block]:
     caption = f"With {part.found.n_repeats} fits; the band holds nine of ten cases."
     return [
         Paragraph(chance_sentence(part)),
-        _picture(part, caption, "by-chance"),
+        picture_of(part, caption, "by-chance"),
     ]
 
 
@@ -160,7 +150,7 @@ def _stability(report: "SelectionReport") -> list[Block]:
     )
     return [
         Paragraph(stability_sentence(part)),
-        _picture(part, caption, "stability"),
+        picture_of(part, caption, "stability"),
     ]
 
 
@@ -169,13 +159,13 @@ def _sensitivity(report: "SelectionReport") -> list[Block]:
     caption = "Agreement of the rankings for each pair of numbers of clusters."
     return [
         Paragraph(sensitivity_sentence(part, report.curve)),
-        _picture(part, caption, "sensitivity"),
+        picture_of(part, caption, "sensitivity"),
     ]
 
 
 def _planes(report: "SelectionReport") -> list[Block]:
     part: Any = report.planes
-    return [_picture(part, caption_of_planes(part, report.shape[0]), "samples")]
+    return [picture_of(part, caption_of_planes(part, report.shape[0]), "samples")]
 
 
 def _labels(report: "SelectionReport") -> list[Block]:
@@ -198,16 +188,18 @@ def _repetition(report: "SelectionReport") -> list[Block]:
         f"Absolute correlations between {which} of the {count} chosen features, like "
         f"beside like. The mean over all pairs of chosen features is {part.mean:.2f}."
     )
-    return [_picture(part, caption, "redundancy")]
+    return [picture_of(part, caption, "redundancy")]
 
 
 def _pixels(report: "SelectionReport") -> list[Block]:
-    return [_picture(report.pixels, "The mean image; chosen pixels in red.", "pixels")]
+    part: Any = report.pixels
+    return [picture_of(part, "The mean image; chosen pixels in red.", "pixels")]
 
 
 def _convergence(report: "SelectionReport") -> list[Block]:
+    part: Any = report.convergence
     caption = "The objective after each iteration."
-    return [_picture(report.convergence, caption, "convergence")]
+    return [picture_of(part, caption, "convergence")]
 
 
 def _repeat(report: "SelectionReport") -> list[Block]:

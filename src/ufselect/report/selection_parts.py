@@ -18,12 +18,10 @@ from ufselect.report.frequencies import selection_frequencies
 from ufselect.report.lines import false_share_curve, objective_curve, score_curve
 from ufselect.report.maps import agreement_maps, redundancy_map
 from ufselect.report.pixels import PixelPanel, pixel_image
-from ufselect.report.plots import Plot
+from ufselect.report.plots import Frame, Plot
 from ufselect.report.random_bands import random_bands
 from ufselect.report.scatter import sample_scatter
 from ufselect.tuning import FalseSelections, Sensitivity
-
-Frame = dict[str, list[Any]]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from ufselect.evaluation import Verdict
 from ufselect.evaluation.verdict import SIGNIFICANT
 from ufselect.experiments.records import versions_here
 from ufselect.report.drawing import printable, shortened
+from ufselect.report.plots import Frame
 from ufselect.report.selection import SelectionReport
-from ufselect.report.selection_parts import Frame
 from ufselect.report.selection_words import ABOUT, answer
 from ufselect.report.tables import text_table
 from ufselect.tuning import AutoSelect

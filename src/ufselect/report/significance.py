@@ -13,11 +13,10 @@ from ufselect.evaluation import (
     wilcoxon_against,
 )
 from ufselect.experiments.judging import LOWER_IS_BETTER
-from ufselect.experiments.plan import ALL_FEATURES, BASELINES
-from ufselect.report.downloads import Columns
+from ufselect.experiments.plan import ALL_FEATURES
+from ufselect.report.experiment_parts import AverageRanks
 from ufselect.report.metric_tables import MetricTable
-from ufselect.report.page import Block, Paragraph, Picture, Table
-from ufselect.report.ranks import rank_diagram
+from ufselect.report.page import Block, Paragraph, Table
 
 REFERENCE = "random"
 # Statistics over fewer sets than this could not show any difference.
@@ -96,19 +95,11 @@ class Significance(NamedTuple):
         words = Paragraph(self.sentence())
         return [self.table(), words] if self.enough else [words]
 
-    def diagram(self) -> list[Block]:
-        """Draw the ranks, if there are enough sets."""
+    def average_ranks(self) -> AverageRanks | None:
+        """Return the ranks as a figure, if there are enough sets."""
         if not self.enough:
-            return []
-        difference = self.critical_difference()
-        ranks = self.ranks()
-        svg = rank_diagram(ranks, difference, baselines=list(BASELINES))
-        caption = (
-            "Average ranks over the sets, fixed setting. A bar joins methods that are "
-            "not told apart; baselines are dashed."
-        )
-        data: Columns = {"method": [*ranks], "average rank": [*ranks.values()]}
-        return [Picture(svg, caption, data, "ranks")]
+            return None
+        return AverageRanks(self.ranks(), self.critical_difference())
 
     def _sorted(self) -> list[tuple[str, float]]:
         return sorted(self.ranks().items(), key=lambda pair: pair[1])

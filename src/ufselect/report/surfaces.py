@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ufselect.report.drawing import GREY, as_svg, drawing, panels, printable
+from ufselect.report.drawing import GREY, drawing, panels, printable
+from ufselect.report.plots import Plot, as_plot
 from ufselect.report.scales import short_value
 
 # Even in lightness and alike to all kinds of colour vision.
@@ -22,8 +23,8 @@ def surface(
     *,
     label: str,
     names: tuple[str, str] = ("alpha", "beta"),
-) -> str:
-    """Return maps of a result over two parameters as SVG, one panel per data set.
+) -> Plot:
+    """Draw maps of a result over two parameters, one panel per data set.
 
     Parameters
     ----------
@@ -39,9 +40,9 @@ def surface(
     Examples
     --------
     >>> from ufselect.report import surface
-    >>> svg = surface([0.01, 1], [1, 100], {"ORL": [[50, 51], [52, 53]]}, label="ACC")
-    >>> svg.startswith("<svg"), "10⁻²" in svg
-    (True, True)
+    >>> plot = surface([0.01, 1], [1, 100], {"ORL": [[50, 51], [52, 53]]}, label="ACC")
+    >>> "10⁻²" in plot.svg
+    True
     """
     tables = {
         name: _table(name, table, (len(alphas), len(betas)))
@@ -62,7 +63,7 @@ def surface(
         bar = figure.colorbar(colours, ax=every_axes, shrink=0.8, aspect=30)
         bar.set_label(printable(label))
         bar.outline.set_visible(False)
-        return as_svg(figure, f"Maps: {label} over {' and '.join(names)}")
+        return as_plot(figure, f"Maps: {label} over {' and '.join(names)}")
 
 
 def _table(name: str, table: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float64]:

@@ -5,49 +5,15 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
+from matlab_files import add_header, save_73
 
 from ufselect.data import TableError, read_table, write_table
 
 X = np.arange(12.0).reshape(4, 3)
-HEADER = b"MATLAB 7.3 MAT-file, Platform: GLNXA64, Created on: Mon".ljust(124)
 
 
 def cells(names):
     return np.array(names, dtype=object)
-
-
-def save_73(path, **variables):
-    """Write variables as MATLAB does: columns first, classes as attributes."""
-    with h5py.File(path, "w", userblock_size=512) as file:
-        for name, values in variables.items():
-            if sp.issparse(values):
-                columns = sp.csc_array(values)
-                group = file.create_group(name)
-                group["data"], group["ir"] = columns.data, columns.indices
-                group["jc"] = columns.indptr
-                group.attrs["MATLAB_sparse"] = np.uint64(values.shape[0])
-                group.attrs["MATLAB_class"] = np.bytes_("double")
-            elif isinstance(values, list):
-                save_cells(file, name, values)
-            else:
-                file[name] = np.asarray(values).T
-                file[name].attrs["MATLAB_class"] = np.bytes_("double")
-    add_header(path)
-
-
-def add_header(path):
-    with path.open("r+b") as stream:
-        stream.write(HEADER + b"\0\x02IM")
-
-
-def save_cells(file, name, texts):
-    references = []
-    for number, text in enumerate(texts):
-        characters = np.array([[ord(letter)] for letter in text], dtype=np.uint16)
-        file[f"#refs#/{name}{number}"] = characters
-        references.append([file[f"#refs#/{name}{number}"].ref])
-    dataset = file.create_dataset(name, data=references, dtype=h5py.ref_dtype)
-    dataset.attrs["MATLAB_class"] = np.bytes_("cell")
 
 
 @pytest.mark.parametrize("compressed", [True, False])

@@ -25,6 +25,7 @@ READING_FAILS = (
     OSError,
     RuntimeError,
     SyntaxError,
+    SystemError,  # Arrow, where text has a negative length
     TypeError,
     ValueError,
     lzma.LZMAError,

@@ -12,6 +12,7 @@ from ufselect.data.tables.hdf5 import (
     opened_hdf5,
     text_of,
 )
+from ufselect.data.tables.matlab_elements import check_types
 from ufselect.data.tables.table import File, Parts, Request, TableError
 from ufselect.data.tables.variables import Reading, Variable, variable_parts
 
@@ -32,6 +33,7 @@ def read_matlab(file: File, request: Request, notes: list[str]) -> Parts:
 
 
 def _older(file: File) -> Reading:
+    check_types(file.path, file.name)
     most = MOST_EXPANSION * file.path.stat().st_size
     variables = {}
     for name, shape, kind in whosmat(file.path):

@@ -1,0 +1,70 @@
+"""Where a selection goes if nobody says: beside nothing of yours, under names of ours.
+
+Like compilers, this writes to the current folder, wherever the source is.
+"""
+
+import argparse
+import os
+from itertools import chain, count
+from pathlib import Path
+
+from ufselect.cli.outputs import check_drawing
+from ufselect.cli.usage import UsageError
+
+
+def name_files(options: argparse.Namespace) -> list[str]:
+    """Name table and page unless files are named or not wanted; return notes."""
+    named = [options.output, options.scores, options.report]
+    if options.no_files and any(named):
+        raise UsageError("--no-files writes nothing; leave it out, or -o and others")
+    if options.no_files or any(named) or options.json or options.file == "-":
+        return []
+    folder = Path()
+    if not os.access(folder, os.W_OK):
+        raise ValueError(
+            f"cannot write into the current folder {folder.resolve()}; name files "
+            "elsewhere with -o and --report, or write none with --no-files"
+        )
+    table, page = free_names(folder, Path(options.file).name)
+    options.output = str(table)
+    try:
+        check_drawing()
+    except ImportError as error:
+        return [f"There is no page: {error}."]
+    options.report = page
+    return []
+
+
+def free_names(folder: Path, name: str) -> tuple[Path, Path]:
+    """Return names of table and page under which there is nothing yet.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> table, page = free_names(Path("no-such-folder"), "genes.csv.gz")
+    >>> table.name, page.name
+    ('genes.selected.csv.gz', 'genes.report.html')
+    """
+    stem, ending = _parts(name)
+    marks = chain([""], map("-{}".format, count(2)))
+    pairs = (
+        (
+            folder / f"{stem}.selected{mark}{ending}",
+            folder / f"{stem}.report{mark}.html",
+        )
+        for mark in marks
+    )
+    return next(pair for pair in pairs if not any(path.exists() for path in pair))
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """Return a name without the endings that say its format, and these."""
+    from ufselect.data.tables.detection import EXTENSIONS
+    from ufselect.data.tables.sources import SUFFIXES
+
+    stem, ending = name, ""
+    for known in (SUFFIXES, EXTENSIONS):
+        suffix = Path(stem).suffix
+        if suffix.lower() in known:
+            stem, ending = stem.removesuffix(suffix), suffix + ending
+    return stem, ending
