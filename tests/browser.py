@@ -162,8 +162,11 @@ class Browser:
     @contextmanager
     def frame(self):
         """Work in the frame of the page, of which there is one."""
-        page = self.session
-        (self.session,) = self.frames
+        page, deadline = self.session, time.monotonic() + SECONDS
+        while not self.frames:
+            assert time.monotonic() < deadline, "the page has no frame"
+            self.happened()
+        self.session = self.frames[-1]
         try:
             yield self
         finally:
@@ -189,12 +192,11 @@ class Browser:
         return answer["result"].get("value")
 
     def wait_for(self, expression):
-        """Ask again until an expression is true, and return its value."""
+        """Ask again until an expression is true."""
         deadline = time.monotonic() + SECONDS
-        while not (value := self.ask(expression)):
+        while not self.ask(f"Boolean({expression})"):
             assert time.monotonic() < deadline, f"{expression} never came true"
             time.sleep(0.05)
-        return value
 
     def choose_file(self, selector, path):
         """Choose a file, as in the dialogue of an input for files."""

@@ -58,7 +58,8 @@ function duration(seconds) {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1)
+// Names of files, which have a full stop in them, stay as they are.
+const sentence = (text) => text.replace(/^[a-z](?=[a-z]*( |$))/, (letter) => letter.toUpperCase())
   + (/[.?!]$/.test(text) ? "" : ".");
 
 function setProblem(text) {
