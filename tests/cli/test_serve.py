@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import webbrowser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from small_tables import small_frame, write_frame
 
 import ufselect.serving.server
 from ufselect.cli import main
+from ufselect.cli.main import build_parser
+from ufselect.serving import Settings
 from ufselect.serving.server import Ending
 
 COMMAND = [sys.executable, "-m", "ufselect", "serve"]
@@ -192,3 +195,20 @@ def test_ctrl_c_says_what_was_put_away_and_addresses_differ(needed):
     assert all("uploads and results were deleted" in ending for ending in endings)
     assert tokens[0] != tokens[1]
     assert all(len(token) >= 43 for token in tokens)
+
+
+def test_the_document_has_every_option_and_its_default():
+    page = Path(__file__).resolve().parents[2] / "docs" / "serve.md"
+    described = page.read_text(encoding="utf-8")
+    (commands,) = (each for each in build_parser()._actions if each.dest == "command")
+    actions = commands.choices["serve"]._actions
+    options = [name for action in actions for name in action.option_strings]
+    rows = [line for line in described.splitlines() if line.startswith("| `--")]
+
+    assert [name for name in options if name not in ("-h", "--help")] == [
+        row.split("`")[1].split()[0] for row in rows
+    ]
+    assert "2 GB without it" in described
+    assert "runs at once, 2 without it" in described
+    assert f"The last {Settings().max_runs} runs" in " ".join(described.split())
+    assert (Settings().max_upload, Settings().n_jobs) == (2 * 10**9, 2)

@@ -277,6 +277,17 @@ def test_what_the_server_would_refuse_is_not_sent(
     assert not [url for url in browser.requests() if "api/files" in url]
 
 
+def test_a_file_can_be_dropped_anywhere(browser, server, hostile):
+    opened(browser, server)
+    dragged = {"items": [], "files": [str(hostile)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        browser.call("Input.dispatchDragEvent", type=kind, x=50, y=50, data=dragged)
+    browser.wait_for("document.querySelector('.drop.filled')")
+
+    assert text(browser, "#file-name") == hostile.name
+    assert browser.ask("location.href") == server.address
+
+
 def test_every_field_has_a_label_and_progress_is_announced(browser, server):
     opened(browser, server)
     browser.ask("document.getElementById('more').open = true")
