@@ -176,9 +176,15 @@ class Browser:
         """Open a file from the disk, or an address, and wait until it is loaded."""
         self.events.clear()
         address = path if isinstance(path, str) else path.resolve().as_uri()
-        self.call("Page.navigate", url=address)
-        if not any(event["method"] == "Page.loadEventFired" for event in self.events):
-            self._wait(lambda event: event.get("method") == "Page.loadEventFired")
+        answer = self.call("Page.navigate", url=address)
+        assert "errorText" not in answer, answer
+        if not any(self._is_loaded(event) for event in self.events):
+            self._wait(self._is_loaded)
+
+    def _is_loaded(self, event):
+        """Tell whether an event is that the page is there, and not a frame of it."""
+        loaded = event.get("method") == "Page.loadEventFired"
+        return loaded and event["sessionId"] == self.session
 
     def ask(self, expression):
         """Return the value of a JavaScript expression in the page."""
