@@ -38,17 +38,9 @@ def test_a_table_is_stored_under_a_name_of_ours(tmp_path):
 
 
 def test_the_limit_holds_while_bytes_come_and_nothing_stays(tmp_path):
-    def endless():
-        while True:
-            yield b"x" * 60
-
-    async def pieces():
-        for piece in endless():
-            yield piece
-
     uploads = Uploads(tmp_path, 100)
     with pytest.raises(Refusal, match=r"a\.csv is larger than 100 bytes") as caught:
-        asyncio.run(uploads.receive("a.csv", pieces(), at_once))
+        receive(uploads, "a.csv", *[b"x" * 60] * 5)
 
     assert caught.value.status == 413
     assert list(tmp_path.iterdir()) == []
