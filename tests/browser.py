@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 OPTIONS = (
@@ -25,6 +26,9 @@ OPTIONS = (
     "--remote-debugging-pipe",
 )
 SECONDS = 180
+DOMAINS = ("Page", "Runtime", "Log", "Network")
+# A frame waits until we have told it what we want to know.
+ATTACHING = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
 # Chromium reads from 3 and writes to 4. A process of its own puts the pipes there,
 # because a function between fork and exec is not safe where there are threads.
 LAUNCH = """
@@ -41,19 +45,39 @@ def find_chromium():
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
+def saved_file(folder, ending=".csv"):
+    """Return the file that a page saves in a folder, when it is there."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        done = [f for f in folder.iterdir() if f.suffix == ending and f.stat().st_size]
+        if done:
+            return done[0]
+        time.sleep(0.05)
+    raise AssertionError("nothing was saved")
+
+
 class Browser:
-    """One page of a headless Chromium; all that happens in it is kept in ``events``."""
+    """A page of a headless Chromium; all that happens in it is kept in ``events``.
+
+    Frames of another origin are processes of their own, and ``events`` has theirs, too.
+    """
 
     def __init__(self, path):
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.process, self.send_to, self.read_from = self._start(path)
         self.numbers, self.events, self.rest = itertools.count(1), [], b""
+        self.session, self.frames = None, []
+        self._open_tab()
+
+    def _open_tab(self):
         self.session = None
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
         self.session = attached["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
+        for domain in DOMAINS:
             self.call(f"{domain}.enable")
+        self.call("Target.setAutoAttach", **ATTACHING)
+        return target
 
     def _start(self, path):
         theirs_in, ours_out = os.pipe()
@@ -79,11 +103,11 @@ class Browser:
         assert "error" not in answer, answer
         return answer["result"]
 
-    def _send(self, method, parameters):
+    def _send(self, method, parameters, session=None):
         number = next(self.numbers)
         message = {"id": number, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
+        if session or self.session:
+            message["sessionId"] = session or self.session
         os.write(self.send_to, json.dumps(message).encode() + b"\0")
         return number
 
@@ -95,9 +119,7 @@ class Browser:
                 received = json.loads(text)
                 if "method" in received:
                     self.events.append(received)
-                if received.get("method") == "Page.javascriptDialogOpening":
-                    # The page stands still until the dialogue is answered.
-                    self._send("Page.handleJavaScriptDialog", {"accept": True})
+                self._react(received)
                 if wanted(received):
                     return received
             left = deadline - time.monotonic()
@@ -107,12 +129,62 @@ class Browser:
             assert piece, "the browser has ended"
             self.rest += piece
 
+    def _react(self, received):
+        parameters = received.get("params", {})
+        match received.get("method"):
+            case "Page.javascriptDialogOpening":
+                # The page stands still until the dialogue is answered.
+                answer = ("Page.handleJavaScriptDialog", {"accept": True})
+                self._send(*answer, received["sessionId"])
+            case "Target.attachedToTarget" if parameters["waitingForDebugger"]:
+                frame = parameters["sessionId"]
+                self.frames.append(frame)
+                for domain in DOMAINS:
+                    self._send(f"{domain}.enable", {}, frame)
+                self._send("Runtime.runIfWaitingForDebugger", {}, frame)
+            case "Target.detachedFromTarget":
+                gone = parameters["sessionId"]
+                self.frames = [frame for frame in self.frames if frame != gone]
+
+    @contextmanager
+    def tab(self):
+        """Work in a tab of its own; the first goes on by itself."""
+        first, frames = self.session, self.frames
+        self.frames = []
+        target = self._open_tab()
+        try:
+            yield self
+        finally:
+            self.session = None
+            self.call("Target.closeTarget", targetId=target)
+            self.session, self.frames = first, frames
+
+    @contextmanager
+    def frame(self):
+        """Work in the frame of the page, of which there is one."""
+        page, deadline = self.session, time.monotonic() + SECONDS
+        while not self.frames:
+            assert time.monotonic() < deadline, "the page has no frame"
+            self.happened()
+        self.session = self.frames[-1]
+        try:
+            yield self
+        finally:
+            self.session = page
+
     def open(self, path):
-        """Open a file from the disk and wait until it is loaded."""
+        """Open a file from the disk, or an address, and wait until it is loaded."""
         self.events.clear()
-        self.call("Page.navigate", url=path.resolve().as_uri())
-        if not any(event["method"] == "Page.loadEventFired" for event in self.events):
-            self._wait(lambda event: event.get("method") == "Page.loadEventFired")
+        address = path if isinstance(path, str) else path.resolve().as_uri()
+        answer = self.call("Page.navigate", url=address)
+        assert "errorText" not in answer, answer
+        if not any(self._is_loaded(event) for event in self.events):
+            self._wait(self._is_loaded)
+
+    def _is_loaded(self, event):
+        """Tell whether an event is that the page is there, and not a frame of it."""
+        loaded = event.get("method") == "Page.loadEventFired"
+        return loaded and event["sessionId"] == self.session
 
     def ask(self, expression):
         """Return the value of a JavaScript expression in the page."""
@@ -124,6 +196,20 @@ class Browser:
         )
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
+
+    def wait_for(self, expression):
+        """Ask again until an expression is true."""
+        deadline = time.monotonic() + SECONDS
+        while not self.ask(f"Boolean({expression})"):
+            assert time.monotonic() < deadline, f"{expression} never came true"
+            time.sleep(0.05)
+
+    def choose_file(self, selector, path):
+        """Choose a file, as in the dialogue of an input for files."""
+        root = self.call("DOM.getDocument")["root"]["nodeId"]
+        found = self.call("DOM.querySelector", nodeId=root, selector=selector)
+        node = found["nodeId"]
+        self.call("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
 
     def happened(self, *methods):
         """Return what the events of some kinds said."""

@@ -33,6 +33,7 @@ ROOMS = [
     "tuning",
     "experiments",
     "report",
+    "serving",
     "cli",
 ]
 # Only these rooms may import the package.
@@ -40,11 +41,14 @@ HOMES = {
     "matplotlib": {"report"},
     "dask": {"matrix", "experiments"},
     "distributed": {"matrix", "experiments"},
+    "starlette": {"serving"},
+    "uvicorn": {"serving"},
 }
 # What the rooms that treat all methods alike may know of the selectors.
 SHARED_BY_SELECTORS = {"all_selectors", "UnsupervisedSelector", "base"}
 HEAVY = {
     *("dask", "distributed", "h5py", "matplotlib", "openpyxl", "pandas", "polars"),
+    *("starlette", "uvicorn"),
 }
 SEAM = "_sklearn_compat"
 OPTIONAL = HEAVY | {"pyarrow"}
@@ -141,6 +145,8 @@ def test_every_import_keeps_to_the_rules():
         ("numerics/a.py", "def f():\n    import ufselect.selectors", "to its right"),
         ("numerics/a.py", "from ufselect import SCFS", "to its right"),
         ("report/a.py", "import ufselect.cli", "to its right"),
+        ("report/a.py", "import ufselect.serving", "to its right"),
+        ("serving/a.py", "import ufselect.cli", "to its right"),
         ("evaluation/a.py", "from ufselect.selectors import SCFS", "must not know"),
         ("tuning/a.py", "from ufselect.selectors.scfs import SCFS", "all_selectors"),
         ("experiments/a.py", "from ufselect import SCFS", "all_selectors"),
@@ -148,6 +154,7 @@ def test_every_import_keeps_to_the_rules():
         ("cli/a.py", "from sklearn.utils._mask import indices", "private"),
         ("cli/a.py", "from sklearn.base import _fit_context", "private"),
         ("cli/a.py", "import matplotlib.pyplot", "belongs to ['report']"),
+        ("cli/a.py", "import uvicorn", "belongs to ['serving']"),
         ("numerics/a.py", "import dask.array as da", "belongs to ['experiments'"),
         ("matrix/a.py", "from . import base", "relative"),
         ("matrix/a.py", "from .base import Float", "relative"),

@@ -1,4 +1,5 @@
 import io
+import json
 import time
 
 import numpy as np
@@ -6,8 +7,9 @@ import pytest
 
 from ufselect import AutoSelect
 from ufselect._sklearn_compat import listening
-from ufselect.cli import progress
+from ufselect.cli import progress, progress_json
 from ufselect.cli.progress import ProgressLine, Waiting
+from ufselect.cli.progress_json import WaitingInJson
 
 
 class Terminal(io.StringIO):
@@ -120,6 +122,48 @@ def test_waiting_in_quiet_says_nothing(monkeypatch):
     monkeypatch.setattr(progress, "SECONDS_OF_SILENCE", 0.0)
     stream = Terminal()
     with Waiting(quiet=True, stream=stream) as waiting:
+        waiting.now("reading")
+        waiting.note("a note")
+
+    assert stream.getvalue() == ""
+
+
+def objects(stream):
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_programs_get_an_object_for_every_step_and_note(monkeypatch):
+    monkeypatch.setattr(progress_json, "SECONDS_BETWEEN_OBJECTS", 0.0)
+    stream = Terminal()
+    with WaitingInJson(stream=stream) as waiting:
+        waiting.now("reading")
+        waiting.note("two\nlines")
+        waiting.step(0, 4, "fits")
+        time.sleep(0.1)
+        waiting.step(1, 4, "fits")
+    reading, note, first, second = objects(stream)
+
+    assert reading == {"doing": "reading", "seconds": 0.0}
+    assert note == {"note": "two lines"}
+    assert first == {"doing": "fits", "seconds": 0.0, "done": 0, "total": 4}
+    assert (second["done"], second["total"]) == (1, 4)
+    assert second["seconds_left"] >= 0.3
+
+
+def test_programs_are_not_told_of_every_small_step(monkeypatch):
+    monkeypatch.setattr(progress_json, "SECONDS_BETWEEN_OBJECTS", 1e9)
+    stream = io.StringIO()
+    with WaitingInJson(stream=stream) as waiting:
+        for done in range(9):
+            waiting.step(done, 9, "fits")
+        waiting.now("drawing")
+
+    assert [each["doing"] for each in objects(stream)] == ["fits", "drawing"]
+
+
+def test_programs_that_want_quiet_get_it():
+    stream = io.StringIO()
+    with WaitingInJson(quiet=True, stream=stream) as waiting:
         waiting.now("reading")
         waiting.note("a note")
 

@@ -260,3 +260,40 @@ def test_a_fraction_is_a_number_of_features(file, capsys):
 
     assert data["n_selected"] == 3
     assert np.isfinite([each["score"] for each in data["features"]]).all()
+
+
+def test_programs_are_told_the_progress_line_by_line(file, capsys):
+    assert select(file, *FAST, "--json", "--progress", "json") == 0
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    said = [line["doing"] for line in lines if "doing" in line]
+
+    assert said[:2] == [f"reading {file}", "ranking 12 features of 24 samples"]
+    assert any("total" in line for line in lines)
+    assert any(line.get("note", "").startswith("Text with commas") for line in lines)
+
+
+def test_a_table_is_called_by_the_name_it_is_given(file, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "page.html"
+    called = ["--name=-my genes.csv", "--progress=json"]
+    data = selected(file, capsys, *FAST, *called, "--report", page)
+    command = (
+        f"ufselect select './-my genes.csv' --method MaxVariance -k 3 --report {page}"
+    )
+
+    assert data["file"] == "-my genes.csv"
+    assert data["command"] == command
+    assert "<title>-my genes.csv: 3 features</title>" in page.read_text("utf-8")
+    assert str(file) not in page.read_text("utf-8")
+
+
+def test_errors_call_a_table_by_its_name(tmp_path, capsys):
+    file = tmp_path / "table.csv"
+    file.write_text("a,b\n1,NA\n2,3\n")
+    empty = tmp_path / "empty.csv"
+    empty.touch()
+
+    assert select(file, "--name", "genes.csv") == 1
+    assert "ufselect: genes.csv has missing" in capsys.readouterr().err
+    assert select(empty, "--name", "none.csv") == 1
+    assert capsys.readouterr().err.startswith("ufselect: none.csv is empty")

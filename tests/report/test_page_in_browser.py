@@ -1,8 +1,7 @@
 """The page in a real browser: it sorts, filters and saves, and asks nobody."""
 
-import time
-
 import pytest
+from browser import saved_file
 
 from ufselect.report import Graphic, Paragraph, Picture, Section, Table, html_page
 
@@ -111,16 +110,6 @@ def test_a_table_is_filtered_and_the_rows_are_counted(page):
     assert found == ["gene10", "gene2"]
     assert count == "2 of 5 rows"
     assert column(page, 0) == NAMES
-
-
-def saved_file(folder):
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        done = [f for f in folder.iterdir() if f.suffix == ".csv" and f.stat().st_size]
-        if done:
-            return done[0]
-        time.sleep(0.05)
-    raise AssertionError("nothing was saved")
 
 
 @pytest.mark.parametrize(

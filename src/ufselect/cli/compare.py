@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ufselect.cli.outputs import write_whole
 from ufselect.cli.progress import Waiting
+from ufselect.cli.progress_json import waiting_for
 from ufselect.cli.selectors import named_selector
 from ufselect.cli.tables import (
     add_common_options,
@@ -87,8 +88,8 @@ def run(options: argparse.Namespace) -> int:
 
     refuse_folders_that_are_missing(options.markdown)
     selectors = _selectors(options)
-    with Waiting(quiet=options.quiet) as waiting, listening(waiting.iteration):
-        waiting.now(f"reading {options.file}")
+    with waiting_for(options) as waiting, listening(waiting.iteration):
+        waiting.now(f"reading {options.name or options.file}")
         table = read(options)
         waiting.note(*table.notes)
         refuse_incomplete(table)

@@ -45,7 +45,9 @@ def free_names(folder: Path, name: str) -> tuple[Path, Path]:
     >>> table.name, page.name
     ('genes.selected.csv.gz', 'genes.report.html')
     """
-    stem, ending = _parts(name)
+    from ufselect.data.tables.detection import split_name
+
+    stem, ending = split_name(name)
     marks = chain([""], map("-{}".format, count(2)))
     pairs = (
         (
@@ -55,16 +57,3 @@ def free_names(folder: Path, name: str) -> tuple[Path, Path]:
         for mark in marks
     )
     return next(pair for pair in pairs if not any(path.exists() for path in pair))
-
-
-def _parts(name: str) -> tuple[str, str]:
-    """Return a name without the endings that say its format, and these."""
-    from ufselect.data.tables.detection import EXTENSIONS
-    from ufselect.data.tables.sources import SUFFIXES
-
-    stem, ending = name, ""
-    for known in (SUFFIXES, EXTENSIONS):
-        suffix = Path(stem).suffix
-        if suffix.lower() in known:
-            stem, ending = stem.removesuffix(suffix), suffix + ending
-    return stem, ending

@@ -16,6 +16,7 @@ from ufselect.cli import (
     reproduce,
     run,
     select,
+    serve,
 )
 from ufselect.cli.usage import HelpFormatter, UsageError
 
@@ -42,6 +43,7 @@ def build_parser() -> argparse.ArgumentParser:
     reproduce.add_parser(commands)
     run.add_parser(commands)
     select.add_parser(commands)
+    serve.add_parser(commands)
     for command in commands.choices.values():
         command.epilog = f"{(command.epilog or '').rstrip()}\n\n{EXIT_CODES}"
         command.formatter_class = HelpFormatter

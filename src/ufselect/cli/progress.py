@@ -119,6 +119,10 @@ class Waiting:
     def iteration(self, method: str, number: int) -> None:
         """Say how far a fit is; how many iterations there will be is never known."""
         self._detail = f", {method} iteration {number}"
+        self._moved_on()
+
+    def _moved_on(self) -> None:
+        """Do nothing: whoever watches looks when it is time."""
 
     def step(self, done: int, total: int, what: str) -> None:
         """Say how much of the present work is done; the first step begins it."""

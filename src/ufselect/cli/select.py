@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ufselect.cli.default_files import name_files
 from ufselect.cli.outputs import write_whole
 from ufselect.cli.progress import Waiting
+from ufselect.cli.progress_json import waiting_for
 from ufselect.cli.select_options import add_options, check_writing
 from ufselect.cli.selectors import checked, named_selector
 from ufselect.cli.tables import read, refuse_incomplete, refuse_too_many
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     selector = _selector(options)
     kept: dict[str, str] = {}
     try:
-        with Waiting(quiet=options.quiet) as waiting, listening(waiting.iteration):
+        with waiting_for(options) as waiting, listening(waiting.iteration):
             waiting.note(*notes)
             table = _read(options, waiting)
             caught = _fit(selector, table, waiting)
@@ -82,7 +83,7 @@ def _selector(options: argparse.Namespace) -> "AutoSelect":
 
 
 def _read(options: argparse.Namespace, waiting: Waiting) -> "Table":
-    waiting.now(f"reading {options.file}")
+    waiting.now(f"reading {options.name or options.file}")
     table = read(options)
     waiting.note(*table.notes)
     refuse_incomplete(table)
@@ -155,7 +156,7 @@ def _report(
         image_shape=options.image_shape,
         image_order=options.image_order,
         title=f"{table.origin.name}: {selector.n_selected_} features",
-        command=shlex.join(["ufselect", *options.arguments]),
+        command=_command(options),
         effort=effort,
         time_budget=None if end is None else max(0.0, end - time.monotonic()),
         n_jobs=options.jobs,
@@ -165,6 +166,21 @@ def _report(
     if options.method is not None:
         report = replace(report, method=type(selector.selector_).__name__)
     return report
+
+
+def _command(options: argparse.Namespace) -> str:
+    """Return the command to repeat; a table with a name of its own is called by it.
+
+    Such a name comes from a program, whose own options are of no use to people.
+    """
+    command = list(options.arguments)
+    if options.name is not None:
+        programs = {f"--name={options.name}", "--json", "--progress=json"}
+        command = [word for word in command if word not in programs]
+        # A name that looks like an option would be taken for one.
+        name = f"./{options.name}" if options.name.startswith("-") else options.name
+        command[command.index(options.file)] = name
+    return shlex.join(["ufselect", *command])
 
 
 def _write_page(

@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from ufselect.cli.progress_json import add_progress_option
 from ufselect.cli.usage import add_quiet_option, seed
 
 if TYPE_CHECKING:
@@ -51,6 +52,12 @@ def add_table_arguments(parser: Any) -> None:
         help="which variable of a MATLAB or NumPy file, or layer of AnnData",
     )
     reading.add_argument("--sheet", metavar="NAME", help="which sheet of a workbook")
+    reading.add_argument(
+        "--name",
+        metavar="NAME",
+        help="what the table is called in messages, on the page, and in the command to "
+        "repeat it (default: FILE)",
+    )
 
 
 def add_common_options(parser: Any) -> None:
@@ -63,6 +70,7 @@ def add_common_options(parser: Any) -> None:
         help="seed of all that is random (default: 0)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON for scripts")
+    add_progress_option(parser)
     add_quiet_option(parser)
 
 
@@ -79,6 +87,7 @@ def read(options: argparse.Namespace) -> "Table":
         variable=options.variable,
         sheet=options.sheet,
         header=options.header,
+        name=options.name,
     )
 
 

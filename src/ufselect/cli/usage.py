@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+SIZES = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
 
 class HelpFormatter(argparse.HelpFormatter):
     """Fills paragraphs, and keeps the lines of a text that has several."""
@@ -112,6 +114,35 @@ def parameter(text: str) -> tuple[str, str]:
     if not sign or not name.strip():
         raise argparse.ArgumentTypeError(f"{text} is not of the form name=value")
     return name.strip(), value.strip()
+
+
+def port(text: str) -> int:
+    """Return a port, or 0 for any that is free."""
+    value = _number(text, int, "a whole number")
+    if not 0 <= value < 2**16:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and {2**16 - 1}")
+    return int(value)
+
+
+def size(text: str) -> int:
+    """Return a number of bytes.
+
+    Examples
+    --------
+    >>> size("2GB"), size("1.5 mb"), size("100")
+    (2000000000, 1500000, 100)
+    """
+    plain = text.upper().removesuffix("B").rstrip()
+    unit = plain[-1:] if plain[-1:] in SIZES else ""
+    try:
+        value = float(plain.removesuffix(unit)) * SIZES.get(unit, 1)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a size; write it like 500MB or 2GB"
+        ) from None
+    if not 1 <= value < 2**63:
+        raise argparse.ArgumentTypeError(f"{text} is not a size that a file can have")
+    return int(value)
 
 
 def list_of_names(text: str) -> list[str]:

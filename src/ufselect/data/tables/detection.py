@@ -67,6 +67,22 @@ TITLES = {
 KNOWN = ".csv, .tsv, .txt, .parquet, .feather, .xlsx, .npy, .npz, .mat, .mtx and .h5ad"
 
 
+def split_name(name: str) -> tuple[str, str]:
+    """Return the name of a file without its known ends, and these.
+
+    Examples
+    --------
+    >>> split_name("My genes.TSV.gz"), split_name("genes.doc"), split_name("counts.gz")
+    (('My genes', '.TSV.gz'), ('genes.doc', ''), ('counts', '.gz'))
+    """
+    stem, end = name, ""
+    for known in (SUFFIXES, EXTENSIONS):
+        before, dot, last = stem.rpartition(".")
+        if f".{last.lower()}" in known:
+            stem, end = before, dot + last + end
+    return stem, end
+
+
 def format_by_name(path: Path) -> str | None:
     """Return the format that the end of a name promises, whether compressed or not.
 

@@ -52,6 +52,7 @@ def read_table(
     sheet: str | None = None,
     header: bool | None = None,
     dtype: DTypeLike = np.float64,
+    name: str | None = None,
 ) -> Table:
     r"""Read a table of numbers from a file, whatever its format.
 
@@ -88,6 +89,8 @@ def read_table(
         is decided.
     dtype : float64 or float32
         Type of the numbers read from text and from other types.
+    name : str, optional
+        What notes and errors call the source, if not by its path.
 
     Returns
     -------
@@ -126,7 +129,7 @@ def read_table(
         header,
         _floating(dtype),
     )
-    path, name, holder = located(source)
+    path, name, holder = located(source, name)
     return _read(File(path, compression_of(path), name), request, holder)
 
 

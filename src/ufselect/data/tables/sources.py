@@ -52,18 +52,19 @@ def is_standard(source: Any) -> bool:
     return isinstance(source, str) and source == "-"
 
 
-def located(source: Source) -> tuple[Path, str, Spool | None]:
+def located(source: Source, name: str | None = None) -> tuple[Path, str, Spool | None]:
     """Return a file to read, what to call it, and what keeps it alive if anything."""
     if is_standard(source):
         source = sys.stdin.buffer
     if not isinstance(source, (str, os.PathLike)):
         spool = Spool(_binary(source))
-        _check_content(spool.path, "standard input")
-        return spool.path, "standard input", spool
+        name = name or "standard input"
+        _check_content(spool.path, name)
+        return spool.path, name, spool
     path = Path(source)
     _check_file(path)
-    _check_content(path, str(path))
-    return path, str(path), None
+    _check_content(path, name or str(path))
+    return path, name or str(path), None
 
 
 def _binary(source: Any) -> BinaryIO:

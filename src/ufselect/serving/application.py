@@ -1,0 +1,216 @@
+"""What can be asked of the server, and what it answers."""
+
+import json
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from ufselect._version import __version__
+from ufselect.report.page_script import content_security_policy
+from ufselect.report.page_style import STYLE
+from ufselect.selectors import all_selectors
+from ufselect.serving.choices import FORMATS, checked_choices
+from ufselect.serving.guard import Guard
+from ufselect.serving.names import KNOWN_ENDINGS
+from ufselect.serving.refusal import Refusal
+from ufselect.serving.run import RESULT
+from ufselect.serving.runs import Runs
+from ufselect.serving.settings import Settings
+from ufselect.serving.uploads import GIVEN, Uploads, size_in_words
+
+PAGE = Path(__file__).parent / "page"
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "frame-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+# In a frame or not, a report is a stranger: it runs its script and saves files, but
+# may not speak to the server in the name of the page.
+REPORT_POLICY = (
+    f"{content_security_policy()}; sandbox allow-scripts allow-downloads; "
+    "frame-ancestors 'self'"
+)
+# Choices are short; nobody needs more.
+MOST_BYTES_OF_CHOICES = 1 << 16
+
+
+class Application:
+    """Answers the page; runs and uploads live in the given folder."""
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        for name in ("uploads", "runs"):
+            (folder / name).mkdir()
+        self.folder = folder
+        self.settings = settings
+        self.uploads = Uploads(folder / "uploads", settings.max_upload, settings.file)
+        self.runs = Runs(folder / "runs", settings.n_jobs, settings.max_runs)
+        self.n_ended = 0
+
+    def guarded(self, token: str, port: int) -> Guard:
+        """Return the whole, as a server takes it."""
+        routes = [
+            Route("/", self.page),
+            Route("/{name:str}", self.page),
+            Route("/api/settings", self.start_of_page),
+            Route("/api/files", self.upload, methods=["POST"]),
+            Route("/api/runs", self.start, methods=["POST"]),
+            Route("/api/runs/{run}", self.state),
+            Route("/api/runs/{run}", self.cancel, methods=["DELETE"]),
+            Route("/api/runs/{run}/result", self.result),
+            Route("/api/runs/{run}/report", self.report),
+            Route("/api/runs/{run}/files/{name}", self.download),
+        ]
+        application = Starlette(
+            routes=routes,
+            lifespan=self._life,
+            exception_handlers={Refusal: _refused, HTTPException: _unknown},
+        )
+        return Guard(application, token, port)
+
+    @asynccontextmanager
+    async def _life(self, _: Starlette) -> AsyncIterator[None]:
+        """End what still runs when the server is told to end."""
+        yield
+        await run_in_threadpool(self.close)
+
+    def close(self) -> None:
+        """End all runs and delete all files; a signal may end the process after it."""
+        self.n_ended += len(self.runs.unfinished())
+        self.runs.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    async def page(self, request: Request) -> Response:
+        """Send one of the three files of the page."""
+        kinds = {
+            "page.html": "text/html",
+            "page.css": "text/css",
+            "page.js": "text/javascript",
+        }
+        name = request.path_params.get("name", "page.html")
+        if name not in kinds:
+            raise HTTPException(404)
+        content = (PAGE / name).read_text(encoding="utf-8")
+        if name == "page.css":
+            # The page looks like its reports.
+            content = STYLE + content
+        headers = {"Content-Security-Policy": PAGE_POLICY}
+        return Response(content, media_type=kinds[name], headers=headers)
+
+    async def start_of_page(self, _: Request) -> Response:
+        """Say what there is to choose from."""
+        from ufselect.report.method_cards import summary_line
+
+        settings = self.settings
+        given = None
+        if settings.file is not None:
+            source = self.uploads.find(GIVEN)
+            given = {"file": GIVEN, "name": source.name, "size": source.size}
+        return JSONResponse(
+            {
+                "version": __version__,
+                "methods": {
+                    name: summary_line(value) for name, value in all_selectors().items()
+                },
+                "formats": FORMATS,
+                "endings": KNOWN_ENDINGS,
+                "given": given,
+                "max_upload": settings.max_upload,
+                "max_upload_in_words": size_in_words(settings.max_upload),
+            }
+        )
+
+    async def upload(self, request: Request) -> Response:
+        """Take a table; the body is the file and nothing else."""
+        name = request.query_params.get("name", "")
+        declared = request.headers.get("content-length", "")
+        if declared.isdecimal():
+            self.uploads.refuse_more_than(int(declared), name)
+        try:
+            source = await self.uploads.receive(
+                name, request.stream(), run_in_threadpool
+            )
+        except ClientDisconnect:
+            return Response(status_code=400)
+        self.uploads.forget({run.source.identity for run in self.runs.unfinished()})
+        told = {"file": source.identity, "name": source.name, "size": source.size}
+        return JSONResponse(told, 201)
+
+    async def start(self, request: Request) -> Response:
+        """Start a run with a table and choices."""
+        asked = await _json(request)
+        source = self.uploads.find(asked.get("file"))
+        run = self.runs.start(source, checked_choices(asked.get("choices", {})))
+        return JSONResponse(run.described(), 201)
+
+    async def state(self, request: Request) -> Response:
+        """Say how a run is getting on."""
+        run = self.runs.find(request.path_params["run"])
+        return JSONResponse(run.described() | {"ahead": self.runs.ahead_of(run)})
+
+    async def cancel(self, request: Request) -> Response:
+        """End a run."""
+        run = self.runs.find(request.path_params["run"])
+        run.cancel()
+        return JSONResponse(run.described())
+
+    async def result(self, request: Request) -> Response:
+        """Send what the command printed."""
+        run = self.runs.find(request.path_params["run"])
+        if run.state != "done":
+            raise Refusal(404, "this run has no result")
+        return FileResponse(run.folder / RESULT, media_type="application/json")
+
+    async def report(self, request: Request) -> Response:
+        """Send the report to look at."""
+        path = self._written(request.path_params["run"], "report.html")
+        headers = {"Content-Security-Policy": REPORT_POLICY}
+        return FileResponse(path, media_type="text/html", headers=headers)
+
+    async def download(self, request: Request) -> Response:
+        """Send a result to be saved."""
+        run, name = request.path_params["run"], request.path_params["name"]
+        path = self._written(run, name)
+        suggested = self.runs.find(run).described()["files"][name]
+        kind = "application/octet-stream"
+        return FileResponse(path, media_type=kind, filename=suggested)
+
+    def _written(self, run: str, name: str) -> Path:
+        """Return a result by its name, which is looked up and never made a path."""
+        results = self.runs.find(run).results()
+        if name not in results:
+            raise Refusal(404, "this run has no such file")
+        return results[name]
+
+
+async def _json(request: Request) -> dict[str, Any]:
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MOST_BYTES_OF_CHOICES:
+            raise Refusal(413, "the choices are too long")
+    try:
+        content = json.loads(body)
+    except (UnicodeDecodeError, ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise Refusal(400, "the choices are no object; reload the page")
+    return content
+
+
+async def _refused(_: Request, refusal: Exception) -> Response:
+    status = refusal.status if isinstance(refusal, Refusal) else 500
+    return JSONResponse({"problem": str(refusal)}, status)
+
+
+async def _unknown(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    return JSONResponse({"problem": "there is nothing here"}, status)

@@ -1,0 +1,112 @@
+"""The server: on the loopback address of this machine, until it is told to end."""
+
+import contextlib
+import errno
+import secrets
+import signal
+import socket
+import tempfile
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ufselect.serving.settings import Settings
+
+ADDRESS = "127.0.0.1"
+# For answers under way when the server is told to end.
+SECONDS_TO_FINISH = 2
+
+
+class Ending(NamedTuple):
+    """What was left when the server ended: runs that were cut short."""
+
+    n_runs: int
+
+
+def serve(settings: Settings, announce: Callable[[str], None]) -> Ending:
+    """Serve the page until Ctrl-C or SIGTERM; then end runs and delete their files.
+
+    Parameters
+    ----------
+    settings : Settings
+        What is offered.
+    announce : callable
+        Gets the address of the page as soon as it can be opened.
+    """
+    uvicorn, _ = _needed("uvicorn"), _needed("starlette")
+    from ufselect.serving.application import Application
+
+    token = secrets.token_urlsafe(32)
+    with (
+        listening(settings.port) as listener,
+        tempfile.TemporaryDirectory(prefix="ufselect-serve-") as folder,
+    ):
+        port = listener.getsockname()[1]
+        application = Application(settings, Path(folder))
+        server = uvicorn.Server(
+            uvicorn.Config(
+                application.guarded(token, port),
+                access_log=False,
+                http="h11",
+                lifespan="on",
+                log_level="critical",
+                loop="asyncio",
+                server_header=False,
+                timeout_graceful_shutdown=SECONDS_TO_FINISH,
+                ws="none",
+            )
+        )
+        _end_when_asked()
+        # Ctrl-C is how people end it, be it before it runs or while it ends.
+        with contextlib.suppress(KeyboardInterrupt), contextlib.closing(application):
+            announce(f"http://{ADDRESS}:{port}/{token}/")
+            server.run(sockets=[listener])
+    return Ending(application.n_ended)
+
+
+def listening(port: int) -> socket.socket:
+    """Return a socket to which only this machine can connect.
+
+    Examples
+    --------
+    >>> with listening(0) as found:
+    ...     found.getsockname()[0]
+    '127.0.0.1'
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.bind((ADDRESS, port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        reason = "is taken or not allowed" if taken else f"cannot be used ({error})"
+        raise OSError(
+            f"port {port} {reason}; choose another, or leave --port out for any that "
+            "is free"
+        ) from error
+    return listener
+
+
+def _end_when_asked() -> None:
+    """Put all away, and only then obey SIGTERM, or a terminal that is closed."""
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, end)
+    # A server that is to outlive its terminal has been told to ignore this.
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup is not None and signal.getsignal(hangup) is signal.SIG_DFL:
+        signal.signal(hangup, lambda *_: signal.raise_signal(signal.SIGTERM))
+
+
+def _needed(package: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise ImportError(
+            f"the page needs {package}; pip install 'ufselect[page]' installs it"
+        ) from error

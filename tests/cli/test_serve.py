@@ -1,0 +1,214 @@
+"""``ufselect serve`` as a command: what it prints, and how it ends."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import webbrowser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from page_server import PageServer
+from small_tables import small_frame, write_frame
+
+import ufselect.serving.server
+from ufselect.cli import main
+from ufselect.cli.main import build_parser
+from ufselect.serving import Settings
+from ufselect.serving.server import Ending
+
+COMMAND = [sys.executable, "-m", "ufselect", "serve"]
+
+
+@pytest.fixture
+def needed():
+    for package in ("matplotlib", "starlette", "uvicorn"):
+        pytest.importorskip(package)
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """Serve nothing; return what would have been served, and what was opened."""
+    seen = {"opened": []}
+
+    def serve(settings, announce):
+        seen["settings"] = settings
+        announce("http://127.0.0.1:8000/token/")
+        return Ending(seen.get("n_runs", 0))
+
+    monkeypatch.setattr(ufselect.serving.server, "serve", serve)
+    monkeypatch.setattr(webbrowser, "open", seen["opened"].append)
+    return seen
+
+
+def test_the_address_is_printed_and_opened(served, capsys):
+    code = main(["serve"])
+    said = capsys.readouterr().out
+
+    assert code == 0
+    assert served["opened"] == ["http://127.0.0.1:8000/token/"]
+    assert said.startswith("The page is http://127.0.0.1:8000/token/\n")
+    assert said.endswith("Ended; uploads and results were deleted.\n")
+
+
+def test_scripts_get_one_line_and_no_browser(served, capsys):
+    address = "http://127.0.0.1:8000/token/"
+
+    assert main(["serve", "--json", "--no-browser"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"address": address}
+    assert main(["serve", "--quiet", "--no-browser"]) == 0
+    assert capsys.readouterr().out == f"{address}\n"
+    assert served["opened"] == []
+
+
+def test_options_are_what_the_server_is_told(served, tmp_path, capsys):
+    file = write_frame(tmp_path / "a.csv", small_frame())
+    served["n_runs"] = 1
+    options = ["--port", "8000", "--max-upload", "1.5MB", "--jobs", "3"]
+    code = main(["serve", str(file), *options])
+    settings = served["settings"]
+
+    assert code == 0
+    assert settings.file == file
+    assert (settings.port, settings.max_upload, settings.n_jobs) == (8000, 1_500_000, 3)
+    assert "one run was cut short" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["absent.csv"], 1, "there is no file absent.csv; check the name"),
+        (["."], 1, ". is a folder; give the file in it"),
+        (["-"], 2, "the page reads files, not standard input; save the table"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_at_once(
+    served, arguments, code, sentence, capsys
+):
+    assert main(["serve", *arguments]) == code
+    assert capsys.readouterr().err.startswith(f"ufselect: {sentence}")
+    assert "settings" not in served
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--port", "65536"],
+        ["--port", "-1"],
+        ["--max-upload", "much"],
+        ["--max-upload", "0"],
+        ["--max-upload", "GB"],
+        ["--jobs", "0"],
+    ],
+)
+def test_values_that_make_no_sense_are_refused(served, arguments, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["serve", *arguments])
+
+    assert caught.value.code == 2
+    assert arguments[1] in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_one_sentence(needed, capsys):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        code = main(["serve", "--no-browser", "--port", str(port)])
+    said = capsys.readouterr().err
+
+    assert code == 1
+    assert said.startswith(f"ufselect: port {port} is taken or not allowed; choose ano")
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+def test_what_is_missing_is_named_with_the_remedy(package, monkeypatch, capsys, needed):
+    monkeypatch.setitem(sys.modules, package, None)
+    code = main(["serve", "--no-browser"])
+
+    assert code == 1
+    assert capsys.readouterr().err == (
+        f"ufselect: the page needs {package}; "
+        "pip install 'ufselect[page]' installs it\n"
+    )
+
+
+def test_a_file_is_offered_and_read_where_it_is(needed, tmp_path):
+    file = write_frame(tmp_path / "my genes.csv", small_frame())
+    folder = tmp_path / "server"
+    folder.mkdir()
+    with PageServer(folder, file, "--jobs", 1) as server:
+        given = server.api("GET", "settings")["given"]
+        run = server.start("given", method="MaxVariance", features="3")
+        state = server.wait_for(run, "done", "failed")
+        result = server.api("GET", f"runs/{run}/result")
+        uploads = list(folder.glob("*/uploads/*"))
+
+    assert given == {"file": "given", "name": str(file), "size": file.stat().st_size}
+    assert state["state"] == "done"
+    assert result["command"].startswith(
+        f"ufselect select '{file}' --method=MaxVariance"
+    )
+    assert uploads == []
+    assert file.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_server_that_is_ended_leaves_no_process_and_no_file(needed, tmp_path, name):
+    psutil = pytest.importorskip("psutil")
+    table = tmp_path / "a.npy"
+    np.save(table, np.random.RandomState(0).standard_normal((150, 600)))
+    folder = tmp_path / "server"
+    folder.mkdir()
+    server = PageServer(folder, table)
+    server.upload("a.csv", b"a,b\n1,2\n")
+    run = server.start("given", method="UDFS", effort="thorough")
+    server.wait_for(run, "running")
+    workers = psutil.Process(server.process.pid).children(recursive=True)
+    code, _, complaint = server.end(signal.Signals[name])
+    _, alive = psutil.wait_procs(workers, timeout=60)
+
+    assert len(workers) >= 1
+    assert alive == []
+    assert list(folder.iterdir()) == []
+    assert complaint == ""
+    assert code == (0 if name == "SIGINT" else 128 + signal.SIGTERM)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
+def test_ctrl_c_says_what_was_put_away_and_addresses_differ(needed):
+    options = ["--no-browser", "--port", "0"]
+    servers = [
+        subprocess.Popen([*COMMAND, *options], stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    lines = [server.stdout.readline() for server in servers]
+    for server in servers:
+        server.send_signal(signal.SIGINT)
+    endings = [server.communicate(timeout=120)[0] for server in servers]
+    tokens = [line.strip("/\n").rsplit("/", 1)[1] for line in lines]
+
+    assert [server.returncode for server in servers] == [0, 0]
+    assert all("uploads and results were deleted" in ending for ending in endings)
+    assert tokens[0] != tokens[1]
+    assert all(len(token) >= 43 for token in tokens)
+
+
+def test_the_document_has_every_option_and_its_default():
+    page = Path(__file__).resolve().parents[2] / "docs" / "serve.md"
+    described = page.read_text(encoding="utf-8")
+    (commands,) = (each for each in build_parser()._actions if each.dest == "command")
+    actions = commands.choices["serve"]._actions
+    options = [name for action in actions for name in action.option_strings]
+    rows = [line for line in described.splitlines() if line.startswith("| `--")]
+
+    assert [name for name in options if name not in ("-h", "--help")] == [
+        row.split("`")[1].split()[0] for row in rows
+    ]
+    assert "2 GB without it" in described
+    assert "runs at once, 2 without it" in described
+    assert f"The last {Settings().max_runs} runs" in " ".join(described.split())
+    assert (Settings().max_upload, Settings().n_jobs) == (2 * 10**9, 2)

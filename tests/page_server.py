@@ -1,0 +1,95 @@
+"""A real ``ufselect serve`` for tests, and a client that is no browser."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from urllib.parse import quote, urlsplit
+
+SECONDS = 180
+# Of the largest table that the server of most tests takes.
+MOST_BYTES = 2_000_000
+
+
+class PageServer:
+    """A server in a process of its own; files of its own are in ``folder``."""
+
+    def __init__(self, folder, *options):
+        self.folder = folder
+        self.process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "ufselect", "serve", "--json", "--no-browser"),
+                *map(str, options),
+            ],
+            env=dict(os.environ, TMPDIR=str(folder)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        line = self.process.stdout.readline()
+        assert line, self.process.stderr.read()
+        self.address = json.loads(line)["address"]
+        parts = urlsplit(self.address)
+        self.port, self.token = parts.port, parts.path.strip("/")
+        self.origin = f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.end()
+
+    def end(self, number=signal.SIGINT):
+        """End the server by a signal; return exit code and what it said."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        said = self.process.communicate(timeout=SECONDS)
+        return self.process.returncode, *said
+
+    def ask(self, method, path, body=None, headers=None):
+        """Send a request to a path as it is; return the response with its body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
+        # What is None is left out, so that nothing is sent in its place.
+        headers = {"Host": f"127.0.0.1:{self.port}"} | (headers or {})
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in headers.items():
+            if value is not None:
+                connection.putheader(name, value)
+        if body is not None and "Content-Length" not in headers:
+            connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        response = connection.getresponse()
+        response.body = response.read()
+        connection.close()
+        return response
+
+    def page(self, method, path, body=None, headers=None):
+        """Send a request as the page does."""
+        own = {} if method == "GET" else {"Origin": self.origin}
+        return self.ask(method, f"/{self.token}/{path}", body, own | (headers or {}))
+
+    def api(self, method, path, content=None):
+        """Send JSON as the page does; return the answer."""
+        body = None if content is None else json.dumps(content).encode()
+        return json.loads(self.page(method, f"api/{path}", body).body)
+
+    def upload(self, name, content):
+        """Upload a table; return what the server calls it."""
+        answer = self.page("POST", f"api/files?name={quote(name)}", content)
+        assert answer.status == 201, answer.body
+        return json.loads(answer.body)["file"]
+
+    def start(self, file, **choices):
+        """Start a run; return its name."""
+        return self.api("POST", "runs", {"file": file, "choices": choices})["run"]
+
+    def wait_for(self, run, *states):
+        """Wait until a run is in one of the states; return what is known of it."""
+        deadline = time.monotonic() + SECONDS
+        while (state := self.api("GET", f"runs/{run}"))["state"] not in states:
+            assert time.monotonic() < deadline, state
+            time.sleep(0.05)
+        return state
