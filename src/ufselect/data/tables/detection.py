@@ -78,7 +78,7 @@ def split_name(name: str) -> tuple[str, str]:
     stem, end = name, ""
     for known in (SUFFIXES, EXTENSIONS):
         before, dot, last = stem.rpartition(".")
-        if f".{last.lower()}" in known:
+        if dot + last.lower() in known:
             stem, end = before, dot + last + end
     return stem, end
 
