@@ -7,6 +7,7 @@ import pytest
 
 from ufselect import all_selectors
 from ufselect.cli import main
+from ufselect.cli.completion import method_names
 from ufselect.cli.main import EXIT_CODES, build_parser
 
 
@@ -42,6 +43,10 @@ def test_bash_completes(capsys, line, expected):
 
     assert done.stderr == ""
     assert done.stdout.split() == expected
+
+
+def test_methods_are_known_without_loading_them():
+    assert method_names() == list(all_selectors())
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
