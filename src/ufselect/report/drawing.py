@@ -181,6 +181,8 @@ def _adapt(element: minidom.Element, prefix: str) -> None:
     for name, value in list(element.attributes.items()):
         if name == "id":
             value = prefix + value
+        elif "#" not in value:  # neither a reference nor a colour
+            continue
         elif name.endswith("href"):
             value = value.replace("#", f"#{prefix}", 1)
         else:
