@@ -215,11 +215,11 @@ def test_importing_the_package_loads_nothing_heavy():
     loaded = run_python(
         "import sys, sklearn.cluster, sklearn.feature_selection\n"
         "before = set(sys.modules)\n"
-        "import ufselect\n"
+        "from ufselect import *\n"
         "print(*set(sys.modules) - before)"
     )
 
-    assert "ufselect" in loaded
+    assert "ufselect.selectors.scfs" in loaded
     assert not HEAVY & set(loaded)
 
 
@@ -227,8 +227,31 @@ def test_importing_the_package_needs_nothing_heavy():
     run_python(
         "import sys\n"
         f"sys.modules.update(dict.fromkeys({sorted(HEAVY)}))\n"
-        "import ufselect"
+        "from ufselect import *"
     )
+
+
+def test_methods_are_loaded_when_one_is_asked_for():
+    loaded = run_python(
+        "import sys, ufselect\n"
+        "ufselect.__version__\n"
+        "print('numpy' in sys.modules)\n"
+        "ufselect.SCFS\n"
+        "print('numpy' in sys.modules)"
+    )
+
+    assert loaded == ["False", "True"]
+
+
+def test_what_is_public_is_seen_before_it_is_loaded():
+    listed = run_python("import ufselect; print(*dir(ufselect))")
+
+    assert set(ufselect.__all__) <= set(listed)
+
+
+def test_what_is_not_there_is_said_in_the_words_of_python():
+    with pytest.raises(AttributeError, match="'ufselect' has no attribute 'SCSF'"):
+        ufselect.SCSF  # noqa: B018 - asking is the test
 
 
 @pytest.mark.parametrize(

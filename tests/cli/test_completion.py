@@ -9,6 +9,7 @@ import pytest
 
 from ufselect import all_selectors
 from ufselect.cli import main
+from ufselect.cli.completion import method_names
 from ufselect.cli.main import EXIT_CODES, build_parser
 
 
@@ -131,6 +132,10 @@ def wait_for(path, terminal):
         if select.select([terminal], [], [], 0.05)[0]:
             os.read(terminal, 4096)
     raise AssertionError(f"zsh never wrote {path.name}")
+
+
+def test_methods_are_known_without_loading_them():
+    assert method_names() == list(all_selectors())
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -13,6 +14,8 @@ import pytest
 from small_tables import CHOSEN, small_frame, write_frame
 
 COMMAND = [sys.executable, "-m", "ufselect"]
+# Moments at which the time goes by: the last module to have been loaded.
+MOMENTS = ("argparse", "numpy", "scipy.linalg", "sklearn.base", "ufselect.report")
 
 
 def test_standard_input_becomes_standard_output(tmp_path):
@@ -90,3 +93,79 @@ def test_interruption_keeps_what_is_complete_and_says_so(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {
         *("a.npy", "o.npy", "scores.csv"),
     }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signal")
+@pytest.mark.parametrize("module", MOMENTS)
+def test_interruption_at_the_very_start_is_one_sentence(tmp_path, module):
+    # However late the signal comes, the command still waits for the table.
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-X", "importtime", "-m", "ufselect", "select", "-"),
+            *("--report", str(tmp_path / "page.html"), "-o", str(tmp_path / "o.csv")),
+        ],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    # Should the module never come, the test fails rather than waits.
+    watch = threading.Timer(60, process.kill)
+    watch.start()
+    loaded = iter(process.stderr.readline, "")
+    next(line for line in loaded if line.split("|")[-1].strip() == module)
+    process.send_signal(signal.SIGINT)
+    said, complaint = process.communicate()
+    watch.cancel()
+    words = [line for line in complaint.splitlines() if "import time:" not in line]
+
+    assert (process.returncode, said) == (130, "")
+    assert words == ["ufselect: interrupted; nothing was written"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signal")
+def test_interruption_that_the_shell_ignores_is_ignored(tmp_path):
+    np.save(tmp_path / "a.npy", np.random.RandomState(0).standard_normal((20, 30)))
+    code = (
+        "import os, signal\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "from ufselect.__main__ import program\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "raise SystemExit(program())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "select", str(tmp_path / "a.npy"), "--quiet"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--version"], ["select", "--help"], ["completion", "zsh"]],
+)
+def test_what_needs_no_table_waits_for_no_library(arguments):
+    code = (
+        "import sys\n"
+        "from ufselect.__main__ import program\n"
+        "try:\n"
+        "    program()\n"
+        "finally:\n"
+        "    print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    loaded = set(done.stderr.split())
+
+    assert done.returncode == 0
+    assert done.stdout != ""
+    assert "ufselect.cli.main" in loaded
+    assert not {"joblib", "matplotlib", "numpy", "scipy", "sklearn"} & loaded

@@ -94,6 +94,15 @@ def test_a_criterion_equals_its_naive_version(name, convert, shape):
         assert judge(np.array(columns)) == pytest.approx(NAIVE[name](given, columns))
 
 
+@pytest.mark.parametrize("count", [13, 14, 40])
+def test_a_set_of_more_columns_than_samples_is_judged_alike(count):
+    table, columns = normal(14, 60), np.arange(count)
+    table[:, 3] = table[:, 5]
+    found = CRITERIA["reconstruction"](table)(columns)
+
+    assert found == pytest.approx(naive_reconstruction(table, columns))
+
+
 @pytest.mark.parametrize("name", CRITERIA)
 def test_the_order_of_samples_does_not_matter(name):
     table, columns = normal(30), np.array([0, 3, 4])

@@ -1,6 +1,7 @@
 """Columns that stand for others: against naive versions with all correlations."""
 
 import sys
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -173,3 +174,13 @@ def test_bad_numbers_and_orders_are_refused():
         skip_near_duplicates(table, [1, 1], 1, 0.5)
     with pytest.raises(ValueError, match="The order is a mask"):
         skip_near_duplicates(table, [True, False, True], 1, 0.5)
+
+
+def test_stand_ins_are_found_without_a_copy_of_the_table():
+    table = np.random.RandomState(0).standard_normal((12_000, 400))
+    tracemalloc.start()
+    stand_ins(table, np.arange(5))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 0.9 * table.nbytes

@@ -1,5 +1,6 @@
 """The figures: well-formed, complete, the same every time, safe to put in a page."""
 
+import io
 import re
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from ufselect.report import (
     rank_diagram,
     surface,
 )
-from ufselect.report.drawing import COLOURS, GREYS
+from ufselect.report.drawing import COLOURS, GREYS, as_svg, drawing, panels
 
 # Names that would break markup, formulas, legends, XML or fonts.
 HOSTILE = [
@@ -33,6 +34,9 @@ HOSTILE = [
     "遺伝子",
     "",
 ]
+
+# Of texts and marks in SVG.
+PLACES = re.compile(r' [xy]="[^"]*"')
 
 
 def draw_bars(names=("SCFS", "random")):
@@ -319,3 +323,23 @@ def test_maps_have_ticks_for_names_too():
     svg = surface(["heat", True], [5, 10], {"ORL": [[1, 2], [3, 4]]}, label="score").svg
 
     assert {"heat", "True", "5", "10"} <= set(words_of(svg))
+
+
+def test_a_figure_drawn_once_is_as_savefig_draws_it():
+    pytest.importorskip("matplotlib")
+
+    def draw():
+        figure, every_axes = panels(2, height=2.0)
+        for axes in every_axes:
+            axes.plot([1.0, 1000.0], [0.1, 12345.0])
+            axes.set(title="a title", xlabel="a label")
+        return figure
+
+    stream = io.BytesIO()
+    with drawing():
+        draw().savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+        once = as_svg(draw(), "two lines")
+    places = re.findall(PLACES, stream.getvalue().decode())
+
+    assert places
+    assert re.findall(PLACES, once) == places

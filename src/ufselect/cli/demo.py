@@ -5,18 +5,18 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ufselect.cli.outputs import write_whole
 from ufselect.cli.progress import Waiting
 from ufselect.cli.usage import add_quiet_option, refuse_folders_that_are_missing
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ufselect.data import DataSet
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+    Array = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
 
 N_KEPT = 32
 
@@ -97,7 +97,7 @@ def _toy(seed: int) -> list[str]:
     # The columns of the toy share a unit, so none is scaled.
     selector = SCFS(3, n_clusters=3, standardize=False, random_state=seed)
     selector.fit(toy.table)
-    return sorted(toy.names[index] for index in np.flatnonzero(selector.get_support()))
+    return sorted(toy.names[index] for index in selector.get_support(indices=True))
 
 
 def _digits(seed: int, output: Path) -> list[dict[str, Any]]:
@@ -110,8 +110,10 @@ def _digits(seed: int, output: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _supports(table: Array, seed: int) -> dict[str, list[Mask]]:
+def _supports(table: "Array", seed: int) -> "dict[str, list[Mask]]":
     """Return the kept columns of each method, of several draws for random."""
+    import numpy as np
+
     from ufselect import SCFS, MaxVariance, RandomSelection
 
     selectors = {
@@ -128,7 +130,9 @@ def _supports(table: Array, seed: int) -> dict[str, list[Mask]]:
     return {**supports, "all features": [np.ones(table.shape[1], dtype=bool)]}
 
 
-def _row(name: str, digits: "DataSet", supports: list[Mask]) -> dict[str, Any]:
+def _row(name: str, digits: "DataSet", supports: "list[Mask]") -> dict[str, Any]:
+    import numpy as np
+
     from ufselect.evaluation import judge_by_k_means
 
     scores = np.vstack(
@@ -151,7 +155,7 @@ def _row(name: str, digits: "DataSet", supports: list[Mask]) -> dict[str, Any]:
     }
 
 
-def _picture(table: Array, supports: dict[str, list[Mask]]) -> str:
+def _picture(table: "Array", supports: "dict[str, list[Mask]]") -> str:
     """Draw the mean digit with the pixels that the two methods kept."""
     from ufselect.report import PixelPanel, pixel_image
 

@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from ufselect._version import __version__
 from ufselect.cli import (
@@ -18,9 +19,14 @@ from ufselect.cli import (
     select,
     serve,
 )
+from ufselect.cli.outputs import check_drawing
 from ufselect.cli.usage import HelpFormatter, UsageError
 
 EXIT_CODES = "exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted"
+# A shell that starts need not wait.
+LIGHT = ("completion",)
+# Options that ask for figures.
+PAGES = ("html", "report")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -52,9 +58,33 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
+    return carry_out(parse(arguments))
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return what was asked for, by default on the command line of this process."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = build_parser().parse_args(given)
     options.arguments = given
+    return options
+
+
+def load(options: argparse.Namespace) -> None:
+    """Import what the command will need, while there is nothing to lose yet.
+
+    What is missing is said when it is needed.
+    """
+    if options.command in LIGHT:
+        return
+    with suppress(ImportError):
+        import ufselect.report  # noqa: F401 - to have it loaded
+
+        if any(getattr(options, name, None) for name in PAGES):
+            check_drawing()
+
+
+def carry_out(options: argparse.Namespace) -> int:
+    """Run the command that was asked for; return its exit code."""
     try:
         code = int(options.run(options))
         sys.stdout.flush()

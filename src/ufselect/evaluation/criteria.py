@@ -116,8 +116,7 @@ def reconstruction(table: Any) -> Criterion:
 
     def share_predicted(columns: Index) -> float:
         values = data.columns(columns[~constant[columns]])
-        U, lengths, _ = np.linalg.svd(values, full_matrices=False)
-        squares = lengths**2
+        U, squares = _principal_axes(values)
         penalty = RIDGE * squares.sum() / n
         # Predictions are H X with H = 1 1' / n + U diag(shrinkage) U'.
         shrunk = U * (squares / (squares + penalty))
@@ -128,6 +127,17 @@ def reconstruction(table: Any) -> Criterion:
         return 1.0 - float(np.sum(residuals / without**2) / by_means)
 
     return share_predicted
+
+
+def _principal_axes(values: Float) -> tuple[Float, Float]:
+    """Return the left singular vectors and the squares of the singular values."""
+    n_samples, count = values.shape
+    if count < n_samples:
+        U, lengths, _ = np.linalg.svd(values, full_matrices=False)
+        return U, lengths**2
+    # Four times as fast. What is lost in the smallest squares, the penalty hides.
+    squares, U = np.linalg.eigh(values @ values.T)
+    return U, np.maximum(squares, 0.0)
 
 
 def neighbours(table: Any) -> Criterion:

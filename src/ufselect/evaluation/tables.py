@@ -111,4 +111,6 @@ def unit_columns(
 ) -> DataMatrix:
     """Return columns that vary, centred and of unit length: products correlate them."""
     kept = ColumnSummary(*(part[varying] for part in summary))
-    return prepare(data.take(varying), kept, "features", len(varying)).centred
+    # To take all columns would be to copy the table.
+    some = data.take(varying) if len(varying) < data.shape[1] else data
+    return prepare(some, kept, "features", len(varying)).centred

@@ -130,9 +130,7 @@ def as_svg(figure: Any, description: str) -> str:
     The same figure gives the same bytes. Its ids begin with a digest of the drawing,
     so that several figures can share a page.
     """
-    stream = io.BytesIO()
-    figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    text = stream.getvalue()
+    text = _svg_bytes(figure)
     document = minidom.parseString(text)
     root: Any = document.documentElement
     _drop(document, "metadata", "style")
@@ -159,6 +157,18 @@ def _engine() -> Any:
     return matplotlib
 
 
+def _svg_bytes(figure: Any) -> bytes:
+    """Return a figure as Matplotlib writes it, without the rehearsal of ``savefig``.
+
+    That draws everything once more to find the layout, which drawing finds anyway.
+    """
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    stream = io.StringIO()
+    FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None, "Creator": None})
+    return stream.getvalue().encode()
+
+
 def _drop(document: minidom.Document, *names: str) -> None:
     for name in names:
         for element in document.getElementsByTagName(name):
@@ -171,6 +181,8 @@ def _adapt(element: minidom.Element, prefix: str) -> None:
     for name, value in list(element.attributes.items()):
         if name == "id":
             value = prefix + value
+        elif "#" not in value:  # neither a reference nor a colour
+            continue
         elif name.endswith("href"):
             value = value.replace("#", f"#{prefix}", 1)
         else:
