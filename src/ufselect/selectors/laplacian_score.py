@@ -8,6 +8,13 @@ import numpy as np
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import neighbour_graph
+from ufselect.numerics.landmarks import (
+    explained_squares,
+    find_landmarks,
+    landmark_sums,
+    out_of_reach,
+    within_reach_if_few,
+)
 from ufselect.numerics.smoothness import smoothness
 from ufselect.selectors.base import Properties, UnsupervisedSelector
 
@@ -32,6 +39,9 @@ class LaplacianScore(UnsupervisedSelector):
         Weights of the edges: one, or ``exp(-d^2 / (2 sigma^2))``.
     sigma : float or None, default=None
         Bandwidth of the heat weights; None takes the median distance to a neighbour.
+    n_landmarks : int, default=500
+        Of use only for more samples than that in a Dask collection, a Zarr array or an
+        HDF5 data set: they are joined through so many landmarks. See Notes.
 
     Attributes
     ----------
@@ -75,6 +85,7 @@ class LaplacianScore(UnsupervisedSelector):
     """
 
     PROPERTIES = Properties(similarity="explicit", joint_learning=True)
+    READS_ELSEWHERE = True
     PARAM_GRID: ClassVar[dict[str, list[Any]]] = {"n_neighbors": [5], "sigma": [None]}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -82,6 +93,7 @@ class LaplacianScore(UnsupervisedSelector):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "weights": [StrOptions({"binary", "heat"})],
         "sigma": [None, Interval(Real, 0, None, closed="neither")],
+        "n_landmarks": [Interval(Integral, 2, None, closed="left")],
     }
 
     def __init__(
@@ -91,13 +103,20 @@ class LaplacianScore(UnsupervisedSelector):
         n_neighbors: int = 5,
         weights: str = "binary",
         sigma: float | None = None,
+        n_landmarks: int = 500,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.sigma = sigma
+        self.n_landmarks = n_landmarks
+
+    def _as_matrix(self, data: Any) -> DataMatrix:
+        return within_reach_if_few(super()._as_matrix(data), self.n_landmarks)
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        if out_of_reach(data):
+            return self._scores_by_landmarks(data, summary)
         graph = neighbour_graph(
             data.raw,
             self.n_neighbors,
@@ -110,3 +129,23 @@ class LaplacianScore(UnsupervisedSelector):
         varying = ~summary.constant & (forms.spread > 0)
         np.divide(forms.variation, forms.spread, out=ratio, where=varying)
         return 1 - ratio
+
+    def _scores_by_landmarks(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        """Return ``f'Sf / f'f = 1 - f'(I - S)f / f'f`` for centred features f."""
+        n_samples, n_features = data.shape
+        # In this unit no square overflows.
+        unit = float(summary.deviation.max())
+        matrix = data.affine(summary.mean, np.full(n_features, 1 / unit))
+        bandwidth = None if self.sigma is None else self.sigma / unit
+        landmarks = find_landmarks(
+            matrix,
+            self.n_landmarks,
+            self.n_neighbors,
+            bandwidth=bandwidth if self.weights == "heat" else np.inf,
+        )
+        explained = explained_squares(landmark_sums(matrix, landmarks))
+        spread = n_samples * (summary.deviation / unit) ** 2
+        scores = np.zeros(n_features)
+        varying = ~summary.constant & (spread > 0)
+        np.divide(explained, spread, out=scores, where=varying)
+        return scores

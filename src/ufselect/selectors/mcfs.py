@@ -6,10 +6,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ufselect._sklearn_compat import Interval, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.numerics.graphs import neighbour_graph
-from ufselect.numerics.lars import elastic_net_points
-from ufselect.numerics.preparation import preparation_kind, prepare
+from ufselect.numerics.landmarks import (
+    carried_to_samples,
+    find_landmarks,
+    landmark_embedding,
+    landmark_sums,
+    out_of_reach,
+    within_reach_if_few,
+)
+from ufselect.numerics.lars import (
+    PathPoint,
+    elastic_net_points,
+    elastic_net_points_from_sums,
+)
+from ufselect.numerics.preparation import Prepared, preparation_kind, prepare
 from ufselect.numerics.row_sparse import ranked_below
 from ufselect.numerics.spectral import spectral_embedding
 from ufselect.selectors.base import (
@@ -17,6 +29,7 @@ from ufselect.selectors.base import (
     Properties,
     UnsupervisedSelector,
     graph_bytes,
+    square_arrays,
 )
 
 
@@ -52,6 +65,9 @@ class MCFS(UnsupervisedSelector):
         Preparation of X, for the graph and the regressions alike: scale features to
         unit variance ("features" or True), scale samples to unit length
         ("samples"), or neither (False). "auto" decides from X as ``SCFS`` does.
+    n_landmarks : int, default=500
+        Of use only for more samples than that in a Dask collection, a Zarr array or an
+        HDF5 data set: they are joined through so many landmarks. See Notes.
     max_memory : float, default=2e9
         Bytes that the fit may use for its own arrays, about. A fit that needs more
         is refused.
@@ -119,6 +135,7 @@ class MCFS(UnsupervisedSelector):
     """
 
     PROPERTIES = Properties(similarity="explicit", regression=True, regularisation=True)
+    READS_ELSEWHERE = True
     PARAM_GRID: ClassVar[dict[str, list[Any]]] = {"n_neighbors": [5]}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -128,6 +145,7 @@ class MCFS(UnsupervisedSelector):
         "sigma": [None, Interval(Real, 0, None, closed="neither")],
         "ridge": [Interval(Real, 0, None, closed="neither")],
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
+        "n_landmarks": [Interval(Integral, 2, None, closed="left")],
         "max_memory": [Interval(Real, 0, None, closed="neither")],
         "verbose": ["boolean"],
     }
@@ -141,6 +159,7 @@ class MCFS(UnsupervisedSelector):
         sigma: float | None = None,
         ridge: float = 1e-3,
         standardize: bool | str = "auto",
+        n_landmarks: int = 500,
         max_memory: float = 2e9,
         verbose: bool = False,
     ) -> None:
@@ -150,10 +169,16 @@ class MCFS(UnsupervisedSelector):
         self.sigma = sigma
         self.ridge = ridge
         self.standardize = standardize
+        self.n_landmarks = n_landmarks
         self.max_memory = max_memory
         self.verbose = verbose
 
+    def _as_matrix(self, data: Any) -> DataMatrix:
+        return within_reach_if_few(super()._as_matrix(data), self.n_landmarks)
+
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
+        if out_of_reach(data):
+            return self._memory_needed_here(data)
         n_samples, n_wanted = data.shape[0], self.n_selected_
         graph = 8 * n_samples * (12 * self.n_neighbors + 6 * self.n_clusters)
         # Columns in a regression, twice while one enters, and their Gram matrix.
@@ -163,6 +188,14 @@ class MCFS(UnsupervisedSelector):
             f"a graph of {n_samples} samples and {n_wanted} dense columns of X",
         )
 
+    def _memory_needed_here(self, data: DataMatrix) -> MemoryNeed:
+        """Return the need for sums over samples that are elsewhere."""
+        n_samples, n_features = data.shape
+        landmarks = 32 * self.n_landmarks * (n_features + self.n_landmarks)
+        paths = 16 * n_features * self.n_selected_ * self.n_clusters
+        embedding = 0 if data.scattered else 8 * n_samples * self.n_clusters
+        return square_arrays(5, n_features, landmarks + paths + embedding)
+
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         n_samples, n_features = data.shape
         self._refuse_more_clusters_than_samples(self.n_clusters, n_samples)
@@ -170,12 +203,8 @@ class MCFS(UnsupervisedSelector):
         varying = np.flatnonzero(~summary.constant)
         # Columns of unit norm on average.
         prepared = prepare(data, summary, self.standardize_, float(len(varying)))
-        matrix = prepared.centred
-        self.embedding_ = self._embedding(matrix, prepared.unit)
-        # Prepared once and for all, rather than in each of many products.
-        matrix = matrix.take(varying)
-        n_nonzero = min(self.n_selected_, len(varying))
-        points = elastic_net_points(matrix, self.embedding_, n_nonzero, self.ridge)
+        follow = self._points_by_landmarks if out_of_reach(data) else self._points
+        points = follow(prepared, varying)
         coef = unit_columns(np.column_stack([point.coef for point in points]))
         entry = np.max([point.entry for point in points], axis=0)
         self.coef_ = np.zeros((n_features, len(points)))
@@ -183,6 +212,33 @@ class MCFS(UnsupervisedSelector):
         scores = np.zeros(n_features)
         scores[varying] = ranked_below(np.abs(coef).max(axis=1), entry)
         return scores
+
+    def _points(self, prepared: Prepared, varying: Index) -> list[PathPoint]:
+        self.embedding_ = self._embedding(prepared.centred, prepared.unit)
+        # Prepared once and for all, rather than in each of many products.
+        matrix = prepared.centred.take(varying)
+        n_nonzero = min(self.n_selected_, len(varying))
+        return elastic_net_points(matrix, self.embedding_, n_nonzero, self.ridge)
+
+    def _points_by_landmarks(
+        self, prepared: Prepared, varying: Index
+    ) -> list[PathPoint]:
+        matrix = prepared.centred
+        # With heat weights a sample far from others would keep to its own landmark.
+        bandwidth = np.inf if self.sigma is None else self.sigma * prepared.unit
+        landmarks = find_landmarks(
+            matrix, self.n_landmarks, self.n_neighbors, bandwidth=bandwidth
+        )
+        sums = landmark_sums(matrix, landmarks, gram=True)
+        functions = landmark_embedding(sums, self.n_clusters)
+        carried = carried_to_samples(matrix, landmarks, functions)
+        self.embedding_ = matrix.as_array(carried)
+        return elastic_net_points_from_sums(
+            sums.gram[np.ix_(varying, varying)],
+            sums.cross[:, varying].T @ functions,
+            min(self.n_selected_, len(varying)),
+            self.ridge,
+        )
 
     def _embedding(self, matrix: DataMatrix, unit: float) -> Float:
         bandwidth = None if self.sigma is None else self.sigma * unit
