@@ -141,21 +141,26 @@ def find_landmarks(
     places = distinct
     if len(distinct) > n_landmarks:
         places = spread_centres(distinct, counts, n_landmarks, random)
-    places = (places / view.scale + (view.shift - matrix.shift)) * matrix.scale
-    found = Landmarks(places, min(n_nearest, len(places) - 1))
+    found = Landmarks(seen_as(places, view, matrix), min(n_nearest, len(places) - 1))
     if bandwidth is None:
-        bandwidth = typical_distance(DenseMatrix(distinct), found)
+        samples = DenseMatrix(seen_as(distinct, view, matrix))
+        bandwidth = typical_distance(samples, found)
     return found._replace(bandwidth=bandwidth)
 
 
 def rounded(values: Float) -> Float:
-    """Return values with six digits, in which errors of rounding do not show.
+    """Return values with seven digits, in which errors of rounding do not show.
 
     Means and deviations summed over other blocks differ in the last digit; where
     distances are tied, as between counts, that would be enough for other landmarks.
     """
     fractions, exponents = np.frexp(values)
-    return np.asarray(np.ldexp(np.round(fractions * 2**20) / 2**20, exponents))
+    return np.asarray(np.ldexp(np.round(fractions * 2**24) / 2**24, exponents))
+
+
+def seen_as(points: Float, view: DataMatrix, matrix: DataMatrix) -> Float:
+    """Return points of one view of a matrix as they are in another."""
+    return (points / view.scale + (view.shift - matrix.shift)) * matrix.scale
 
 
 def some_samples(
