@@ -29,8 +29,6 @@ from sklearn.utils.random import sample_without_replacement
 from ufselect.matrix import DenseMatrix, RowBlockMatrix
 from ufselect.matrix.base import (
     BLOCK_BYTES,
-    LOOKED_AT,
-    MANY_SAMPLES,
     Arrays,
     Beside,
     DataMatrix,
@@ -39,6 +37,10 @@ from ufselect.matrix.base import (
 )
 from ufselect.numerics.graphs import inverse_root
 from ufselect.numerics.spectral import spectral_embedding
+
+# Samples among which landmarks are looked for, and the values that these may have.
+MANY_SAMPLES = 5000
+MANY_VALUES = 10_000_000
 
 # Rounds of k-means that spread the landmarks: as many again change nothing that shows.
 ROUNDS = 5
@@ -167,12 +169,15 @@ def some_samples(
     matrix: DataMatrix, n_least: int, random: np.random.RandomState
 ) -> Float:
     """Return samples drawn at random: enough to see where they are, or n_least."""
-    n_samples, n_features = matrix.shape
-    enough = max(n_least, min(MANY_SAMPLES, LOOKED_AT // n_features))
-    drawn = sample_without_replacement(
-        n_samples, min(n_samples, enough), random_state=random
-    )
+    n_drawn = n_looked_at(matrix, n_least)
+    drawn = sample_without_replacement(matrix.shape[0], n_drawn, random_state=random)
     return matrix.rows(np.sort(drawn))
+
+
+def n_looked_at(matrix: DataMatrix, n_least: int) -> int:
+    """Return the number of samples among which landmarks are looked for."""
+    n_samples, n_features = matrix.shape
+    return min(n_samples, max(n_least, min(MANY_SAMPLES, MANY_VALUES // n_features)))
 
 
 def spread_centres(

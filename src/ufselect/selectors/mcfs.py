@@ -13,6 +13,7 @@ from ufselect.numerics.landmarks import (
     find_landmarks,
     landmark_embedding,
     landmark_sums,
+    n_looked_at,
     out_of_reach,
     within_reach_if_few,
 )
@@ -209,6 +210,7 @@ class MCFS(UnsupervisedSelector):
         """Return the need for sums over samples that are elsewhere."""
         n_samples, n_features = data.shape
         landmarks = 32 * self.n_landmarks * (n_features + self.n_landmarks)
+        landmarks += 32 * n_looked_at(data, self.n_landmarks) * n_features
         paths = 16 * n_features * self.n_selected_ * self.n_clusters
         embedding = 0 if data.scattered else 8 * n_samples * self.n_clusters
         return square_arrays(5, n_features, landmarks + paths + embedding)
