@@ -238,7 +238,7 @@ def landmark_sums(
 ) -> LandmarkSums:
     """Return the sums over all samples, in one pass over them wherever they are."""
     step = _sums_and_gram if gram else _sums
-    return LandmarkSums(*matrix.over_rows(step, (), landmarks)[1])
+    return LandmarkSums(*matrix.sums_over_rows(step, (), landmarks))
 
 
 def _sums(

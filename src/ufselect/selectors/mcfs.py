@@ -7,6 +7,7 @@ import numpy as np
 
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
+from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.numerics.graphs import neighbour_graph
 from ufselect.numerics.landmarks import (
     carried_to_samples,
@@ -211,6 +212,8 @@ class MCFS(UnsupervisedSelector):
         n_samples, n_features = data.shape
         landmarks = 32 * self.n_landmarks * (n_features + self.n_landmarks)
         landmarks += 32 * n_looked_at(data, self.n_landmarks) * n_features
+        # Distances to landmarks, a block of samples at a time.
+        landmarks += 6 * BLOCK_BYTES
         paths = 16 * n_features * self.n_selected_ * self.n_clusters
         embedding = 0 if data.scattered else 8 * n_samples * self.n_clusters
         return square_arrays(5, n_features, landmarks + paths + embedding)
