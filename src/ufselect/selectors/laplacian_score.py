@@ -8,9 +8,9 @@ import numpy as np
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import neighbour_graph
+from ufselect.numerics.landmark_places import find_landmarks
 from ufselect.numerics.landmarks import (
     explained_squares,
-    find_landmarks,
     landmark_sums,
     out_of_reach,
     within_reach_if_few,

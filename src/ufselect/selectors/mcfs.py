@@ -9,12 +9,11 @@ from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.numerics.graphs import neighbour_graph
+from ufselect.numerics.landmark_places import find_landmarks, n_looked_at
 from ufselect.numerics.landmarks import (
     carried_to_samples,
-    find_landmarks,
     landmark_embedding,
     landmark_sums,
-    n_looked_at,
     out_of_reach,
     within_reach_if_few,
 )
