@@ -10,6 +10,7 @@ from ufselect.numerics.lars import (
     advance,
     elastic_net_paths,
     elastic_net_points,
+    elastic_net_points_from_sums,
 )
 
 SHAPES = pytest.mark.parametrize("shape", [(40, 15), (20, 45), (12, 60)])
@@ -161,3 +162,26 @@ def test_paths_side_by_side_are_those_of_each_target(shape):
         scale = max(np.abs(alone.coef).max(), 1.0)
         np.testing.assert_allclose(point.coef, alone.coef, atol=1e-10 * scale)
         np.testing.assert_allclose(point.entry, alone.entry, atol=1e-8)
+
+
+@SHAPES
+@pytest.mark.parametrize("ridge", [1e-3, 1.0])
+def test_sums_over_the_samples_are_enough(shape, ridge):
+    X, y = problem(shape)
+    targets = np.column_stack([y, X[:, 0]])
+
+    known = elastic_net_points(as_matrix(X), targets, 9, ridge)
+    found = elastic_net_points_from_sums(X.T @ X, X.T @ targets, 9, ridge)
+
+    for one, other in zip(known, found, strict=True):
+        np.testing.assert_allclose(other.coef, one.coef, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(other.entry, one.entry, atol=1e-8)
+
+
+def test_a_ridge_below_rounding_errors_is_raised_to_them():
+    X, y = problem((30, 8))
+    X = np.hstack([X, X])
+
+    points = elastic_net_points_from_sums(X.T @ X, X.T @ y[:, np.newaxis], 8, 1e-300)
+
+    np.testing.assert_allclose(points[0].coef[:8], points[0].coef[8:], atol=1e-3)

@@ -148,3 +148,21 @@ def test_vectors_of_the_heaviest_parts_do_not_depend_on_how_many_are_wanted():
     np.testing.assert_allclose(
         spectral_embedding(graph, 2), all_of_them[:, :2], rtol=0, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("heavier", range(3))
+def test_of_equally_heavy_parts_rounding_errors_choose_none(heavier):
+    pair = np.array([[0.0, 1.0], [1.0, 0.0]])
+    weights = np.where(np.arange(3) == heavier, 1 + 4e-16, 1.0)
+    graph = sp.block_diag([weight * pair for weight in weights], format="csr")
+
+    found = spectral_embedding(sp.csr_array(graph), 2)
+
+    expected = np.repeat([[2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0]], 2, axis=0)
+    np.testing.assert_allclose(
+        np.abs(unit(found).T @ unit(expected)), np.eye(2), atol=1e-9
+    )
+
+
+def unit(vectors):
+    return vectors / np.linalg.norm(vectors, axis=0)

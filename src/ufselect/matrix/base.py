@@ -198,9 +198,15 @@ class DataMatrix(ABC):
         """
         return step(self, beside, *arguments)
 
+    def sums_over_rows(
+        self, step: Step, beside: Beside = (), *arguments: Any
+    ) -> Arrays:
+        """Go through all samples once; return the sums, and put nothing beside them."""
+        return self.over_rows(step, beside, *arguments)[1]
+
     def normal_dot(self, right: Float) -> Float:
         """Return ``X.T @ (X @ right)``, in one pass over the samples."""
-        return self.over_rows(_normal_dot, (), right)[1][0]
+        return self.sums_over_rows(_normal_dot, (), right)[0]
 
     def columns(self, index: Index | slice) -> Float:
         """Return some columns as a dense n x a array, which is a copy."""

@@ -141,15 +141,37 @@ class DaskMatrix(DataMatrix):
         from dask.base import persist
         from dask.delayed import delayed
 
-        shared = delayed((self._view(), arguments), traverse=False)
-        kept = beside or [((), ())] * len(self.chunks)
-        done = [
-            delayed(_do)(step, shared, chunk, here)
-            for chunk, here in zip(self.chunks, kept, strict=True)
-        ]
+        done = self._on_chunks(_do, step, beside, arguments)
         sums = [delayed(_sums_of)(group) for group in groups(done)]
         *done, total = persist(*done, tree(delayed(_added), sums))
         return done, total.compute()
+
+    def sums_over_rows(
+        self, step: Step, beside: Beside = (), *arguments: Any
+    ) -> Arrays:
+        """Go through all samples once; sums of chunks go as soon as they are added."""
+        from dask.delayed import delayed
+
+        sums = self._on_chunks(_do_sums, step, beside, arguments)
+        total: Arrays = tree(delayed(_added), sums).compute()
+        return total
+
+    def _on_chunks(
+        self,
+        do: Callable[..., Any],
+        step: Step,
+        beside: Beside,
+        arguments: tuple[Any, ...],
+    ) -> list[Any]:
+        """Return a task for each chunk, which finds there what is beside its rows."""
+        from dask.delayed import delayed
+
+        shared = delayed((self._view(), arguments), traverse=False)
+        kept = beside or [((), ())] * len(self.chunks)
+        return [
+            delayed(do)(step, shared, chunk, here)
+            for chunk, here in zip(self.chunks, kept, strict=True)
+        ]
 
     def _view(self) -> View:
         return View(self.shift, self.scale, self._row_unit, self._columns)
@@ -170,7 +192,7 @@ class DaskMatrix(DataMatrix):
 
     def transpose_dot(self, left: Float) -> Float:
         """Return ``X.T @ left`` for an array that is sent to the chunks."""
-        return self.over_rows(_transpose_dot, self.beside(left))[1][0]
+        return self.sums_over_rows(_transpose_dot, self.beside(left))[0]
 
     def rows(self, index: Index | slice) -> Float:
         """Return some rows, in rising order, as a dense array."""
@@ -191,7 +213,7 @@ class DaskMatrix(DataMatrix):
         return self.take(places).rows(slice(None))
 
     def _feature_gram(self) -> Float:
-        return self.over_rows(_gram)[1][0]
+        return self.sums_over_rows(_gram)[0]
 
     def summary(self) -> ColumnSummary:
         """Return statistics of the columns, merged from those of the chunks."""
@@ -224,6 +246,12 @@ def _do(
 ) -> tuple[Arrays, Arrays]:
     view, arguments = shared
     return _over_chunk(view.block(chunk), step, here[0], arguments)
+
+
+def _do_sums(
+    step: Step, shared: tuple[View, tuple[Any, ...]], chunk: Any, here: Any
+) -> Arrays:
+    return _do(step, shared, chunk, here)[1]
 
 
 def _over_chunk(

@@ -96,10 +96,11 @@ class RowBlockMatrix(DataMatrix):
         for block in self.row_slices():
             raw = self.raw[block]
             if is_sparse(raw):
-                factors = (
-                    None if self.sample_scale is None else self.sample_scale[block]
-                )
-                yield block, SparseMatrix(raw, self.shift, self.scale, factors)
+                piece = SparseMatrix(raw)
+                if self.sample_scale is not None:
+                    # Multiplied out: Gram matrices and norms do not look at factors.
+                    piece = piece.scale_samples(self.sample_scale[block])
+                yield block, piece.affine(self.shift, self.scale)
             else:
                 yield block, DenseMatrix(self._affine_rows(raw, block))
 

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import cholesky, solve_triangular
 
+from ufselect.matrix import DenseMatrix
 from ufselect.matrix.base import DataMatrix, Float, Index
 from ufselect.numerics.active_columns import ActiveColumns
 
@@ -20,6 +22,9 @@ END_OF_PATH = 1e-10
 
 # Features that keep leaving lengthen a path; equal columns could do so for ever.
 LARGEST_DETOUR = 10
+
+# A ridge of this share of the mean square of the columns is a rounding error.
+LEAST_RIDGE = 1e-12
 
 # Difference of speeds, with that of the penalty being one, that is a rounding error.
 SLOWEST = 1e-12
@@ -66,6 +71,25 @@ def elastic_net_points(
         PathPoint(path.coef, path.entries(line), path.penalty)
         for path, line in zip(paths, lines, strict=True)
     ]
+
+
+def elastic_net_points_from_sums(
+    gram: Float, correlations: Float, n_nonzero: int, ridge: float
+) -> list[PathPoint]:
+    """Return the same points from ``X'X`` and ``X'Y``, for samples that are elsewhere.
+
+    A triangle R with ``R'R = X'X + r I``, and T with ``R'T = X'Y``, stand for X and Y:
+    with what is then left of the ridge, the problem is the same. Half of the ridge is
+    taken, so that R exists where columns of X depend on each other.
+    """
+    n_features = len(gram)
+    # A ridge that is lost beside rounding errors is raised to them.
+    half = max(ridge / 2, LEAST_RIDGE * float(np.trace(gram)) / n_features)
+    raised = gram.copy()
+    raised.flat[:: n_features + 1] += half
+    root = cholesky(raised, overwrite_a=True, check_finite=False)
+    targets = solve_triangular(root, correlations, trans="T", check_finite=False)
+    return elastic_net_points(DenseMatrix(root), targets, n_nonzero, half)
 
 
 def elastic_net_paths(

@@ -69,7 +69,9 @@ def part_vectors(graph: sp.csr_array, most: int) -> Float:
     roots = np.sqrt(degrees(graph))
     # A sample without edges is a part of its own, of no weight anywhere else.
     roots[roots == 0] = 1.0
-    heaviest_first = np.argsort(-np.bincount(part, weights=roots**2), kind="stable")
+    shares = np.bincount(part, weights=roots**2) / np.sum(roots**2)
+    # Of parts as heavy as each other, as far as rounding lets one tell, the first.
+    heaviest_first = np.argsort(-np.round(shares, 12), kind="stable")
     # The sum of all parts first, and then all parts but the lightest.
     own = [
         np.where(part == heavy, roots, 0.0)

@@ -8,6 +8,13 @@ import numpy as np
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import neighbour_graph
+from ufselect.numerics.landmark_places import find_landmarks
+from ufselect.numerics.landmarks import (
+    explained_squares,
+    landmark_sums,
+    out_of_reach,
+    within_reach_if_few,
+)
 from ufselect.numerics.smoothness import smoothness
 from ufselect.selectors.base import Properties, UnsupervisedSelector
 
@@ -32,6 +39,9 @@ class LaplacianScore(UnsupervisedSelector):
         Weights of the edges: one, or ``exp(-d^2 / (2 sigma^2))``.
     sigma : float or None, default=None
         Bandwidth of the heat weights; None takes the median distance to a neighbour.
+    n_landmarks : int, default=500
+        Of use only for more samples than that in a Dask collection, a Zarr array or an
+        HDF5 data set: they are joined through so many landmarks. See Notes.
 
     Attributes
     ----------
@@ -57,13 +67,27 @@ class LaplacianScore(UnsupervisedSelector):
     near. On planted data whose columns differ in unit by up to a hundred to one, useful
     columns rank no better than noise in some geometries; standardise such X first.
 
+    **Elsewhere.** Of samples in a Dask collection, a Zarr array or an HDF5 data set, up
+    to ``n_landmarks`` are read and ranked as in memory. More of them have an
+    approximate graph: each is tied to its ``n_neighbors`` nearest landmarks by weights
+    that sum to one, Z, and ``S = Z diag(Z'1)^-1 Z'``, in which a sample is also its own
+    neighbour, D is the identity and scores lie between zero and one. Landmarks are
+    centres of a few rounds of k-means on up to 5000 samples drawn with a fixed seed.
+    With the default of 500 for the 1797 digits of scikit-learn, 17 of the best 20 of
+    64 features are those found in memory, and the ranks correlate by 0.98; in planted
+    data of four geometries both find all ten useful columns of 50.
+
     **Cost.** O(n^2 p) for the graph, O(k n p) for the scores; sparse X stays sparse in
-    the graph and is made dense by blocks of columns in the scores.
+    the graph and is made dense by blocks of columns in the scores. Elsewhere O(m n p)
+    for m landmarks, three passes over X, and some arrays of m x p in memory.
 
     References
     ----------
     X. He, D. Cai, P. Niyogi. Laplacian score for feature selection. Advances in Neural
     Information Processing Systems 18 (2005) 507-514.
+
+    W. Liu, J. He, S.-F. Chang. Large graph construction for scalable semi-supervised
+    learning. ICML 2010, 679-686.
 
     Examples
     --------
@@ -75,6 +99,7 @@ class LaplacianScore(UnsupervisedSelector):
     """
 
     PROPERTIES = Properties(similarity="explicit", joint_learning=True)
+    READS_ELSEWHERE = True
     PARAM_GRID: ClassVar[dict[str, list[Any]]] = {"n_neighbors": [5], "sigma": [None]}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -82,6 +107,7 @@ class LaplacianScore(UnsupervisedSelector):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "weights": [StrOptions({"binary", "heat"})],
         "sigma": [None, Interval(Real, 0, None, closed="neither")],
+        "n_landmarks": [Interval(Integral, 2, None, closed="left")],
     }
 
     def __init__(
@@ -91,13 +117,20 @@ class LaplacianScore(UnsupervisedSelector):
         n_neighbors: int = 5,
         weights: str = "binary",
         sigma: float | None = None,
+        n_landmarks: int = 500,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.sigma = sigma
+        self.n_landmarks = n_landmarks
+
+    def _as_matrix(self, data: Any) -> DataMatrix:
+        return within_reach_if_few(super()._as_matrix(data), self.n_landmarks)
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        if out_of_reach(data):
+            return self._scores_by_landmarks(data, summary)
         graph = neighbour_graph(
             data.raw,
             self.n_neighbors,
@@ -110,3 +143,23 @@ class LaplacianScore(UnsupervisedSelector):
         varying = ~summary.constant & (forms.spread > 0)
         np.divide(forms.variation, forms.spread, out=ratio, where=varying)
         return 1 - ratio
+
+    def _scores_by_landmarks(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        """Return ``f'Sf / f'f = 1 - f'(I - S)f / f'f`` for centred features f."""
+        n_samples, n_features = data.shape
+        # In this unit no square overflows.
+        unit = float(summary.deviation.max())
+        matrix = data.affine(summary.mean, np.full(n_features, 1 / unit))
+        bandwidth = None if self.sigma is None else self.sigma / unit
+        landmarks = find_landmarks(
+            matrix,
+            self.n_landmarks,
+            self.n_neighbors,
+            bandwidth=bandwidth if self.weights == "heat" else np.inf,
+        )
+        explained = explained_squares(landmark_sums(matrix, landmarks))
+        spread = n_samples * (summary.deviation / unit) ** 2
+        scores = np.zeros(n_features)
+        varying = ~summary.constant & (spread > 0)
+        np.divide(explained, spread, out=scores, where=varying)
+        return scores

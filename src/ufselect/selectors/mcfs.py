@@ -6,10 +6,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ufselect._sklearn_compat import Interval, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
+from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.numerics.graphs import neighbour_graph
-from ufselect.numerics.lars import elastic_net_points
-from ufselect.numerics.preparation import preparation_kind, prepare
+from ufselect.numerics.landmark_places import find_landmarks, n_looked_at
+from ufselect.numerics.landmarks import (
+    carried_to_samples,
+    landmark_embedding,
+    landmark_sums,
+    out_of_reach,
+    within_reach_if_few,
+)
+from ufselect.numerics.lars import (
+    PathPoint,
+    elastic_net_points,
+    elastic_net_points_from_sums,
+)
+from ufselect.numerics.preparation import Prepared, preparation_kind, prepare
 from ufselect.numerics.row_sparse import ranked_below
 from ufselect.numerics.spectral import spectral_embedding
 from ufselect.selectors.base import (
@@ -17,6 +30,7 @@ from ufselect.selectors.base import (
     Properties,
     UnsupervisedSelector,
     graph_bytes,
+    square_arrays,
 )
 
 
@@ -52,6 +66,9 @@ class MCFS(UnsupervisedSelector):
         Preparation of X, for the graph and the regressions alike: scale features to
         unit variance ("features" or True), scale samples to unit length
         ("samples"), or neither (False). "auto" decides from X as ``SCFS`` does.
+    n_landmarks : int, default=500
+        Of use only for more samples than that in a Dask collection, a Zarr array or an
+        HDF5 data set: they are joined through so many landmarks. See Notes.
     max_memory : float, default=2e9
         Bytes that the fit may use for its own arrays, about. A fit that needs more
         is refused.
@@ -67,7 +84,9 @@ class MCFS(UnsupervisedSelector):
     order_ : ndarray of shape (p,)
         Features from best to worst.
     embedding_ : ndarray of shape (n, K)
-        The functions y_k; the largest entry of each is positive.
+        The functions y_k; the largest entry of each is positive. Of samples elsewhere
+        they have unit length, and the largest entry at a landmark is positive; those of
+        a Dask collection are a Dask array.
     coef_ : ndarray of shape (p, K)
         The regressions, each of unit length, for X as prepared.
     standardize_ : {"features", "samples", "none"}
@@ -96,17 +115,32 @@ class MCFS(UnsupervisedSelector):
     well. For three planes through the origin, 40 samples and 150 columns, the ranking
     is little better than chance.
 
+    **Elsewhere.** Of samples in a Dask collection, a Zarr array or an HDF5 data set, up
+    to ``n_landmarks`` are read and ranked as in memory. More of them have an
+    approximate graph: each is tied to its ``n_neighbors`` nearest landmarks by weights
+    that sum to one, Z, and ``S = Z diag(Z'1)^-1 Z'``. Landmarks are centres of a few
+    rounds of k-means on up to 5000 samples drawn with a fixed seed. Ties have equal
+    weights unless ``sigma`` is given: with heat weights, samples far from all others
+    keep to a landmark of their own and fill the embedding. The regressions are exact,
+    from sums over the samples. With the default of 500 for the 1797 digits of
+    scikit-learn, 14 of the best 20 of 64 features are those found in memory, where
+    two halves of the samples agree on 10 to 13; ranks correlate by 0.83.
+
     **Cost.** O(n^2 p) for the graph, O(n p + d^2) for each of some d steps of each of
     K paths, for d features wanted, and O(n p + n^3) where d > n. The graph is sparse;
     for its distances, and then for the paths, a dense copy of X is made unless X is
     sparse. The d columns of a regression are dense, 16 n d bytes, and have a Gram
     matrix of min(n, d) rows; what is needed is said before the fit starts, and refused
-    beyond ``max_memory``.
+    beyond ``max_memory``. Elsewhere O(n p (m + p)) for m landmarks, in some five passes
+    over X, of which one makes all sums; some p x p matrices are in memory.
 
     References
     ----------
     D. Cai, C. Zhang, X. He. Unsupervised feature selection for multi-cluster data.
     KDD 2010, 333-342.
+
+    W. Liu, J. He, S.-F. Chang. Large graph construction for scalable semi-supervised
+    learning. ICML 2010, 679-686.
 
     Examples
     --------
@@ -119,6 +153,7 @@ class MCFS(UnsupervisedSelector):
     """
 
     PROPERTIES = Properties(similarity="explicit", regression=True, regularisation=True)
+    READS_ELSEWHERE = True
     PARAM_GRID: ClassVar[dict[str, list[Any]]] = {"n_neighbors": [5]}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -128,6 +163,7 @@ class MCFS(UnsupervisedSelector):
         "sigma": [None, Interval(Real, 0, None, closed="neither")],
         "ridge": [Interval(Real, 0, None, closed="neither")],
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
+        "n_landmarks": [Interval(Integral, 2, None, closed="left")],
         "max_memory": [Interval(Real, 0, None, closed="neither")],
         "verbose": ["boolean"],
     }
@@ -141,6 +177,7 @@ class MCFS(UnsupervisedSelector):
         sigma: float | None = None,
         ridge: float = 1e-3,
         standardize: bool | str = "auto",
+        n_landmarks: int = 500,
         max_memory: float = 2e9,
         verbose: bool = False,
     ) -> None:
@@ -150,10 +187,16 @@ class MCFS(UnsupervisedSelector):
         self.sigma = sigma
         self.ridge = ridge
         self.standardize = standardize
+        self.n_landmarks = n_landmarks
         self.max_memory = max_memory
         self.verbose = verbose
 
+    def _as_matrix(self, data: Any) -> DataMatrix:
+        return within_reach_if_few(super()._as_matrix(data), self.n_landmarks)
+
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
+        if out_of_reach(data):
+            return self._memory_needed_here(data)
         n_samples, n_wanted = data.shape[0], self.n_selected_
         graph = 8 * n_samples * (12 * self.n_neighbors + 6 * self.n_clusters)
         # Columns in a regression, twice while one enters, and their Gram matrix.
@@ -163,6 +206,17 @@ class MCFS(UnsupervisedSelector):
             f"a graph of {n_samples} samples and {n_wanted} dense columns of X",
         )
 
+    def _memory_needed_here(self, data: DataMatrix) -> MemoryNeed:
+        """Return the need for sums over samples that are elsewhere."""
+        n_samples, n_features = data.shape
+        landmarks = 32 * self.n_landmarks * (n_features + self.n_landmarks)
+        landmarks += 32 * n_looked_at(data, self.n_landmarks) * n_features
+        # Distances to landmarks, a block of samples at a time.
+        landmarks += 6 * BLOCK_BYTES
+        paths = 16 * n_features * self.n_selected_ * self.n_clusters
+        embedding = 0 if data.scattered else 8 * n_samples * self.n_clusters
+        return square_arrays(5, n_features, landmarks + paths + embedding)
+
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         n_samples, n_features = data.shape
         self._refuse_more_clusters_than_samples(self.n_clusters, n_samples)
@@ -170,12 +224,8 @@ class MCFS(UnsupervisedSelector):
         varying = np.flatnonzero(~summary.constant)
         # Columns of unit norm on average.
         prepared = prepare(data, summary, self.standardize_, float(len(varying)))
-        matrix = prepared.centred
-        self.embedding_ = self._embedding(matrix, prepared.unit)
-        # Prepared once and for all, rather than in each of many products.
-        matrix = matrix.take(varying)
-        n_nonzero = min(self.n_selected_, len(varying))
-        points = elastic_net_points(matrix, self.embedding_, n_nonzero, self.ridge)
+        follow = self._points_by_landmarks if out_of_reach(data) else self._points
+        points = follow(prepared, varying)
         coef = unit_columns(np.column_stack([point.coef for point in points]))
         entry = np.max([point.entry for point in points], axis=0)
         self.coef_ = np.zeros((n_features, len(points)))
@@ -183,6 +233,33 @@ class MCFS(UnsupervisedSelector):
         scores = np.zeros(n_features)
         scores[varying] = ranked_below(np.abs(coef).max(axis=1), entry)
         return scores
+
+    def _points(self, prepared: Prepared, varying: Index) -> list[PathPoint]:
+        self.embedding_ = self._embedding(prepared.centred, prepared.unit)
+        # Prepared once and for all, rather than in each of many products.
+        matrix = prepared.centred.take(varying)
+        n_nonzero = min(self.n_selected_, len(varying))
+        return elastic_net_points(matrix, self.embedding_, n_nonzero, self.ridge)
+
+    def _points_by_landmarks(
+        self, prepared: Prepared, varying: Index
+    ) -> list[PathPoint]:
+        matrix = prepared.centred
+        # With heat weights a sample far from others would keep to its own landmark.
+        bandwidth = np.inf if self.sigma is None else self.sigma * prepared.unit
+        landmarks = find_landmarks(
+            matrix, self.n_landmarks, self.n_neighbors, bandwidth=bandwidth
+        )
+        sums = landmark_sums(matrix, landmarks, gram=True)
+        functions = landmark_embedding(sums, self.n_clusters)
+        carried = carried_to_samples(matrix, landmarks, functions)
+        self.embedding_ = matrix.as_array(carried)
+        return elastic_net_points_from_sums(
+            sums.gram[np.ix_(varying, varying)],
+            sums.cross[:, varying].T @ functions,
+            min(self.n_selected_, len(varying)),
+            self.ridge,
+        )
 
     def _embedding(self, matrix: DataMatrix, unit: float) -> Float:
         bandwidth = None if self.sigma is None else self.sigma * unit
