@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ufselect.matrix.row_blocks import RowSource
 
@@ -10,15 +11,26 @@ from ufselect.matrix.row_blocks import RowSource
 ROW_SOURCES = {"zarr", "h5py", "anndata"}
 
 
+def _packages(data: Any) -> set[str]:
+    """Return the packages that the type of data comes from."""
+    return {kind.__module__.split(".")[0] for kind in type(data).__mro__}
+
+
 def is_dask(data: Any) -> bool:
-    """Tell whether data is a collection of Dask, without importing it."""
-    return hasattr(data, "__dask_graph__")
+    """Tell whether data is a collection of Dask, without importing it.
+
+    Arrays of other packages may hold such a collection, or numbers in memory.
+    """
+    return hasattr(data, "__dask_graph__") and "dask" in _packages(data)
 
 
 def is_row_source(data: Any) -> bool:
     """Tell whether data is an array on disk that gives slices of its rows."""
-    package = type(data).__module__.split(".")[0]
-    return package in ROW_SOURCES and hasattr(data, "shape") and hasattr(data, "dtype")
+    # A part of an AnnData in memory has types of its own, too.
+    if isinstance(data, np.ndarray) or sp.issparse(data):
+        return False
+    known = not ROW_SOURCES.isdisjoint(_packages(data))
+    return known and hasattr(data, "shape") and hasattr(data, "dtype")
 
 
 def is_elsewhere(data: Any) -> bool:
@@ -38,8 +50,14 @@ def as_rows_elsewhere(data: Any) -> Any:
     A Dask array gets chunks of rows of known length, a Dask data frame becomes such an
     array, and an array on disk a ``RowSource``.
     """
+    _refuse_shape(data)
+    if not is_dask(data) and getattr(data, "format", None) == "csc":
+        raise ValueError(
+            "X is stored by columns (CSC) and cannot be read by rows; write it in CSR, "
+            "or give X.to_memory()."
+        )
     rows = _dask_rows(data) if is_dask(data) else RowSource(data)
-    if not np.issubdtype(rows.dtype, np.number) and rows.dtype != bool:
+    if rows.dtype.kind not in "biufc":
         raise ValueError(
             f"X holds values of type {rows.dtype}, which are not numbers; convert or "
             "drop such columns before selecting."
@@ -49,14 +67,24 @@ def as_rows_elsewhere(data: Any) -> Any:
     return rows
 
 
+def _refuse_shape(data: Any) -> None:
+    """Raise an error unless data is a table, which a bag of Dask for one is not."""
+    if not isinstance(getattr(data, "shape", None), tuple):
+        raise TypeError(
+            f"X is a Dask {type(data).__name__}, which is not a table; give an array "
+            "or a data frame of Dask."
+        )
+    n_dimensions = len(data.shape)
+    if n_dimensions != 2:
+        raise ValueError(
+            f"Expected 2D array, got {n_dimensions}D array instead; give samples in "
+            "rows and features in columns."
+        )
+
+
 def _dask_rows(data: Any) -> Any:
     if hasattr(data, "to_dask_array"):
         data = data.to_dask_array(lengths=True)
-    if data.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array, got {data.ndim}D array instead; a Dask array of "
-            "samples in rows and features in columns is needed."
-        )
     if any(np.isnan(size) for size in data.chunks[0]):
         data = data.compute_chunk_sizes()
     if data.numblocks[1] > 1:

@@ -224,8 +224,6 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                 "are, or give an array (X.compute() or X[:])."
             )
         data = as_rows_elsewhere(X)
-        if len(data.shape) != 2:
-            raise ValueError(f"Expected 2D array, got {len(data.shape)}D array instead")
         for count, what in zip(data.shape, ("sample", "feature"), strict=True):
             fewest = 2 if what == "sample" else 1
             if count < fewest:
