@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect.matrix.row_blocks import RowSource
+from ufselect.matrix.base import Index
+from ufselect.matrix.row_blocks import RowBlockMatrix, RowSource
 
 # Packages whose arrays give slices of rows; anndata means its backed matrices.
 ROW_SOURCES = {"zarr", "h5py", "anndata"}
@@ -65,6 +66,19 @@ def as_rows_elsewhere(data: Any) -> Any:
     if np.issubdtype(rows.dtype, np.complexfloating):
         raise ValueError("Complex data not supported: X holds complex numbers.")
     return rows
+
+
+def columns_elsewhere(data: Any, index: Index) -> Any:
+    """Return some columns: lazily those of Dask, in memory those of a file."""
+    if hasattr(data, "iloc"):
+        return data.iloc[:, index]
+    if is_dask(data):
+        return data[:, index]
+    rows = as_rows_elsewhere(data)
+    pieces = [rows[block, index] for block in RowBlockMatrix(rows).row_slices()]
+    if sp.issparse(pieces[0]):
+        return sp.vstack(pieces, format="csr")
+    return np.concatenate(pieces)
 
 
 def _refuse_shape(data: Any) -> None:

@@ -21,6 +21,7 @@ from ufselect.matrix import (
     SparseMatrix,
     as_matrix,
     as_rows_elsewhere,
+    columns_elsewhere,
     is_dask,
     is_elsewhere,
 )
@@ -141,16 +142,26 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X; those of a Dask collection stay lazy."""
-        if not is_dask(X):
+        if not is_elsewhere(X):
             return super().transform(X)
         check_is_fitted(self, "order_")
-        if X.shape[1] != self.n_features_in_:
+        self._refuse_other_columns(X)
+        return columns_elsewhere(X, self.get_support(indices=True))
+
+    def _refuse_other_columns(self, X: Any) -> None:
+        """Raise an error unless X has the columns of the fit."""
+        name, shape = type(self).__name__, tuple(X.shape)
+        if len(shape) != 2 or shape[1] != self.n_features_in_:
             raise ValueError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
+                f"X has {shape[-1] if len(shape) == 2 else 'no'} features, but {name} "
+                f"is expecting {self.n_features_in_} features as input."
             )
-        chosen = self.get_support(indices=True)
-        return X.iloc[:, chosen] if hasattr(X, "iloc") else X[:, chosen]
+        fitted, given = getattr(self, "feature_names_in_", None), column_names(X)
+        if fitted is not None and given is not None and list(fitted) != list(given):
+            raise ValueError(
+                f"The feature names of X should match those that {name} was fitted "
+                "with, in the same order."
+            )
 
     def _as_matrix(self, data: Any) -> DataMatrix:
         return as_matrix(data)
@@ -232,8 +243,9 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                     f"minimum of {fewest} is required by {name}."
                 )
         self.n_features_in_ = int(data.shape[1])
-        if hasattr(X, "columns"):
-            self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        names = column_names(X)
+        if names is not None:
+            self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         return data
@@ -311,6 +323,14 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         tags.input_tags.sparse = True
         tags.target_tags.required = False
         return tags
+
+
+def column_names(X: Any) -> NDArray[np.object_] | None:
+    """Return the names of the columns of a data frame, if they are strings."""
+    names = np.asarray(getattr(X, "columns", ()), dtype=object)
+    return (
+        names if len(names) and all(isinstance(name, str) for name in names) else None
+    )
 
 
 def refuse_text(X: Any) -> None:
