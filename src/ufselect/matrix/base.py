@@ -277,6 +277,8 @@ class DataMatrix(ABC):
             gram += piece @ piece.T
         return gram
 
+    # A NaN or an infinity is for the caller to find in the result.
+    @np.errstate(invalid="ignore")
     def summary(self) -> ColumnSummary:
         """Return statistics of the columns, in one pass over blocks of rows."""
         return reduce(PartialSummary.merged, self._summaries()).columns

@@ -287,6 +287,7 @@ def _summary(view: View, chunk: Any) -> PartialSummary:
     return PartialSummary(block.shape[0], block.summary())
 
 
+@np.errstate(invalid="ignore")
 def _merged(parts: list[PartialSummary]) -> PartialSummary:
     return reduce(PartialSummary.merged, parts)
 

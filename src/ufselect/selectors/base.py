@@ -22,7 +22,6 @@ from ufselect.matrix import (
     as_matrix,
     as_rows_elsewhere,
     columns_elsewhere,
-    is_dask,
     is_elsewhere,
 )
 from ufselect.matrix.base import BLOCK_BYTES
@@ -228,11 +227,12 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         """Check what can be known of X without reading it; note its columns."""
         name = type(self).__name__
         if not self.READS_ELSEWHERE:
-            kind = "a Dask collection" if is_dask(X) else f"a {type(X).__name__}"
+            package = type(X).__module__.split(".")[0]
             raise TypeError(
-                f"{name} needs X in memory but was given {kind}; use SCFS, "
-                "LaplacianScore, MCFS or MaxVariance, which read such data where they "
-                "are, or give an array (X.compute() or X[:])."
+                f"{name} needs X in memory but was given {package}'s "
+                f"{type(X).__name__}; use SCFS, LaplacianScore, MCFS or MaxVariance, "
+                "which read such data where they are, or give an array (X.compute() "
+                "or X[:])."
             )
         data = as_rows_elsewhere(X)
         for count, what in zip(data.shape, ("sample", "feature"), strict=True):
