@@ -1,5 +1,7 @@
 """SCFS finds the same features wherever its data are."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -194,6 +196,66 @@ def test_the_largest_variances_are_the_same(place, planted):
 
     np.testing.assert_allclose(found.scores_, expected.scores_, rtol=1e-6)
     np.testing.assert_array_equal(found.order_, expected.order_)
+
+
+# Memory
+
+
+def mapped(array, folder):
+    np.save(folder / "X.npy", array)
+    return np.load(folder / "X.npy", mmap_mode="r")
+
+
+def fitted_with_peak(selector, X):
+    """Return a fitted selector and the most bytes that the fit held at a time."""
+    tracemalloc.start()
+    try:
+        selector.fit(X)
+        return selector, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("put", [mapped, in_hdf5])
+def test_memory_follows_the_parameter(put, planted, tmp_path):
+    X = put(planted(30_000, 60, n_informative=5).X, tmp_path)
+    kept = {"n_clusters": 2, "tol": 0.1}
+    scfs(**kept).fit(X[:100])  # imports
+
+    few, least = fitted_with_peak(scfs(working_memory=2e5, **kept), X)
+    many, most = fitted_with_peak(scfs(working_memory=6e6, **kept), X)
+
+    assert least < most - 5e6
+    assert most < 8 * 30_000 * 60 * 1.1
+    np.testing.assert_allclose(few.scores_, many.scores_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, bool, np.float16, ">f8"])
+def test_mapped_numbers_of_any_type_are_read_in_blocks(dtype, planted, tmp_path):
+    array = (planted(30_000, 60, n_informative=5).X > 0).astype(dtype)
+    kept = {"n_clusters": 2, "tol": 0.1, "working_memory": 2e5}
+    X = mapped(array, tmp_path)
+
+    found, peak = fitted_with_peak(scfs(**kept), X)
+
+    assert peak < 8 * array.size / 2
+    expected = scfs(**kept).fit(array.astype(np.float64))
+    np.testing.assert_allclose(found.scores_, expected.scores_, rtol=1e-6)
+    np.testing.assert_array_equal(found.transform(X), array[:, found.get_support()])
+
+
+@pytest.mark.parametrize("wanted", [0, -1.0, "much"])
+def test_no_memory_to_work_in_is_refused(wanted, planted):
+    with pytest.raises(ValueError, match=r"'working_memory' parameter of SCFS must be"):
+        scfs(working_memory=wanted).fit(planted(60, 12).X)
+
+
+def test_at_least_one_row_is_read(planted, tmp_path):
+    X = planted(60, 12, n_informative=5).X
+
+    found = scfs(working_memory=0.5).fit(mapped(X, tmp_path))
+
+    assert_same_fit(found, scfs().fit(X))
 
 
 # What stays lazy

@@ -17,6 +17,7 @@ from ufselect.matrix.elsewhere import (
     columns_elsewhere,
     is_dask,
     is_elsewhere,
+    is_mapped_to_cast,
 )
 from ufselect.matrix.row_blocks import RowBlockMatrix, RowSource, is_memory_mapped
 
@@ -33,6 +34,7 @@ __all__ = [
     "columns_elsewhere",
     "is_dask",
     "is_elsewhere",
+    "is_mapped_to_cast",
     "is_memory_mapped",
 ]
 

@@ -108,10 +108,14 @@ class PartialSummary(NamedTuple):
 
 
 def repeated(piece: Float) -> Float:
-    """Return, for each column, the share of rows that repeat its median."""
+    """Return, for each column, the share of rows that repeat its median.
+
+    The piece is used up.
+    """
     middle = len(piece) // 2
-    median = np.partition(piece, middle, axis=0)[middle]
-    return (np.count_nonzero(piece == median, axis=0) - 1) / max(1, len(piece) - 1)
+    piece.partition(middle, axis=0)
+    same = np.count_nonzero(piece == piece[middle], axis=0)
+    return (same - 1) / max(1, len(piece) - 1)
 
 
 class DataMatrix(ABC):

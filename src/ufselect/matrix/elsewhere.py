@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ufselect.matrix.base import Index
-from ufselect.matrix.row_blocks import RowBlockMatrix, RowSource
+from ufselect.matrix.row_blocks import RowBlockMatrix, RowSource, is_memory_mapped
 
 # Packages whose arrays give slices of rows; anndata means its backed matrices.
 ROW_SOURCES = {"zarr", "h5py", "anndata"}
@@ -43,6 +43,16 @@ def is_elsewhere(data: Any) -> bool:
     (False, False)
     """
     return is_dask(data) or is_row_source(data)
+
+
+def is_mapped_to_cast(data: Any) -> bool:
+    """Tell whether data is a memory-mapped array of numbers to be made floats.
+
+    Made floats at once, all of it would be in memory.
+    """
+    if not isinstance(data, np.ndarray) or not is_memory_mapped(data):
+        return False
+    return data.dtype.kind in "biuf" and data.dtype not in (np.float32, np.float64)
 
 
 def as_rows_elsewhere(data: Any) -> Any:

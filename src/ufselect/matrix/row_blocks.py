@@ -217,9 +217,12 @@ class RowSource:
 
     def __getitem__(self, key: Any) -> Any:
         """Return a slice of rows, or some columns of it."""
-        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
-        if isinstance(columns, slice) and columns != slice(None):
+        if isinstance(key, slice):
+            return in_memory(self.source[key])
+        rows, columns = key
+        if isinstance(columns, slice):
             return in_memory(self.source[rows, columns])
+        # Files read columns one by one in ways of their own, and slowly.
         return in_memory(self.source[rows])[:, columns]
 
 

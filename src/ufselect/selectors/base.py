@@ -23,6 +23,7 @@ from ufselect.matrix import (
     as_rows_elsewhere,
     columns_elsewhere,
     is_elsewhere,
+    is_mapped_to_cast,
 )
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.numerics.graphs import SEARCH_MEGABYTES
@@ -113,7 +114,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self : object
         """
-        elsewhere = is_elsewhere(X)
+        elsewhere = is_elsewhere(X) or (self.READS_ELSEWHERE and is_mapped_to_cast(X))
         if elsewhere:
             data = self._validated_elsewhere(X)
         else:
