@@ -16,6 +16,10 @@ def in_memory(data):
     """Return the numbers as a dense array, wherever they are."""
     if isinstance(data, RowSource):
         data = data.source
+    if getattr(data, "numblocks", ())[1:] == (1,):
+        # Not every version of Dask puts sparse arrays together.
+        chunks = [chunk.compute(scheduler="synchronous") for chunk in data.blocks]
+        return np.concatenate([in_memory(chunk) for chunk in chunks])
     if hasattr(data, "compute"):
         data = data.compute(scheduler="synchronous")
     if hasattr(data, "to_memory"):

@@ -44,7 +44,8 @@ HOMES = {
 # What the rooms that treat all methods alike may know of the selectors.
 SHARED_BY_SELECTORS = {"all_selectors", "UnsupervisedSelector", "base"}
 HEAVY = {
-    *("dask", "distributed", "h5py", "matplotlib", "openpyxl", "pandas", "polars"),
+    *("anndata", "dask", "distributed", "h5py", "matplotlib", "openpyxl", "pandas"),
+    *("polars", "zarr"),
 }
 SEAM = "_sklearn_compat"
 OPTIONAL = HEAVY | {"pyarrow"}

@@ -31,7 +31,7 @@ def added(block, rows, factor):
 
 
 class Shipped:
-    """A scheduler that notes the sizes of all arrays that come back from the tasks."""
+    """A scheduler that notes what comes back from the tasks."""
 
     def __init__(self):
         self.results = []
@@ -132,5 +132,5 @@ def test_a_matrix_of_taken_columns_sends_no_others():
         rows = matrix.rows(np.array([0, 39]))
 
     assert rows.shape == (2, 2)
-    sizes = [np.asarray(part).shape for result in shipped.results for part in result]
-    assert sizes == [(1, 2), (1, 2)]
+    sizes = [np.size(part) for result in shipped.results for part in result]
+    assert sizes == [2, 2]
