@@ -11,6 +11,7 @@ from ufselect import SCFS
 from ufselect._sklearn_compat import FitProgress
 from ufselect.matrix.dask_rows import DaskMatrix
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.slow
 
@@ -106,6 +107,19 @@ def test_the_result_is_that_in_memory_and_only_sums_and_a_sample_travel(
     assert sorted(travelled.sizes)[-2:] == [8 * FEW * N_CLUSTERS, sample]
     assert np.median(travelled.sizes) <= sums
     assert_same_fit(found, scfs().fit(many))
+
+
+def test_given_memberships_are_sent_in_pieces(client, many):
+    memberships = np.random.default_rng(0).dirichlet(np.ones(N_CLUSTERS), len(many))
+    X = on_dask(many, (1000, -1)).persist()
+    selector = scfs().set_params(init=memberships, max_iter=2, tol=0.5)
+
+    # A larger graph is warned of, and a warning is an error here.
+    largest = memberships.nbytes // 2
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": largest}):
+        found = selector.fit(X).order_.tolist()
+
+    assert found == selector.fit(many).order_.tolist()
 
 
 def test_a_worker_that_dies_in_the_middle_changes_nothing(client, many, monkeypatch):

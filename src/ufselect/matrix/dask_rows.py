@@ -119,7 +119,8 @@ class DaskMatrix(DataMatrix):
             delayed((rows, ()), traverse=False)
             for rows in zip(*map(self._parts, arrays), strict=True)
         ]
-        return list(persist(*parts))
+        # One by one: a cluster warns of a large array in what it is told to do.
+        return [persist(part)[0] for part in parts]
 
     def gather(self, beside: Beside) -> Float:
         """Bring the first of the arrays beside the samples together."""
