@@ -47,8 +47,8 @@ HOMES = {
 # What the rooms that treat all methods alike may know of the selectors.
 SHARED_BY_SELECTORS = {"all_selectors", "UnsupervisedSelector", "base"}
 HEAVY = {
-    *("dask", "distributed", "h5py", "matplotlib", "openpyxl", "pandas", "polars"),
-    *("starlette", "uvicorn"),
+    *("anndata", "dask", "distributed", "h5py", "matplotlib", "openpyxl", "pandas"),
+    *("polars", "starlette", "uvicorn", "zarr"),
 }
 SEAM = "_sklearn_compat"
 OPTIONAL = HEAVY | {"pyarrow"}

@@ -259,7 +259,7 @@ def test_the_workers_of_a_dask_cluster_compute_the_same(plan, located, tmp_path)
     run_plan(plan, tmp_path / "here.sqlite", located)
 
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as cluster:
         address = cluster.scheduler_address
         run_plan(plan, tmp_path / "there.sqlite", located, dask=address)

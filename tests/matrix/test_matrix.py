@@ -5,12 +5,15 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from elsewhere import ELSEWHERE, in_memory, one_thread
 
 from ufselect.matrix import (
     DenseMatrix,
     RowBlockMatrix,
     SparseMatrix,
     as_matrix,
+    as_rows_elsewhere,
+    is_elsewhere,
 )
 
 N_SAMPLES, N_FEATURES = 23, 13
@@ -99,13 +102,27 @@ FORMS = {
     "mapped float32": lambda folder: mapped(values(np.float32), folder),
     "mapped Fortran": lambda folder: mapped(np.asfortranarray(values()), folder),
     "view of mapped": lambda folder: np.asarray(mapped(values(), folder))[2:, 1:],
+    "Dask": lambda folder: ELSEWHERE["Dask"](values(), folder),
+    "Dask CSR": lambda folder: ELSEWHERE["Dask CSR"](values(), folder),
+    "Zarr": lambda folder: ELSEWHERE["Zarr"](values(), folder),
+    "backed CSR": lambda folder: ELSEWHERE["backed CSR"](values(), folder),
 }
 
 VIEWS = ["raw", "shifted", "scaled samples", "everything"]
+# Elsewhere it takes time to begin: all places are in test_elsewhere.
+CASES = [
+    (form, view)
+    for form in FORMS
+    for view in (["everything"] if form in ELSEWHERE else VIEWS)
+]
+
+
+# Blocks of five rows or so: nothing is done in one piece.
+FEW_BYTES = 8 * N_FEATURES * 5
 
 
 def as_dense(raw):
-    return (raw.toarray() if sp.issparse(raw) else np.asarray(raw)).astype(np.float64)
+    return in_memory(raw).astype(np.float64)
 
 
 class Case:
@@ -113,11 +130,13 @@ class Case:
 
     def __init__(self, raw, view):
         random = np.random.default_rng(1)
-        n_samples, n_features = raw.shape
+        explicit = as_dense(raw)
+        raw = as_rows_elsewhere(raw) if is_elsewhere(raw) else raw
+        n_samples, n_features = explicit.shape
         factors = random.uniform(0.5, 2, n_samples)
         shift = random.normal(size=n_features)
         scale = random.uniform(0.5, 2, n_features)
-        matrix, explicit = as_matrix(raw), as_dense(raw)
+        matrix = as_matrix(raw, block_bytes=FEW_BYTES)
         if view in ("scaled samples", "everything"):
             matrix = matrix.scale_samples(factors)
             explicit = np.diag(factors) @ explicit
@@ -127,7 +146,7 @@ class Case:
             explicit = (explicit - ones @ shift[np.newaxis]) @ np.diag(scale)
         self.raw, self.matrix, self.explicit = raw, matrix, explicit
         self.shifted = view in ("shifted", "everything")
-        self.tol = 1e-12 if raw.dtype == np.float64 else 2e-6
+        self.tol = 2e-6 if raw.dtype == np.float32 else 1e-12
 
     def assert_equal(self, found, expected):
         assert found.dtype == np.float64
@@ -135,16 +154,12 @@ class Case:
         np.testing.assert_allclose(found, expected, rtol=0, atol=self.tol * size)
 
 
-@pytest.fixture(params=VIEWS)
-def view(request):
-    return request.param
-
-
-@pytest.fixture(params=FORMS)
-def case(request, view, tmp_path, monkeypatch):
-    # Blocks of five rows or so: nothing is done in one piece.
-    monkeypatch.setattr("ufselect.matrix.base.BLOCK_BYTES", 8 * N_FEATURES * 5)
-    return Case(FORMS[request.param](tmp_path), view)
+@pytest.fixture(params=CASES, ids="-".join)
+def case(request, tmp_path, monkeypatch):
+    form, view = request.param
+    monkeypatch.setattr("ufselect.matrix.base.BLOCK_BYTES", FEW_BYTES)
+    with one_thread():
+        yield Case(FORMS[form](tmp_path), view)
 
 
 def factor(n_rows, n_columns=3):
@@ -242,10 +257,15 @@ def test_row_norms_are_euclidean(case):
     case.assert_equal(case.matrix.row_norms(), expected)
 
 
+def parts_of(raw):
+    if sp.issparse(raw):
+        return [raw.data, raw.indices, raw.indptr]
+    return [in_memory(raw)]
+
+
 def test_raw_data_is_left_alone(case):
     raw = case.raw
-    parts = [raw.data, raw.indices, raw.indptr] if sp.issparse(raw) else [raw]
-    kept = [np.array(part) for part in parts]
+    kept = [np.array(part) for part in parts_of(raw)]
 
     matrix = case.matrix
     matrix.dot(factor(raw.shape[1]))
@@ -259,8 +279,7 @@ def test_raw_data_is_left_alone(case):
     matrix.repetition()
     matrix.row_norms()
 
-    after = [raw.data, raw.indices, raw.indptr] if sp.issparse(raw) else [raw]
-    for before, now in zip(kept, after, strict=True):
+    for before, now in zip(kept, parts_of(raw), strict=True):
         np.testing.assert_array_equal(before, now)
 
 

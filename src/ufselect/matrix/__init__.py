@@ -12,7 +12,13 @@ from ufselect.matrix.base import (
     Float,
     Index,
 )
-from ufselect.matrix.elsewhere import as_rows_elsewhere, is_dask, is_elsewhere
+from ufselect.matrix.elsewhere import (
+    as_rows_elsewhere,
+    columns_elsewhere,
+    is_dask,
+    is_elsewhere,
+    is_mapped_to_cast,
+)
 from ufselect.matrix.row_blocks import RowBlockMatrix, RowSource, is_memory_mapped
 
 __all__ = [
@@ -25,8 +31,10 @@ __all__ = [
     "SparseMatrix",
     "as_matrix",
     "as_rows_elsewhere",
+    "columns_elsewhere",
     "is_dask",
     "is_elsewhere",
+    "is_mapped_to_cast",
     "is_memory_mapped",
 ]
 

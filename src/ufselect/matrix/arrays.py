@@ -106,6 +106,7 @@ class SparseMatrix(InMemoryMatrix):
         gram += shift @ shift
         return gram
 
+    @np.errstate(invalid="ignore")
     def summary(self) -> ColumnSummary:
         """Return statistics of the columns, zeros included."""
         minimum, maximum = min_max_axis(self.raw, axis=0)

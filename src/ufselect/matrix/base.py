@@ -9,6 +9,7 @@ Products use the precision of the raw data; what they return is float64.
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -107,10 +108,14 @@ class PartialSummary(NamedTuple):
 
 
 def repeated(piece: Float) -> Float:
-    """Return, for each column, the share of rows that repeat its median."""
+    """Return, for each column, the share of rows that repeat its median.
+
+    The piece is used up.
+    """
     middle = len(piece) // 2
-    median = np.partition(piece, middle, axis=0)[middle]
-    return (np.count_nonzero(piece == median, axis=0) - 1) / max(1, len(piece) - 1)
+    piece.partition(middle, axis=0)
+    same = np.count_nonzero(piece == piece[middle], axis=0)
+    return (same - 1) / max(1, len(piece) - 1)
 
 
 class DataMatrix(ABC):
@@ -194,7 +199,8 @@ class DataMatrix(ABC):
     ) -> tuple[Beside, Arrays]:
         """Go through all samples once; return what is beside them then, and sums.
 
-        A step changes nothing it is given, for it may be done again.
+        A step changes nothing it is given, for it may be done again. What was beside
+        the samples before is used up: its place may hold what is there then.
         """
         return step(self, beside, *arguments)
 
@@ -210,24 +216,19 @@ class DataMatrix(ABC):
 
     def columns(self, index: Index | slice) -> Float:
         """Return some columns as a dense n x a array, which is a copy."""
-        piece = self._dense(self.raw[:, index])
-        if self.sample_scale is not None:
-            piece *= self.sample_scale[:, np.newaxis]
-        piece -= self.shift[index]
-        piece *= self.scale[index]
-        return piece
+        return self._affine(self.raw[:, index], slice(None), index)
 
     def rows(self, index: Index | slice) -> Float:
         """Return some rows as a dense array, which is a copy."""
-        return self._affine_rows(self.raw[index], index)
+        return self._affine(self.raw[index], index, slice(None))
 
-    def _affine_rows(self, raw: Any, index: Index | slice) -> Float:
-        """Return rows that were cut out, shifted and scaled; index are their places."""
+    def _affine(self, raw: Any, rows: Index | slice, columns: Index | slice) -> Float:
+        """Return what was cut out from these places, shifted and scaled."""
         piece = self._dense(raw)
         if self.sample_scale is not None:
-            piece *= self.sample_scale[index, np.newaxis]
-        piece -= self.shift
-        piece *= self.scale
+            piece *= self.sample_scale[rows, np.newaxis]
+        piece -= self.shift[columns]
+        piece *= self.scale[columns]
         return piece
 
     def by_columns(self) -> Self:
@@ -286,14 +287,15 @@ class DataMatrix(ABC):
             gram += piece @ piece.T
         return gram
 
+    # A NaN or an infinity is for the caller to find in the result.
+    @np.errstate(invalid="ignore")
     def summary(self) -> ColumnSummary:
         """Return statistics of the columns, in one pass over blocks of rows."""
-        found: PartialSummary | None = None
+        return reduce(PartialSummary.merged, self._summaries()).columns
+
+    def _summaries(self) -> Iterator[PartialSummary]:
         for block in self._slices(*self.shape):
-            part = PartialSummary.of(self.rows(block))
-            found = part if found is None else found.merged(part)
-        assert found is not None
-        return found.columns
+            yield PartialSummary.of(self.rows(block))
 
     def repetition(self) -> Float:
         """Return, for each column, the share of samples that repeat its median.

@@ -8,9 +8,11 @@ elsewhere with the same result.
 
 import copy
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from ufselect.matrix.arrays import SparseMatrix
 from ufselect.matrix.base import (
@@ -73,10 +75,25 @@ class DaskMatrix(DataMatrix):
 
     def __init__(self, raw: Any) -> None:
         super().__init__(raw)
-        self.chunks: list[Any] = raw.to_delayed().ravel().tolist()
-        self.sizes: tuple[int, ...] = raw.chunks[0]
+        chunks = zip(raw.to_delayed().ravel(), raw.chunks[0], strict=True)
+        # A filter may have left nothing of a chunk.
+        filled = [(chunk, size) for chunk, size in chunks if size]
+        self.chunks: list[Any] = [chunk for chunk, _ in filled]
+        self.sizes: list[int] = [size for _, size in filled]
         self._row_unit: float | None = None
         self._columns: Index | None = None
+
+    def scale_samples(self, factors: Float) -> Self:
+        """Return the data with each row multiplied by a factor, which is sent there."""
+        from dask.delayed import delayed
+
+        view = super().scale_samples(factors)
+        view._row_unit = None
+        view.chunks = [
+            delayed(_scaled)(chunk, part)
+            for chunk, part in zip(self.chunks, self._parts(factors), strict=True)
+        ]
+        return view
 
     def with_unit_rows(self, unit: float) -> Self:
         """Return the raw data with rows of length one, scaled where they are."""
@@ -98,12 +115,12 @@ class DaskMatrix(DataMatrix):
         from dask.base import persist
         from dask.delayed import delayed
 
-        ends = np.cumsum(self.sizes)
         parts = [
-            delayed((_cut_out(arrays, slice(end - size, end)), ()), traverse=False)
-            for end, size in zip(ends, self.sizes, strict=True)
+            delayed((rows, ()), traverse=False)
+            for rows in zip(*map(self._parts, arrays), strict=True)
         ]
-        return list(persist(*parts))
+        # One by one: a cluster warns of a large array in what it is told to do.
+        return [persist(part)[0] for part in parts]
 
     def gather(self, beside: Beside) -> Float:
         """Bring the first of the arrays beside the samples together."""
@@ -125,14 +142,29 @@ class DaskMatrix(DataMatrix):
         return da.concatenate(parts)
 
     def pick(self, beside: Beside, index: Index) -> Float:
-        """Return some rows, in rising order, of the first array beside the samples."""
-        from dask.base import compute
+        """Return some rows of the first array beside the samples."""
         from dask.delayed import delayed
 
-        parts = self._shares(index)
-        return np.concatenate(
-            compute(*(delayed(_rows_of)(beside[i], part) for i, part in parts))
+        return self._picked(delayed(_rows_of), beside, index)
+
+    def _picked(
+        self, cut: Callable[[Any, Index], Any], parts: Sequence[Any], index: Index
+    ) -> Float:
+        """Return what is cut out of the parts that hold some rows, in their order."""
+        from dask.base import compute
+
+        ends = np.cumsum(self.sizes)
+        owner = np.searchsorted(ends, index, side="right")
+        # Without any rows, the first part still knows how wide they are.
+        owners = np.unique(owner) if len(index) else np.zeros(1, np.intp)
+        starts = ends - self.sizes
+        cuts = compute(
+            *(cut(parts[i], index[owner == i] - starts[i]) for i in owners.tolist())
         )
+        result = np.empty((len(index), cuts[0].shape[1]))
+        for i, rows in zip(owners, cuts, strict=True):
+            result[owner == i] = rows
+        return result
 
     def over_rows(
         self, step: Step, beside: Beside = (), *arguments: Any
@@ -176,15 +208,9 @@ class DaskMatrix(DataMatrix):
     def _view(self) -> View:
         return View(self.shift, self.scale, self._row_unit, self._columns)
 
-    def _shares(self, index: Index) -> list[tuple[int, Index]]:
-        """Return which chunks hold places of a rising index, and where in them."""
-        ends = np.cumsum(self.sizes)
-        found = []
-        for place, (end, size) in enumerate(zip(ends, self.sizes, strict=True)):
-            first, last = np.searchsorted(index, [end - size, end])
-            if first < last:
-                found.append((place, index[first:last] - (end - size)))
-        return found
+    def _parts(self, array: Float) -> list[Float]:
+        """Return an array with a row for each sample, cut like the samples."""
+        return np.split(array, np.cumsum(self.sizes)[:-1])
 
     def dot(self, right: Float) -> Float:
         """Return ``X @ right``, brought together."""
@@ -195,17 +221,15 @@ class DaskMatrix(DataMatrix):
         return self.sums_over_rows(_transpose_dot, self.beside(left))[0]
 
     def rows(self, index: Index | slice) -> Float:
-        """Return some rows, in rising order, as a dense array."""
-        from dask.base import compute
+        """Return some rows as a dense array."""
         from dask.delayed import delayed
 
-        places = np.arange(self.shape[0])[index]
         shared = delayed(self._view(), traverse=False)
-        cut = [
-            delayed(_cut)(shared, self.chunks[i], part)
-            for i, part in self._shares(places)
-        ]
-        return np.concatenate(compute(*cut))
+
+        def cut(chunk: Any, part: Index) -> Any:
+            return delayed(_cut)(shared, chunk, part)
+
+        return self._picked(cut, self.chunks, np.arange(self.shape[0])[index])
 
     def columns(self, index: Index | slice) -> Float:
         """Return some columns, brought together."""
@@ -277,8 +301,10 @@ def _added(sums: list[Arrays]) -> Arrays:
     return tuple(np.sum(arrays, axis=0) for arrays in zip(*sums, strict=True))
 
 
-def _cut_out(arrays: Arrays, rows: slice) -> Arrays:
-    return tuple(array[rows] for array in arrays)
+def _scaled(chunk: Any, factors: Float) -> Any:
+    if is_sparse(chunk):
+        return sp.diags_array(factors) @ chunk
+    return np.asarray(chunk) * factors[:, np.newaxis]
 
 
 def _cut(view: View, chunk: Any, index: Index) -> Float:
@@ -290,11 +316,9 @@ def _summary(view: View, chunk: Any) -> PartialSummary:
     return PartialSummary(block.shape[0], block.summary())
 
 
+@np.errstate(invalid="ignore")
 def _merged(parts: list[PartialSummary]) -> PartialSummary:
-    found = parts[0]
-    for part in parts[1:]:
-        found = found.merged(part)
-    return found
+    return reduce(PartialSummary.merged, parts)
 
 
 def _dot(block: DataMatrix, rows: Arrays, right: Float) -> tuple[Arrays, Arrays]:

@@ -3,22 +3,35 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from ufselect.matrix.row_blocks import RowSource
+from ufselect.matrix.base import Index
+from ufselect.matrix.row_blocks import RowBlockMatrix, RowSource, is_memory_mapped
 
 # Packages whose arrays give slices of rows; anndata means its backed matrices.
 ROW_SOURCES = {"zarr", "h5py", "anndata"}
 
 
+def _packages(data: Any) -> set[str]:
+    """Return the packages that the type of data comes from."""
+    return {kind.__module__.split(".")[0] for kind in type(data).__mro__}
+
+
 def is_dask(data: Any) -> bool:
-    """Tell whether data is a collection of Dask, without importing it."""
-    return hasattr(data, "__dask_graph__")
+    """Tell whether data is a collection of Dask, without importing it.
+
+    Arrays of other packages may hold such a collection, or numbers in memory.
+    """
+    return hasattr(data, "__dask_graph__") and "dask" in _packages(data)
 
 
 def is_row_source(data: Any) -> bool:
     """Tell whether data is an array on disk that gives slices of its rows."""
-    package = type(data).__module__.split(".")[0]
-    return package in ROW_SOURCES and hasattr(data, "shape") and hasattr(data, "dtype")
+    # A part of an AnnData in memory has types of its own, too.
+    if isinstance(data, np.ndarray) or sp.issparse(data):
+        return False
+    known = not ROW_SOURCES.isdisjoint(_packages(data))
+    return known and hasattr(data, "shape") and hasattr(data, "dtype")
 
 
 def is_elsewhere(data: Any) -> bool:
@@ -32,14 +45,30 @@ def is_elsewhere(data: Any) -> bool:
     return is_dask(data) or is_row_source(data)
 
 
+def is_mapped_to_cast(data: Any) -> bool:
+    """Tell whether data is a memory-mapped array of numbers to be made floats.
+
+    Made floats at once, all of it would be in memory.
+    """
+    if not isinstance(data, np.ndarray) or not is_memory_mapped(data):
+        return False
+    return data.dtype.kind in "biuf" and data.dtype not in (np.float32, np.float64)
+
+
 def as_rows_elsewhere(data: Any) -> Any:
     """Return data that ``as_matrix`` can read by rows, and refuse what it cannot.
 
     A Dask array gets chunks of rows of known length, a Dask data frame becomes such an
     array, and an array on disk a ``RowSource``.
     """
+    _refuse_shape(data)
+    if not is_dask(data) and getattr(data, "format", None) == "csc":
+        raise ValueError(
+            "X is stored by columns (CSC) and cannot be read by rows; write it in CSR, "
+            "or give X.to_memory()."
+        )
     rows = _dask_rows(data) if is_dask(data) else RowSource(data)
-    if not np.issubdtype(rows.dtype, np.number) and rows.dtype != bool:
+    if rows.dtype.kind not in "biufc":
         raise ValueError(
             f"X holds values of type {rows.dtype}, which are not numbers; convert or "
             "drop such columns before selecting."
@@ -49,14 +78,37 @@ def as_rows_elsewhere(data: Any) -> Any:
     return rows
 
 
+def columns_elsewhere(data: Any, index: Index) -> Any:
+    """Return some columns: lazily those of Dask, in memory those of a file."""
+    if hasattr(data, "iloc"):
+        return data.iloc[:, index]
+    if is_dask(data):
+        return data[:, index]
+    rows = as_rows_elsewhere(data)
+    pieces = [rows[block, index] for block in RowBlockMatrix(rows).row_slices()]
+    if sp.issparse(pieces[0]):
+        return sp.vstack(pieces, format="csr")
+    return np.concatenate(pieces)
+
+
+def _refuse_shape(data: Any) -> None:
+    """Raise an error unless data is a table, which a bag of Dask for one is not."""
+    if not isinstance(getattr(data, "shape", None), tuple):
+        raise TypeError(
+            f"X is a Dask {type(data).__name__}, which is not a table; give an array "
+            "or a data frame of Dask."
+        )
+    n_dimensions = len(data.shape)
+    if n_dimensions != 2:
+        raise ValueError(
+            f"Expected 2D array, got {n_dimensions}D array instead; give samples in "
+            "rows and features in columns."
+        )
+
+
 def _dask_rows(data: Any) -> Any:
     if hasattr(data, "to_dask_array"):
         data = data.to_dask_array(lengths=True)
-    if data.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array, got {data.ndim}D array instead; a Dask array of "
-            "samples in rows and features in columns is needed."
-        )
     if any(np.isnan(size) for size in data.chunks[0]):
         data = data.compute_chunk_sizes()
     if data.numblocks[1] > 1:

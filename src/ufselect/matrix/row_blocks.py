@@ -14,6 +14,7 @@ from ufselect.matrix.base import (
     DataMatrix,
     Float,
     Index,
+    PartialSummary,
     Step,
 )
 
@@ -86,36 +87,80 @@ class RowBlockMatrix(DataMatrix):
         return tuple(kept), total
 
     def _room_for(self, rows: Arrays, beside: Beside) -> list[Float]:
-        """Return arrays for new rows: the old ones, as far as they go."""
-        fresh = rows[len(beside) :]
-        shapes = [(self.shape[0], *array.shape[1:]) for array in fresh]
-        return [*beside[: len(rows)], *map(np.empty, shapes)]
+        """Return arrays for new rows: the old ones where these fit."""
+        shapes = [(self.shape[0], *array.shape[1:]) for array in rows]
+        old = (*beside, *([None] * len(rows)))
+        return [
+            np.empty(shape) if array is None or array.shape != shape else array
+            for shape, array in zip(shapes, old, strict=False)
+        ]
 
     def pieces(self) -> Iterator[tuple[slice, DataMatrix]]:
         """Yield blocks of rows with their places, shifted and scaled as here."""
         for block in self.row_slices():
             raw = self.raw[block]
             if is_sparse(raw):
-                piece = SparseMatrix(raw)
-                if self.sample_scale is not None:
-                    # Multiplied out: Gram matrices and norms do not look at factors.
-                    piece = piece.scale_samples(self.sample_scale[block])
-                yield block, piece.affine(self.shift, self.scale)
+                yield block, self._sparse_piece(raw, block)
             else:
-                yield block, DenseMatrix(self._affine_rows(raw, block))
+                yield block, DenseMatrix(self._affine(raw, block, slice(None)))
+
+    def _sparse_piece(self, raw: Any, block: slice) -> DataMatrix:
+        piece = SparseMatrix(raw)
+        if self.sample_scale is not None:
+            piece = piece.scale_samples(self.sample_scale[block])
+        return piece.affine(self.shift, self.scale)
 
     def row_slices(self) -> Iterator[slice]:
         """Yield slices of rows, along the chunks of the source where it has some."""
         chunk = getattr(self.raw, "chunk_rows", 1)
-        step = max(1, self.block_bytes // (8 * max(1, self.shape[1])))
+        row_bytes = getattr(self.raw, "row_bytes", 8 * self.shape[1])
+        step = int(self.block_bytes // max(1, row_bytes))
         step = max(chunk, step - step % chunk)
         for start in range(0, self.shape[0], step):
             yield slice(start, min(start + step, self.shape[0]))
 
-    def _slices(self, length: int, other_length: int) -> Iterator[slice]:
-        if (length, other_length) == self.shape:
-            return self.row_slices()
-        return super()._slices(length, other_length)
+    def columns(self, index: Index | slice) -> Float:
+        """Return some columns as a dense array, cut out of one block after another."""
+        width = len(np.arange(self.shape[1])[index])
+        result = np.empty((self.shape[0], width))
+        for block in self.row_slices():
+            result[block] = self._affine(self.raw[block, index], block, index)
+        return result
+
+    def rows(self, index: Index | slice) -> Float:
+        """Return some rows as a dense array, in one pass over what holds them."""
+        if isinstance(index, slice) or isinstance(self.raw, np.ndarray):
+            return super().rows(index)
+        result = np.empty((len(index), self.shape[1]))
+        for block in self.row_slices():
+            inside = np.flatnonzero((block.start <= index) & (index < block.stop))
+            if len(inside):
+                raw = self.raw[block][index[inside] - block.start]
+                result[inside] = self._affine(raw, index[inside], slice(None))
+        return result
+
+    def _summaries(self) -> Iterator[PartialSummary]:
+        for _, piece in self.pieces():
+            if isinstance(piece, DenseMatrix):
+                yield PartialSummary.of(piece.raw)
+            else:
+                yield PartialSummary(piece.shape[0], piece.summary())
+
+    def _feature_gram(self) -> Float:
+        gram = np.zeros((self.shape[1], self.shape[1]))
+        for _, piece in self.pieces():
+            if isinstance(piece, DenseMatrix):
+                gram += piece.raw.T @ piece.raw
+            else:
+                gram += piece._feature_gram()
+        return gram
+
+    def row_norms(self) -> Float:
+        """Return the Euclidean norm of each row."""
+        norms = np.empty(self.shape[0])
+        for block, piece in self.pieces():
+            norms[block] = piece.row_norms()
+        return norms
 
     def dot(self, right: Float) -> Float:
         """Return ``X @ right``."""
@@ -149,39 +194,38 @@ class RowSource:
     ----------
     source : object
         With ``shape``, ``dtype`` and slices of rows, dense or sparse.
+
+    Attributes
+    ----------
+    chunk_rows : int
+        Rows that are stored, and therefore read, together.
+    row_bytes : float
+        What a row takes in memory, on average.
     """
 
     def __init__(self, source: Any) -> None:
         self.source = source
-        self.shape: tuple[int, int] = tuple(source.shape)
+        self.shape: tuple[int, ...] = tuple(source.shape)
         self.dtype = np.dtype(source.dtype)
         chunks = getattr(source, "chunks", None)
         self.chunk_rows = int(chunks[0]) if chunks else 1
+        self.row_bytes = 8.0 * self.shape[-1]
+        if hasattr(source, "group"):
+            # Stored values, with an index for each.
+            stored = source.group["data"].shape[0]
+            self.row_bytes = min(self.row_bytes, 16 * stored / max(1, self.shape[0]))
 
     def __getitem__(self, key: Any) -> Any:
-        """Return rows, or ``[:, columns]``, read a few chunks at a time."""
+        """Return a slice of rows, or some columns of it."""
         if isinstance(key, slice):
-            return self._read(key)
-        if isinstance(key, tuple):
-            pieces = [self._read(block)[:, key[1]] for block in self._blocks()]
-        else:
-            pieces = [self._some(block, np.asarray(key)) for block in self._blocks()]
-        stack: Any = sp.vstack if is_sparse(pieces[0]) else np.concatenate
-        return stack(pieces)
+            return in_memory(self.source[key])
+        rows, columns = key
+        if isinstance(columns, slice):
+            return in_memory(self.source[rows, columns])
+        # Files read columns one by one in ways of their own, and slowly.
+        return in_memory(self.source[rows])[:, columns]
 
-    def _some(self, block: slice, index: Index) -> Any:
-        """Return those rows of a block that are in a rising index."""
-        first, last = np.searchsorted(index, [block.start, block.stop])
-        if first == last:
-            return self._read(slice(0, 0))
-        return self._read(block)[index[first:last] - block.start]
 
-    def _read(self, rows: slice) -> Any:
-        piece = self.source[rows]
-        return piece.tocsr() if is_sparse(piece) else np.asarray(piece)
-
-    def _blocks(self) -> Iterator[slice]:
-        step = max(1, BLOCK_BYTES // (8 * max(1, self.shape[1])))
-        step = max(self.chunk_rows, step - step % self.chunk_rows)
-        for start in range(0, self.shape[0], step):
-            yield slice(start, min(start + step, self.shape[0]))
+def in_memory(piece: Any) -> Any:
+    """Return what was read, as an array or in CSR."""
+    return piece.tocsr() if is_sparse(piece) else np.asarray(piece)

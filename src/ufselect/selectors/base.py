@@ -21,8 +21,9 @@ from ufselect.matrix import (
     SparseMatrix,
     as_matrix,
     as_rows_elsewhere,
-    is_dask,
+    columns_elsewhere,
     is_elsewhere,
+    is_mapped_to_cast,
 )
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.numerics.graphs import SEARCH_MEGABYTES
@@ -113,7 +114,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self : object
         """
-        elsewhere = is_elsewhere(X)
+        elsewhere = is_elsewhere(X) or (self.READS_ELSEWHERE and is_mapped_to_cast(X))
         if elsewhere:
             data = self._validated_elsewhere(X)
         else:
@@ -141,16 +142,26 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X; those of a Dask collection stay lazy."""
-        if not is_dask(X):
+        if not is_elsewhere(X):
             return super().transform(X)
         check_is_fitted(self, "order_")
-        if X.shape[1] != self.n_features_in_:
+        self._refuse_other_columns(X)
+        return columns_elsewhere(X, self.get_support(indices=True))
+
+    def _refuse_other_columns(self, X: Any) -> None:
+        """Raise an error unless X has the columns of the fit."""
+        name, shape = type(self).__name__, tuple(X.shape)
+        if len(shape) != 2 or shape[1] != self.n_features_in_:
             raise ValueError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
+                f"X has {shape[-1] if len(shape) == 2 else 'no'} features, but {name} "
+                f"is expecting {self.n_features_in_} features as input."
             )
-        chosen = self.get_support(indices=True)
-        return X.iloc[:, chosen] if hasattr(X, "iloc") else X[:, chosen]
+        fitted, given = getattr(self, "feature_names_in_", None), column_names(X)
+        if fitted is not None and given is not None and list(fitted) != list(given):
+            raise ValueError(
+                f"The feature names of X should match those that {name} was fitted "
+                "with, in the same order."
+            )
 
     def _as_matrix(self, data: Any) -> DataMatrix:
         return as_matrix(data)
@@ -217,15 +228,14 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         """Check what can be known of X without reading it; note its columns."""
         name = type(self).__name__
         if not self.READS_ELSEWHERE:
-            kind = "a Dask collection" if is_dask(X) else f"a {type(X).__name__}"
+            package = type(X).__module__.split(".")[0]
             raise TypeError(
-                f"{name} needs X in memory but was given {kind}; use SCFS, "
-                "LaplacianScore, MCFS or MaxVariance, which read such data where they "
-                "are, or give an array (X.compute() or X[:])."
+                f"{name} needs X in memory but was given {package}'s "
+                f"{type(X).__name__}; use SCFS, LaplacianScore, MCFS or MaxVariance, "
+                "which read such data where they are, or give an array (X.compute() "
+                "or X[:])."
             )
         data = as_rows_elsewhere(X)
-        if len(data.shape) != 2:
-            raise ValueError(f"Expected 2D array, got {len(data.shape)}D array instead")
         for count, what in zip(data.shape, ("sample", "feature"), strict=True):
             fewest = 2 if what == "sample" else 1
             if count < fewest:
@@ -234,8 +244,9 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                     f"minimum of {fewest} is required by {name}."
                 )
         self.n_features_in_ = int(data.shape[1])
-        if hasattr(X, "columns"):
-            self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        names = column_names(X)
+        if names is not None:
+            self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         return data
@@ -313,6 +324,14 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         tags.input_tags.sparse = True
         tags.target_tags.required = False
         return tags
+
+
+def column_names(X: Any) -> NDArray[np.object_] | None:
+    """Return the names of the columns of a data frame, if they are strings."""
+    names = np.asarray(getattr(X, "columns", ()), dtype=object)
+    return (
+        names if len(names) and all(isinstance(name, str) for name in names) else None
+    )
 
 
 def refuse_text(X: Any) -> None:

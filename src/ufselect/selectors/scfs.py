@@ -17,7 +17,7 @@ from ufselect._sklearn_compat import (
     StrOptions,
 )
 from ufselect.data.checkpoints import Checkpoint
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.numerics.partitions import SoftPartition
 from ufselect.numerics.preparation import (
     Kind,
@@ -53,7 +53,15 @@ AUTO_BETA = 0.05
 SHORT_PRODUCT = 5_000_000
 
 # Parameters on which the result of a fit does not depend, or not from its state on.
-NOT_OF_THE_FIT = {"n_features_to_select", "checkpoint", "verbose", "random_state"}
+NOT_OF_THE_FIT = {
+    *(
+        "n_features_to_select",
+        "random_state",
+        "checkpoint",
+        "working_memory",
+        "verbose",
+    ),
+}
 
 # The paper solver never reaches zero; a prediction this small is rounding.
 ROUNDING = 1e-12
@@ -117,6 +125,12 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         A file that is replaced every few iterations, from which the same fit goes on
         if it was interrupted, and which is deleted when the fit is done. It takes the
         room of a few n x c arrays. For the exact solver with one start.
+    working_memory : float, default=8e6
+        Bytes of a block of rows, as float64, in which X is read from a memory-mapped
+        array, a Zarr or HDF5 file or a backed AnnData. About two blocks are in memory
+        at a time. What a file stores in one chunk is read at once, so that a block is
+        never smaller than a chunk: where all rows are in one chunk, all of X. Chunks
+        on Dask are as large as they are.
     verbose : bool, default=False
         Print the objective of each iteration.
 
@@ -129,9 +143,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         Features from best to worst.
     coef_ : ndarray of shape (p, c)
         W, for X as prepared.
-    memberships_ : ndarray of shape (n, c)
-        Soft partition of the samples.
-    labels_ : ndarray of shape (n,)
+    memberships_ : ndarray or dask.array.Array of shape (n, c)
+        Soft partition of the samples; beside them, if these are on Dask.
+    labels_ : ndarray or dask.array.Array of shape (n,)
         Cluster of largest membership.
     objective_history_ : ndarray of shape (n_iter_,)
         Eq. 8 after each iteration, on X as given or, if it was prepared, as
@@ -172,7 +186,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     is little better than chance.
 
     **Cost.** O(n p min(n, p)) once, then O(n min(n, p) c) per step; no n x n matrix
-    unless 2 n <= p, and no p x p matrix unless p <= n.
+    unless 2 n <= p, and no p x p matrix unless p <= n. Of an X on disk, blocks are in
+    memory (see ``working_memory``), a few numbers for each sample and cluster, and once
+    up to 5,000 samples, by which ``standardize="auto"`` decides.
 
     References
     ----------
@@ -220,6 +236,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
         "checkpoint": [None, str, PathLike],
+        "working_memory": [Interval(Real, 0, None, closed="neither")],
         "verbose": ["boolean"],
     }
 
@@ -240,6 +257,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,
         checkpoint: str | PathLike[str] | None = None,
+        working_memory: float = 8e6,
         verbose: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -256,7 +274,11 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         self.tol = tol
         self.random_state = random_state
         self.checkpoint = checkpoint
+        self.working_memory = working_memory
         self.verbose = verbose
+
+    def _as_matrix(self, data: Any) -> DataMatrix:
+        return as_matrix(data, block_bytes=max(1, int(self.working_memory)))
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
