@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ufselect import SCFS
+from ufselect.selectors import scfs as scfs_module
 
 SOLVERS = ["exact", "paper"]
 
@@ -490,3 +491,42 @@ def test_the_paper_solver_never_leaves_a_crisp_start(X, seed):
 
     np.testing.assert_array_equal(selector.labels_, labels)
     np.testing.assert_array_equal(selector.memberships_, crisp(labels))
+
+
+class TestVanishing:
+    def problem(self):
+        random = np.random.default_rng(0)
+        X = random.normal(size=(90, 30))
+        X[:30, :4] += 4
+        X[30:60, 4:8] += 4
+        return X
+
+    def test_a_beta_that_was_decided_is_lowered_until_something_is_found(
+        self, monkeypatch
+    ):
+        plain = SCFS(n_clusters=3, random_state=0).fit(self.problem())
+
+        monkeypatch.setattr(scfs_module, "AUTO_BETA", 5.0)
+        lowered = SCFS(n_clusters=3, random_state=0).fit(self.problem())
+
+        assert lowered.beta_ == pytest.approx(10 * plain.beta_)
+        assert set(lowered.order_[:8]) == set(range(8))
+
+    def test_a_lowered_beta_gives_what_it_gives_when_asked_for(self, monkeypatch):
+        X = self.problem()
+        monkeypatch.setattr(scfs_module, "AUTO_BETA", 5.0)
+
+        lowered = SCFS(n_clusters=3, random_state=0).fit(X)
+        asked = SCFS(n_clusters=3, beta=lowered.beta_, random_state=0).fit(X)
+
+        np.testing.assert_allclose(lowered.scores_, asked.scores_)
+
+    def test_nothing_is_tried_without_end(self, monkeypatch):
+        monkeypatch.setattr(scfs_module, "AUTO_BETA", 1e9)
+
+        with pytest.raises(ValueError, match="or try another n_clusters"):
+            SCFS(n_clusters=3, random_state=0).fit(self.problem())
+
+    def test_a_beta_that_was_given_is_not_touched(self):
+        with pytest.raises(ValueError, match='or use beta="auto"'):
+            SCFS(n_clusters=3, beta=1e9, random_state=0).fit(self.problem())

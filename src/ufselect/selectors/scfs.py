@@ -49,6 +49,10 @@ from ufselect.selectors.base import Properties, UnsupervisedSelector
 AUTO_ALPHA = 0.1
 AUTO_BETA = 0.05
 
+# Where noise in thousands of columns leaves no feature in the model at such a beta, a
+# tenth of it is tried, and so on.
+ATTEMPTS, LOWERED = 4, 10
+
 # Below this many multiplications a product is too short to share between threads.
 SHORT_PRODUCT = 5_000_000
 
@@ -92,7 +96,8 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         units of X; "auto" is 0.1 in units where X is centred and ``|X|^2 = c``.
     beta : float or "auto", default="auto"
         Weight of sparsity. A number is Eq. 8 as printed; "auto" is 0.05 of the
-        value from which on W = 0 at the start.
+        value from which on W = 0 at the start, or a tenth of that, and so on, if the
+        fit would end with W = 0.
     solver : {"exact", "paper"}, default="exact"
         "exact" optimises Eq. 8 over soft partitions, which are exactly its feasible
         set; the objective never rises. "paper" is Algorithm 1 of the publication,
@@ -321,29 +326,17 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         prepared = prepare(data, summary, self.standardize_, float(self.n_clusters))
         intercept = self.fit_intercept and self.n_clusters > 1
         problem = ExactProblem(prepared, float(self.n_clusters), intercept=intercept)
-        unit, size = prepared.unit, float(np.sqrt(self.n_clusters))
+        unit = prepared.unit
         alpha = AUTO_ALPHA if self.alpha == "auto" else float(self.alpha) * unit * unit
         beta = None if self.beta == "auto" else float(self.beta) * unit * unit * unit
-        best: ExactFit | None = None
         place = self._checkpoint(data, summary)
-        state = None if place is None else place.read()
+        best: ExactFit | None = None
         for random, progress in self._starts(unit):
-            partition = self._first_partition(problem, random, state)
+            attempt = _Attempt(problem, alpha, random, progress, place)
             if beta is None:
-                cross = partition.cross(problem.regressors)
-                beta = AUTO_BETA * alpha * useful_penalty(cross, size)
-                beta = beta if state is None else float(state["beta"])
-            fit = fit_exact(
-                problem,
-                partition,
-                alpha=alpha,
-                beta=beta,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                report=progress,
-                keep=_writer(place, beta),
-                state=state,
-            )
+                fit, beta = self._fit_until_found(attempt)
+            else:
+                fit, _ = self._fit_once(attempt, beta)
             if best is None or fit.history[-1] < best.history[-1]:
                 best = fit
         assert best is not None
@@ -364,6 +357,45 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             converged=best.converged,
             vanished=not best.coef.any(),
         )
+
+    def _fit_until_found(self, attempt: "_Attempt") -> tuple[ExactFit, float]:
+        """Fit with a penalty decided here, and again as long as it is too high."""
+        drawn = attempt.random.get_state()
+        fit, beta = self._fit_once(attempt, None)
+        for _ in range(ATTEMPTS - 1):
+            if fit.coef.any() or attempt.progress.stopped:
+                break
+            if attempt.place is not None:
+                attempt.place.remove()
+            attempt.random.set_state(drawn)
+            fit, beta = self._fit_once(attempt, beta / LOWERED)
+        return fit, beta
+
+    def _fit_once(
+        self, attempt: "_Attempt", beta: float | None
+    ) -> tuple[ExactFit, float]:
+        """Fit from one start, or from where it was interrupted."""
+        problem, alpha, random, progress, place = attempt
+        state = None if place is None else place.read()
+        partition = self._first_partition(problem, random, state)
+        if state is not None:
+            beta = float(state["beta"])
+        elif beta is None:
+            size = float(np.sqrt(self.n_clusters))
+            largest = useful_penalty(partition.cross(problem.regressors), size)
+            beta = AUTO_BETA * alpha * largest
+        fit = fit_exact(
+            problem,
+            partition,
+            alpha=alpha,
+            beta=beta,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            report=progress,
+            keep=_writer(place, beta),
+            state=state,
+        )
+        return fit, beta
 
     def _solve_paper(self, data: DataMatrix, summary: ColumnSummary) -> "_Outcome":
         matrix = non_negative(data, summary, self.standardize_)
@@ -472,6 +504,16 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             return check_memberships(self.init, matrix.shape[0], self.n_clusters)
         refuse_too_few_distinct(matrix, self.n_clusters)
         return start_memberships(self.init, matrix, self.n_clusters, random, kernel)
+
+
+class _Attempt(NamedTuple):
+    """What a fit from one start needs beside the penalty."""
+
+    problem: ExactProblem
+    alpha: float
+    random: np.random.RandomState
+    progress: FitProgress
+    place: Checkpoint | None
 
 
 def _writer(place: Checkpoint | None, beta: float) -> Keep | None:
