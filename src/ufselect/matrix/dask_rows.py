@@ -38,6 +38,7 @@ class View(NamedTuple):
     # Rows are scaled to length one, computed in this unit.
     row_unit: float | None
     columns: Index | None
+    near_zero: bool
 
     def block(self, chunk: Any) -> DataMatrix:
         """Return the matrix interface over a chunk."""
@@ -46,7 +47,8 @@ class View(NamedTuple):
             matrix = matrix.with_unit_rows(self.row_unit)
         if self.columns is not None:
             matrix = matrix.take(self.columns)
-        return matrix.affine(self.shift, self.scale)
+        matrix = matrix.affine(self.shift, self.scale)
+        return matrix.known_near_zero() if self.near_zero else matrix
 
 
 def chunk_matrix(chunk: Any) -> DataMatrix:
@@ -147,12 +149,15 @@ class DaskMatrix(DataMatrix):
             delayed(_do)(step, shared, chunk, here)
             for chunk, here in zip(self.chunks, kept, strict=True)
         ]
-        sums = [delayed(_sums_of)(group) for group in groups(done)]
+        # Made where the rows are, which stay when their sums travel.
+        sums = [delayed(_sums_of)(each) for each in done]
         *done, total = persist(*done, tree(delayed(_added), sums))
         return done, total.compute()
 
     def _view(self) -> View:
-        return View(self.shift, self.scale, self._row_unit, self._columns)
+        return View(
+            self.shift, self.scale, self._row_unit, self._columns, self.near_zero
+        )
 
     def _shares(self, index: Index) -> list[tuple[int, Index]]:
         """Return which chunks hold places of a rising index, and where in them."""
@@ -241,8 +246,8 @@ def _rows_of(done: tuple[Arrays, Arrays], index: Index) -> Float:
     return done[0][0][index]
 
 
-def _sums_of(done: list[tuple[Arrays, Arrays]]) -> Arrays:
-    return _added([sums for _, sums in done])
+def _sums_of(done: tuple[Arrays, Arrays]) -> Arrays:
+    return done[1]
 
 
 def _added(sums: list[Arrays]) -> Arrays:
