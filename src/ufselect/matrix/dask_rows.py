@@ -152,7 +152,7 @@ class DaskMatrix(DataMatrix):
         # Made where the rows are, which stay when their sums travel.
         sums = [delayed(_sums_of)(each) for each in done]
         *done, total = persist(*done, tree(delayed(_added), sums))
-        return done, total.compute()
+        return done, _fetched(total)
 
     def _view(self) -> View:
         return View(
@@ -222,6 +222,12 @@ def tree(merge: Callable[[list[Any]], Any], parts: Sequence[Any]) -> Any:
     while len(parts) > 1:
         parts = [merge(group) for group in groups(parts)]
     return parts[0]
+
+
+def _fetched(persisted: Any) -> Any:
+    """Return a result on its way, without another graph that asks for it."""
+    held = persisted.__dask_graph__()[persisted.key]
+    return held.result() if hasattr(held, "result") else persisted.compute()
 
 
 def _do(
