@@ -20,12 +20,12 @@ For large sparse matrices see ``sparse_scale.py``.
 import argparse
 import json
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -68,15 +68,15 @@ class Clock:
 
     def __init__(self, client=None):
         self.client = client
-        self.start = time.perf_counter(), self.processor()
+        self.start = self.now()
 
-    def processor(self):
+    def now(self):
         elsewhere = self.client.run(time.process_time) if self.client else {}
-        return time.process_time() + sum(elsewhere.values())
+        processor = time.process_time() + sum(elsewhere.values())
+        return time.perf_counter(), processor
 
     def __call__(self):
-        now = time.perf_counter(), self.processor()
-        return tuple(after - before for before, after in zip(self.start, now))
+        return np.subtract(self.now(), self.start)
 
 
 def read_rows(path, start, stop):
@@ -93,7 +93,7 @@ def on_dask(path):
     bounds = np.linspace(0, n, N_CHUNKS + 1).astype(int).tolist()
     chunks = [
         da.from_delayed(delayed(read_rows)(path, *ends), (ends[1] - ends[0], p), float)
-        for ends in zip(bounds, bounds[1:])
+        for ends in pairwise(bounds)
     ]
     X = da.concatenate(chunks).persist()
     wait(X)
@@ -110,11 +110,11 @@ def interleaved(kinds, repeats):
             fits[kind] = fit(X)
             if repeat:  # the first round warms up
                 taken[kind].append(clock())
-    medians = {
-        kind: [statistics.median(column) for column in zip(*pairs)]
-        for kind, pairs in taken.items()
-    }
-    return medians, fits
+    return medians(taken), fits
+
+
+def medians(taken):
+    return {key: np.median(pairs, axis=0) for key, pairs in taken.items()}
 
 
 def part_a(folder, repeats):
@@ -123,7 +123,7 @@ def part_a(folder, repeats):
     path = Path(folder, "X.npy")
     write(path, 400_000, 200)
     with (
-        LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         kinds = {
@@ -131,15 +131,13 @@ def part_a(folder, repeats):
             "memory-mapped": (mapped(path), None),
             "Dask, 2 workers": (on_dask(path), client),
         }
-        medians, fits = interleaved(kinds, repeats)
+        found, fits = interleaved(kinds, repeats)
     print(f"(a) SCFS on 400,000 x 200, medians of {repeats} interleaved fits;")
     print("    memory-mapped is to stay within 1.5, Dask within 2\n")
     first = fits["in memory"]
     rows = []
-    for kind, (clock, processor) in medians.items():
-        ratios = [
-            now / then for now, then in zip((clock, processor), medians["in memory"])
-        ]
+    for kind, (clock, processor) in found.items():
+        ratios = found[kind] / found["in memory"]
         scores = fits[kind].scores_
         apart = np.abs(scores - first.scores_).max() / first.scores_.max()
         same = set(fits[kind].order_[:100]) == set(first.order_[:100])
@@ -229,21 +227,24 @@ def part_b(folder, repeats):
     print()
 
 
-class Passes:
-    """Counts the passes over the rows, as long as it is entered."""
+class Counted:
+    """Counts the calls of a method, as long as it is entered."""
+
+    def __init__(self, kind, name):
+        self.kind, self.name, self.count = kind, name, 0
 
     def __enter__(self):
-        self.count, self.original = 0, RowBlockMatrix.over_rows
+        self.original = original = getattr(self.kind, self.name)
 
-        def counted(matrix, *arguments):
+        def counted(*arguments):
             self.count += 1
-            return self.original(matrix, *arguments)
+            return original(*arguments)
 
-        RowBlockMatrix.over_rows = counted
+        setattr(self.kind, self.name, counted)
         return self
 
     def __exit__(self, *error):
-        RowBlockMatrix.over_rows = self.original
+        setattr(self.kind, self.name, self.original)
 
 
 def part_c(folder, repeats):
@@ -255,7 +256,7 @@ def part_c(folder, repeats):
     passes = {}
     for _ in range(repeats):
         for n in sizes:
-            with Passes() as counter:
+            with Counted(RowBlockMatrix, "over_rows") as counter:
                 clock = Clock()
                 # No tolerance: the same number of passes, whatever the rows say.
                 fit(X[:n], max_iter=2, tol=0.0)
@@ -264,14 +265,14 @@ def part_c(folder, repeats):
     print(f"(c) growth of the memory-mapped fit with n, p = 200, medians of {repeats};")
     print("    max_iter=2 and tol=0, so that every row takes part in equally many")
     print("    passes; an exponent of 1 is linear growth\n")
-    medians = {n: [statistics.median(each) for each in zip(*taken[n])] for n in sizes}
+    found = medians(taken)
     rows = []
     for n in sizes:
-        exponents = [
-            f"{np.log(now / then) / np.log(n / sizes[0]):.2f}" if n > sizes[0] else ""
-            for now, then in zip(medians[n], medians[sizes[0]])
-        ]
-        clock, processor = medians[n]
+        exponents = ["", ""]
+        if n > sizes[0]:
+            growth = np.log(found[n] / found[sizes[0]]) / np.log(n / sizes[0])
+            exponents = [f"{each:.2f}" for each in growth]
+        clock, processor = found[n]
         rows.append(
             [
                 f"{n}",
@@ -296,7 +297,9 @@ def part_d(folder, repeats):
     clock = Clock()
     write(path, int(BIG_BYTES / 8 / 200), 200)
     print(f"(d) {BIG_BYTES / 8 / 200:,.0f} x 200, written in {clock()[0]:.0f} s; the")
-    print(f"    process may not allocate more than {BIG_LIMIT / 1e9:.0f} GB", flush=True)
+    print(
+        f"    process may not allocate more than {BIG_LIMIT / 1e9:.0f} GB", flush=True
+    )
     found = memory(path, BIG_LIMIT)
     path.unlink()
     print(f"    fitted in {found['seconds']:.0f} s ({found['processor']:.0f} processor")
