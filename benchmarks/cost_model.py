@@ -38,7 +38,7 @@ from ufselect.report import text_table
 
 C = 8
 SIZES = [(100_000, 100), (400_000, 200), (100_000, 800), (1_000_000, 50)]
-SETTINGS = {"max_iter": 2, "tol": 0.0}
+SETTINGS = {"max_iter": 1, "tol": 0.0}
 # Not measurable here: what a network carries, in bytes per second.
 NETWORK = 1e9
 # A fit of hard data, for what is predicted only.
