@@ -10,7 +10,8 @@ terms.
 
 Seconds are those of processors, one thread each and summed over processes, which
 hardly depend on what else the machine is doing. The number of steps of a fit is
-counted, not predicted.
+counted, not predicted, and so is the time for which a cluster exists meanwhile, for
+its processes are never quite idle.
 """
 
 import argparse
@@ -69,6 +70,7 @@ class Constants(NamedTuple):
     disk: float  # per byte that is read from a file in memory
     one_pass: float  # a pass over no data on Dask
     chunk: float  # a chunk of that pass
+    idle: float  # per second on the clock: a cluster without work
 
 
 def local_constants(folder):
@@ -114,16 +116,21 @@ def task_constants(client):
     """Return the processor seconds of a pass over no data, and of each chunk of it."""
     import dask.array as da
 
-    taken = []
+    clock = Clock(client)
+    time.sleep(10)
+    waited, spent = clock()
+    idle, taken = spent / waited, []
     for n_chunks in (8, 40):
         matrix = as_matrix(da.zeros((n_chunks, 200), chunks=(1, 200)).persist())
         beside = matrix.beside(np.ones((n_chunks, C)))
         clock = Clock(client)
         for _ in range(20):
             beside, _ = matrix.over_rows(nothing, beside, np.ones((200, C)))
-        taken.append(clock()[1] / 20)
+        waited, spent = clock()
+        taken.append((spent - idle * waited) / 20)
     chunk = max(taken[1] - taken[0], 0.0) / 32
-    return {"one_pass": max(taken[0] - 8 * chunk, 0.0), "chunk": chunk}
+    one_pass = max(taken[0] - 8 * chunk, 0.0)
+    return {"one_pass": one_pass, "chunk": chunk, "idle": idle}
 
 
 def work(n, p, n_steps, n_iterations, at):
@@ -145,11 +152,12 @@ def work(n, p, n_steps, n_iterations, at):
 
 
 def measured(X, client=None):
-    """Return processor seconds, steps and iterations of one fit."""
+    """Return processor and clock seconds, steps and iterations of one fit."""
     with Counted(RowPartition, "_propose") as steps, threadpool_limits(1):
         clock = Clock(client)
         found = fit(X, **SETTINGS)
-        return clock()[1], steps.count, found.n_iter_
+        waited, spent = clock()
+        return spent, waited, steps.count, found.n_iter_
 
 
 def passes_of(n_steps):
@@ -166,18 +174,18 @@ def check(folder, client, at, repeats):
             X = mapped(path) if kind == "mapped" else on_dask(path)
             where = None if kind == "mapped" else client
             runs = [measured(X, where) for _ in range(repeats)]
-            taken = statistics.median(run[0] for run in runs)
-            _, steps, iterations = runs[-1]
+            taken, waited, steps, iterations = np.median(runs, axis=0)
             parts, rest = work(n, p, steps, iterations, at)
             expected = sum(parts.values()) + sum(rest.values())
             if kind == "Dask":
                 expected += passes_of(steps) * (at.one_pass + N_CHUNKS * at.chunk)
+                expected += at.idle * waited
             largest = max(parts, key=parts.get)
             rows.append(
                 [
                     f"{n:,} x {p}",
                     kind,
-                    str(steps),
+                    f"{steps:.0f}",
                     f"{expected:.1f}",
                     f"{taken:.1f}",
                     f"{expected / taken:.2f}",
@@ -250,6 +258,7 @@ def print_constants(at):
         ["reading a cached file", f"{1e-9 / at.disk:.1f}", "GB / s"],
         ["a pass on Dask", f"{1e3 * at.one_pass:.0f}", "ms, all processes"],
         ["each chunk of it", f"{1e3 * at.chunk:.1f}", "ms, all processes"],
+        ["2 workers without work", f"{1e3 * at.idle:.0f}", "ms / s, all processes"],
     ]
     print(text_table(["", "", "unit"], rows))
     print(flush=True)
