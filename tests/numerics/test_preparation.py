@@ -256,6 +256,29 @@ class TestLargeOffsets:
     def test_near_data_keep_the_fast_products(self):
         assert not isinstance(prepared(measurements(), "none").centred, RowBlockMatrix)
 
+    @pytest.mark.parametrize("far", [False, True])
+    def test_mapped_blocks_are_copied_only_if_they_lie_far_from_zero(
+        self, far, tmp_path
+    ):
+        np.save(tmp_path / "X.npy", measurements() + (1e5 if far else 0.0))
+        X = np.load(tmp_path / "X.npy", mmap_mode="r")
+
+        centred = prepared(X, "features").centred
+        _, block = next(centred.factors())
+
+        assert np.shares_memory(block.raw, X) is not far
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_mapped_products_are_those_of_data_in_memory(self, kind, tmp_path):
+        np.save(tmp_path / "X.npy", measurements())
+        X = np.load(tmp_path / "X.npy", mmap_mode="r")
+        right = np.random.default_rng(1).normal(size=(20, 2))
+        expected = prepared(measurements(), kind).centred.normal_dot(right)
+
+        found = prepared(X, kind).centred.normal_dot(right)
+
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+
 
 class TestNonNegative:
     @pytest.mark.parametrize("kind", ["features", "none"])

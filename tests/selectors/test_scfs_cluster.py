@@ -59,14 +59,19 @@ class Travelled:
 
     def __init__(self, monkeypatch):
         self.sizes = []
-        gather = distributed.Client.gather
+        for kind, name in (
+            (distributed.Client, "gather"),
+            (distributed.Future, "result"),
+        ):
+            monkeypatch.setattr(kind, name, self.noting(getattr(kind, name)))
 
-        def noting(client, *arguments, **options):
-            result = gather(client, *arguments, **options)
+    def noting(self, fetch):
+        def noted(*arguments, **options):
+            result = fetch(*arguments, **options)
             self.sizes.append(bytes_of(result))
             return result
 
-        monkeypatch.setattr(distributed.Client, "gather", noting)
+        return noted
 
 
 def bytes_of(result):

@@ -129,6 +129,9 @@ class DataMatrix(ABC):
     streams = False
     # Whether they are in several places, so that rows do not meet but through us.
     scattered = False
+    # Whether columns lie so near zero, compared with their spread, that a product with
+    # raw data may be corrected for the shift and loses no digits.
+    near_zero = False
 
     def __init__(
         self,
@@ -147,6 +150,12 @@ class DataMatrix(ABC):
         """Return the same samples seen through another shift and scale."""
         view = copy.copy(self)
         view.shift, view.scale = shift, scale
+        return view
+
+    def known_near_zero(self) -> Self:
+        """Return the same view, with leave to shift products instead of data."""
+        view = copy.copy(self)
+        view.near_zero = True
         return view
 
     def scale_samples(self, factors: Float) -> Self:

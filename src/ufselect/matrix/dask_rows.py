@@ -40,6 +40,7 @@ class View(NamedTuple):
     # Rows are scaled to length one, computed in this unit.
     row_unit: float | None
     columns: Index | None
+    near_zero: bool
 
     def block(self, chunk: Any) -> DataMatrix:
         """Return the matrix interface over a chunk."""
@@ -48,7 +49,8 @@ class View(NamedTuple):
             matrix = matrix.with_unit_rows(self.row_unit)
         if self.columns is not None:
             matrix = matrix.take(self.columns)
-        return matrix.affine(self.shift, self.scale)
+        matrix = matrix.affine(self.shift, self.scale)
+        return matrix.known_near_zero() if self.near_zero else matrix
 
 
 def chunk_matrix(chunk: Any) -> DataMatrix:
@@ -174,9 +176,10 @@ class DaskMatrix(DataMatrix):
         from dask.delayed import delayed
 
         done = self._on_chunks(_do, step, beside, arguments)
-        sums = [delayed(_sums_of)(group) for group in groups(done)]
+        # Made where the rows are, which stay when their sums travel.
+        sums = [delayed(_sums_of)(each) for each in done]
         *done, total = persist(*done, tree(delayed(_added), sums))
-        return done, total.compute()
+        return done, _fetched(total)
 
     def sums_over_rows(
         self, step: Step, beside: Beside = (), *arguments: Any
@@ -206,7 +209,9 @@ class DaskMatrix(DataMatrix):
         ]
 
     def _view(self) -> View:
-        return View(self.shift, self.scale, self._row_unit, self._columns)
+        return View(
+            self.shift, self.scale, self._row_unit, self._columns, self.near_zero
+        )
 
     def _parts(self, array: Float) -> list[Float]:
         """Return an array with a row for each sample, cut like the samples."""
@@ -265,6 +270,12 @@ def tree(merge: Callable[[list[Any]], Any], parts: Sequence[Any]) -> Any:
     return parts[0]
 
 
+def _fetched(persisted: Any) -> Any:
+    """Return a result on its way, without another graph that asks for it."""
+    held = persisted.__dask_graph__()[persisted.key]
+    return held.result() if hasattr(held, "result") else persisted.compute()
+
+
 def _do(
     step: Step, shared: tuple[View, tuple[Any, ...]], chunk: Any, here: Any
 ) -> tuple[Arrays, Arrays]:
@@ -293,8 +304,8 @@ def _rows_of(done: tuple[Arrays, Arrays], index: Index) -> Float:
     return done[0][0][index]
 
 
-def _sums_of(done: list[tuple[Arrays, Arrays]]) -> Arrays:
-    return _added([sums for _, sums in done])
+def _sums_of(done: tuple[Arrays, Arrays]) -> Arrays:
+    return done[1]
 
 
 def _added(sums: list[Arrays]) -> Arrays:

@@ -76,7 +76,7 @@ class RowBlockMatrix(DataMatrix):
         """Go through all samples once, a block at a time."""
         kept: list[Float] = []
         total: Arrays = ()
-        for block, piece in self.pieces():
+        for block, piece in self.factors():
             here = tuple(array[block] for array in beside)
             rows, sums = step(piece, here, *arguments)
             if not kept:
@@ -109,6 +109,21 @@ class RowBlockMatrix(DataMatrix):
         if self.sample_scale is not None:
             piece = piece.scale_samples(self.sample_scale[block])
         return piece.affine(self.shift, self.scale)
+
+    def factors(self) -> Iterator[tuple[slice, DataMatrix]]:
+        """Yield blocks of rows for products, not copied where that is as precise."""
+        steady = self.near_zero or not self.shift.any()
+        if not (steady and self._is_double()):
+            yield from self.pieces()
+            return
+        for block in self.row_slices():
+            piece = DenseMatrix(self.raw[block], self.shift, self.scale)
+            if self.sample_scale is not None:
+                piece.sample_scale = self.sample_scale[block]
+            yield block, piece
+
+    def _is_double(self) -> bool:
+        return isinstance(self.raw, np.ndarray) and self.raw.dtype == np.float64
 
     def row_slices(self) -> Iterator[slice]:
         """Yield slices of rows, along the chunks of the source where it has some."""
@@ -165,14 +180,14 @@ class RowBlockMatrix(DataMatrix):
     def dot(self, right: Float) -> Float:
         """Return ``X @ right``."""
         result = np.empty((self.shape[0], right.shape[1]))
-        for block, piece in self.pieces():
+        for block, piece in self.factors():
             result[block] = piece.dot(right)
         return result
 
     def transpose_dot(self, left: Float) -> Float:
         """Return ``X.T @ left``."""
         result = np.zeros((self.shape[1], left.shape[1]))
-        for block, piece in self.pieces():
+        for block, piece in self.factors():
             result += piece.transpose_dot(left[block])
         return result
 

@@ -107,6 +107,8 @@ def _steady(data: DataMatrix, summary: ColumnSummary, scale: Float) -> DataMatri
     """Return the matrix in the form that keeps its digits when shifted."""
     typical = np.sqrt(np.mean((summary.deviation * scale) ** 2))
     offset = float(np.max(np.abs(summary.mean) * scale)) / max(typical, 1e-300)
-    if isinstance(data, DenseMatrix) and offset > LARGEST_OFFSET[data.raw.dtype]:
+    if offset <= LARGEST_OFFSET.get(data.raw.dtype, 0.0):
+        return data.known_near_zero()
+    if isinstance(data, DenseMatrix):
         return RowBlockMatrix(data.raw, sample_scale=data.sample_scale)
     return data

@@ -298,9 +298,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             )
         self.standardize_ = self._preparation(data, summary)
         solve = self._solve_paper if self.solver == "paper" else self._solve_exact
-        # What the solver multiplies by, over and over: X or, if smaller, X X'.
-        repeated = min(data.multiplications, data.shape[0] ** 2)
-        threads = 1 if repeated < SHORT_PRODUCT else None
+        threads = 1 if _repeated_product(data) < SHORT_PRODUCT else None
         with threadpool_limits(threads, user_api="blas"):
             outcome = solve(data, summary)
         self.alpha_, self.beta_ = outcome.alpha, outcome.beta
@@ -521,6 +519,18 @@ def _writer(place: Checkpoint | None, beta: float) -> Keep | None:
     if place is None:
         return None
     return lambda state: place.write(state | {"beta": np.array(beta)})
+
+
+def _repeated_product(data: DataMatrix) -> int:
+    """Return the size of what is multiplied over and over: X, or X X' if smaller.
+
+    Of X that is elsewhere, it is a block at a time.
+    """
+    kernel = data.shape[0] ** 2
+    if kernel < data.multiplications:
+        return kernel
+    block = data.block_bytes // 8
+    return min(data.multiplications, block) if data.streams else data.multiplications
 
 
 class _Outcome(NamedTuple):
