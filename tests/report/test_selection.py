@@ -299,6 +299,7 @@ def test_what_was_decided_is_said_and_used():
     inside = selector.selector_
 
     assert report.left_out == {}
+    assert report.method == "AutoSelect with SCFS"
     assert report.decisions == selector.reasons_
     assert all(html.escape(reason) in report.html() for reason in selector.reasons_)
     assert report.planes.groups == inside.labels_.tolist()

@@ -142,6 +142,7 @@ def _report(
     waiting: Waiting,
 ) -> "SelectionReport":
     from ufselect.report import Effort, selection_report
+    from ufselect.report.selection_subject import who_chose
 
     effort: Any = Effort(0, 0, N_RANDOM)
     if options.report is not None:
@@ -163,8 +164,9 @@ def _report(
         random_state=options.seed,
         progress=waiting.step,
     )
-    if options.method is not None:
-        report = replace(report, method=type(selector.selector_).__name__)
+    if selector.selector is not None:
+        # Its ranking stays as it is.
+        report = replace(report, method=who_chose(selector.selector_))
     return report
 
 

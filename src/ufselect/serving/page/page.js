@@ -266,7 +266,7 @@ async function showResult(run) {
   const found = await ask(`runs/${run.run}/result`);
   if (shown !== run.run) return;
   at("run-heading").textContent = `${found.n_selected} features of ${run.name}`;
-  at("summary").textContent = [`${found.method} chose ${found.n_selected} of ${
+  at("summary").textContent = [`${found.chosen_by} chose ${found.n_selected} of ${
     found.n_features} features of ${found.n_samples} samples in ${duration(run.seconds)
   }, without looking at any label.`, ...found.reasons].join(" ");
   showFeatures(found.features);
