@@ -52,6 +52,11 @@ def run(options: argparse.Namespace) -> int:
             _write_page(report, options, kept, waiting)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_interrupted(kept)) from None
+    except ValueError as error:
+        if not kept:
+            raise
+        problem = str(error).rstrip(".")
+        raise ValueError(f"{problem}; {_complete(kept)}") from error
     result = {"warnings": caught, "seed": options.seed, "written": kept}
     if options.json:
         _print_json(table, selector, report, result)
@@ -200,9 +205,12 @@ def _write_page(
 def _interrupted(kept: dict[str, str]) -> str:
     if not kept:
         return "interrupted; nothing was written"
+    return f"interrupted; {_complete(kept)}, nothing else was written"
+
+
+def _complete(kept: dict[str, str]) -> str:
     names = " and ".join(kept.values())
-    were = "is" if len(kept) == 1 else "are"
-    return f"interrupted; {names} {were} complete, nothing else was written"
+    return f"{names} {'is' if len(kept) == 1 else 'are'} complete"
 
 
 def _print_json(
