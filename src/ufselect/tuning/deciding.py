@@ -106,7 +106,8 @@ def decide_number(following: Following, largest: int | None) -> tuple[int, str]:
         )
     if number != size:
         kept = f"the best {number} are kept"
-        reason += f"; {kept}" if number > size else f"; {kept} (max_features)"
+        limit = " (max_features; a number that is given may be larger)"
+        reason += f"; {kept}" if number > size else f"; {kept}{limit}"
     return number, reason + "."
 
 
