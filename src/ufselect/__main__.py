@@ -7,11 +7,13 @@ run, Ctrl-C prints a traceback.
 import gc
 import os
 import signal
+import sys
 from types import FrameType
 
 
 def program() -> int:
     """Run the command of this process; return its exit code."""
+    _open_what_is_closed()
     handler = signal.getsignal(signal.SIGINT)
     # One that the shell set to be ignored stays so.
     if handler is signal.default_int_handler:
@@ -26,6 +28,13 @@ def program() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()
     return code
+
+
+def _open_what_is_closed() -> None:
+    # Otherwise the first file to be opened would take the place of the stream.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _run(handler: object) -> int:

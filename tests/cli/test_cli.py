@@ -1,13 +1,16 @@
 """The command line: what it prints, writes and returns."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from ufselect import __version__, all_selectors
 from ufselect.cli import demo, main
+from ufselect.cli.main import NO_SPACE, build_parser
 
 
 def test_demo_prints_the_table_and_writes_the_picture(tmp_path, capsys):
@@ -117,3 +120,40 @@ def test_memory_that_is_not_enough_is_one_sentence(monkeypatch, capsys):
     assert code == 1
     assert message.count("\n") == 1
     assert "not enough memory (Unable to allocate 3 TiB)" in message
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_a_full_disk_is_one_sentence():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "ufselect", "methods"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr == f"ufselect: {NO_SPACE}\n".encode()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_a_closed_stream_is_no_error(closed):
+    command = f'exec "$0" -m ufselect methods {closed}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable], capture_output=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_every_command_takes_json_and_quiet():
+    (commands,) = (each for each in build_parser()._actions if each.dest == "command")
+    lacking = [
+        (name, option)
+        for name, command in commands.choices.items()
+        for option in ("--json", "--quiet")
+        if option not in command._option_string_actions
+    ]
+
+    assert lacking == []

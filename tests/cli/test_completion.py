@@ -1,5 +1,6 @@
 """``ufselect completion``: scripts that shells run, made from the parser itself."""
 
+import json
 import os
 import select
 import shutil
@@ -181,3 +182,10 @@ def test_every_command_has_json_and_quiet(name):
     }
 
     assert {"--json", "--quiet"} <= options
+
+
+def test_the_script_is_there_as_json(capsys):
+    plain = script("bash", capsys)
+    main(["completion", "bash", "--json"])
+
+    assert json.loads(capsys.readouterr().out) == {"shell": "bash", "script": plain}

@@ -3,11 +3,13 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from small_experiments import planted_sets
 
 from ufselect.cli import main
+from ufselect.experiments.plan_files import find_plan, plan_path
 
 PLAN = """
 name = "tiny"
@@ -145,3 +147,27 @@ def test_ctrl_c_ends_with_what_was_kept(folder):
     assert process.returncode == 130
     assert "cells are kept in tiny.sqlite, and the same command goes on" in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("plan", "sentence"),
+    [
+        ("quick", "none.sqlite does not exist; name a store"),
+        ("qick", "qick does not exist; name a plan in TOML, or one that comes with"),
+    ],
+)
+def test_a_plan_that_comes_with_the_project_is_known_by_its_name(
+    folder, capsys, plan, sentence
+):
+    code = main(["report", "none.sqlite", "--plan", plan])
+
+    assert code == 1
+    assert f"ufselect: {sentence}" in capsys.readouterr().err
+
+
+def test_an_unknown_plan_is_answered_with_those_that_there_are(folder, capsys):
+    code = main(["run", "qick"])
+
+    assert code == 1
+    assert "qick does not exist" in capsys.readouterr().err
+    assert find_plan(Path("quick")) == plan_path("quick")

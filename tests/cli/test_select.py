@@ -52,7 +52,7 @@ def test_text_says_what_was_read_decided_and_how_far_to_believe_it(file, capsys)
     said, noted = capsys.readouterr()
     words = " ".join(said.split())
 
-    assert "SCFS chose 6 of 12 features of 24 samples, without looking at any" in words
+    assert "AutoSelect with SCFS chose 6 of 12 features of 24 samples, without" in words
     assert "3 of 12 columns follow the clusters and stand apart" in words
     assert "evaluation only and took no part in the selection" in words
     for row in ("structure", "reconstruction", "neighbours", "redundancy"):
@@ -91,6 +91,29 @@ def test_json_has_all_that_the_text_says(file, capsys):
     assert data["written"] == {}
     assert data["command"].startswith(f"ufselect select {file} ")
     assert "--labels kind" in data["command"]
+
+
+@pytest.mark.parametrize(
+    ("options", "who", "method"),
+    [
+        ([], "AutoSelect with SCFS", "SCFS"),
+        (["--clusters", "2,3"], "AutoSelect with Consensus of SCFS", "Consensus"),
+        (["--param", "n_init=2"], "SCFS", "SCFS"),
+        (["--method", "mcfs", "--clusters", "2,3"], "Consensus of MCFS", "Consensus"),
+        (["--method", "MaxVariance"], "MaxVariance", "MaxVariance"),
+    ],
+)
+def test_text_page_and_json_agree_on_who_chose(
+    file, tmp_path, capsys, options, who, method
+):
+    page = tmp_path / "page.html"
+    select(file, "-k", 3, *options, "--report", page)
+    words = " ".join(capsys.readouterr().out.split())
+    data = selected(file, capsys, "-k", 3, *options)
+
+    assert f"{file}: {who} chose 3 of 12 features of 24 samples" in words
+    assert f">{who} chose 3 of 12 features of 24 samples" in page.read_text("utf-8")
+    assert (data["chosen_by"], data["method"]) == (who, method)
 
 
 def test_labels_take_no_part_in_the_selection(file, tmp_path, capsys):

@@ -1,7 +1,12 @@
 """``ufselect select`` on files of every format, and on files that are bad."""
 
+import errno
 import gzip
 import json
+import os
+import re
+import shlex
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -223,3 +228,38 @@ def test_complaints_leave_json_alone(tmp_path, capsys):
 
     assert code == 0
     assert json.loads(capsys.readouterr().out)["n_features"] == 11
+
+
+def test_the_remedy_for_missing_values_can_be_typed_as_it_is(tmp_path, capsys):
+    odd = ["it's 1", "-x"]
+    frame = small_frame().rename(columns=dict(zip(["g4", "g5"], odd, strict=True)))
+    frame.loc[2, odd] = np.nan
+    file = write_frame(tmp_path / "a.csv", frame)
+    select = ["select", str(file), "--no-files", "--method", "MaxVariance", "-k", "3"]
+    refused = main(select)
+    (remedy,) = re.findall(r"out \((.*)\)$", capsys.readouterr().err.strip())
+
+    assert refused == 1
+    assert main([*select, *shlex.split(remedy)]) == 0
+
+
+def test_a_page_that_cannot_be_written_does_not_hide_the_table(
+    tmp_path, capsys, monkeypatch
+):
+    pytest.importorskip("matplotlib")
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    file = write_frame(tmp_path / "a.csv", small_frame())
+    table, page = tmp_path / "o.csv", tmp_path / "page.html"
+    fast = ["--method", "MaxVariance", "-k", "3", "--quiet"]
+    monkeypatch.setattr(Path, "write_text", full)
+    code = main(["select", str(file), *fast, "-o", str(table), "--report", str(page)])
+
+    assert code == 1
+    assert capsys.readouterr().err == (
+        f"ufselect: {page} cannot be written (No space left on device); choose another "
+        f"place; {table} is complete\n"
+    )
+    assert pd.read_csv(table).columns.tolist() == ["id", *CHOSEN]

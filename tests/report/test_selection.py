@@ -299,6 +299,7 @@ def test_what_was_decided_is_said_and_used():
     inside = selector.selector_
 
     assert report.left_out == {}
+    assert report.method == "AutoSelect with SCFS"
     assert report.decisions == selector.reasons_
     assert all(html.escape(reason) in report.html() for reason in selector.reasons_)
     assert report.planes.groups == inside.labels_.tolist()
@@ -490,3 +491,15 @@ def test_more_effort_costs_more():
 
     assert all(a <= b for a, b in zip(quick, default, strict=True))
     assert all(a <= b for a, b in zip(default, thorough, strict=True))
+
+
+def test_very_long_names_are_cut_on_the_page_and_whole_in_the_file(planted):
+    data = planted(24, 12)
+    names = [f"{'n' * 5000}{column}" for column in range(12)]
+    selector = MaxVariance(3).fit(data.X)
+    report = selection_report(data.X, selector, feature_names=names, effort=LITTLE)
+    header, rows = report.features.rows(3)
+    cells = [row[header.index(title)] for row in rows for title in header[:-1]]
+
+    assert report.features.frame()["feature"][0] == names[selector.order_[0]]
+    assert max(map(len, cells)) < 500

@@ -2,10 +2,12 @@
 
 import argparse
 import ast
+import json
 from pkgutil import get_data
 from typing import Any, NamedTuple
 
 from ufselect.cli.completion_scripts import SCRIPTS
+from ufselect.cli.usage import add_quiet_option
 
 EPILOG = """examples:
   echo 'source <(ufselect completion bash)' >> ~/.bashrc
@@ -45,6 +47,8 @@ def add_parser(commands: Any) -> None:
         epilog=EPILOG,
     )
     parser.add_argument("shell", choices=list(SCRIPTS), help="which shell")
+    parser.add_argument("--json", action="store_true", help="print JSON for scripts")
+    add_quiet_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -54,7 +58,11 @@ def run(options: argparse.Namespace) -> int:
 
     methods = method_names()
     known = {"--method": methods, "--methods": methods}
-    print(SCRIPTS[options.shell](described(build_parser(), known)), end="")
+    script = SCRIPTS[options.shell](described(build_parser(), known))
+    if options.json:
+        print(json.dumps({"shell": options.shell, "script": script}))
+    else:
+        print(script, end="")
     return 0
 
 

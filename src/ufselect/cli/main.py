@@ -1,6 +1,7 @@
 """Entry point of ``ufselect``: finds the command and turns errors into sentences."""
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from ufselect.cli.outputs import check_drawing
 from ufselect.cli.usage import HelpFormatter, UsageError
 
 EXIT_CODES = "exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted"
+NO_SPACE = "there is no space left to write to; make some, or choose another place"
 # A shell that starts need not wait.
 LIGHT = ("completion",)
 # Options that ask for figures.
@@ -97,7 +99,8 @@ def carry_out(options: argparse.Namespace) -> int:
         _complain(f"{error} (see ufselect {options.command} --help)")
         return 2
     except (ImportError, ValueError, OSError) as error:
-        _complain(error)
+        full = getattr(error, "errno", None) == errno.ENOSPC
+        _complain(NO_SPACE if full else error)
         return 1
     except MemoryError as error:
         _complain(f"there is not enough memory ({error}); use a smaller table")

@@ -44,9 +44,15 @@ def write_whole(path: Path, text: str) -> None:
     """Write a file that takes its name when it is complete."""
     from ufselect.data.replacing import replacing
 
-    with replacing(path) as part:
-        # Line ends as they are, also in CSV on Windows.
-        part.write_text(text, encoding="utf-8", newline="")
+    try:
+        with replacing(path) as part:
+            # Line ends as they are, also in CSV on Windows.
+            part.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise ValueError(
+            f"{path} cannot be written ({error.strerror or error}); choose another "
+            "place"
+        ) from error
 
 
 def give(report: "ExperimentReport", options: argparse.Namespace) -> None:

@@ -35,10 +35,11 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the tables and write what was asked for."""
     from ufselect.experiments.plan import read_plan
+    from ufselect.experiments.plan_files import find_plan
     from ufselect.experiments.stored import read_experiment
     from ufselect.report.experiment import experiment_report
 
     check_outputs(options)
-    plan = read_plan(options.plan) if options.plan else None
+    plan = read_plan(find_plan(options.plan)) if options.plan else None
     give(experiment_report(read_experiment(options.store, plan)), options)
     return 0

@@ -23,9 +23,14 @@ def add_parser(commands: Any) -> None:
         description="Runs every cell of a plan (data set x method x setting) that the "
         "store does not have yet, then prints the tables. Stop it at any moment; the "
         "same command goes on.",
-        epilog="example: ufselect run plans/quick.toml --data DIR --jobs 2",
+        epilog="example: ufselect run quick --data DIR --jobs 2",
     )
-    parser.add_argument("plan", type=Path, metavar="PLAN", help="a plan in TOML")
+    parser.add_argument(
+        "plan",
+        type=Path,
+        metavar="PLAN",
+        help="a plan in TOML, or one that comes with ufselect, such as quick",
+    )
     parser.add_argument(
         "--store",
         type=Path,
@@ -64,11 +69,12 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the plan and print its tables."""
     from ufselect.experiments.plan import read_plan
+    from ufselect.experiments.plan_files import find_plan
     from ufselect.experiments.stored import read_experiment
     from ufselect.report.experiment import experiment_report
 
     check_outputs(options)
-    plan = read_plan(options.plan)
+    plan = read_plan(find_plan(options.plan))
     store = options.store or Path(f"{plan.name}.sqlite")
     located = locate_sets(plan, options)
     failed = compute(plan, store, located, options)

@@ -52,6 +52,11 @@ def run(options: argparse.Namespace) -> int:
             _write_page(report, options, kept, waiting)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_interrupted(kept)) from None
+    except ValueError as error:
+        if not kept:
+            raise
+        problem = str(error).rstrip(".")
+        raise ValueError(f"{problem}; {_complete(kept)}") from error
     result = {"warnings": caught, "seed": options.seed, "written": kept}
     if options.json:
         _print_json(table, selector, report, result)
@@ -142,6 +147,7 @@ def _report(
     waiting: Waiting,
 ) -> "SelectionReport":
     from ufselect.report import Effort, selection_report
+    from ufselect.report.selection_subject import who_chose
 
     effort: Any = Effort(0, 0, N_RANDOM)
     if options.report is not None:
@@ -163,8 +169,9 @@ def _report(
         random_state=options.seed,
         progress=waiting.step,
     )
-    if options.method is not None:
-        report = replace(report, method=type(selector.selector_).__name__)
+    if selector.selector is not None:
+        # Its ranking stays as it is.
+        report = replace(report, method=who_chose(selector.selector_))
     return report
 
 
@@ -198,9 +205,12 @@ def _write_page(
 def _interrupted(kept: dict[str, str]) -> str:
     if not kept:
         return "interrupted; nothing was written"
+    return f"interrupted; {_complete(kept)}, nothing else was written"
+
+
+def _complete(kept: dict[str, str]) -> str:
     names = " and ".join(kept.values())
-    were = "is" if len(kept) == 1 else "are"
-    return f"interrupted; {names} {were} complete, nothing else was written"
+    return f"{names} {'is' if len(kept) == 1 else 'are'} complete"
 
 
 def _print_json(

@@ -1,6 +1,7 @@
 """The user's file: what commands that read one take, and how they read it."""
 
 import argparse
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from ufselect.cli.progress_json import add_progress_option
@@ -99,10 +100,16 @@ def refuse_incomplete(table: "Table") -> None:
     first = ", ".join(repr(name) for name in names[:MOST_NAMES])
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     plural = "s" if len(names) > 1 else ""
+    drop = " ".join(map(_drop_option, names[:MOST_NAMES])) + (" ..." if more else "")
     raise ValueError(
         f"{table.origin.name} has missing or infinite values in column{plural} {first}"
-        f"{more}; fill them in, or leave the column{plural} out (--drop {names[0]})"
+        f"{more}; fill them in, or leave the column{plural} out ({drop})"
     )
+
+
+def _drop_option(name: str) -> str:
+    # What begins like an option would be taken for one.
+    return f"--drop{'=' if name.startswith('-') else ' '}{shlex.quote(name)}"
 
 
 def refuse_too_many(options: argparse.Namespace, table: "Table") -> None:

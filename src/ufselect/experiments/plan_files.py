@@ -29,3 +29,21 @@ def plan_path(name: str) -> Path:
     raise ValueError(
         f"no plan is called {name!r}; there are: {', '.join(plan_names())}"
     )
+
+
+def find_plan(given: Path) -> Path:
+    """Return a file, or else the plan of that name that comes with the project.
+
+    Examples
+    --------
+    >>> find_plan(Path("quick")).name
+    'quick.toml'
+    """
+    if given.is_file():
+        return given
+    if str(given) in plan_names():
+        return plan_path(str(given))
+    raise ValueError(
+        f"{given} does not exist; name a plan in TOML, or one that comes with the "
+        f"project: {', '.join(plan_names())}"
+    )

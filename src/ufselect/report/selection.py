@@ -28,7 +28,7 @@ from ufselect.report.selection_parts import (
     ScoreCurve,
     Stable,
 )
-from ufselect.report.selection_subject import EFFORTS, Effort, Subject
+from ufselect.report.selection_subject import EFFORTS, Effort, Subject, who_chose
 from ufselect.report.surroundings import parameters_of
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.members import LARGEST_SEED, checked_selector, checked_table
@@ -46,7 +46,7 @@ class SelectionReport:
     ----------
     title : str
     method : str
-        Name of the selector.
+        Name of the selector; ``AutoSelect`` is named with the one that ranked.
     shape : tuple of int
         Samples and features.
     features : Features
@@ -213,7 +213,7 @@ def selection_report(
     ranked = [names[column] for column in selector.order_]
     return SelectionReport(
         title or f"{type(selector).__name__}: {len(subject.chosen)} features",
-        type(selector).__name__,
+        who_chose(selector),
         table.shape,
         curve=ScoreCurve(ranked, scores, len(subject.chosen)),
         parameters=parameters_of(selector),

@@ -7,12 +7,15 @@ import numpy as np
 
 from ufselect.evaluation.stand_ins import StandIn
 from ufselect.matrix import ColumnSummary, Float, Index
+from ufselect.report.drawing import shortened
 from ufselect.report.page_tables import Graphic
 from ufselect.report.plots import Frame
 
 # Names of columns that a feature stands for, in a cell of the page.
 MOST_NAMES = 3
 MOST_SAVED_NAMES = 50
+# Letters of a name in a cell; the file has all of them.
+LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Features:
         count = min(most, len(self.columns))
         columns = {
             "rank": [str(rank) for rank in range(1, count + 1)],
-            "feature": self._named(self.columns[:count]),
+            "feature": self._shown(self.columns[:count]),
             "score": [f"{score:.4g}" for score in self.scores[:count]],
         }
         if self.frequency is not None:
@@ -84,6 +87,9 @@ class Features:
 
     def _named(self, columns: Index) -> list[str]:
         return [self.names[column] for column in columns]
+
+    def _shown(self, columns: Index) -> list[str]:
+        return [shortened(name, LONGEST_NAME) for name in self._named(columns)]
 
     def _stand_in_columns(self, found: Sequence[StandIn]) -> Frame:
         return {
@@ -106,7 +112,7 @@ class Features:
         count = len(found.stands_for)
         if not count:
             return ""
-        names = ", ".join(self._named(found.stands_for[:MOST_NAMES]))
+        names = ", ".join(self._shown(found.stands_for[:MOST_NAMES]))
         more = f" and {count - MOST_NAMES} more" if count > MOST_NAMES else ""
         return names + more
 
@@ -116,4 +122,5 @@ class Features:
         correlation = f"{found.alternative_correlation:.2f}".replace(
             "-", "\N{MINUS SIGN}"
         )
-        return f"{self.names[found.alternative]} ({correlation})"
+        name = shortened(self.names[found.alternative], LONGEST_NAME)
+        return f"{name} ({correlation})"

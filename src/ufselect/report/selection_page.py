@@ -71,7 +71,7 @@ def _summary(report: "SelectionReport") -> list[Block]:
     blocks: list[Block] = [Paragraph(summary_of(report))]
     if report.decisions:
         reasons = " ".join(report.decisions)
-        blocks.append(Paragraph(f"{report.method} decided for itself. {reasons}"))
+        blocks.append(Paragraph(f"Decided from the table alone: {reasons}"))
     return blocks
 
 

@@ -68,6 +68,26 @@ def learned(selector: Any, name: str) -> Any:
     return getattr(selector, name, getattr(inside, name, None))
 
 
+def who_chose(selector: Any) -> str:
+    """Return who chose: the name of a selector, and of the one that ranked for it.
+
+    Examples
+    --------
+    >>> from ufselect import AutoSelect
+    >>> from ufselect.data import planted
+    >>> who_chose(AutoSelect(random_state=0).fit(planted("blobs").table))
+    'AutoSelect with SCFS'
+    """
+    name = type(selector).__name__
+    inside = getattr(selector, "selector_", None)
+    if inside is not None:
+        return f"{name} with {who_chose(inside)}"
+    # Of a consensus; there they may be pairs with a name.
+    members = getattr(selector, "selectors", None) or ()
+    kinds = {type(each).__name__ for each in members} - {"tuple"}
+    return f"{name} of {', '.join(sorted(kinds))}" if kinds else name
+
+
 def refuse_beyond(products: float) -> None:
     """Raise an error if a part would cost too much."""
     if products > MOST_PRODUCTS:

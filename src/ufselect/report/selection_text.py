@@ -82,8 +82,8 @@ def _paragraph(text: str) -> str:
 def _decision(report: SelectionReport, selector: AutoSelect) -> str:
     n_samples, n_features = report.shape
     opening = (
-        f"{type(selector.selector_).__name__} chose {selector.n_selected_} of "
-        f"{n_features} features of {n_samples} samples, without looking at any label."
+        f"{report.method} chose {selector.n_selected_} of {n_features} features of "
+        f"{n_samples} samples, without looking at any label."
     )
     return " ".join([opening, *report.decisions, *_changes(selector)])
 
@@ -188,6 +188,7 @@ def selection_data(
     return {
         "n_samples": report.shape[0],
         "n_features": report.shape[1],
+        "chosen_by": report.method,
         "method": type(selector.selector_).__name__,
         "n_clusters": selector.n_clusters_,
         "n_selected": int(selector.n_selected_),

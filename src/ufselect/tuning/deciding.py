@@ -55,6 +55,11 @@ def decide_clusters(
     centred = prepare(some, some.summary(), kind, 1.0).centred
     found = n_directions(centred, MOST_CLUSTERS - 1, random)
     number = min(max(found + 1, 2), MOST_CLUSTERS, n_distinct)
+    if not found:
+        return number, (
+            "No direction holds more variance than chance would give, so that there "
+            f"may be no clusters; {number} are assumed."
+        )
     more = " or more" if found == MOST_CLUSTERS - 1 else ""
     plural = "direction holds" if found == 1 else "directions hold"
     return number, (
@@ -101,7 +106,8 @@ def decide_number(following: Following, largest: int | None) -> tuple[int, str]:
         )
     if number != size:
         kept = f"the best {number} are kept"
-        reason += f"; {kept}" if number > size else f"; {kept} (max_features)"
+        limit = " (max_features; a number that is given may be larger)"
+        reason += f"; {kept}" if number > size else f"; {kept}{limit}"
     return number, reason + "."
 
 

@@ -57,6 +57,24 @@ def test_suspicion_is_said():
     assert any("--transpose" in note for note in table.notes)
 
 
+@pytest.mark.parametrize(
+    ("title", "stem", "suspected"),
+    [("", "TP", True), ("", "", False), ("patient", "TP", False)],
+)
+def test_many_rows_named_as_r_and_pandas_write_genes_are_suspected(
+    title, stem, suspected
+):
+    rows = "".join(f"{stem}{row},1.5,2\n" for row in range(20))
+    table = read(f"{title},ann,bob\n{rows}")
+
+    assert table.shape == (20, 2)
+    assert any("--transpose" in note for note in table.notes) == suspected
+
+
+def test_the_column_of_genes_is_said_to_name_features():
+    assert "Column 'gene' names the features." in read(GENES).notes
+
+
 def test_plain_numbers_are_turned_on_request():
     assert read("1,2,3\n4,5,6\n", transpose=True).values.tolist() == [
         [1, 4],

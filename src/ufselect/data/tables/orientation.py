@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from ufselect.data.tables.cells import is_text
+
 # What the column of names is called in tables with a feature per row.
 FEATURE_WORDS = {
     *("gene", "genes", "gene_id", "geneid", "gene id", "gene_name", "gene name"),
@@ -42,10 +44,26 @@ def features_in_rows(title: str | None, names: Sequence[str]) -> bool:
     return len(names) > 1 and matches >= 0.9 * len(names)
 
 
-def suspicion(columns: Sequence[str] | None, n_rows: int) -> str | None:
-    """Return a hint if the columns may be samples: few, and numbered alike."""
-    if columns is None or len(columns) < 2 or n_rows < TALL * len(columns):
+def suspicion(
+    columns: Sequence[str] | None, rows: Sequence[str], title: str | None
+) -> str | None:
+    """Return a hint if the columns may be samples.
+
+    They are few and numbered alike, or few beside rows whose names are text in a column
+    without a name, as R and pandas write tables of genes.
+
+    Examples
+    --------
+    >>> suspicion(["ann", "bob"], [f"TP{row}" for row in range(20)], "")
+    'If the 20 named rows (TP0, TP1, ...) are features, turn the table (--transpose).'
+    """
+    if columns is None or len(columns) < 2 or len(rows) < TALL * len(columns):
         return None
+    if title == "" and all(map(is_text, rows)):
+        return (
+            f"If the {len(rows)} named rows ({rows[0]}, {rows[1]}, ...) are features, "
+            "turn the table (--transpose)."
+        )
     stems = {match[1] for match in map(NUMBERED.fullmatch, columns) if match}
     if len(stems) != 1 or not all(map(NUMBERED.fullmatch, columns)):
         return None

@@ -43,9 +43,10 @@ def _upright(
 ) -> Parts:
     """Return a table whose rows are samples."""
     labels = rows.columns.roles.labels
-    hint = suspicion(names if rows.layout.names else None, len(values))
-    if hint and identity is not None and request.transpose is None:
-        notes.append(hint)
+    if identity is not None and request.transpose is None:
+        shown = names if rows.layout.names else None
+        hint = suspicion(shown, identity, _title(rows, identity))
+        notes += [hint] if hint else []
     return Parts(
         values,
         _shown(rows, names, places),
@@ -65,11 +66,13 @@ def _identity(rows: TextRows, notes: list[str]) -> Sequence[str] | None:
         return None
     names, title = rows.kept[place], rows.columns.names[place]
     shown = f"Column {title!r}" if title else "The column without a name"
+    turned = rows.columns.turned
     guessed = rows.columns.automatic and title.lower() not in ID_NAMES
-    if guessed and not rows.columns.turned and len(set(names)) < len(names):
+    if guessed and not turned and len(set(names)) < len(names):
         notes.append(f"{shown} is text and was left out.")
         return None
-    notes.append(f"{shown} names the rows and is no feature.")
+    what = "features" if turned else "rows and is no feature"
+    notes.append(f"{shown} names the {what}.")
     return names
 
 

@@ -266,7 +266,7 @@ async function showResult(run) {
   const found = await ask(`runs/${run.run}/result`);
   if (shown !== run.run) return;
   at("run-heading").textContent = `${found.n_selected} features of ${run.name}`;
-  at("summary").textContent = [`${found.method} chose ${found.n_selected} of ${
+  at("summary").textContent = [`${found.chosen_by} chose ${found.n_selected} of ${
     found.n_features} features of ${found.n_samples} samples in ${duration(run.seconds)
   }, without looking at any label.`, ...found.reasons].join(" ");
   showFeatures(found.features);
@@ -293,10 +293,10 @@ function showFeatures(features) {
   const body = table.createTBody();
   for (const each of features) {
     const others = each.stands_for ?? [];
-    const words = others.slice(0, 3).join(", ")
+    const words = others.slice(0, 3).map(brief).join(", ")
       + (others.length > 3 ? ` and ${others.length - 3} more` : "");
     const row = body.insertRow();
-    const cells = [each.rank, each.feature, shortNumber(each.score),
+    const cells = [each.rank, brief(each.feature), shortNumber(each.score),
       percent(each.explained), ...(stand ? [words] : [])];
     for (const [place, text] of cells.entries()) {
       row.append(element("td", text, kind(place)));
@@ -305,6 +305,8 @@ function showFeatures(features) {
   at("features").replaceChildren(table);
 }
 
+// A name may be a whole text; the files have all of it.
+const brief = (name) => name.length > 100 ? `${name.slice(0, 99)}\u2026` : name;
 const shortNumber = (value) => value === null ? "" : String(Number(value.toPrecision(4)));
 const percent = (value) => value === null ? "" : `${Math.round(100 * value)} %`;
 
