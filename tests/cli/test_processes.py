@@ -135,8 +135,9 @@ def test_interruption_that_the_shell_ignores_is_ignored(tmp_path):
         "raise SystemExit(program())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, "select", str(tmp_path / "a.npy"), "--quiet"],
+        [sys.executable, "-c", code, "select", "a.npy", "--quiet", "--no-files"],
         capture_output=True,
+        cwd=tmp_path,
         text=True,
         check=False,
     )
