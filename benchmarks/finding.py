@@ -43,7 +43,9 @@ def read_benchmark(path: Path) -> Benchmark:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             measured |= node.name == "measure"
-        elif isinstance(node, ast.Assign) and ast.unparse(node.targets) == "DURATION":
+        elif isinstance(node, ast.Assign) and "DURATION" in map(
+            ast.unparse, node.targets
+        ):
             duration = ast.literal_eval(node.value)
     return Benchmark(path, question, duration, measured)
 

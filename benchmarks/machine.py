@@ -63,8 +63,8 @@ def sentence(machine: dict[str, Any]) -> str:
     busy = machine["load_before"]
     load = "" if busy is None else f"; {busy:g} processes wanted to run before it"
     return (
-        f"{machine['cores']} cores, {machine['system']}, {machine['blas']} with "
-        f"{machine['blas_threads']} threads, a matrix product at "
+        f"{machine['cores']} cores, {machine['system']}, {machine['blas']}, "
+        f"threads of BLAS: {machine['blas_threads']}, a matrix product at "
         f"{machine['gigaflops']:g} GFlop/s ({machine['gigaflops_of_one_thread']:g} "
         f"with one thread){load}; {versions}"
     )

@@ -56,6 +56,8 @@ class Result:
 
     name: str
     question: str
+    # What the runner was told, but for the name.
+    options: str
     machine: dict[str, Any]
     rows: tuple[Row, ...]
 
@@ -97,7 +99,7 @@ def from_json(content: dict[str, Any]) -> Result:
     """Return the result that was written."""
     rows = []
     for written in content["rows"]:
-        fields = {
+        fields: dict[str, Any] = {
             name: Spread(**value) if isinstance(value, dict) else value
             for name, value in written.items()
             if name != "met"
@@ -114,7 +116,7 @@ def to_markdown(result: Result) -> str:
         [HEADER[place] for place in kept],
         [[row[place] for place in kept] for row in rows],
     )
-    command = f"    python -m benchmarks {result.name}"
+    command = f"    python -m benchmarks {result.name} {result.options}".rstrip()
     machine = sentence(result.machine)
     return f"## {result.question}\n\n{command}\n\n{table}\n\n{machine}.\n"
 

@@ -32,8 +32,7 @@ so that below 1 ours takes less, and 1/20 is twenty times less. In brackets are 
 extremes over the repetitions. Processor time, summed over threads, is less disturbed by
 a busy machine, unless threads wait for each other. The limit is the time of the
 unavoidable matrix products at the speed of BLAS that was measured. Seconds are those of
-the machine named under each table, and a machine on which more processes wanted to run
-than it has cores was busy.
+the machine named under each table.
 
 This page is made by
 
@@ -50,7 +49,9 @@ def measured(benchmark: Benchmark, settings: Settings) -> Result:
         print("  " + ", ".join(cell for cell in cells(row) if cell), flush=True)
         rows.append(row)
     print(f"\n{plain(rows)}\n\n{sentence(machine)}", flush=True)
-    return Result(benchmark.name, benchmark.question, machine, tuple(rows))
+    return Result(
+        benchmark.name, benchmark.question, settings.options(), machine, tuple(rows)
+    )
 
 
 def plain(rows: Sequence[Row]) -> str:
@@ -73,7 +74,20 @@ def misses(results: Sequence[Result]) -> list[str]:
 
 def page(results: Sequence[Result]) -> str:
     """Return a document of all results."""
-    return "\n".join([OPENING, *map(to_markdown, results)])
+    return "\n".join([OPENING, *busy(results), *map(to_markdown, results)])
+
+
+def busy(results: Sequence[Result]) -> list[str]:
+    """Return a warning if more processes wanted to run than there were cores."""
+    machines = [each.machine for each in results if each.machine.get("load_before")]
+    most = max(machines, key=lambda each: each["load_before"], default=None)
+    if most is None or most["load_before"] <= most["cores"]:
+        return []
+    return [
+        f"**The machine was busy**: up to {most['load_before']:g} processes wanted to "
+        f"run on\n{most['cores']} cores. Ratios by processor time are to be believed "
+        "rather than those by the clock.\n"
+    ]
 
 
 def read_results(paths: Sequence[Path]) -> list[Result]:

@@ -17,6 +17,13 @@ class Settings:
     # The interpreter of an environment with other packages.
     peers: str | None = None
 
+    def options(self) -> str:
+        """Return what else was said on the command line, as far as it matters."""
+        parts = ["--quick"] if self.quick else []
+        parts += [f"--repeats {self.repeats}"] if self.repeats else []
+        parts += [f"--sets {','.join(self.sets)}"] if self.sets else []
+        return " ".join(parts)
+
     def repetitions(self, usual: int) -> int:
         """Return how often to repeat."""
         return self.repeats or (min(usual, 3) if self.quick else usual)

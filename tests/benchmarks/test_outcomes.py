@@ -23,7 +23,7 @@ def times(*clocks):
 
 
 def result_of(*rows):
-    return Result("speed", "Is it fast?", MACHINE, rows)
+    return Result("speed", "Is it fast?", "--quick", MACHINE, rows)
 
 
 def test_a_row_compares_by_the_clock_and_by_the_processor():
@@ -77,7 +77,7 @@ def test_markdown_has_the_question_the_machine_and_only_columns_in_use():
 
     text = to_markdown(result_of(row))
 
-    assert text.startswith("## Is it fast?\n\n    python -m benchmarks speed\n")
+    assert text.startswith("## Is it fast?\n\n    python -m benchmarks speed --quick\n")
     assert "| fit | 1 s | k-means | 2 s | 0.50 (0.50 to 0.50) |" in text
     assert "| yes |" in text
     assert "40 GFlop/s" in text

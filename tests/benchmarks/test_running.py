@@ -8,7 +8,7 @@ import pytest
 import running
 from finding import find_benchmarks
 from measuring import Spread
-from outcomes import Row
+from outcomes import Result, Row
 
 BENCHMARK = '''"""Is it fast?"""
 
@@ -82,6 +82,7 @@ def test_settings_reach_the_benchmark(folder, monkeypatch, capsys):
     (settings,) = given
     assert (settings.quick, settings.repetitions(3)) == (True, 9)
     assert settings.names_of_sets(["c"], quick=["d"]) == ("a", "b")
+    assert settings.options() == "--quick --repeats 9 --sets a,b"
 
 
 def test_results_are_written_and_a_page_is_made_from_what_was_written(
@@ -121,3 +122,12 @@ def test_an_unknown_name_is_answered_with_those_that_are_known(folder, capsys):
     assert running.main(["sped"]) == 2
     message = "benchmarks: 'sped' is no benchmark; use one of script, speed.\n"
     assert capsys.readouterr().err == message
+
+
+@pytest.mark.parametrize(("load", "warned"), [(7.4, True), (1.5, False), (None, False)])
+def test_a_page_from_a_busy_machine_says_so(load, warned, monkeypatch):
+    monkeypatch.setattr("outcomes.sentence", lambda machine: "a machine")
+    machine = {"cores": 2, "load_before": load}
+    result = Result("speed", "Is it fast?", "", machine, (Row("a fit", "k-means"),))
+
+    assert ("was busy**: up to 7.4 processes" in running.page([result])) is warned
