@@ -155,11 +155,11 @@ def amount(of: Spread | None, unit: str) -> str:
 
 
 def ratio_text(of: Spread | None) -> str:
-    """Return a ratio with its extremes, those below a tenth as 1/x."""
+    """Return a ratio with its extremes, if they differ; below a tenth as 1/x."""
     if of is None:
         return ""
     if of.median < 0.1:
         middle, least, most = (f"1/{1 / value:.0f}" for value in of)
     else:
         middle, least, most = (f"{value:.2f}" for value in of)
-    return f"{middle} ({least} to {most})"
+    return middle if of.least == of.most else f"{middle} ({least} to {most})"

@@ -24,7 +24,7 @@ from sklearn.cluster import KMeans
 from ufselect import SCFS
 from ufselect.data import read_labelled
 
-DURATION = "2 minutes"
+DURATION = "3 minutes"
 SETS = ("Isolet", "COIL20", "ORL", "Prostate-GE", "lymphoma", "BASEHOCK")
 TARGET = 2.0
 

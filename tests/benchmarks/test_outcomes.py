@@ -73,12 +73,13 @@ def test_a_result_comes_back_from_json_as_it_was():
 
 
 def test_markdown_has_the_question_the_machine_and_only_columns_in_use():
-    row = compared("fit", times(1.0), "k-means", times(2.0), target=2.0)
+    ours, theirs = times(1.0, 1.0, 3.0), times(2.0, 2.0, 2.0)
+    row = compared("fit", ours, "k-means", theirs, target=2.0)
 
     text = to_markdown(result_of(row))
 
     assert text.startswith("## Is it fast?\n\n    python -m benchmarks speed --quick\n")
-    assert "| fit | 1 s | k-means | 2 s | 0.50 (0.50 to 0.50) |" in text
+    assert "| fit | 1 s | k-means | 2 s | 0.50 (0.50 to 1.50) |" in text
     assert "| yes |" in text
     assert "40 GFlop/s" in text
     assert "limit" not in text
@@ -86,3 +87,7 @@ def test_markdown_has_the_question_the_machine_and_only_columns_in_use():
 
 def test_small_ratios_are_read_as_fractions():
     assert ratio_text(Spread(0.04, 0.02, 0.05)) == "1/25 (1/50 to 1/20)"
+
+
+def test_one_repetition_has_no_extremes():
+    assert ratio_text(Spread(1.5, 1.5, 1.5)) == "1.50"

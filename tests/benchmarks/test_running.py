@@ -95,7 +95,7 @@ def test_results_are_written_and_a_page_is_made_from_what_was_written(
     running.main(["--read", str(written), "--markdown", str(pages[1])])
 
     assert json.loads(written.read_text())[0]["rows"][0]["ratio"]["median"] == 1.5
-    assert "1.50 (1.50 to 1.50)" in pages[0].read_text()
+    assert "| 1.50 |" in pages[0].read_text()
     assert pages[1].read_text() == pages[0].read_text()
 
 
