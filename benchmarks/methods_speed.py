@@ -1,38 +1,35 @@
 """How fast are the methods, next to other packages that have them?
 
-(a) LS, SPEC, MCFS, UDFS and NDFS on Prostate-GE, Isolet and COIL20, against
-    skfeature-chappers and ITMO_FS, each in a process of its own with one thread. A peer
-    that does not finish within the limit is counted at the limit, so that the ratio
-    is a lower bound; one that is not installed is reported as absent, one that fails
-    with its reason.
-(b) UDFS, NDFS, JELSR, GLSPFS and SPUFS on arcene (p = 10,000), as a multiple of one
-    ``X @ X.T`` plus one ``eigh`` of n x n per iteration.
+LS, SPEC, MCFS, UDFS and NDFS on Prostate-GE, Isolet and COIL20, against
+skfeature-chappers and ITMO_FS, each in a process of its own with one thread. A peer
+that does not finish in time is counted at the limit, so that the ratio is at most what
+is printed; the note says what went wrong with one that fails. Peers live in an
+environment of their own, ``.peers``, which is made when it is missing; ``--peers``
+names the interpreter of another.
 
-    python benchmarks/methods_speed.py [--peers PYTHON] [--limit 120] [--parts ab]
-
-``--peers`` names the interpreter of an environment in which the peers are installed.
+    python -m benchmarks methods_speed [--peers PYTHON]
 """
 
-import argparse
 import json
 import os
 import statistics
 import subprocess
 import sys
-import time
-import warnings
+from collections.abc import Iterator
+from pathlib import Path
 
-import numpy as np
-from scipy.linalg import eigh
+from measuring import Timing, interleaved
+from outcomes import Row, compared
+from peers import peers_python
+from running import run_alone
+from settings import Settings, find_set
 
-import ufselect
-from ufselect.data import data_folder, read_labelled
-from ufselect.report import text_table
-
+DURATION = "40 minutes"
 SETS = ("Prostate-GE", "Isolet", "COIL20")
 METHODS = ("LS", "SPEC", "MCFS", "UDFS", "NDFS")
 N_FEATURES = 100
-REPEATS = 3
+# Seconds after which a peer is stopped; what takes longer than SHORT is timed once.
+LIMIT, SHORT = 120.0, 5.0
 
 PREAMBLE = """
 import json, sys, time, warnings
@@ -46,12 +43,13 @@ c, k = len(np.unique(content["Y"])), int(sys.argv[2])
 
 # Everybody is timed alike: several times if that is quick, the first time counts too.
 TIMING = """
-seconds = []
-while len(seconds) < int(sys.argv[3]) and sum(seconds) < 5:
-    start = time.perf_counter()
+clocks, used = [], []
+while len(clocks) < 3 and sum(clocks) < 5:
+    start, before = time.perf_counter(), time.process_time()
     call()
-    seconds.append(time.perf_counter() - start)
-print(json.dumps(seconds))
+    clocks.append(time.perf_counter() - start)
+    used.append(time.process_time() - before)
+print(json.dumps([clocks, used]))
 """
 
 CALLS = {
@@ -92,101 +90,62 @@ CALLS = {
 }
 
 
-def seconds_of(package, method, path, python, repeats, limit):
-    """Return the median seconds of a call, None at the limit, or what went wrong."""
+class PeerError(Exception):
+    """Why there is no time of a peer."""
+
+
+def timing_of(package: str, method: str, path: Path, python: str) -> Timing:
+    """Return the medians of a few calls in a process of their own."""
     if method not in CALLS[package]:
-        return "has none"
+        raise PeerError("has none")
     code = PREAMBLE + CALLS[package][method] + TIMING
-    arguments = [python, "-c", code, str(path), str(N_FEATURES), str(repeats)]
     single = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:
-        result = subprocess.run(
-            arguments,
+        done = subprocess.run(
+            [python, "-c", code, str(path), str(N_FEATURES)],
             capture_output=True,
             text=True,
-            timeout=limit,
+            timeout=LIMIT,
             check=False,
             env={**os.environ, **single},
         )
     except subprocess.TimeoutExpired:
-        return None
-    if result.returncode:
-        reason = result.stderr.strip().splitlines()[-1]
-        return "absent" if "ModuleNotFoundError" in reason else f"failed: {reason[:50]}"
-    return statistics.median(json.loads(result.stdout.splitlines()[-1]))
+        return Timing(LIMIT, LIMIT)
+    if done.returncode:
+        reason = done.stderr.strip().splitlines()[-1]
+        absent = "ModuleNotFoundError" in reason
+        raise PeerError("not installed" if absent else f"fails: {reason[:60]}")
+    return Timing(*map(statistics.median, json.loads(done.stdout.splitlines()[-1])))
 
 
-def cell(peer, own, limit):
-    if peer is None:
-        return f"> {limit:.0f} s (> {limit / own:.0f}x)"
-    if isinstance(peer, str):
-        return peer
-    return f"{peer:.2f} s ({peer / own:.1f}x)"
+def row_of(name: str, method: str, peer: str, python: str, repeats: int) -> Row:
+    """Return ours next to a peer, or why there is nothing to compare."""
+    what, path = f"{method} on {name}", find_set(name)
+    functions = {
+        "ours": lambda _: timing_of("ufselect", method, path, sys.executable),
+        peer: lambda _: timing_of(peer, method, path, python),
+    }
+    try:
+        found = interleaved(functions, 1, warm_up=False)
+        late = found[peer][0].clock >= LIMIT
+        if max(timings[0].clock for timings in found.values()) < SHORT:
+            more = interleaved(functions, repeats - 1, warm_up=False)
+            found = {key: found[key] + more[key] for key in found}
+    except PeerError as error:
+        return Row(what, peer, note=str(error))
+    note = f"stopped after {LIMIT:.0f} s: the ratio is at most this" if late else ""
+    return compared(what, found["ours"], peer, found[peer], target=1.0, note=note)
 
 
-def part_a(folder, peers_python, limit):
-    rows = []
-    for name in SETS:
-        path = folder / f"{name}.mat"
-        for method in METHODS:
-            own = seconds_of("ufselect", method, path, sys.executable, REPEATS, 600)
-            if not isinstance(own, float):
-                raise SystemExit(f"ufselect: {method} on {name}: {own}")
-            peers = [
-                seconds_of(package, method, path, peers_python, REPEATS, limit)
-                for package in list(CALLS)[1:]
-            ]
-            cells = [cell(peer, own, limit) for peer in peers]
-            rows.append([f"{name} {method}", f"{own:.2f} s", *cells])
-            print("  " + "  ".join(rows[-1]), flush=True)
-    print(f"\n(a) {N_FEATURES} features; in brackets, times as long as ufselect\n")
-    print(text_table(["data, method", *CALLS], rows))
-
-
-def part_b(folder):
-    X = read_labelled(folder / "arcene.mat").table
-    unit = statistics.median(unit_seconds(X) for _ in range(REPEATS))
-    rows = []
-    for name in ("UDFS", "NDFS", "JELSR", "GLSPFS", "SPUFS"):
-        method = ufselect.all_selectors()[name]
-        known = {"n_features_to_select": N_FEATURES, "n_clusters": 2, "random_state": 0}
-        accepted = method().get_params()
-        selector = method(**{key: known[key] for key in known if key in accepted})
-        start = time.perf_counter()
-        selector.fit(X)
-        seconds = time.perf_counter() - start
-        ratio = seconds / (selector.n_iter_ * unit)
-        rows.append([name, f"{seconds:.2f}", f"{selector.n_iter_}", f"{ratio:.1f}"])
-    print(f"\n(b) arcene {X.shape}: X @ X.T plus eigh takes {1e3 * unit:.0f} ms\n")
-    header = ["method", "seconds", "iterations", "times that, per iteration"]
-    print(text_table(header, rows))
-
-
-def unit_seconds(X):
-    start = time.perf_counter()
-    eigh(X @ X.T)
-    return time.perf_counter() - start
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
-    parser.add_argument("--limit", type=float, default=120.0, metavar="SECONDS")
-    parser.add_argument("--parts", default="ab")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    folder = data_folder()
-    if folder is None:
-        raise SystemExit("no data: set UFSELECT_DATA to the folder of the .mat files")
-    if "a" in options.parts:
-        part_a(folder, options.peers, options.limit)
-    if "b" in options.parts:
-        part_b(folder)
+def measure(settings: Settings) -> Iterator[Row]:
+    """Yield a row for every data set, method and peer."""
+    python = settings.peers or peers_python()
+    methods = METHODS[:3] if settings.quick else METHODS
+    for name in settings.names_of_sets(SETS, quick=("Prostate-GE",)):
+        for method in methods:
+            for peer in list(CALLS)[1:]:
+                yield row_of(name, method, peer, python, settings.repetitions(3))
 
 
 if __name__ == "__main__":
-    np.seterr(all="ignore")
-    try:
-        main()
-    except ValueError as error:
-        raise SystemExit(str(error)) from None
+    run_alone(__file__)

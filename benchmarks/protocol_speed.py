@@ -3,42 +3,43 @@
 Both judge the ranking by variance at k = 50, 100, .., 300: k-means with ten restarts
 for every seed, then accuracy, four NMI, adjusted Rand index and purity. The plain loop
 calls ``KMeans`` and scikit-learn's metrics seed by seed, with one thread and, for one
-seed and once, with the threads it takes by default (which, on a busy machine, wait for
-each other). Ours runs with one. Repetitions are interleaved; printed are medians of the
-time per seed, and the largest difference between mean scores.
+seed, with the threads it takes by default, if more (which, on a busy machine, wait for
+each other). Ours runs with one. Times are per seed: the more seeds, the less ours takes
+for each, because the distances between samples are computed once. The note has the
+largest difference between mean scores.
 
-    python benchmarks/protocol_speed.py [--seeds 10] [--repeats 3] [--sets a,b]
-        [--one-thread]
-
-The more seeds, the less ours takes for each: the distances between samples are
-computed once.
+    python -m benchmarks protocol_speed
 """
 
-import argparse
-import statistics
-import time
-import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from measuring import Timing, interleaved, timed
+from outcomes import Row, compared
+from running import run_alone
 from scipy.optimize import linear_sum_assignment
+from settings import Settings, find_set
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import ufselect
-from ufselect.data import data_folder, read_labelled
+from ufselect.data import read_labelled
 from ufselect.evaluation import judge_ranking
-from ufselect.report import text_table
 
+DURATION = "20 minutes"
 SETS = ("lymphoma", "Prostate-GE", "ORL", "Isolet", "BASEHOCK")
 SIZES = (50, 100, 150, 200, 250, 300)
 NORMALISERS = ("geometric", "arithmetic", "max", "min")
+# Those on which judging is to be four times as fast.
+TARGETS = {"ORL": 0.25, "Isolet": 0.25}
 
 
-def plain_scores(classes, clusters):
+def plain_scores(classes: Any, clusters: Any) -> list[float]:
+    """Return the seven scores, as scikit-learn computes them."""
     counts = contingency_matrix(classes, clusters)
     matched = counts[linear_sum_assignment(counts, maximize=True)].sum()
     information = [
@@ -50,7 +51,10 @@ def plain_scores(classes, clusters):
     return [matched / counts.sum(), *information, rand, purity]
 
 
-def plain(table, order, classes, sizes, seeds):
+def plain(
+    table: Any, order: Any, classes: Any, sizes: Sequence[int], seeds: Sequence[int]
+) -> Any:
+    """Return what ``judge_ranking`` does, by a loop over scikit-learn."""
     n_clusters = len(np.unique(classes))
     scores = []
     for size in sizes:
@@ -61,85 +65,79 @@ def plain(table, order, classes, sizes, seeds):
     return np.reshape(scores, (len(sizes), len(seeds), -1))
 
 
-def ours(table, order, classes, sizes, seeds):
+def ours(
+    table: Any, order: Any, classes: Any, sizes: Sequence[int], seeds: Sequence[int]
+) -> Any:
+    """Return the scores, sizes x seeds x 7."""
     return judge_ranking(table, order, classes, sizes=sizes, seeds=seeds)
 
 
-CONTENDERS = {
-    "ours": (ours, 1),
-    "plain, 1 thread": (plain, 1),
-    "plain, default": (plain, None),
-}
+class Contender:
+    """Judges with so many threads, and says how long it took per seed."""
+
+    def __init__(
+        self,
+        judge: Callable[..., Any],
+        threads: int | None,
+        arguments: Sequence[Any],
+        seeds: Sequence[int],
+    ) -> None:
+        self.judge, self.threads = judge, threads
+        self.arguments, self.seeds = arguments, seeds
+        self.scores: Any = None
+
+    def __call__(self, repetition: int) -> Timing:
+        """Return the times of one seed; all repetitions have the same seeds."""
+        with threadpool_limits(limits=self.threads):
+            spent = timed(self.work)
+        return Timing(*(each / len(self.seeds) for each in spent))
+
+    def work(self, _: int) -> None:
+        """Judge."""
+        self.scores = self.judge(*self.arguments, self.seeds)
 
 
-def seconds_and_scores(judge, threads, arguments, seeds):
-    with threadpool_limits(limits=threads):
-        start = time.perf_counter()
-        scores = judge(*arguments, seeds)
-        return time.perf_counter() - start, scores
+def text_of(sizes: Sequence[int]) -> str:
+    """Return the numbers of features in short."""
+    return " to ".join(str(size) for size in sorted({sizes[0], sizes[-1]}))
 
 
-def compare(data, size, seeds, repeats):
-    """Return the median seconds of the contenders and the difference of the scores."""
+def rows_of(name: str, settings: Settings) -> Iterator[Row]:
+    """Yield a row against one thread and one against those of the default, if more."""
+    data = read_labelled(find_set(name))
     table = data.table.toarray() if sp.issparse(data.table) else data.table
     order = ufselect.MaxVariance().fit(table).order_
-    arguments = (table, order, data.classes, (size,))
-    seconds = {name: [] for name in CONTENDERS}
-    scores = {}
-    for repeat in range(repeats):
-        for name, (judge, threads) in CONTENDERS.items():
-            if threads is None and repeat:
-                continue
-            some = seeds if threads else seeds[:1]
-            spent, scores[name] = seconds_and_scores(judge, threads, arguments, some)
-            seconds[name].append(spent / len(some))
-    apart = np.abs(scores["ours"] - scores["plain, 1 thread"]).mean(axis=1).max()
-    return {name: statistics.median(many) for name, many in seconds.items()}, apart
+    sizes = (100,) if settings.quick else SIZES
+    arguments = (table, order, data.classes, sizes)
+    seeds = range(4 if settings.quick else 10)
+    contenders = {
+        "ours": Contender(ours, 1, arguments, seeds),
+        "the plain loop, 1 thread": Contender(plain, 1, arguments, seeds),
+    }
+    usual = max((each["num_threads"] for each in threadpool_info()), default=1)
+    if usual > 1:
+        name_of_usual = f"the plain loop, {usual} threads"
+        contenders[name_of_usual] = Contender(plain, None, arguments, seeds[:1])
+    found = interleaved(contenders, settings.repetitions(3), warm_up=False)
+    single = contenders["the plain loop, 1 thread"].scores
+    apart = np.abs((contenders["ours"].scores - single).mean(axis=1)).max()
+    note = f"mean scores differ by {apart:.4f}"
+    for other in list(contenders)[1:]:
+        yield compared(
+            f"{name}, {len(seeds)} seeds, k = {text_of(sizes)}",
+            found["ours"],
+            other,
+            found[other],
+            target=TARGETS.get(name),
+            note=note,
+        )
 
 
-def row(name, size, seconds, apart):
-    own = seconds["ours"]
-    others = [
-        f"{1e3 * value:.0f} ms ({value / own:.1f}x)" for value in list(seconds.values())
-    ]
-    return [name, str(size), f"{1e3 * own:.1f} ms", *others[1:], f"{apart:.4f}"]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument(
-        "--one-thread", action="store_true", help="leave out the default threads"
-    )
-    options = parser.parse_args()
-    if options.one_thread:
-        CONTENDERS.pop("plain, default")
-    warnings.simplefilter("ignore", ConvergenceWarning)
-    folder = data_folder()
-    if folder is None:
-        raise SystemExit("no data: set UFSELECT_DATA to the folder of the .mat files")
-    rows = []
-    for name in options.sets.split(","):
-        data = read_labelled(folder / f"{name}.mat")
-        totals = dict.fromkeys(CONTENDERS, 0.0)
-        most = 0.0
-        for size in SIZES:
-            seconds, apart = compare(data, size, range(options.seeds), options.repeats)
-            totals = {key: totals[key] + seconds[key] for key in totals}
-            most = max(most, apart)
-            rows.append(row(name, size, seconds, apart))
-            print("  " + "  ".join(rows[-1]), flush=True)
-        rows.append(row(name, "all", totals, most))
-    print(
-        f"\n{options.seeds} seeds, time per seed; in brackets, times as long as ours\n"
-    )
-    print(text_table(["data", "k", *CONTENDERS, "mean score apart"], rows))
+def measure(settings: Settings) -> Iterator[Row]:
+    """Yield one or two rows for every data set."""
+    for name in settings.names_of_sets(SETS, quick=("lymphoma", "ORL")):
+        yield from rows_of(name, settings)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except ValueError as error:
-        raise SystemExit(str(error)) from None
+    run_alone(__file__)

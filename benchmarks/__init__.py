@@ -1,0 +1,1 @@
+"""What ufselect costs and what it is worth: `python -m benchmarks --list`."""

@@ -1,0 +1,72 @@
+"""The benchmarks of this folder, found without a list of them.
+
+A benchmark is a file that begins with its question. With a function
+``measure(settings)`` that yields rows, the runner measures it; without, it is a script
+that prints its own tables. ``DURATION`` says roughly how long it takes on two cores.
+"""
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A file that asks a question."""
+
+    path: Path
+    question: str
+    duration: str
+    measured: bool
+
+    @property
+    def name(self) -> str:
+        """What to call it by."""
+        return self.path.stem
+
+
+def find_benchmarks(folder: Path = FOLDER) -> dict[str, Benchmark]:
+    """Return the files that begin with a question, without importing them."""
+    found = (read_benchmark(path) for path in sorted(folder.glob("*.py")))
+    return {each.name: each for each in found if each.question.endswith("?")}
+
+
+def read_benchmark(path: Path) -> Benchmark:
+    """Return what a file says of itself."""
+    tree = ast.parse(path.read_text("utf-8"))
+    # A question may take two lines; a blank one ends it.
+    question = " ".join((ast.get_docstring(tree) or "").split("\n\n")[0].split())
+    duration, measured = "", False
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            measured |= node.name == "measure"
+        elif isinstance(node, ast.Assign) and "DURATION" in map(
+            ast.unparse, node.targets
+        ):
+            duration = ast.literal_eval(node.value)
+    return Benchmark(path, question, duration, measured)
+
+
+def listing(benchmarks: Sequence[Benchmark]) -> str:
+    """Return names, questions and durations."""
+    rows = [[each.name, each.duration, each.question] for each in benchmarks]
+    widths = [max(len(row[place]) for row in rows) for place in (0, 1)]
+    return "\n".join(
+        f"{name.ljust(widths[0])}  {duration.ljust(widths[1])}  {question}".rstrip()
+        for name, duration, question in rows
+    )
+
+
+def chosen(names: Sequence[str], known: dict[str, Benchmark]) -> list[Benchmark]:
+    """Return the benchmarks of these names, or all that can be measured."""
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise ValueError(
+            f"{unknown[0]!r} is no benchmark; use one of {', '.join(known)}."
+        )
+    return [known[name] for name in names] or [
+        each for each in known.values() if each.measured
+    ]

@@ -1,0 +1,76 @@
+"""Is a fit of SCFS with a given number of clusters within twice ten runs of k-means?
+
+``SCFS(n_clusters=c).fit`` with everything else at its default, its start included,
+against ``KMeans(n_clusters=c, n_init=10)`` on the same matrix; c is the number of
+classes. The limit is the time of the products that no exact solver avoids, at the speed
+of BLAS measured just before: the smaller Gram matrix (half of it, by symmetry), and
+in every iteration one product of X X' with as many columns as there are clusters.
+
+    python -m benchmarks scfs_against_k_means
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from machine import product_speed
+from measuring import interleaved
+from outcomes import Row, compared
+from running import run_alone
+from settings import Settings, find_set
+from sklearn.cluster import KMeans
+
+from ufselect import SCFS
+from ufselect.data import read_labelled
+
+DURATION = "3 minutes"
+SETS = ("Isolet", "COIL20", "ORL", "Prostate-GE", "lymphoma", "BASEHOCK")
+TARGET = 2.0
+
+
+def unavoidable_operations(X: Any, n_clusters: int, n_iterations: int) -> float:
+    """Return the additions and multiplications of the products.
+
+    Per cluster and iteration, the product is formed either with a known ``X X'`` or
+    with X twice. That of a sparse X counts only what is stored, and no Gram matrix.
+    """
+    n, p = X.shape
+    stored = X.nnz if sp.issparse(X) else n * p
+    once = 0 if sp.issparse(X) else n * p * min(n, p)
+    return once + n_iterations * n_clusters * min(2 * n * n, 4 * stored)
+
+
+def measure(settings: Settings) -> Iterator[Row]:
+    """Yield a row for every data set."""
+    for name in settings.names_of_sets(SETS, quick=("ORL", "lymphoma")):
+        data = read_labelled(find_set(name))
+        yield row_of(name, data.table, len(np.unique(data.classes)), settings)
+
+
+def row_of(name: str, X: Any, c: int, settings: Settings) -> Row:
+    """Return both times on one data set, and the limit."""
+    iterations: list[int] = []
+
+    def fit(seed: int) -> None:
+        iterations.append(SCFS(n_clusters=c, random_state=seed).fit(X).n_iter_)
+
+    def cluster(seed: int) -> None:
+        KMeans(c, n_init=10, random_state=seed).fit(X)
+
+    functions = {"SCFS": fit, "KMeans": cluster}
+    found = interleaved(functions, settings.repetitions(7))
+    usual = int(np.median(iterations))
+    return compared(
+        f"{name}, {X.shape[0]} x {X.shape[1]}, c = {c}",
+        found["SCFS"],
+        f"KMeans({c}, n_init=10)",
+        found["KMeans"],
+        target=TARGET,
+        limit=unavoidable_operations(X, c, usual) / product_speed(),
+        note=f"{usual} iterations",
+    )
+
+
+if __name__ == "__main__":
+    run_alone(__file__)
