@@ -65,15 +65,24 @@ def selector(path=None, **parameters):
 @pytest.mark.filterwarnings("ignore:SCFS stopped after")
 class TestGoingOn:
     @pytest.mark.parametrize("n_states", [1, 3])
-    @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array, on_dask])
+    @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
     def test_it_ends_where_a_fit_without_interruption_does(
         self, X, n_states, convert, tmp_path
     ):
-        path = tmp_path / "fit.npz"
-        whole = selector().fit(convert(X))
+        self.check(convert(X), tmp_path / "fit.npz", n_states)
 
-        interrupted(lambda: selector(path).fit(convert(X)), n_states)
-        rest = selector(path).fit(convert(X))
+    def test_so_it_does_on_dask(self, tmp_path):
+        X = np.random.default_rng(0).normal(size=(90, 20))
+        X[:45, :6] += 1.5
+
+        with pytest.importorskip("dask").config.set(scheduler="synchronous"):
+            self.check(on_dask(X), tmp_path / "fit.npz", 1, max_iter=7)
+
+    def check(self, X, path, n_states, **parameters):
+        whole = selector(**parameters).fit(X)
+
+        interrupted(lambda: selector(path, **parameters).fit(X), n_states)
+        rest = selector(path, **parameters).fit(X)
 
         np.testing.assert_array_equal(rest.order_, whole.order_)
         np.testing.assert_allclose(rest.scores_, whole.scores_, rtol=1e-9)

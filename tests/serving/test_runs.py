@@ -75,7 +75,7 @@ print('{}')
 
     assert told["progress"] == {"doing": "it", "seconds": 1}
     assert told["notes"] == ["a note"]
-    assert told["files"] == {"ranking.csv": "genes-ranking.csv"}
+    assert told["files"] == {"ranking.csv": "genes.ranking.csv"}
     assert (found.folder / "result.json").read_text() == "{}\n"
 
 
