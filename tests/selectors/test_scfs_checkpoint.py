@@ -78,6 +78,18 @@ class TestGoingOn:
         with pytest.importorskip("dask").config.set(scheduler="synchronous"):
             self.check(on_dask(X), tmp_path / "fit.npz", 1, max_iter=7)
 
+    def test_it_goes_on_where_the_same_data_are_cut_otherwise(self, tmp_path):
+        X, path = np.random.default_rng(0).normal(size=(90, 20)), tmp_path / "fit.npz"
+        X[:45, :6] += 1.5
+        whole = selector(max_iter=7).fit(X)
+
+        interrupted(lambda: selector(path, max_iter=7).fit(X), 1)
+        with pytest.importorskip("dask").config.set(scheduler="synchronous"):
+            rest = selector(path, max_iter=7).fit(on_dask(X))
+
+        assert not path.exists()
+        np.testing.assert_array_equal(rest.order_, whole.order_)
+
     def check(self, X, path, n_states, **parameters):
         whole = selector(**parameters).fit(X)
 
@@ -105,7 +117,7 @@ class TestGoingOn:
 
         assert list(tmp_path.iterdir()) == []
 
-    @pytest.mark.parametrize("changed", ["X", "alpha", "init"])
+    @pytest.mark.parametrize("changed", ["X", "alpha", "init", "random_state"])
     def test_another_fit_does_not_go_on_from_it(self, X, changed, tmp_path):
         path = tmp_path / "fit.npz"
         interrupted(lambda: selector(path).fit(X), 1)
@@ -113,9 +125,8 @@ class TestGoingOn:
         if changed == "X":
             X[0, 0] += 1
         else:
-            other.set_params(
-                **{"alpha": {"alpha": 1.0}, "init": {"init": "random"}}[changed]
-            )
+            values = {"alpha": 1.0, "init": "random", "random_state": 1}
+            other.set_params(**{changed: values[changed]})
 
         with pytest.raises(ValueError, match="belongs to another fit"):
             other.fit(X)

@@ -56,16 +56,8 @@ ATTEMPTS, LOWERED = 4, 10
 # Below this many multiplications a product is too short to share between threads.
 SHORT_PRODUCT = 5_000_000
 
-# Parameters on which the result of a fit does not depend, or not from its state on.
-NOT_OF_THE_FIT = {
-    *(
-        "n_features_to_select",
-        "random_state",
-        "checkpoint",
-        "working_memory",
-        "verbose",
-    ),
-}
+# Parameters on which the result of a fit does not depend.
+NOT_OF_THE_FIT = {"n_features_to_select", "checkpoint", "working_memory", "verbose"}
 
 # The paper solver never reaches zero; a prediction this small is rounding.
 ROUNDING = 1e-12
@@ -467,7 +459,10 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             if name not in NOT_OF_THE_FIT
         }
         start = settings.pop("init")
-        inputs = [data.shape, *summary, sorted(settings.items()), start]
+        if isinstance(self.random_state, np.random.RandomState):
+            # Where it was drawn from last time is not known.
+            settings.pop("random_state")
+        inputs = [data.shape, *_marks(summary), sorted(settings.items()), start]
         return Checkpoint(Path(self.checkpoint), inputs)
 
     def _preparation(self, data: DataMatrix, summary: ColumnSummary) -> Kind:
@@ -512,6 +507,16 @@ class _Attempt(NamedTuple):
     random: np.random.RandomState
     progress: FitProgress
     place: Checkpoint | None
+
+
+def _marks(summary: ColumnSummary) -> list[Float]:
+    """Return what tells one X from another, however its rows were added up."""
+    spread = summary.maximum - summary.minimum
+    unit = np.where(spread > 0, spread, 1.0)
+    shares = (summary.mean - summary.minimum) / unit, summary.deviation / unit
+    # Zeros have no sign here.
+    rounded = [np.abs(np.round(share, 6)) for share in shares]
+    return [summary.minimum, summary.maximum, *rounded]
 
 
 def _writer(place: Checkpoint | None, beta: float) -> Keep | None:

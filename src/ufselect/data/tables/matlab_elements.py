@@ -12,7 +12,7 @@ from ufselect.data.tables.table import TableError
 
 HEADER = 128
 BYTE_ORDERS = {b"IM": "<", b"MI": ">"}
-MATRIX, COMPRESSED = 14, 15
+MATRIX = 14
 # 8, 10 and 11 are reserved.
 DATA = {1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18}
 
