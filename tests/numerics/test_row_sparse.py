@@ -11,9 +11,8 @@ from ufselect.numerics.row_sparse import (
     RowSparseRegression,
     duality_gap,
     largest_penalty,
-    row_norms,
-    shrink_rows,
 )
+from ufselect.numerics.rows import row_norms, shrink_rows
 from ufselect.numerics.working_set import (
     TallWorkingSet,
     Target,
@@ -333,7 +332,7 @@ class TestForm:
         assert forms == ["first-order", "primal"]
 
     def test_few_features_share_one_gram_matrix(self):
-        tall, wide = as_matrix(np.ones((9, 3))), as_matrix(np.ones((3, 9)))
+        tall, wide = as_matrix(np.ones((9, 3))), as_matrix(np.ones((3, 10)))
 
         assert isinstance(working_set(tall, 2), TallWorkingSet)
         assert not isinstance(working_set(wide, 2), TallWorkingSet)

@@ -15,7 +15,8 @@ from numerics.naive import (
 from ufselect.matrix import as_matrix
 from ufselect.numerics import scfs_exact
 from ufselect.numerics.preparation import Prepared
-from ufselect.numerics.row_sparse import duality_gap, largest_penalty, row_norms
+from ufselect.numerics.row_sparse import duality_gap, largest_penalty
+from ufselect.numerics.rows import row_norms
 from ufselect.numerics.scfs_exact import (
     ExactProblem,
     cluster_only,

@@ -23,6 +23,7 @@ from ufselect.numerics.soft_clustering import (
     ALIVE,
     Segment,
     best_step,
+    good_step,
     indicator,
     memberships_of,
     refine_partition,
@@ -81,6 +82,32 @@ class Problem:
 
     def value(self, memberships, alpha):
         return partition_objective(self.kernel, memberships, self.fitted, alpha)
+
+
+class Linear:
+    """A regression whose prediction is linear in its target, and its own response."""
+
+    def __init__(self, X, seed=0):
+        weights = np.random.default_rng(seed).random(X.shape[1])
+        self.matrix = np.linalg.inv(X.T @ X + np.diag(1 / weights))
+        self.X, self.hat = X, X @ self.matrix @ X.T
+
+    def feature_response(self, penalty):
+        return self
+
+    sample_response = feature_response
+
+    def coef(self, cross):
+        return self.matrix @ cross
+
+    def fitted(self, values):
+        return self.hat @ values
+
+    def value(self, kernel, memberships, alpha):
+        """Return the function whose last term is ``tr(C) - <G, H G>``."""
+        G = indicator_of(memberships)
+        last = np.sum(G**2) - np.sum(G * (self.hat @ G))
+        return partition_objective(kernel, memberships, 0.0, 0.0) + alpha * last
 
 
 def beside_kernel(X, memberships):
@@ -298,6 +325,86 @@ class TestProposal:
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
+class TestFollowing:
+    """T is what a linear regression predicts, wherever the partition goes."""
+
+    def following(self, kind):
+        problem = Problem()
+        partition, regression = problem.partition(kind), Linear(problem.X)
+        assert partition.follow(regression, 1.0) is regression
+        return problem, partition, regression
+
+    @pytest.mark.parametrize("alpha", [0.0, 2.0, 1e4])
+    def test_the_segment_is_the_function_along_the_line(self, kind, alpha):
+        problem, partition, regression = self.following(kind)
+        steps = np.array([0.0, 1e-3, 0.25, 0.7, 1.0])
+
+        sums = partition.sums
+        change = partition.propose(slope_at(sums, alpha), 1e-2)
+        partition.move(1.0)
+        direction = partition.memberships - problem.memberships
+        found = Segment(sums, change, alpha)(steps) + np.trace(problem.kernel)
+        expected = [
+            regression.value(problem.kernel, problem.memberships + t * direction, alpha)
+            for t in steps
+        ]
+
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+    @pytest.mark.parametrize("step", [0.0, 0.4])
+    def test_the_slope_is_that_of_the_function(self, kind, step):
+        problem, partition, regression = self.following(kind)
+        start, tiny = problem.memberships, 1e-6
+
+        _, there, _ = self.following(kind)
+        there.propose(slope_at(there.sums, 2.0), 0.1)
+        there.move(1.0)
+        direction = there.memberships - start
+        change = partition.propose(slope_at(partition.sums, 2.0), 0.1)
+        partition.move(step)
+        found = slope_at(partition.sums, 2.0).along(change, step)
+        values = [
+            regression.value(problem.kernel, start + t * direction, 2.0)
+            for t in (step - tiny, step + tiny)
+        ]
+
+        assert found == pytest.approx((values[1] - values[0]) / (2 * tiny), rel=1e-5)
+
+    def test_sums_follow_the_moves(self, kind):
+        problem, partition, regression = self.following(kind)
+
+        for step in (0.3, 1.0, 0.7):
+            partition.propose(slope_at(partition.sums, 1.0), 0.1)
+            partition.move(step)
+        afresh = problem.partition("kernel", partition.memberships)
+        afresh.follow(regression, 1.0)
+
+        for found, expected in zip(partition.sums, afresh.sums, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+    def test_refining_never_rises(self, kind):
+        problem, partition, regression = self.following(kind)
+        value, length = np.inf, 1.0
+
+        for _ in range(15):
+            length = refine_partition(
+                partition, 1e3, length=length, max_steps=1, tol=0.0
+            )
+            previous = value
+            value = regression.value(problem.kernel, partition.memberships, 1e3)
+
+            assert value <= previous * (1 + 1e-12)
+
+    def test_a_fixed_aim_ends_it(self, kind):
+        problem, partition, _ = self.following(kind)
+
+        partition.aim(problem.regression)
+        fixed = problem.partition(kind).sums
+
+        for found, expected in zip(partition.sums, fixed, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 class TestBestStep:
     @settings(deadline=None)
     @given(st.lists(st.floats(-10, 10), min_size=1, max_size=6))
@@ -317,6 +424,16 @@ class TestBestStep:
         gain = parabola(0.0) - parabola(best_step(parabola))
 
         assert gain >= 0.75 * parabola(0.0)
+
+    def test_a_full_step_that_gains_is_good_enough(self):
+        def parabola(t):
+            return (t - 0.55) ** 2
+
+        assert good_step(parabola) == 1.0
+        assert good_step(lambda t: (t - 0.3) ** 2) == best_step(
+            lambda t: (t - 0.3) ** 2
+        )
+        assert good_step(lambda t: t) == 0.0
 
     def test_it_goes_all_the_way_when_that_is_best(self):
         assert best_step(lambda t: -t) == 1.0

@@ -12,7 +12,8 @@ from ufselect.numerics.adaptive_graph import (
     neighbour_regulariser,
 )
 from ufselect.numerics.kernels import squared_distances_of
-from ufselect.numerics.row_sparse import largest_penalty, row_norms
+from ufselect.numerics.row_sparse import largest_penalty
+from ufselect.numerics.rows import row_norms
 from ufselect.numerics.structure_learning import (
     fit_structure,
     reweighted_regression,

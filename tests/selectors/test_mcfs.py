@@ -14,7 +14,7 @@ from ufselect import MCFS
 from ufselect.matrix import as_matrix
 from ufselect.numerics.graphs import degrees, laplacian, neighbour_graph
 from ufselect.numerics.lars import elastic_net_points
-from ufselect.numerics.row_sparse import ranked_below
+from ufselect.numerics.rows import ranked_below
 from ufselect.numerics.spectral import spectral_embedding
 from ufselect.selectors.mcfs import unit_columns
 

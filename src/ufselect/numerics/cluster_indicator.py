@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 
 from ufselect.matrix.base import Float, Index
-from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.rows import row_norms
 from ufselect.numerics.spectral import smoothest_vectors
 from ufselect.numerics.starts import crisp_memberships, with_every_cluster
 

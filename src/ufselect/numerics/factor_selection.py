@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index
 from ufselect.numerics.graphs import degrees, laplacian
 from ufselect.numerics.preparation import non_negative
-from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.rows import row_norms
 
 Multiply = Callable[[Float], Float]
 Report = Callable[[int, float], bool]

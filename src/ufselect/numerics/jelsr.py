@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 
 from ufselect.matrix.base import DataMatrix, Float
 from ufselect.numerics.reweighted import Report, ReweightedRidge, settled, slack_of
-from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.rows import row_norms
 
 
 class JelsrFit(NamedTuple):

@@ -12,7 +12,7 @@ from ufselect.numerics.reweighted import (
     settled,
     smoothed_slack_of,
 )
-from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.rows import row_norms
 
 # Keeps quotients of zeros finite, as the public code does.
 EPSILON = 2.2e-16

@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 
 from ufselect.matrix.base import Arrays, Beside, DataMatrix, Float, column_sums
+from ufselect.numerics.responses import FeatureResponse, Response
 from ufselect.numerics.row_sparse import RowSparseRegression
 from ufselect.numerics.simplex import project_rows_to_simplex
 from ufselect.numerics.soft_clustering import ALIVE, Change, Slope, Sums, indicator
 from ufselect.numerics.working_set import Target
+
+# What is aimed at is looked up anew.
+KEPT_SUMS = ("sizes", "overlap", "similarity", "agreement")
 
 
 class SoftPartition(ABC):
@@ -45,17 +49,27 @@ class SoftPartition(ABC):
     def aim(self, regression: RowSparseRegression) -> None:
         """Take what a regression predicts for T."""
 
+    @abstractmethod
+    def follow(
+        self, regression: RowSparseRegression, penalty: float
+    ) -> Response | None:
+        """Let T be what a regression with fixed slacks predicts, wherever G goes.
+
+        None, and T stays as it is, where that is too much work.
+        """
+
     def state(self) -> dict[str, Float]:
         """Return all that is needed to go on from here."""
         own = self._state()
-        return own | {
-            f"sums_{name}": each for name, each in self.sums._asdict().items()
-        }
+        return own | {f"sums_{name}": getattr(self.sums, name) for name in KEPT_SUMS}
 
     def restore(self, state: dict[str, Float]) -> None:
         """Go on from where a partition of the same samples was."""
         self._restore(state)
-        self.sums = Sums(*(state[f"sums_{name}"] for name in Sums._fields))
+        sizes, overlap, similarity, agreement = (
+            state[f"sums_{name}"] for name in KEPT_SUMS
+        )
+        self.sums = Sums(sizes, overlap, similarity, agreement)
 
     @abstractmethod
     def _state(self) -> dict[str, Float]:
@@ -114,6 +128,7 @@ class KernelPartition(SoftPartition):
         self._product = kernel @ memberships
         self._fitted: Float = np.zeros_like(memberships)
         self._direction: Float = np.zeros_like(memberships)
+        self._response: Response | None = None
         self.sums = Sums(
             column_sums(memberships),
             memberships.T @ memberships,
@@ -137,10 +152,24 @@ class KernelPartition(SoftPartition):
 
     def aim(self, regression: RowSparseRegression) -> None:
         """Take what a regression predicts for T."""
-        self._fitted = regression.fitted()
+        self._fitted, self._response = regression.fitted(), None
         self.explained = float(np.vdot(self._fitted, self._fitted))
+        self._agree()
+
+    def follow(
+        self, regression: RowSparseRegression, penalty: float
+    ) -> Response | None:
+        """Let T be what a regression with fixed slacks predicts, wherever G goes."""
+        self._response = regression.sample_response(penalty)
+        if self._response is not None:
+            self._fitted = self._response.fitted(self.memberships)
+            self._agree()
+        return self._response
+
+    def _agree(self) -> None:
         agreement = np.einsum("ij,ij->j", self.memberships, self._fitted)
-        self.sums = self.sums._replace(agreement=agreement)
+        follows = self._response is not None
+        self.sums = self.sums._replace(agreement=agreement, follows=follows)
 
     def _propose(self, slope: Slope, length: float) -> Change:
         gradient = self._product @ slope.of_product
@@ -163,6 +192,10 @@ class KernelPartition(SoftPartition):
     def _change(self) -> Change:
         memberships, direction = self.memberships, self._direction
         self._moved = self._kernel @ direction
+        response = np.zeros(direction.shape[1])
+        if self._response is not None:
+            self._fitted_moved = self._response.fitted(direction)
+            response = np.einsum("ij,ij->j", direction, self._fitted_moved)
         self._last = Change(
             column_sums(direction),
             memberships.T @ direction,
@@ -170,6 +203,7 @@ class KernelPartition(SoftPartition):
             memberships.T @ self._moved,
             direction.T @ self._moved,
             np.einsum("ij,ij->j", direction, self._fitted),
+            response,
         )
         return self._last
 
@@ -177,6 +211,8 @@ class KernelPartition(SoftPartition):
         """Go so far along what was proposed last."""
         self._memberships += step * self._direction
         self._product += step * self._moved
+        if self._response is not None:
+            self._fitted = self._fitted + step * self._fitted_moved
         self.sums = self.sums.moved(self._last, step)
 
 
@@ -204,6 +240,7 @@ class RowPartition(SoftPartition):
         agreement = np.zeros_like(sizes)
         self.sums = Sums(sizes, overlap, self.image.T @ self.image, agreement)
         self._coef: Float = np.zeros_like(self.image)
+        self._response: FeatureResponse | None = None
         self._pending = 0.0
 
     def target(self, intercept: bool, *, values: bool) -> Target:
@@ -224,14 +261,33 @@ class RowPartition(SoftPartition):
 
     def aim(self, regression: RowSparseRegression) -> None:
         """Take what a regression predicts for T."""
-        self._coef, self.explained = regression.full_coef(), regression.explained()
-        self.sums = self.sums._replace(
-            agreement=self._agreement(self.image, self.sums.sizes)
-        )
+        self._coef, self._response = regression.full_coef(), None
+        self.explained = regression.explained()
+        self._agree()
 
-    def _agreement(self, image: Float, sizes: Float) -> Float:
-        shared = np.einsum("ij,ij->j", image, self._coef)
-        return shared + sizes * (self._offset @ self._coef)
+    def follow(
+        self, regression: RowSparseRegression, penalty: float
+    ) -> Response | None:
+        """Let T be what a regression with fixed slacks predicts, wherever G goes."""
+        self._response = regression.feature_response(penalty)
+        if self._response is not None:
+            cross = self._shifted(self.image, self.sums.sizes)
+            self._coef = self._response.coef(cross)
+            self._agree()
+        return self._response
+
+    def _agree(self) -> None:
+        agreement = self._agreement(self.image, self.sums.sizes, self._coef)
+        follows = self._response is not None
+        self.sums = self.sums._replace(agreement=agreement, follows=follows)
+
+    def _shifted(self, image: Float, sizes: Float) -> Float:
+        """Return ``X'P`` for the X of the regression."""
+        return image + np.outer(self._offset, sizes)
+
+    def _agreement(self, image: Float, sizes: Float, coef: Float) -> Float:
+        shared = np.einsum("ij,ij->j", image, coef)
+        return shared + sizes * (self._offset @ coef)
 
     def _propose(self, slope: Slope, length: float) -> Change:
         factor = self.image @ slope.of_product - self._coef * slope.of_fitted
@@ -268,13 +324,18 @@ class RowPartition(SoftPartition):
         self, moved: Float, sizes: Float, overlap: Float, square: Float
     ) -> Change:
         self._moved = moved
+        response = np.zeros_like(sizes)
+        if self._response is not None:
+            self._coef_moved = self._response.coef(self._shifted(moved, sizes))
+            response = self._agreement(moved, sizes, self._coef_moved)
         self._last = Change(
             sizes,
             overlap,
             square,
             self.image.T @ moved,
             moved.T @ moved,
-            self._agreement(moved, sizes),
+            self._agreement(moved, sizes, self._coef),
+            response,
         )
         return self._last
 
@@ -282,6 +343,8 @@ class RowPartition(SoftPartition):
         """Go so far along what was proposed last; the rows follow in the next pass."""
         self._pending = step
         self.image = self.image + step * self._moved
+        if self._response is not None:
+            self._coef = self._coef + step * self._coef_moved
         self.sums = self.sums.moved(self._last, step)
 
     @property

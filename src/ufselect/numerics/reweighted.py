@@ -15,7 +15,7 @@ from ufselect.numerics.ridge import (
     ridge_through_samples,
     solve_identity_plus,
 )
-from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.rows import row_norms
 
 Report = Callable[[int, float], bool]
 

@@ -271,7 +271,7 @@ class RowMaxRegression:
                 break
             descent = Descent(problem, self.set.coef, penalty, self.curvature)
             self._descend(descent)
-            self.set.coef = descent.coef
+            self.set.place(descent.coef)
             self._look(penalty)
             gap = descent.gap_at(float(self.proximity.max()))
             if gap <= self.tol:

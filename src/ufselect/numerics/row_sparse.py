@@ -3,8 +3,8 @@
 A multi-task group lasso: each feature has one row of W, and whole rows become zero.
 A feature may stay at zero while ``2 |x_i'(Y - XW)| <= penalty``, so that the problem
 is solved on a small working set of features and the rest is only looked at. On the
-set, reweighted ridge steps (fast at first) alternate with accelerated proximal
-gradient steps (true zeros, fast at the end).
+set, Newton steps (fast) alternate with proximal gradient steps (which alone make rows
+zero, or no longer so).
 """
 
 from typing import NamedTuple
@@ -12,13 +12,26 @@ from typing import NamedTuple
 import numpy as np
 
 from ufselect.matrix.base import DataMatrix, Float
-from ufselect.numerics.working_set import Form, LeastSquares, Target, working_set
+from ufselect.numerics.responses import FeatureResponse, Response, SampleResponse
+from ufselect.numerics.row_newton import newton_step
+from ufselect.numerics.rows import row_norms, shrink_rows
+from ufselect.numerics.working_set import (
+    Form,
+    LeastSquares,
+    Point,
+    PrimalLeastSquares,
+    Target,
+    working_set,
+)
 
 # The least number of features that may enter the working set at once.
-GROWTH = 100
+GROWTH = 200
 
-# Reweighted steps gain less than gradient steps once the set has settled.
-REWEIGHTED_ROUNDS = 5
+# Conjugate gradient steps for a Newton step: while the target moves, and at the end.
+ROUGH_PRODUCTS, FINE_PRODUCTS = 4, 30
+
+# Gradient steps around a Newton step, and where there is none.
+FEW_GRADIENTS, MANY_GRADIENTS = 1, 10
 
 
 class RowSparseSolution(NamedTuple):
@@ -33,36 +46,6 @@ class RowSparseSolution(NamedTuple):
     error: float
     proximity: Float
     gap: float
-
-
-def row_norms(matrix: Float) -> Float:
-    """Return the Euclidean norm of each row."""
-    return np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
-
-
-def shrink_rows(matrix: Float, amount: float) -> Float:
-    """Shorten each row by amount; a shorter row becomes zero."""
-    norms = row_norms(matrix)
-    factors = np.zeros_like(norms)
-    np.divide(norms - amount, norms, out=factors, where=norms > amount)
-    return matrix * factors[:, np.newaxis]
-
-
-def ranked_below(sizes: Float, nearness: Float) -> Float:
-    """Return sizes in which zeros are ranked, below all others, by their nearness.
-
-    A nearness of one or more lies just below the smallest size.
-
-    Examples
-    --------
-    >>> ranked_below(np.array([2.0, 0.0, 4.0, 0.0]), np.array([1.0, 0.5, 1.0, 0.0]))
-    array([2.   , 0.999, 4.   , 0.   ])
-    """
-    inside = sizes > 0
-    if not inside.any():
-        return nearness
-    outside = 0.999 * sizes[inside].min() * np.minimum(nearness, 1.0)
-    return np.where(inside, sizes, outside)
 
 
 def largest_penalty(matrix: DataMatrix, target: Float) -> float:
@@ -142,16 +125,45 @@ class RowSparseRegression:
             solution = self._solution(penalty)
             if solution.gap <= tol:
                 return solution
-            grown = self._admit(solution.proximity)
-            reweight = grown or effort <= REWEIGHTED_ROUNDS
-            self._descend(penalty, accelerated=10 * effort, reweight=reweight)
+            self._admit(solution.proximity)
+            n_products = min(2 * ROUGH_PRODUCTS * effort, FINE_PRODUCTS)
+            self._descend(penalty, n_products, effort)
         return self._solution(penalty)
 
     def improve(self, target: Target, penalty: float) -> None:
         """Lower the objective a little at little cost."""
         self._set.set_target(target)
-        self._admit(2 * row_norms(self._set.correlation()) / penalty)
-        self._descend(penalty, accelerated=10, reweight=True)
+        # The first features that enter show which others have to.
+        for _ in range(1 if len(self._set.index) else 2):
+            self._admit(2 * row_norms(self._set.correlation()) / penalty)
+            self._descend(penalty, ROUGH_PRODUCTS)
+
+    def feature_response(self, penalty: float) -> FeatureResponse | None:
+        """Return the ridge regression that touches the objective at the present W.
+
+        As ``|w| <= |w|^2 / (2 |v|) + |v| / 2``, equal for w = v, its own objective lies
+        nowhere below. None where it is too much work, or W = 0.
+        """
+        members, problem = self._set, self._set.problem
+        if not isinstance(problem, PrimalLeastSquares) or not members.coef.any():
+            return None
+        slack = 2 * row_norms(members.coef) / penalty
+        return FeatureResponse(members.matrix, members.index, problem.gram, slack)
+
+    def sample_response(self, penalty: float) -> Response | None:
+        """Return the same, where an n x n matrix is affordable."""
+        members = self._set
+        if not members.coef.any():
+            return None
+        if 2 * len(members.index) <= members.matrix.shape[0]:
+            return self.feature_response(penalty)
+        slack = 2 * row_norms(members.coef) / penalty
+        return SampleResponse(members.matrix.take(members.index), slack)
+
+    def follow(self, response: Response, target: Target) -> None:
+        """Go to where a response leads."""
+        self._set.set_target(target)
+        self._set.place(response.rows(target))
 
     def full_coef(self) -> Float:
         """Return W, with a row for every feature."""
@@ -181,7 +193,7 @@ class RowSparseRegression:
         index = state["index"].astype(np.intp)
         if len(index):
             self._set.admit(index)
-        self._set.coef = state["coef"]
+        self._set.place(state["coef"])
         self._curvature = float(state["curvature"])
 
     def _solution(self, penalty: float) -> RowSparseSolution:
@@ -192,13 +204,13 @@ class RowSparseRegression:
         error = squared_error(squared, overlaps)
         return RowSparseSolution(self._set.full_coef(), error, proximity, gap)
 
-    def _admit(self, proximity: Float) -> bool:
+    def _admit(self, proximity: Float) -> None:
         """Let the features that violate optimality most into the working set."""
         outside = proximity > 1.0
         outside[self._set.index] = False
         entering = np.flatnonzero(outside)
         if len(entering) == 0:
-            return False
+            return
         room = max(GROWTH, len(self._set.index) // 2)
         if len(entering) > room:
             strongest = np.argsort(-proximity[entering], kind="stable")[:room]
@@ -206,51 +218,52 @@ class RowSparseRegression:
         self._set.admit(entering)
         assert self._set.problem is not None
         self._curvature = self._set.problem.curvature()
-        return True
 
-    def _descend(self, penalty: float, accelerated: int, reweight: bool) -> None:
+    def _descend(self, penalty: float, n_products: int, effort: int = 1) -> None:
         """Move the coefficients of the working set; the objective never rises."""
-        problem, start = self._set.problem, self._set.coef
+        problem = self._set.problem
         if problem is None:
             return
-        coef = accelerated_descent(problem, start, penalty, self._curvature, 3)
-        for _ in range(2 * reweight):
-            slack = 2 * row_norms(coef) / penalty
-            reweighted = problem.reweighted(slack) if slack.any() else None
-            if reweighted is None:
-                break
-            coef = reweighted
-        coef = accelerated_descent(problem, coef, penalty, self._curvature, accelerated)
-        before = objective(problem, start, penalty)
-        after = objective(problem, coef, penalty)
-        if after <= before:
-            self._set.coef = coef
-        elif after - before > 1e-10 * problem.squared_target:
+        n_steps = effort * (FEW_GRADIENTS if problem.factors else MANY_GRADIENTS)
+        point = self._gradient_steps(self._set.point, penalty, n_steps)
+        point = newton_step(problem, point, penalty, n_products)
+        point = self._gradient_steps(point, penalty, n_steps)
+        self._set.place(point.coef, point)
+
+    def _gradient_steps(self, start: Point, penalty: float, n_steps: int) -> Point:
+        """Take proximal gradient steps, which alone make rows zero, or no longer so."""
+        problem = self._set.problem
+        assert problem is not None
+        end = accelerated_descent(problem, start, penalty, self._curvature, n_steps)
+        before = start.objective(problem, penalty)
+        rise = end.objective(problem, penalty) - before
+        if rise <= 0:
+            return end
+        if rise > 1e-10 * problem.squared_target:
             # Only a curvature estimated too low can make the steps overshoot.
             self._curvature *= 2
-
-
-def objective(problem: LeastSquares, coef: Float, penalty: float) -> float:
-    """Return ``|Z W - Y|^2 + penalty |W|_21``."""
-    return problem.loss(coef) + penalty * float(row_norms(coef).sum())
+        return start
 
 
 def accelerated_descent(
     problem: LeastSquares,
-    coef: Float,
+    start: Point,
     penalty: float,
     curvature: float,
     n_steps: int,
-) -> Float:
+) -> Point:
     """Take proximal gradient steps with momentum, restarted when it points uphill."""
-    ahead, momentum = coef, 1.0
+    here, ahead, momentum = start, start, 1.0
     for _ in range(n_steps):
-        step = ahead - problem.gradient(ahead) / curvature
-        new = shrink_rows(step, penalty / curvature)
-        moved = new - coef
-        if np.vdot(ahead - new, moved) > 0:
+        slope = 2 * (ahead.image - problem.cross)
+        new = problem.at(
+            shrink_rows(ahead.coef - slope / curvature, penalty / curvature)
+        )
+        moved = Point(new.coef - here.coef, new.image - here.image)
+        if np.vdot(ahead.coef - new.coef, moved.coef) > 0:
             momentum = 1.0
         following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        ahead = new + ((momentum - 1) / following) * moved
-        coef, momentum = new, following
-    return coef
+        share = (momentum - 1) / following
+        ahead = Point(new.coef + share * moved.coef, new.image + share * moved.image)
+        here, momentum = new, following
+    return here

@@ -17,7 +17,8 @@ import numpy as np
 from ufselect.matrix.base import Beside, DataMatrix, Float
 from ufselect.numerics.partitions import KernelPartition, RowPartition, SoftPartition
 from ufselect.numerics.preparation import Prepared
-from ufselect.numerics.row_sparse import RowSparseRegression, row_norms
+from ufselect.numerics.row_sparse import RowSparseRegression
+from ufselect.numerics.rows import row_norms
 from ufselect.numerics.soft_clustering import refine_partition, self_expression
 from ufselect.numerics.starts import (
     LARGEST_SAMPLE,
@@ -32,7 +33,7 @@ Report = Callable[[int, float], bool]
 State = dict[str, Float]
 Keep = Callable[[State], None]
 
-PARTITION_STEPS = 10
+PARTITION_STEPS = 15
 
 # Iterations from one state that is kept to the next.
 KEEP_EVERY = 5
@@ -213,6 +214,7 @@ def fit_exact(
     for iteration in range(len(history), max_iter):
         regression.improve(partition.target(intercept, values=values), penalty)
         partition.aim(regression)
+        response = partition.follow(regression, penalty)
         length = refine_partition(
             partition,
             alpha,
@@ -220,6 +222,9 @@ def fit_exact(
             max_steps=PARTITION_STEPS,
             tol=0.01 * tol * total,
         )
+        if response is not None:
+            regression.follow(response, partition.target(intercept, values=values))
+            partition.aim(regression)
         history.append(objective())
         fell = history[-2] - history[-1] if iteration else np.inf
         converged = fell < tol * history[-1]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ufselect.matrix.base import DataMatrix, Float
 from ufselect.numerics.reweighted import ReweightedRidge
-from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.rows import row_norms
 from ufselect.numerics.scfs_exact import Products, Report
 
 # Keeps the reweighting of a zero row finite; the paper's epsilon. Rows of W that are

@@ -15,8 +15,8 @@ from ufselect.numerics.row_sparse import (
     RowSparseRegression,
     RowSparseSolution,
     largest_penalty,
-    row_norms,
 )
+from ufselect.numerics.rows import row_norms
 from ufselect.numerics.working_set import Target
 
 Report = Callable[[int, float], bool]

@@ -8,7 +8,9 @@ matrices with ``G G'1 = 1`` and no zero column. With ``K = X X'`` the function
         = tr(K) - 2 tr(Q) + sum(Q * C) + alpha (tr(C) - 2 <G, T> + |T|^2),
     Q = G'KG,  C = G'G
 
-is minimised over P by projected gradient steps of Barzilai-Borwein length. All that
+is minimised over P by projected gradient steps of Barzilai-Borwein length. T is fixed,
+or follows G as ``T = H G``: the prediction of a ridge regression, whose own penalty
+makes the last bracket ``tr(C) - <G, H G>``. All that
 is decided on the way (how far along a segment ``P + t D``, how long the next step) is
 read off sums over the samples, of c x c numbers or fewer; only the steps themselves
 touch the rows of P, wherever these are kept.
@@ -46,12 +48,16 @@ def normalised_memberships(indicators: Float, start: Float) -> Float:
 
 
 class Sums(NamedTuple):
-    """Sums over the samples: ``P'1``, ``P'P``, ``P'KP`` and the diagonal of ``P'T``."""
+    """Sums over the samples: ``P'1``, ``P'P``, ``P'KP`` and the diagonal of ``P'T``.
+
+    Where T ``follows``, the last is the diagonal of ``P'HP``.
+    """
 
     sizes: Float
     overlap: Float
     similarity: Float
     agreement: Float
+    follows: bool = False
 
     def moved(self, change: "Change", step: float) -> "Sums":
         """Return the sums at ``P + t D``."""
@@ -59,12 +65,24 @@ class Sums(NamedTuple):
             self.sizes + step * change.sizes,
             _quadratic(self.overlap, change.overlap, change.square, step),
             _quadratic(self.similarity, change.cross, change.similarity, step),
-            self.agreement + step * change.agreement,
+            self.moved_agreement(change, step),
+            self.follows,
+        )
+
+    def moved_agreement(self, change: "Change", step: float | Float) -> Float:
+        """Return the agreement at ``P + t D``."""
+        both = 1 + self.follows
+        return self.agreement + step * (
+            both * change.agreement + step * change.response
         )
 
 
 class Change(NamedTuple):
-    """Sums along D: ``D'1, P'D, D'D, P'KD, D'KD`` and the diagonal of ``D'T``."""
+    """Sums along D: ``D'1, P'D, D'D, P'KD, D'KD`` and the diagonal of ``D'T``.
+
+    Where T follows, ``agreement`` and ``response`` are those of ``D'HP`` and ``D'HD``;
+    otherwise the response is zero.
+    """
 
     sizes: Float
     overlap: Float
@@ -72,6 +90,7 @@ class Change(NamedTuple):
     cross: Float
     similarity: Float
     agreement: Float
+    response: Float
 
 
 def _quadratic(
@@ -91,8 +110,9 @@ def self_expression(sums: Sums, total: float) -> float:
 class Slope(NamedTuple):
     """The gradient with respect to P, as ``K P A + P B - T diag(d) + 1 r'``.
 
-    With ``H = -4 KG + 2 KG C + 2 G Q + 2 alpha (G - T)``, the gradient with respect
-    to G, it is ``H / sqrt(s) - (column sums of H * G) / (2 s)``, s the cluster sizes.
+    T is ``H P`` where it follows. The gradient with respect to G is
+    ``E = -4 KG + 2 KG C + 2 G Q + 2 alpha (G - T)``, and this one is
+    ``E / sqrt(s) - (column sums of E * G) / (2 s)``, s the cluster sizes.
     """
 
     of_product: Float
@@ -107,7 +127,7 @@ class Slope(NamedTuple):
         return float(
             np.sum(product * self.of_product.T)
             + np.sum(memberships * self.of_memberships.T)
-            - change.agreement @ self.of_fitted
+            - (change.agreement + step * change.response) @ self.of_fitted
             + change.sizes @ self.of_ones
         )
 
@@ -118,7 +138,7 @@ def slope_at(sums: Sums, alpha: float) -> Slope:
     identity = np.eye(len(root))
     of_product = (2 * sums.overlap / outer - 4 * identity) / outer
     of_memberships = (2 * sums.similarity / outer + 2 * alpha * identity) / outer
-    of_fitted = 2 * alpha / root
+    of_fitted = 2 * alpha / (sums.sizes if sums.follows else root)
     columns = np.einsum("jk,kj->j", sums.similarity, of_product)
     columns += np.einsum("jk,kj->j", sums.overlap, of_memberships)
     columns -= sums.agreement * of_fitted
@@ -145,17 +165,29 @@ class Segment:
         similarity = _quadratic(sums.similarity, change.cross, change.similarity, t)
         similarity /= outer
         overlap = _quadratic(sums.overlap, change.overlap, change.square, t) / outer
-        agreement = sums.agreement + steps[:, np.newaxis] * change.agreement
+        agreement = sums.moved_agreement(change, steps[:, np.newaxis])
+        agreement /= root * root if sums.follows else 0.5 * root
         return (
             -2 * np.trace(similarity, axis1=1, axis2=2)
             + np.sum(similarity * overlap, axis=(1, 2))
             + self.alpha * np.trace(overlap, axis1=1, axis2=2)
-            - 2 * self.alpha * np.sum(agreement / root, axis=1)
+            - self.alpha * np.sum(agreement, axis=1)
         )
 
 
+_ENDS = np.array([0.0, 1.0])
 _COARSE = np.concatenate([[0.0], np.linspace(0.1, 1.0, 10)])
 _FINE = np.concatenate([[0.0], 0.5 ** np.arange(4, 30.0)])
+
+
+def good_step(segment: Callable[[Float], Float]) -> float:
+    """Return a t in [0, 1] with a value below that at t = 0, or 0 if none is found.
+
+    A full step that gains is taken: the lengths of later steps depend on it more than
+    on the last bit of gain.
+    """
+    here, there = segment(_ENDS)
+    return 1.0 if there < here else best_step(segment)
 
 
 def best_step(segment: Callable[[Float], Float]) -> float:
@@ -212,7 +244,7 @@ def refine_partition(
     for _ in range(max_steps):
         change = partition.propose(slope, length)
         segment = Segment(partition.sums, change, alpha)
-        step = best_step(segment)
+        step = good_step(segment)
         if step == 0.0:
             break
         before, after = segment(np.array([0.0, step]))

@@ -16,7 +16,7 @@ from ufselect.numerics.adaptive_graph import (
 from ufselect.numerics.graphs import laplacian
 from ufselect.numerics.kernels import squared_distances_of
 from ufselect.numerics.ridge import ridge_through_features, ridge_through_samples
-from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.rows import row_norms
 
 # As published: so many reweighted steps from equal weights in each round.
 REWEIGHTED_STEPS = 10

@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 
 from ufselect.matrix.base import Arrays, DataMatrix, Float, Index
-from ufselect.numerics.ridge import ridge_through_features, ridge_through_samples
+from ufselect.numerics.ridge import FeatureRidge, SampleRidge
+from ufselect.numerics.rows import row_norms
 
 Form = Literal["auto", "primal", "dual", "first-order", "streamed"]
 
@@ -20,8 +21,14 @@ TINY = np.finfo(np.float64).tiny
 # A Cholesky factorisation is worth about as much progress as this many gradients.
 GRADIENTS_PER_FACTORISATION = 100
 
+# As many products are formed for every factorisation.
+PRODUCTS_PER_FACTORISATION = 10
+
 # Up to this many features, X'X is made once and serves every working set.
 LARGEST_FULL_GRAM = 4096
+
+# Up to this many, it takes little memory even next to fewer samples.
+SMALL_FULL_GRAM = 2048
 
 
 def choose_form(n_samples: int, n_columns: int, n_targets: int) -> Form:
@@ -31,7 +38,10 @@ def choose_form(n_samples: int, n_columns: int, n_targets: int) -> Form:
     dual = n_samples**2 * n_columns + n_samples**3 / 3
     if min(primal, dual) > GRADIENTS_PER_FACTORISATION * gradient:
         return "first-order"
-    return "primal" if primal <= dual else "dual"
+    products = 2 * PRODUCTS_PER_FACTORISATION * n_targets * n_columns
+    if primal + products * n_columns <= dual + products * 2 * n_samples:
+        return "primal"
+    return "dual"
 
 
 class Target(NamedTuple):
@@ -61,6 +71,18 @@ class Target(NamedTuple):
         return self.values
 
 
+class Point(NamedTuple):
+    """Coefficients W and ``Z'Z W``."""
+
+    coef: Float
+    image: Float
+
+    def objective(self, problem: "LeastSquares", penalty: float) -> float:
+        """Return ``|Z W - Y|^2 + penalty |W|_21``, up to ``|Y|^2``."""
+        loss = float(np.vdot(self.coef, self.image - 2 * problem.cross))
+        return loss + penalty * float(row_norms(self.coef).sum())
+
+
 class LeastSquares(ABC):
     """``|Z W - Y|^2`` for the columns Z of a working set.
 
@@ -70,37 +92,30 @@ class LeastSquares(ABC):
     target: Target
     cross: Float
     squared_target: float
+    # Whether a ridge regression is affordable.
+    factors = True
 
     @abstractmethod
     def normal(self, coef: Float) -> Float:
         """Return ``Z'Z coef``."""
 
     @abstractmethod
-    def reweighted(self, slack: Float) -> Float | None:
-        """Return the ridge solution with these slacks, None if not affordable."""
+    def ridge(self, slack: Float) -> FeatureRidge | SampleRidge | None:
+        """Return the ridge regression with these slacks, None if there is none."""
 
-    def loss(self, coef: Float) -> float:
-        """Return the squared error."""
-        change = np.vdot(coef, self.normal(coef) - 2 * self.cross)
-        return max(self.squared_target + float(change), 0.0)
-
-    def gradient(self, coef: Float) -> Float:
-        """Return the gradient of the squared error."""
-        result = self.normal(coef)
-        result -= self.cross
-        result *= 2
-        return result
+    def at(self, coef: Float) -> Point:
+        """Return the point with these coefficients."""
+        return Point(coef, self.normal(coef))
 
     def curvature(self) -> float:
         """Return about the largest eigenvalue of ``2 Z'Z``, by power iteration."""
         # The correlations with the target lie along directions that matter, and
         # depend neither on chance nor on the order of the features.
-        vector = self.cross / max(np.linalg.norm(self.cross), TINY)
-        largest = 0.0
+        leading = np.linalg.eigh(self.cross.T @ self.cross)[1][:, -1:]
+        image = self.cross @ leading
         for _ in range(12):
-            image = self.normal(vector)
-            largest = float(np.linalg.norm(image))
-            vector = image / max(largest, TINY)
+            image = self.normal(image / max(np.linalg.norm(image), TINY))
+        largest = float(np.linalg.norm(image))
         # The iteration approaches the eigenvalue from below.
         return 2.2 * largest
 
@@ -114,17 +129,14 @@ class PrimalLeastSquares(LeastSquares):
     def normal(self, coef: Float) -> Float:
         return self.gram @ coef
 
-    def reweighted(self, slack: Float) -> Float:
-        active = np.flatnonzero(slack)
-        result = np.zeros_like(self.cross)
-        result[active] = ridge_through_features(
-            self.gram[np.ix_(active, active)], self.cross[active], slack[active]
-        )
-        return result
+    def ridge(self, slack: Float) -> FeatureRidge:
+        return FeatureRidge(self.gram, slack)
 
 
 class FirstOrderLeastSquares(LeastSquares):
     """The form that multiplies by Z and nothing else."""
+
+    factors = False
 
     def __init__(self, columns: DataMatrix) -> None:
         self.columns = columns
@@ -132,15 +144,17 @@ class FirstOrderLeastSquares(LeastSquares):
     def normal(self, coef: Float) -> Float:
         return self.columns.transpose_dot(self.columns.dot(coef))
 
-    def reweighted(self, slack: Float) -> Float | None:
+    def ridge(self, slack: Float) -> SampleRidge | None:
         return None
 
 
 class DualLeastSquares(FirstOrderLeastSquares):
     """The form that factors an n x n matrix."""
 
-    def reweighted(self, slack: Float) -> Float:
-        return ridge_through_samples(self.columns, self.target.given_values(), slack)[0]
+    factors = True
+
+    def ridge(self, slack: Float) -> SampleRidge:
+        return SampleRidge(self.columns, slack)
 
 
 class WorkingSet(ABC):
@@ -152,9 +166,28 @@ class WorkingSet(ABC):
     def __init__(self, matrix: DataMatrix, n_targets: int) -> None:
         self.matrix = matrix
         self.index: Index = np.zeros(0, dtype=np.intp)
-        self.coef: Float = np.zeros((0, n_targets))
+        empty = np.zeros((0, n_targets))
+        self._point: Point | None = Point(empty, empty)
+        self._coef: Float = empty
         self.target = Target(0.0, None, None)
         self.problem: LeastSquares | None = None
+
+    @property
+    def coef(self) -> Float:
+        """The rows of W that may differ from zero."""
+        return self._coef
+
+    @property
+    def point(self) -> Point:
+        """The same with their product, which is formed when it is asked for."""
+        if self._point is None:
+            assert self.problem is not None
+            self._point = self.problem.at(self._coef)
+        return self._point
+
+    def place(self, coef: Float, point: Point | None = None) -> None:
+        """Go on from these coefficients."""
+        self._coef, self._point = coef, point
 
     @abstractmethod
     def set_target(self, target: Target) -> None:
@@ -181,7 +214,7 @@ class WorkingSet(ABC):
         staying = np.flatnonzero(self.coef.any(axis=1))
         self.index = np.concatenate([self.index[staying], entering])
         fresh = np.zeros((len(entering), self.coef.shape[1]))
-        self.coef = np.concatenate([self.coef[staying], fresh])
+        self.place(np.concatenate([self.coef[staying], fresh]))
         self.problem = self._restrict(staying)
 
     def full_coef(self) -> Float:
@@ -207,8 +240,8 @@ class GramWorkingSet(WorkingSet):
     def overlaps(self) -> tuple[float, float]:
         if self.problem is None:
             return 0.0, 0.0
-        explained = np.vdot(self.coef, self.problem.normal(self.coef))
-        return float(np.vdot(self.coef, self.problem.cross)), float(explained)
+        explained = float(np.vdot(*self.point))
+        return float(np.vdot(self.coef, self.problem.cross)), explained
 
     def _restrict(self, staying: Index) -> LeastSquares:
         self.problem = PrimalLeastSquares(self._gram_of_set(staying))
@@ -236,7 +269,7 @@ class TallWorkingSet(GramWorkingSet):
         self.gram = matrix.feature_gram() if gram is None else gram
 
     def correlation(self) -> Float:
-        return self.cross - self.gram[:, self.index] @ self.coef
+        return self.cross - self.gram[self.index].T @ self.coef
 
     def _gram_of_set(self, staying: Index) -> Float:
         return self.gram[np.ix_(self.index, self.index)]
@@ -334,7 +367,10 @@ class WideWorkingSet(WorkingSet):
 
 def reads_full_gram(shape: tuple[int, int]) -> bool:
     """Return whether X'X is made once and serves every working set."""
-    return shape[1] <= min(shape[0], LARGEST_FULL_GRAM)
+    n_samples, n_features = shape
+    if n_features <= SMALL_FULL_GRAM:
+        return n_features <= 3 * n_samples
+    return n_features <= min(n_samples, LARGEST_FULL_GRAM)
 
 
 def working_set(

@@ -19,7 +19,7 @@ from ufselect.numerics.factor_selection import (
     random_factors,
     unit_problem,
 )
-from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.rows import row_norms
 from ufselect.selectors.base import UnsupervisedSelector
 
 # Components taken for n_components=None at most: each costs O(n p) per iteration.

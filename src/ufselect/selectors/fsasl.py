@@ -19,7 +19,8 @@ from ufselect.numerics.adaptive_graph import (
 from ufselect.numerics.graphs import laplacian, neighbour_graph
 from ufselect.numerics.kernels import squared_distances_of
 from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.row_sparse import largest_penalty, row_norms
+from ufselect.numerics.row_sparse import largest_penalty
+from ufselect.numerics.rows import row_norms
 from ufselect.numerics.structure_learning import (
     StructureFit,
     fit_structure,

@@ -24,7 +24,8 @@ from ufselect.numerics.local_linear import (
     tangent_alignment_matrix,
 )
 from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.row_sparse import largest_penalty, row_norms
+from ufselect.numerics.row_sparse import largest_penalty
+from ufselect.numerics.rows import row_norms
 from ufselect.numerics.structured_ridge import fit_structured, structured_problem
 from ufselect.selectors.base import (
     MemoryNeed,

@@ -17,7 +17,7 @@ from ufselect.numerics.jelsr import JelsrFit, fit_jelsr
 from ufselect.numerics.local_linear import local_linear_matrix
 from ufselect.numerics.preparation import Prepared, prepare
 from ufselect.numerics.reweighted import column_lengths, has_vanished
-from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.rows import row_norms
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,

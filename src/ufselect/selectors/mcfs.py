@@ -23,7 +23,7 @@ from ufselect.numerics.lars import (
     elastic_net_points_from_sums,
 )
 from ufselect.numerics.preparation import Prepared, preparation_kind, prepare
-from ufselect.numerics.row_sparse import ranked_below
+from ufselect.numerics.rows import ranked_below
 from ufselect.numerics.spectral import spectral_embedding
 from ufselect.selectors.base import (
     MemoryNeed,

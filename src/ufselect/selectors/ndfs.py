@@ -18,7 +18,7 @@ from ufselect.numerics.graphs import neighbour_graph, normalised_laplacian
 from ufselect.numerics.ndfs import NdfsFit, fit_ndfs
 from ufselect.numerics.preparation import Prepared, prepare
 from ufselect.numerics.reweighted import column_lengths, has_vanished
-from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.rows import row_norms
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,

@@ -25,7 +25,8 @@ from ufselect.numerics.preparation import (
     preparation_kind,
     prepare,
 )
-from ufselect.numerics.row_sparse import largest_penalty, ranked_below, row_norms
+from ufselect.numerics.row_sparse import largest_penalty
+from ufselect.numerics.rows import ranked_below, row_norms
 from ufselect.numerics.scfs_exact import (
     ExactFit,
     ExactProblem,

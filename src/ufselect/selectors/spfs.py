@@ -19,7 +19,8 @@ from ufselect.numerics.kernels import (
     squared_distances_of,
 )
 from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.row_sparse import largest_penalty, ranked_below, row_norms
+from ufselect.numerics.row_sparse import largest_penalty
+from ufselect.numerics.rows import ranked_below, row_norms
 from ufselect.numerics.similarity import (
     greedy_columns,
     row_sparse_columns,

@@ -14,7 +14,7 @@ from ufselect._sklearn_compat import (
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import laplacian, neighbour_graph
 from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.rows import row_norms
 from ufselect.numerics.structured_ridge import fit_structured, self_expression
 from ufselect.selectors.base import (
     MemoryNeed,

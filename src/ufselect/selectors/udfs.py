@@ -19,7 +19,7 @@ from ufselect.numerics.local_discriminant import (
     neighbour_cliques,
 )
 from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.row_sparse import row_norms
+from ufselect.numerics.rows import row_norms
 from ufselect.numerics.udfs import (
     diagonal_of_scatter,
     fit_udfs,

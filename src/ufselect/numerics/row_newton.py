@@ -1,0 +1,101 @@
+"""Newton steps for row-sparse regression, on the rows that are not zero.
+
+There ``|Z W - Y|^2 + penalty |W|_21`` is smooth. With ``s_i = 2 |w_i| / penalty`` and
+``u_i = w_i / |w_i|``, half its second derivative takes V to
+
+    Z'Z V + (v_i - u_i u_i'v_i) / s_i,
+
+and without the term in u it is the matrix of a ridge regression, which couples no two
+columns of W and is factored once. That makes a good preconditioner: the first of the
+conjugate gradient steps is the reweighted ridge step, and few more are needed.
+"""
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
+
+from ufselect.matrix.base import Float
+from ufselect.numerics.ridge import FeatureRidge, SampleRidge
+from ufselect.numerics.rows import row_norms
+from ufselect.numerics.working_set import LeastSquares, Point
+
+# The equations of a step are solved to this residual, relative to the gradient.
+RESIDUAL = 1e-2
+
+# How far to go along a step, until the objective falls.
+LENGTHS = (1.0, 0.5, 0.25, 0.125, 0.0625)
+
+
+def newton_step(
+    problem: LeastSquares, start: Point, penalty: float, n_products: int
+) -> Point:
+    """Return where a Newton step leads; the objective does not rise.
+
+    Rows that are zero stay so. The start is returned where W = 0, and where no
+    factorisation is affordable.
+
+    Parameters
+    ----------
+    problem : LeastSquares
+    start : Point
+    penalty : float
+    n_products : int
+        The largest number of conjugate gradient steps.
+    """
+    slack = 2 * row_norms(start.coef) / penalty
+    ridge = problem.ridge(slack) if slack.any() else None
+    if ridge is None:
+        return start
+    step = _newton_direction(problem, start, slack, ridge, n_products)
+    before = start.objective(problem, penalty)
+    for length in LENGTHS:
+        coef = start.coef + length * step
+        # The function is not smooth where a row passes zero: such a row stops there.
+        coef[np.einsum("ij,ij->i", start.coef, coef) <= 0] = 0.0
+        found = Point(coef, problem.normal(coef))
+        if found.objective(problem, penalty) < before:
+            return found
+    # The ridge regression itself never leads uphill, but for rounding.
+    found = problem.at(ridge.inverse(problem.cross))
+    return found if found.objective(problem, penalty) < before else start
+
+
+def _newton_direction(
+    problem: LeastSquares,
+    start: Point,
+    slack: Float,
+    ridge: FeatureRidge | SampleRidge,
+    n_products: int,
+) -> Float:
+    coef = start.coef
+    inside = (slack > 0)[:, np.newaxis]
+    weights = np.divide(
+        1.0, slack[:, np.newaxis], out=np.zeros(inside.shape), where=inside
+    )
+    unit = coef / np.where(inside, row_norms(coef)[:, np.newaxis], 1.0)
+
+    def second_derivative(direction: Float) -> Float:
+        rows = direction.reshape(coef.shape)
+        along = np.einsum("ij,ij->i", unit, rows)[:, np.newaxis]
+        result = rows - along * unit
+        result *= weights
+        result += problem.normal(rows)
+        result *= inside
+        return result.ravel()
+
+    def preconditioner(residual: Float) -> Float:
+        return ridge.inverse(residual.reshape(coef.shape)).ravel()
+
+    # Half the penalty pulls a row towards zero: |w| / slack.
+    descent = (problem.cross - start.image - weights * coef) * inside
+    square = (coef.size, coef.size)
+    with np.errstate(all="ignore"):
+        step, _ = cg(
+            LinearOperator(square, second_derivative, dtype=np.float64),
+            descent.ravel(),
+            rtol=RESIDUAL,
+            maxiter=n_products,
+            M=LinearOperator(square, preconditioner, dtype=np.float64),
+        )
+    if not np.isfinite(step).all():
+        step = preconditioner(descent)
+    return step.reshape(coef.shape)
