@@ -38,6 +38,9 @@ INSTANCES["SCFS-paper"] = made(SCFS, solver="paper")
 INSTANCES["Consensus"] = made(Consensus)
 INSTANCES["AutoSelect"] = made(AutoSelect)
 INSTANCES["StabilitySelection"] = made(StabilitySelection, n_subsamples=4)
+# Their updates creep towards the end, and these promises hold wherever they stop.
+for creeping in ("LDSSL", "MFFS", "SGFS"):
+    INSTANCES[creeping].set_params(tol=1e-3)
 
 
 @pytest.fixture(params=INSTANCES, ids=str)
