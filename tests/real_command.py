@@ -11,8 +11,13 @@ from typing import NamedTuple
 import ufselect
 
 COMMAND = [sys.executable, "-m", "ufselect"]
-# What every command imports, and what takes most of its time.
-SHARED = ["ufselect.cli", "ufselect.data", "ufselect.tuning", "sklearn.cluster"]
+# What the command imports, which takes most of its time; a fresh interpreter shows
+# that it needs no help.
+SHARED = [
+    *("ufselect.cli.select", "ufselect.data", "ufselect.evaluation"),
+    *("ufselect.experiments", "ufselect.report", "ufselect.tuning"),
+    *("h5py", "openpyxl", "pandas", "pyarrow", "real_command", "sklearn.cluster"),
+]
 
 
 class Done(NamedTuple):
@@ -38,7 +43,7 @@ def run(arguments, *, folder=None, stdin=b""):
     return Done(done.returncode, done.stdout, done.stderr.decode())
 
 
-def run_forked(arguments, folder):
+def run_forked(arguments, folder, *, stdin=b""):
     """Run the command in a process that starts with the imports of another.
 
     All else is its own: streams, exit code, and a crash if there is one. An interpreter
@@ -46,17 +51,20 @@ def run_forked(arguments, folder):
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(SHARED)
-    said, complaint = folder / "stdout", folder / "stderr"
+    streams = [folder / name for name in ("stdin", "stdout", "stderr")]
+    streams[0].write_bytes(stdin)
+    _, said, complaint = streams
     arguments = [*map(str, arguments)]
-    process = context.Process(target=_command, args=(arguments, said, complaint))
+    process = context.Process(target=_command, args=(arguments, streams))
     process.start()
     process.join()
     return Done(process.exitcode, said.read_bytes(), complaint.read_text("utf-8"))
 
 
-def _command(arguments, said, complaint):
-    for path, number in ((said, 1), (complaint, 2)):
-        with path.open("wb") as stream:
+def _command(arguments, streams):
+    for number, path in enumerate(streams):
+        with path.open("wb" if number else "rb") as stream:
             os.dup2(stream.fileno(), number)
+    sys.stdin = os.fdopen(0)  # what it was has been closed by multiprocessing
     sys.argv = ["ufselect", *arguments]
     runpy.run_module("ufselect", run_name="__main__", alter_sys=True)

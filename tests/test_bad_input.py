@@ -1,7 +1,9 @@
 """Bad input: each kind gets one clear error, or a behaviour that is defined."""
 
 import re
+from copy import deepcopy
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -36,11 +38,19 @@ INSTANCES["SCFS-paper"] = made(SCFS, solver="paper")
 INSTANCES["Consensus"] = made(Consensus)
 INSTANCES["AutoSelect"] = made(AutoSelect)
 INSTANCES["StabilitySelection"] = made(StabilitySelection, n_subsamples=4)
+# Their updates creep towards the end, and these promises hold wherever they stop.
+for creeping in ("LDSSL", "MFFS", "SGFS"):
+    INSTANCES[creeping].set_params(tol=1e-3)
 
 
 @pytest.fixture(params=INSTANCES, ids=str)
-def selector(request):
-    return clone(INSTANCES[request.param])
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def selector(name):
+    return clone(INSTANCES[name])
 
 
 @pytest.fixture(params=["exact", "paper"])
@@ -51,6 +61,25 @@ def scfs(request):
 @pytest.fixture
 def X(planted):
     return planted(30, 6, n_informative=4).X
+
+
+@pytest.fixture(scope="module")
+def fits():
+    """Return fits by selector and table, each made once."""
+    return {}
+
+
+@pytest.fixture
+def fitted(fits, name):
+    """Return a function that fits the selector to a table, once for all tests."""
+
+    def fit(table):
+        key = name, joblib.hash(table)
+        if key not in fits:
+            fits[key] = clone(INSTANCES[name]).fit(table)
+        return deepcopy(fits[key])
+
+    return fit
 
 
 def spoiled(X, value, column=2):
@@ -147,12 +176,12 @@ def test_complex_numbers_are_refused(selector, X):
 @pytest.mark.parametrize(
     "dtype", ["float16", "int8", "uint8", "int64", "longdouble", "object"]
 )
-def test_other_numbers_are_converted(selector, X, dtype):
+def test_other_numbers_are_converted(selector, fitted, X, dtype):
     numbers = np.abs(np.round(20 * X)).astype(dtype)
 
-    order = clone(selector).fit(numbers).order_
+    order = selector.fit(numbers).order_
 
-    expected = clone(selector).fit(numbers.astype(np.float64)).order_
+    expected = fitted(numbers.astype(np.float64)).order_
     np.testing.assert_array_equal(order, expected)
 
 
@@ -205,17 +234,17 @@ def test_two_rows_are_enough(selector, X):
     ],
     ids=["Fortran", "strided", "reversed", "read-only", "list", "big-endian"],
 )
-def test_the_layout_does_not_matter(selector, X, view):
-    order = clone(selector).fit(view(X)).order_
+def test_the_layout_does_not_matter(selector, fitted, X, view):
+    order = selector.fit(view(X)).order_
 
-    np.testing.assert_array_equal(order, clone(selector).fit(X).order_)
+    np.testing.assert_array_equal(order, fitted(X).order_)
 
 
 @pytest.mark.parametrize("kind", ["coo", "lil", "dok", "bsr", "dia"])
-def test_other_sparse_formats_are_converted(selector, X, kind):
-    order = clone(selector).fit(sp.csr_array(X).asformat(kind)).order_
+def test_other_sparse_formats_are_converted(selector, fitted, X, kind):
+    order = selector.fit(sp.csr_array(X).asformat(kind)).order_
 
-    expected = clone(selector).fit(sp.csr_array(X)).order_
+    expected = fitted(sp.csr_array(X)).order_
     np.testing.assert_array_equal(order, expected)
 
 
@@ -394,24 +423,23 @@ def test_transform_before_fit_is_refused(selector, X):
 
 
 @pytest.mark.parametrize("n_features", [5, 7])
-def test_another_number_of_columns_is_refused(selector, X, n_features):
+def test_another_number_of_columns_is_refused(fitted, X, n_features):
     message = f"X has {n_features} features, but .* is expecting 6 features"
-    selector.fit(X)
 
     with pytest.raises(ValueError, match=message):
-        selector.transform(np.ones((4, n_features)))
+        fitted(X).transform(np.ones((4, n_features)))
 
 
-@pytest.mark.parametrize("names", [["years", *NAMES[1:]], NAMES[::-1]])
-def test_changed_columns_are_refused(selector, X, names):
+def test_changed_columns_are_refused(selector, X):
     selector.fit(pd.DataFrame(X, columns=NAMES))
 
-    with pytest.raises(ValueError, match="feature names should match"):
-        selector.transform(pd.DataFrame(X, columns=names))
+    for names in (["years", *NAMES[1:]], NAMES[::-1]):
+        with pytest.raises(ValueError, match="feature names should match"):
+            selector.transform(pd.DataFrame(X, columns=names))
 
 
-def test_one_new_row_can_be_transformed(selector, X):
-    selector.fit(X)
+def test_one_new_row_can_be_transformed(fitted, X):
+    selector = fitted(X)
 
     np.testing.assert_array_equal(
         selector.transform(X[:1]), X[:1, selector.get_support()]

@@ -1,6 +1,7 @@
 """What every selector promises, over all of them."""
 
 import pickle
+from copy import deepcopy
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from ufselect import (
     SPFS,
     AutoSelect,
     Consensus,
+    MaxVariance,
     StabilitySelection,
     UnsupervisedSelector,
     all_selectors,
@@ -57,16 +59,40 @@ INSTANCES["AutoSelect-distinct"] = made(
     AutoSelect, n_clusters=[2, 3], max_correlation=0.95
 )
 INSTANCES["StabilitySelection"] = made(StabilitySelection, n_subsamples=4)
+# Their updates creep towards the end, and these promises hold wherever they stop.
+for creeping in ("LDSSL", "MFFS", "MFFS-table", "SGFS"):
+    INSTANCES[creeping].set_params(tol=1e-3)
 
 
 @pytest.fixture(params=INSTANCES, ids=str)
-def selector(request):
-    return clone(INSTANCES[request.param])
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def selector(name):
+    return clone(INSTANCES[name])
 
 
 @pytest.fixture(params=SHAPES, ids=["wide", "tall"])
 def X(request, planted):
     return planted(*request.param, n_informative=6).X
+
+
+@pytest.fixture(scope="module")
+def fits():
+    """Return fits by selector and shape, each made once."""
+    return {}
+
+
+@pytest.fixture
+def fitted(fits, name, X):
+    """Return a fit of X: a copy of the one that all tests compare with or look at."""
+    key = name, X.shape
+    if key not in fits:
+        np.random.seed(0)  # noqa: NPY002 - a test has another, and it must not matter
+        fits[key] = clone(INSTANCES[name]).fit(X.copy())
+    return deepcopy(fits[key])
 
 
 def learned(selector):
@@ -107,20 +133,12 @@ def counts():
 # The ranking
 
 
-def test_scores_are_finite_and_order_is_their_stable_order(selector, X):
-    selector.fit(X)
+def test_scores_are_finite_and_order_is_their_stable_order(fitted, X):
+    scores = fitted.scores_
 
-    assert selector.scores_.shape == (X.shape[1],)
-    assert np.isfinite(selector.scores_).all()
-    np.testing.assert_array_equal(
-        selector.order_, np.argsort(-selector.scores_, kind="stable")
-    )
-
-
-def test_order_is_a_permutation(selector, X):
-    order = selector.fit(X).order_
-
-    np.testing.assert_array_equal(np.sort(order), np.arange(X.shape[1]))
+    assert scores.shape == (X.shape[1],)
+    assert np.isfinite(scores).all()
+    np.testing.assert_array_equal(fitted.order_, np.argsort(-scores, kind="stable"))
 
 
 def test_constant_columns_come_last(selector, X):
@@ -143,26 +161,26 @@ def test_constant_columns_come_last_without_an_intercept(X, standardize, convert
     assert selector.fit(with_constant).order_[-1] == 0
 
 
-def test_permuting_features_permutes_scores(selector, X):
-    name = type(selector).__name__
+def test_permuting_features_permutes_scores(name, selector, X, fitted):
     if name in BLIND_TO_COLUMNS:
         pytest.skip(BLIND_TO_COLUMNS[name])
     if "init" in selector.get_params():
         selector.set_params(init=np.eye(3)[np.arange(len(X)) % 3])
+        fitted = clone(selector).fit(X)
     permutation = np.random.RandomState(1).permutation(X.shape[1])
 
-    scores = clone(selector).fit(X).scores_
-    permuted = clone(selector).fit(X[:, permutation]).scores_
+    scores = fitted.scores_
+    permuted = selector.fit(X[:, permutation]).scores_
 
     np.testing.assert_allclose(permuted, scores[permutation], rtol=1e-6, atol=1e-9)
 
 
-def test_iterative_methods_keep_one_objective_per_iteration(selector, X):
-    if not hasattr(selector.fit(X), "n_iter_"):
+def test_iterative_methods_keep_one_objective_per_iteration(fitted):
+    if not hasattr(fitted, "n_iter_"):
         pytest.skip("not iterative")
 
-    assert selector.n_iter_ == len(selector.objective_history_)
-    assert np.isfinite(selector.objective_history_).all()
+    assert fitted.n_iter_ == len(fitted.objective_history_)
+    assert np.isfinite(fitted.objective_history_).all()
 
 
 @pytest.mark.parametrize("init", ["k-means", "fuzzy", "random"])
@@ -196,55 +214,43 @@ def test_X_is_unchanged(selector, X):
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc"])
-def test_sparse_X_is_unchanged(selector, X, kind):
+def test_sparse_X_is_unchanged_and_stays_sparse_in_a_transform(selector, X, kind):
     sparse = sp.csr_array(X * (np.abs(X) > 1)).asformat(kind)
     before = sparse.copy()
 
-    selector.fit_transform(sparse)
+    reduced = selector.fit_transform(sparse)
 
     for part in ["data", "indices", "indptr"]:
         assert getattr(sparse, part).tobytes() == getattr(before, part).tobytes()
+    assert sp.issparse(reduced)
+    np.testing.assert_array_equal(
+        reduced.toarray(), before.toarray()[:, selector.get_support()]
+    )
 
 
-def test_the_same_seed_gives_the_same_fit(selector, X):
-    assert_same_fit(clone(selector).fit(X), clone(selector).fit(X))
-
-
-def test_the_global_generator_does_not_matter(selector, X):
-    np.random.seed(0)  # noqa: NPY002 - it must not matter
-    first = clone(selector).fit(X)
+def test_the_same_seed_gives_the_same_fit_whatever_the_global_generator(
+    selector, fitted, X
+):
     np.random.seed(1)  # noqa: NPY002 - it must not matter
-    second = clone(selector).fit(X)
 
-    assert_same_fit(first, second)
-
-
-def test_y_does_not_matter(selector, X):
-    random = np.random.RandomState(0)
-    y = random.randint(3, size=len(X))
-    pipeline = make_pipeline(StandardScaler(), selector)
-
-    fits = [
-        clone(pipeline).fit(X, target)[-1]
-        for target in (None, y, random.permutation(y))
-    ]
-
-    assert_same_fit(fits[0], fits[1])
-    assert_same_fit(fits[1], fits[2])
+    assert_same_fit(fitted, selector.fit(X))
 
 
-def test_an_earlier_fit_does_not_matter(selector, planted, X):
-    fresh = clone(selector).fit(X)
-    other = planted(30, 17, seed=1, n_informative=4).X
+def test_y_does_not_matter(selector, fitted, X):
+    y = np.random.RandomState(0).randint(3, size=len(X))
+
+    assert_same_fit(fitted, selector.fit(X, y))
+
+
+def test_an_earlier_fit_does_not_matter(selector, planted, fitted, X):
+    other = planted(15, 17, seed=1, n_informative=4).X
     refitted = selector.fit(pd.DataFrame(other).add_prefix("column_")).fit(X)
 
-    assert_same_fit(fresh, refitted)
+    assert_same_fit(fitted, refitted)
 
 
-def test_fit_does_not_change_parameters(selector, X):
-    before = selector.get_params()
-
-    assert selector.fit(X).get_params() == before
+def test_fit_does_not_change_parameters(selector, fitted):
+    assert fitted.get_params() == selector.get_params()
 
 
 def test_single_precision_hardly_matters(selector, X):
@@ -259,12 +265,11 @@ def test_single_precision_hardly_matters(selector, X):
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_the_container_does_not_matter(selector, X, kind, tmp_path):
-    dense = clone(selector).fit(X)
-    other = clone(selector).fit(as_kind(X, kind, tmp_path))
+def test_the_container_does_not_matter(selector, fitted, X, kind, tmp_path):
+    other = selector.fit(as_kind(X, kind, tmp_path))
 
-    np.testing.assert_array_equal(dense.get_support(), other.get_support())
-    np.testing.assert_allclose(other.scores_, dense.scores_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(fitted.get_support(), other.get_support())
+    np.testing.assert_allclose(other.scores_, fitted.scores_, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -286,16 +291,23 @@ def test_the_container_of_counts_does_not_matter(
 # How many
 
 
+def assert_the_head_is_kept(selector, X, wanted, expected):
+    selector.set_params(n_features_to_select=wanted).fit(X)
+
+    head = np.sort(selector.order_[:expected])
+    np.testing.assert_array_equal(selector.get_support(indices=True), head)
+
+
 @pytest.mark.parametrize(
-    ("wanted", "expected"),
-    [(None, 6), (1, 1), (5, 5), (12, 12), (0.25, 3), (0.3, 3), (1.0, 12), (1e-9, 1)],
+    ("wanted", "expected"), [(None, 6), (1, 1), (5, 5), (12, 12), (0.3, 3)]
 )
 def test_number_of_features(selector, planted, wanted, expected):
-    X = planted(30, 12).X
+    assert_the_head_is_kept(selector, planted(15, 12).X, wanted, expected)
 
-    support = selector.set_params(n_features_to_select=wanted).fit(X).get_support()
 
-    assert support.sum() == expected
+@pytest.mark.parametrize(("wanted", "expected"), [(0.25, 3), (1.0, 12), (1e-9, 1)])
+def test_a_fraction_is_rounded_down_to_a_feature_at_least(planted, wanted, expected):
+    assert_the_head_is_kept(MaxVariance(), planted(15, 12).X, wanted, expected)
 
 
 def test_none_keeps_one_of_one_feature(selector, planted):
@@ -307,46 +319,26 @@ def test_none_keeps_one_of_one_feature(selector, planted):
 # The selection
 
 
-def test_support_is_the_head_of_the_order(selector, X):
-    selector.set_params(n_features_to_select=5).fit(X)
+def test_support_is_the_head_of_the_order(fitted):
+    expected = np.sort(fitted.order_[: fitted.n_selected_])
 
-    expected = np.sort(selector.order_[:5])
-
-    np.testing.assert_array_equal(selector.get_support(indices=True), expected)
-    np.testing.assert_array_equal(np.flatnonzero(selector.get_support()), expected)
+    np.testing.assert_array_equal(fitted.get_support(indices=True), expected)
+    np.testing.assert_array_equal(np.flatnonzero(fitted.get_support()), expected)
 
 
-def test_transform_and_its_inverse_agree_with_the_support(selector, X):
-    reduced = selector.fit_transform(X)
-    support = selector.get_support()
+def test_transform_and_its_inverse_agree_with_the_support(fitted, X):
+    reduced = fitted.transform(X)
+    support = fitted.get_support()
 
-    restored = selector.inverse_transform(reduced)
+    restored = fitted.inverse_transform(reduced)
 
     np.testing.assert_array_equal(reduced, X[:, support])
     np.testing.assert_array_equal(restored, np.where(support, X, 0.0))
 
 
-def test_sparse_transform_stays_sparse(selector, X):
-    reduced = selector.fit_transform(sp.csr_array(X))
-
-    assert sp.issparse(reduced)
-    np.testing.assert_array_equal(reduced.toarray(), X[:, selector.get_support()])
-
-
-def test_names_agree_with_the_support(selector, X):
-    names = np.array([f"gene {i}" for i in range(X.shape[1])], dtype=object)
-
-    selector.fit(pd.DataFrame(X, columns=names))
-
-    np.testing.assert_array_equal(
-        selector.get_feature_names_out(), names[selector.get_support()]
-    )
-
-
-@pytest.mark.parametrize("output", ["pandas", "polars"])
 @pytest.mark.parametrize("kind", ["pandas", "polars", "numpy"])
-def test_output_frames_keep_names(selector, planted, output, kind):
-    X = planted(30, 12).X
+def test_output_frames_keep_names(selector, planted, kind):
+    X = planted(15, 12).X
     names = [f"x{i}" if kind == "numpy" else f"gene {i}" for i in range(12)]
     frame = {
         "pandas": lambda: pd.DataFrame(X, columns=names),
@@ -354,30 +346,33 @@ def test_output_frames_keep_names(selector, planted, output, kind):
         "numpy": lambda: X,
     }[kind]()
 
-    result = selector.set_output(transform=output).fit_transform(frame)
+    first = selector.set_output(transform="pandas").fit_transform(frame)
+    second = selector.set_output(transform="polars").transform(frame)
 
     kept = selector.get_support(indices=True)
-    assert isinstance(result, pd.DataFrame if output == "pandas" else pl.DataFrame)
-    assert list(result.columns) == [names[i] for i in kept]
-    np.testing.assert_array_equal(result.to_numpy(), X[:, kept])
+    chosen = [names[i] for i in kept]
+    assert isinstance(first, pd.DataFrame)
+    assert isinstance(second, pl.DataFrame)
+    assert list(selector.get_feature_names_out()) == chosen
+    for result in (first, second):
+        assert list(result.columns) == chosen
+        np.testing.assert_array_equal(result.to_numpy(), X[:, kept])
 
 
 # Life in scikit-learn
 
 
-def test_a_pickled_fit_comes_back_whole(selector, X):
-    selector.fit(X)
+def test_a_pickled_fit_comes_back_whole(fitted, X):
+    restored = pickle.loads(pickle.dumps(fitted))
 
-    restored = pickle.loads(pickle.dumps(selector))
-
-    assert_same_fit(selector, restored)
-    np.testing.assert_array_equal(restored.transform(X), selector.transform(X))
+    assert_same_fit(fitted, restored)
+    np.testing.assert_array_equal(restored.transform(X), fitted.transform(X))
 
 
-def test_a_clone_has_the_parameters_and_no_fit(selector, X):
-    copy = clone(selector.fit(X))
+def test_a_clone_has_the_parameters_and_no_fit(fitted):
+    copy = clone(fitted)
 
-    assert copy.get_params() == selector.get_params()
+    assert copy.get_params() == fitted.get_params()
     assert learned(copy) == {}
 
 

@@ -2,11 +2,13 @@
 
 import multiprocessing
 import os
+import shutil
 import signal
 import sqlite3
 
 import numpy as np
 import pytest
+from real_command import SHARED
 from scipy.sparse.linalg import ArpackNoConvergence
 from small_experiments import run_in_process, small_plan
 
@@ -32,6 +34,22 @@ def content(path):
     return rankings, scores, claims
 
 
+@pytest.fixture(scope="module")
+def calm(located, tmp_path_factory):
+    """Return the store of a run of the small plan that nothing disturbed."""
+    path = tmp_path_factory.mktemp("calm") / "store.sqlite"
+    run_plan(small_plan(), path, located)
+    return path
+
+
+@pytest.fixture(scope="module")
+def calm_and_warm(located, tmp_path_factory):
+    """Return the store of an undisturbed run that hands starts on."""
+    path = tmp_path_factory.mktemp("calm") / "warm.sqlite"
+    run_plan(small_plan(methods=[WARM]), path, located)
+    return path
+
+
 def test_every_cell_of_the_plan_is_ranked_and_judged(plan, located, tmp_path):
     path = tmp_path / "store.sqlite"
 
@@ -45,20 +63,19 @@ def test_every_cell_of_the_plan_is_ranked_and_judged(plan, located, tmp_path):
     assert claims == 0
 
 
-def test_a_second_run_computes_nothing(plan, located, tmp_path):
+def test_a_second_run_computes_nothing(plan, located, calm, tmp_path):
     path = tmp_path / "store.sqlite"
-    run_plan(plan, path, located)
+    shutil.copy(calm, path)
 
     again = run_plan(plan, path, located)
 
     assert (again.known, again.computed) == (again.total, 0)
 
 
-def test_processes_compute_what_one_process_computes(plan, located, tmp_path):
-    run_plan(plan, tmp_path / "one.sqlite", located)
+def test_processes_compute_what_one_process_computes(plan, located, calm, tmp_path):
     run_plan(plan, tmp_path / "two.sqlite", located, n_jobs=2)
 
-    assert content(tmp_path / "one.sqlite") == content(tmp_path / "two.sqlite")
+    assert content(calm) == content(tmp_path / "two.sqlite")
 
 
 def test_a_longer_plan_keeps_what_the_shorter_one_computed(located, tmp_path):
@@ -70,9 +87,9 @@ def test_a_longer_plan_keeps_what_the_shorter_one_computed(located, tmp_path):
     assert (progress.known, progress.computed) == (19, 19)
 
 
-def test_other_numbers_of_features_need_no_new_rankings(plan, located, tmp_path):
+def test_other_numbers_of_features_need_no_new_rankings(located, calm, tmp_path):
     path = tmp_path / "store.sqlite"
-    run_plan(plan, path, located)
+    shutil.copy(calm, path)
     before = content(path)[0]
 
     run_plan(small_plan(features=[2, 3, 6]), path, located)
@@ -167,11 +184,12 @@ def steps_of(path):
     return rows
 
 
-def test_starts_are_handed_on_along_the_last_parameter(located, tmp_path):
+def test_starts_are_handed_on_along_the_last_parameter(
+    located, calm_and_warm, tmp_path
+):
     cold = {**WARM, "warm_start": False}
-    run_plan(small_plan(methods=[WARM]), tmp_path / "warm.sqlite", located)
     run_plan(small_plan(methods=[cold]), tmp_path / "cold.sqlite", located)
-    warm, cold = steps_of(tmp_path / "warm.sqlite"), steps_of(tmp_path / "cold.sqlite")
+    warm, cold = steps_of(calm_and_warm), steps_of(tmp_path / "cold.sqlite")
     handed_on = [before != "[]" for _, before, _ in warm]
 
     assert sum(handed_on) == 2 * 2 * 2
@@ -180,9 +198,10 @@ def test_starts_are_handed_on_along_the_last_parameter(located, tmp_path):
 
 
 @pytest.mark.parametrize("stop_after", [1, 3, 12])
-def test_handed_on_starts_do_not_depend_on_who_computes(located, tmp_path, stop_after):
+def test_handed_on_starts_do_not_depend_on_who_computes(
+    located, calm_and_warm, tmp_path, stop_after
+):
     plan = small_plan(methods=[WARM])
-    run_plan(plan, tmp_path / "calm.sqlite", located)
 
     def interrupt(progress):
         if progress.finished == stop_after:
@@ -192,14 +211,14 @@ def test_handed_on_starts_do_not_depend_on_who_computes(located, tmp_path, stop_
         run_plan(plan, tmp_path / "stopped.sqlite", located, report=interrupt)
     run_plan(plan, tmp_path / "stopped.sqlite", located)
 
-    assert content(tmp_path / "stopped.sqlite") == content(tmp_path / "calm.sqlite")
+    assert content(tmp_path / "stopped.sqlite") == content(calm_and_warm)
 
 
 MANY_SEEDS = {"selector": "SCFS", "parameters": {"n_clusters": 3}, "seeds": 60}
 
 # A server that has loaded everything once, so that a restart takes no time.
 server = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
-server.set_forkserver_preload(["ufselect.experiments.runner"])
+server.set_forkserver_preload(SHARED)  # there is one for all tests
 
 
 def start(path, located, queue, **plan_changes):
@@ -239,8 +258,7 @@ def test_a_run_killed_at_twenty_moments_ends_like_an_undisturbed_one(located, tm
 
 @POSIX
 @pytest.mark.slow
-def test_two_runs_share_a_store_and_no_cell_is_done_twice(plan, located, tmp_path):
-    run_plan(plan, tmp_path / "alone.sqlite", located)
+def test_two_runs_share_a_store_and_no_cell_is_done_twice(located, calm, tmp_path):
     path = tmp_path / "shared.sqlite"
     queue = server.SimpleQueue()
 
@@ -250,13 +268,12 @@ def test_two_runs_share_a_store_and_no_cell_is_done_twice(plan, located, tmp_pat
     computed = [queue.get() for _ in processes]
 
     assert sum(computed) == 38
-    assert content(path) == content(tmp_path / "alone.sqlite")
+    assert content(path) == content(calm)
 
 
 @pytest.mark.slow
-def test_the_workers_of_a_dask_cluster_compute_the_same(plan, located, tmp_path):
+def test_the_workers_of_a_dask_cluster_compute_the_same(plan, located, calm, tmp_path):
     distributed = pytest.importorskip("distributed")
-    run_plan(plan, tmp_path / "here.sqlite", located)
 
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
@@ -264,7 +281,7 @@ def test_the_workers_of_a_dask_cluster_compute_the_same(plan, located, tmp_path)
         address = cluster.scheduler_address
         run_plan(plan, tmp_path / "there.sqlite", located, dask=address)
 
-    assert content(tmp_path / "there.sqlite") == content(tmp_path / "here.sqlite")
+    assert content(tmp_path / "there.sqlite") == content(calm)
 
 
 def test_an_address_without_a_scheduler_is_answered_in_a_sentence(

@@ -181,7 +181,7 @@ def test_it_equals_the_transcription(shape, lam, alpha, beta, exponent):
 def test_the_guarded_objective_never_rises(shape, lam, alpha, beta):
     X, start, graph = problem(shape)
 
-    found = fit(X, start, Weights(lam, alpha, beta), graph=graph, max_iter=200)
+    found = fit(X, start, Weights(lam, alpha, beta), graph=graph, max_iter=80)
 
     history = np.array(found.history)
     assert (np.diff(history) <= 1e-12 * history[0]).all()
@@ -229,7 +229,7 @@ class TestTermOfTheSamples:
             start,
             Weights(lam, entry_sparsity=gamma),
             samples=SampleTerm(sample_matrix(X), delta),
-            max_iter=200,
+            max_iter=80,
         )
 
         history = np.array(found.history)

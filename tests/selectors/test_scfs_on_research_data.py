@@ -1,7 +1,5 @@
 """What the exact solver promises against the published one, on the paper's data."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
@@ -9,7 +7,8 @@ from sklearn.cluster import KMeans
 from ufselect import SCFS
 from ufselect.data import read_labelled
 
-GRID = list(product((1.0, 1e2, 1e4), repeat=2))
+# The corners and the middle of the grid of the paper.
+GRID = [(1.0, 1.0), (1.0, 1e4), (1e2, 1e2), (1e4, 1.0), (1e4, 1e4)]
 
 
 def final_objective(X, n_clusters, **parameters):
