@@ -59,10 +59,10 @@ def test_the_method_selects_from_a_file(company, tmp_path, monkeypatch, capsys):
     write_frame(tmp_path / "genes.csv", small_frame())
     monkeypatch.chdir(tmp_path)
 
-    code = main("select genes.csv --method company -k 3 -o 3.csv".split())
+    code = main(["select", "genes.csv", "--method", "company", "-k", "3", "-o", "3"])
 
     assert code == 0
-    assert (tmp_path / "3.csv").exists()
+    assert (tmp_path / "3").exists()
     assert "Company" in capsys.readouterr().out
 
 
