@@ -24,7 +24,7 @@ version = release = __version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.napoleon",
+    "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "images/*.md"]
@@ -48,9 +48,7 @@ highlight_language = "text"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings say them in the words of the field
-napoleon_google_docstring = False
-napoleon_use_ivar = True
-napoleon_use_rtype = False
+numpydoc_show_class_members = False  # autodoc lists them
 
 # The gallery
 
@@ -71,14 +69,13 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
 }
 
-# An example leaves no output here: its last expression is a plot or is printed.
 suppress_warnings = ["config.cache"]  # functions among the settings of the gallery
 
 
 def setup(app):
     """Add what is made from the code, and formulas that need no script."""
     app.connect("builder-inited", site_pages.write_reference)
-    # Before napoleon, which has the usual priority, 500.
+    # Before numpydoc, which has the usual priority, 500.
     app.connect("autodoc-process-docstring", site_pages.escape_names, priority=400)
     app.connect("source-read", site_pages.lead_to_the_gallery)
     site_pages.add_formulas(app)

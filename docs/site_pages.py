@@ -11,6 +11,7 @@ from docutils.utils.math.latex2mathml import tex2mathml
 import ufselect
 
 HERE = Path(__file__).parent
+FIGURES = re.MULTILINE | re.DOTALL
 PUBLIC = {
     "ufselect": "Selectors",
     "ufselect.data": "Data",
@@ -38,7 +39,7 @@ def reference_page(name, title):
     heading = f"{title}: ``{name}``"
     parts = [heading, "=" * len(heading), "", (module.__doc__ or "").strip(), ""]
     parts += [f".. currentmodule:: {name}", ""]
-    for each in module.__all__:
+    for each in (each for each in module.__all__ if not each.startswith("_")):
         parts += [*entry(name, each, getattr(module, each)), ""]
     return "\n".join(parts)
 
@@ -65,8 +66,20 @@ def escape_names(app, what, name, value, options, lines):
 
 def lead_to_the_gallery(app, name, source):
     """Turn links to files of examples, which work in the repository, into pages."""
-    text = source[0].replace("](../examples/README.rst)", "](gallery/index.rst)")
+    text = re.sub(
+        r"^\*Figures?\*.*?(?=\n\n|\Z)", _with_figure, source[0], flags=FIGURES
+    )
+    text = text.replace("](../examples/README.rst)", "](gallery/index.rst)")
     source[0] = re.sub(r"\]\(\.\./examples/(\w+)\.py\)", r"](gallery/\1.rst)", text)
+
+
+def _with_figure(paragraph):
+    """Return a paragraph that points at figures with the first of them below it."""
+    words, name = re.search(
+        r"\[([^]]*)\]\(\.\./examples/(\w+)\.py\)", paragraph[0]
+    ).groups()
+    picture = f"![{' '.join(words.split())}](gallery/images/sphx_glr_{name}_001.png)"
+    return f"{paragraph[0]}\n\n{picture}"
 
 
 def add_formulas(app):

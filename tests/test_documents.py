@@ -50,6 +50,9 @@ def users_folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", [page for page, blocks in CODE.items() if blocks])
 def test_the_code_of_a_page_runs_from_top_to_bottom(page, users_folder, capsys):
+    for code in CODE[page]:
+        for package in re.findall(r"^(?:import|from) (\w+)", code, re.M):
+            pytest.importorskip(package)
     if any("quick.sqlite" in code for code in CODE[page]):
         folder = Path.cwd()
         run_plan(small_plan(), folder / "quick.sqlite", planted_sets(folder))
@@ -80,6 +83,7 @@ def test_a_command_is_one_that_there_is(page, words):
 
 
 def test_the_first_command_of_a_newcomer_works(users_folder, capsys):
+    pytest.importorskip("matplotlib")
     first = {
         page: next(
             words for name, words in COMMANDS if (name, words[0]) == (page, "ufselect")

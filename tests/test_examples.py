@@ -5,9 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib import pyplot
 
 from ufselect.report import Plot
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+for needed in ("anndata", "dask.array"):
+    pytest.importorskip(needed)
 
 EXAMPLES = sorted(Path(__file__).parents[1].glob("examples/*.py"))
 

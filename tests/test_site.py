@@ -87,9 +87,9 @@ def test_links_of_a_page_lead_somewhere(page):
 def test_every_page_is_in_the_table_of_contents():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     listed = {
-        line
+        line.split("<")[-1].rstrip(">")
         for block in re.findall(r"```{toctree}\n(.*?)```", index, re.S)
-        for line in block.split()
+        for line in block.splitlines()
     }
     pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
 
