@@ -161,8 +161,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Exact solver.** Every feasible G is ``P diag(P'1)^(-1/2)`` for a soft partition
     P (non-negative, rows sum to one), and every soft partition without an empty
-    column gives a feasible G. The fit alternates projected gradient steps for P with
-    steps of a row-sparse regression for W. Neither can raise the objective.
+    column gives a feasible G. The fit alternates projected gradient steps for P, which
+    W follows as a ridge regression would, with Newton steps of a row-sparse regression
+    for W. Neither can raise the objective.
 
     **Paper solver.** On non-negative X (it is shifted if need be). Three things are
     known about it. A zero in G remains zero, so that from a crisp start no sample
