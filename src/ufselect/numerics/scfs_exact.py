@@ -173,6 +173,7 @@ def fit_exact(
     report: Report,
     keep: Keep | None = None,
     state: State | None = None,
+    regression: RowSparseRegression | None = None,
 ) -> ExactFit:
     """Alternate until the objective falls by less than tol, relative to itself.
 
@@ -190,8 +191,11 @@ def fit_exact(
         Called every few iterations with what is needed to go on from there.
     state : dict of ndarray, optional
         What ``keep`` was called with last in a fit of the same problem, to go on.
+    regression : RowSparseRegression, optional
+        That of an earlier fit of the same problem, whose W is where this one begins.
     """
-    regression = problem.regression(len(partition.sums.sizes))
+    if regression is None:
+        regression = problem.regression(len(partition.sums.sizes))
     intercept, total = problem.intercept, problem.products.total
     values = regression.needs_values
     penalty, length = beta / alpha, 1.0
