@@ -11,7 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ufselect.matrix.base import Arrays, Beside, DataMatrix, Float, column_sums
+from ufselect.matrix.base import (
+    Arrays,
+    Beside,
+    DataMatrix,
+    Float,
+    column_sums,
+    product_with,
+)
 from ufselect.numerics.row_sparse import RowSparseRegression
 from ufselect.numerics.simplex import project_rows_to_simplex
 from ufselect.numerics.soft_clustering import ALIVE, Change, Slope, Sums, indicator
@@ -111,7 +118,7 @@ class KernelPartition(SoftPartition):
     def __init__(self, memberships: Float, kernel: Float) -> None:
         super().__init__(len(memberships))
         self._memberships, self._kernel = memberships.copy(), kernel
-        self._product = kernel @ memberships
+        self._product = product_with(kernel, memberships)
         self._fitted: Float = np.zeros_like(memberships)
         self._direction: Float = np.zeros_like(memberships)
         self.sums = Sums(
@@ -162,7 +169,7 @@ class KernelPartition(SoftPartition):
 
     def _change(self) -> Change:
         memberships, direction = self.memberships, self._direction
-        self._moved = self._kernel @ direction
+        self._moved = product_with(self._kernel, direction)
         self._last = Change(
             column_sums(direction),
             memberships.T @ direction,

@@ -105,7 +105,14 @@ class ExactProblem:
         # Made once for all starts.
         self.gram: Float | None = None
         if reads_full_gram(self.regressors.shape):
-            self.gram = self.regressors.feature_gram()
+            self.gram = self._rounded(self.regressors.feature_gram())
+        # What every step multiplies by; a start is worth all digits.
+        kernel = self.products.gram
+        self.kernel = None if kernel is None else self._rounded(kernel)
+
+    def _rounded(self, gram: Float) -> Float:
+        """Return a Gram matrix with as many digits as X has."""
+        return gram.astype(self.matrix.precision, copy=False)
 
     def regression(self, n_targets: int) -> RowSparseRegression:
         """Return the second term, to be solved for one G after another."""
@@ -120,9 +127,9 @@ class ExactProblem:
 
         ``memberships`` are beside the rows of the matrix.
         """
-        if self.products.gram is not None:
+        if self.kernel is not None:
             gathered = self.matrix.gather(memberships)
-            return KernelPartition(gathered, self.products.gram)
+            return KernelPartition(gathered, self.kernel)
         first, second = self.matrix, self.regressors
         offset = (first.shift - second.shift) * first.scale
         return RowPartition(self.matrix, memberships, offset)
