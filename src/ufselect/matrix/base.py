@@ -275,6 +275,14 @@ class DataMatrix(ABC):
         single = np.dtype(np.float32)
         return single if self.raw.dtype == single else np.dtype(np.float64)
 
+    def rounded(self, precision: "np.dtype[Any]") -> Self:
+        """Return the same view of data with this precision."""
+        if self.precision == precision:
+            return self
+        view = copy.copy(self)
+        view.raw = self.raw.astype(precision)
+        return view
+
     @property
     def multiplications(self) -> int:
         """Return the multiplications in a product with one vector."""

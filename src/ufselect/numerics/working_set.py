@@ -301,12 +301,13 @@ class WideWorkingSet(WorkingSet):
         return self.matrix.transpose_dot(self.target.given_values() - self.fitted())
 
     def _restrict(self, staying: Index) -> LeastSquares:
-        self.columns = self.matrix.take(self.index)
+        precision = self.matrix.precision
+        self.columns = self.matrix.take(self.index).rounded(precision)
         form = self.form
         if form == "auto":
             form = choose_form(self.matrix.shape[0], *self.coef.shape)
         if form == "primal":
-            gram = self._grown_gram(staying).astype(self.matrix.precision, copy=False)
+            gram = self._grown_gram(staying).astype(precision, copy=False)
             self.problem = PrimalLeastSquares(gram)
         elif form == "dual":
             self.problem = DualLeastSquares(self.columns)

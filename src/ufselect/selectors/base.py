@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -222,15 +223,17 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         try:
-            data = validate_data(
-                self,
-                X,
-                reset=reset,
-                accept_sparse=["csr", "csc"],
-                dtype=[np.float64, np.float32],
-                ensure_all_finite=False,
-                ensure_min_samples=2,
-            )
+            # Selectors compute with NumPy; see docs/array-api.md.
+            with config_context(array_api_dispatch=False):
+                data = validate_data(
+                    self,
+                    X,
+                    reset=reset,
+                    accept_sparse=["csr", "csc"],
+                    dtype=[np.float64, np.float32],
+                    ensure_all_finite=False,
+                    ensure_min_samples=2,
+                )
         except ValueError as error:
             if "could not convert string to float" in str(error):
                 refuse_text(X)
