@@ -50,13 +50,14 @@ def row_of(name: str, X: Any, c: int, settings: Settings) -> Row:
     found = interleaved(functions, settings.repetitions(5), warm_up=False)
     pairs = zip(best["single"], best["double"], strict=True)
     same = [len(ours & theirs) for ours, theirs in pairs]
-    other = [len(one & next_one) for one, next_one in pairwise(best["double"])]
+    other = [len(one & after) for one, after in pairwise(best["double"])]
+    note = f"{spoken(same)} of {BEST} the same"
     return compared(
         f"{name}, {X.shape[0]} x {X.shape[1]}, c = {c}",
         found["single"],
         "float64",
         found["double"],
-        note=f"{spoken(same)} of {BEST} the same; {spoken(other)} with another seed",
+        note=f"{note}; {spoken(other)} with another seed" if other else note,
     )
 
 
