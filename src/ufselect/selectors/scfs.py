@@ -187,9 +187,10 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Many fits.** ``path`` fits a grid of weights for the price of a few fits.
 
-    **Precision.** Of a float32 X, whatever is multiplied in every step is float32; sums,
-    factors and decisions are float64. On six sets that took 0.6 to 1.0 times as long,
-    and 98 to 100 of the best 100 features were the same; another seed left 65 to 100.
+    **Precision.** Of a float32 X, whatever is multiplied in every step is float32;
+    sums, factors and decisions are float64. On six sets that took 0.6 to 1.0 times as
+    long, and 98 to 100 of the best 100 features were the same; another seed left 65 to
+    100 of them.
 
     **Differs.** The paper's solver penalises the constraint; the default solves it.
     The default adds an intercept, weights without units and a preparation of X.
