@@ -97,7 +97,8 @@ def _fitted(cell: Cell, bench: Bench) -> UnsupervisedSelector:
 
 
 def _hand_on(memberships: Float | None, cell: Cell, bench: Bench) -> None:
-    # Only the next cell asks for them.
+    # Only the next cell asks for them. ``SCFS.path`` hands on its coefficients too, but
+    # a cell has to come out the same when it is computed alone, after a restart.
     bench.starts.clear()
     bench.starts[(*cell.path, cell.parameters)] = memberships
 

@@ -6,7 +6,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index, column_sums
+from ufselect.matrix.base import (
+    ColumnSummary,
+    DataMatrix,
+    Float,
+    Index,
+    column_sums,
+    product_with,
+)
 
 
 class InMemoryMatrix(DataMatrix):
@@ -15,8 +22,7 @@ class InMemoryMatrix(DataMatrix):
     def dot(self, right: Float) -> Float:
         """Return ``X @ right``."""
         scaled = right * self.scale[:, np.newaxis]
-        product = self.raw @ scaled.astype(self.raw.dtype, copy=False)
-        product = product.astype(np.float64, copy=False)
+        product = product_with(self.raw, scaled)
         if self.sample_scale is not None:
             product *= self.sample_scale[:, np.newaxis]
         if self.shift.any():
@@ -28,8 +34,7 @@ class InMemoryMatrix(DataMatrix):
         factor = left
         if self.sample_scale is not None:
             factor = left * self.sample_scale[:, np.newaxis]
-        product = self.raw.T @ factor.astype(self.raw.dtype, copy=False)
-        product = product.astype(np.float64, copy=False)
+        product = product_with(self.raw.T, factor)
         if self.shift.any():
             product -= np.outer(self.shift, column_sums(left))
         product *= self.scale[:, np.newaxis]
