@@ -17,13 +17,10 @@ from ufselect.numerics.landmarks import (
     out_of_reach,
     within_reach_if_few,
 )
-from ufselect.numerics.lars import (
-    PathPoint,
-    elastic_net_points,
-    elastic_net_points_from_sums,
-)
+from ufselect.numerics.lars import PathPoint, elastic_net_points_from_sums
 from ufselect.numerics.preparation import Prepared, preparation_kind, prepare
 from ufselect.numerics.row_sparse import ranked_below
+from ufselect.numerics.screened_paths import screened_points
 from ufselect.numerics.spectral import spectral_embedding
 from ufselect.selectors.base import (
     MemoryNeed,
@@ -239,7 +236,7 @@ class MCFS(UnsupervisedSelector):
         # Prepared once and for all, rather than in each of many products.
         matrix = prepared.centred.take(varying)
         n_nonzero = min(self.n_selected_, len(varying))
-        return elastic_net_points(matrix, self.embedding_, n_nonzero, self.ridge)
+        return screened_points(matrix, self.embedding_, n_nonzero, self.ridge)
 
     def _points_by_landmarks(
         self, prepared: Prepared, varying: Index
