@@ -48,12 +48,12 @@ def test_a_path_that_missed_a_column_goes_back(few, monkeypatch):
     X, targets = problem(60)
     missed = []
 
-    def counted(shares):
-        missed.append(original(shares))
+    def counted(glance, *arguments):
+        missed.append(original(glance, *arguments))
         return missed[-1]
 
-    original = screened_paths.missed
-    monkeypatch.setattr(screened_paths, "missed", counted)
+    original = screened_paths.Glance.above_one
+    monkeypatch.setattr(screened_paths.Glance, "above_one", counted)
 
     screened_points(as_matrix(X), targets, 25, 1e-3)
 

@@ -254,10 +254,10 @@ class ElasticNetPath:
 
     def _crossing_lengths(self, direction: Direction) -> Float:
         """Return how far to go until each coefficient in the model is zero."""
-        lengths = np.full(len(self._values), np.inf)
-        falling = self._values * direction.active < 0
-        np.divide(-self._values, direction.active, out=lengths, where=falling)
-        return lengths
+        # What does not move never crosses; what has just entered is zero already.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lengths = self._values / -direction.active
+        return np.where(lengths > 0, lengths, np.inf)
 
     def _move(self, direction: Direction, length: float) -> None:
         self._values = self._values + length * direction.active

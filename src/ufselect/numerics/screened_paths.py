@@ -21,7 +21,7 @@ from ufselect.numerics.lars import (
 )
 
 # Columns looked at, for each that is wanted; and at least so many.
-LOOKED_AT, FEWEST = 4, 250
+LOOKED_AT, FEWEST = 5, 250
 
 # Events between two looks at all columns: at first, and at most.
 FIRST, MOST = 8, 16
@@ -39,8 +39,9 @@ def screened_points(
     if not isinstance(matrix, DenseMatrix) or 2 * n_looked_at > matrix.shape[1]:
         return elastic_net_points(matrix, targets, n_nonzero, ridge)
     paths = elastic_net_paths(matrix, targets, ridge)
+    glance = Glance(matrix)
     return [
-        ScreenedPath(matrix, target, path, n_looked_at).point(n_nonzero)
+        ScreenedPath(matrix, target, path, n_looked_at).point(glance, n_nonzero)
         for target, path in zip(targets.T, paths, strict=True)
     ]
 
@@ -54,30 +55,26 @@ class ScreenedPath:
         self._matrix, self._target, self._path = matrix, target, path
         self._n_looked_at = n_looked_at
         self._rounding = ROUNDING * path.penalty
-        # Of all columns, where the path was last known to be right.
-        self._correlation = matrix.transpose_dot(target[:, np.newaxis]).ravel()
 
-    def point(self, n_nonzero: int) -> PathPoint:
+    def point(self, glance: "Glance", n_nonzero: int) -> PathPoint:
         """Follow the path to the end of its first line with n_nonzero."""
         n_left, n_events = LARGEST_DETOUR * n_nonzero + 10, FIRST
-        self._look_at(self._nearest())
+        self._look_at(self._nearest(glance.of(self._target[:, np.newaxis]).ravel()))
         while self._path.continues(n_nonzero) and n_left > 0:
             known = self._path.copy()
             residuals, bounds = self._advance(n_nonzero, min(n_events, n_left))
             # As shares of the most that they may be.
-            shares = self._matrix.transpose_dot(residuals / bounds)
-            last = shares[:, -1] * bounds[-1]
-            # The path itself has taken care of what it looked at.
-            shares[self._path.features] = 0.0
-            if max(shares.max(), -shares.min()) > 1.0:
-                features = np.union1d(self._path.features, missed(shares))
+            shares = glance.of(residuals / bounds)
+            last = shares[:, -1].copy()
+            missed = glance.above_one(shares, residuals / bounds, self._path.features)
+            if len(missed):
+                features = np.union1d(self._path.features, missed)
                 self._path, n_events = known, max(n_events // 2, 1)
                 self._look_at(features)
                 continue
             n_left -= len(bounds)
-            self._correlation = last
             n_events = min(2 * n_events, MOST)
-            self._look_at(self._nearest())
+            self._look_at(self._nearest(last))
         return self._seen_by_all()
 
     def _advance(self, n_nonzero: int, most: int) -> tuple[Float, Float]:
@@ -94,26 +91,55 @@ class ScreenedPath:
             bounds.append(path.penalty + self._rounding)
         return np.column_stack(residuals), np.array(bounds)
 
-    def _nearest(self) -> Index:
+    def _nearest(self, correlation: Float) -> Index:
         """Return the columns that are held, and those nearest to entering."""
-        nearness = np.abs(self._correlation)
-        nearness[self._path.held] = np.inf
-        return np.argpartition(-nearness, self._n_looked_at)[: self._n_looked_at]
+        farness = -np.abs(correlation)
+        farness[self._path.held] = -np.inf
+        return np.argpartition(farness, self._n_looked_at)[: self._n_looked_at]
 
     def _look_at(self, features: Index) -> None:
         self._looked_at = self._matrix.columns(features)
-        few = DenseMatrix(self._looked_at)
-        self._path.look_at(few, features, self._correlation[features])
+        correlation = self._looked_at.T @ (self._target - self._path.predicted())
+        self._path.look_at(DenseMatrix(self._looked_at), features, correlation)
 
     def _seen_by_all(self) -> PathPoint:
         """Return the point, with the entries of all columns."""
         path = self._path
-        everything = np.arange(self._matrix.shape[1])
-        path.look_at(self._matrix, everything, self._correlation)
+        residual = self._target - path.predicted()
+        correlation = self._matrix.transpose_dot(residual[:, np.newaxis]).ravel()
+        path.look_at(self._matrix, np.arange(self._matrix.shape[1]), correlation)
         (line,) = directions(self._matrix, [path])
         return PathPoint(path.coef, path.entries(line), path.penalty)
 
 
-def missed(shares: Float) -> Index:
-    """Return the columns whose correlation was larger than it may be at some event."""
-    return np.flatnonzero((np.abs(shares) > 1.0).any(axis=1))
+class Glance:
+    """Products with all columns in single precision, and what they may be wrong by.
+
+    That is enough for columns that are far from entering; the few others are
+    looked at again.
+    """
+
+    def __init__(self, matrix: DenseMatrix) -> None:
+        self._matrix = matrix
+        columns = matrix.columns(slice(None))
+        self._rows = np.ascontiguousarray(columns.T, np.float32)
+        self._norm = float(np.sqrt(np.einsum("ij,ij->j", columns, columns).max()))
+
+    def of(self, left: Float) -> Float:
+        """Return ``X.T @ left``, about."""
+        return np.asarray(self._rows @ left.astype(np.float32))
+
+    def above_one(self, products: Float, left: Float, known: Index) -> Index:
+        """Return the columns with a product above one, but for those that are known.
+
+        ``products`` are those of ``left``, and are used up.
+        """
+        products[known] = 0.0
+        # Rounding of both factors, of products and of sums.
+        length = float(np.sqrt(np.einsum("ij,ij->j", left, left).max()))
+        error = (len(left) + 2) * np.finfo(np.float32).eps * self._norm * length
+        if max(products.max(), -products.min()) <= 1.0 - error:
+            return np.empty(0, dtype=np.intp)
+        near = np.flatnonzero((np.abs(products) > 1.0 - error).any(axis=1))
+        exact = np.abs(self._matrix.columns(near).T @ left)
+        return np.asarray(near[(exact > 1.0).any(axis=1)])
