@@ -2,7 +2,7 @@
 
 SCFS with the number of classes as c, on ORL, on COIL20 and on random numbers of the
 size of ORL. The fit runs again and again in a process of its own with one thread, while
-py-spy looks a hundred times a second at where it is, in compiled code too. Inside BLAS
+py-spy looks fifty times a second at where it is, in compiled code too. Inside BLAS
 is what happens in functions of the library that NumPy and SciPy take it from, LAPACK on
 top of it included. The ratio is what is left: at most 40 % is to be spent elsewhere.
 Being looked at slows a fit down, wherever it is; shares are not changed by that.
@@ -29,7 +29,7 @@ from settings import Settings, find_set
 DURATION = "1 minute"
 SETS = ("ORL", "COIL20", "random")
 TARGET = 0.4
-RATE = 100
+RATE = 50
 # As libraries with BLAS in them are called.
 LIBRARIES = re.compile(r"openblas|mkl|blis|accelerate|libblas|liblapack", re.IGNORECASE)
 

@@ -21,10 +21,10 @@ from ufselect.numerics.lars import (
 )
 
 # Columns looked at, for each that is wanted; and at least so many.
-LOOKED_AT, FEWEST = 5, 250
+LOOKED_AT, FEWEST = 6, 250
 
 # Events between two looks at all columns: at first, and at most.
-FIRST, MOST = 8, 16
+FIRST, MOST = 8, 32
 
 # Difference of correlations, as a share of the first penalty, that is a rounding error.
 ROUNDING = 1e-12
