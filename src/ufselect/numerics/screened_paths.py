@@ -34,9 +34,8 @@ def screened_points(
     matrix: DataMatrix, targets: Float, n_nonzero: int, ridge: float
 ) -> list[PathPoint]:
     """Return what ``elastic_net_points`` does, in less time where columns are many."""
-    n_looked_at = max(LOOKED_AT * n_nonzero, FEWEST)
-    # Columns cut out of a sparse matrix would be dense.
-    if not isinstance(matrix, DenseMatrix) or 2 * n_looked_at > matrix.shape[1]:
+    n_looked_at = number_looked_at(matrix, n_nonzero)
+    if not isinstance(matrix, DenseMatrix) or n_looked_at == matrix.shape[1]:
         return elastic_net_points(matrix, targets, n_nonzero, ridge)
     paths = elastic_net_paths(matrix, targets, ridge)
     glance = Glance(matrix)
@@ -44,6 +43,21 @@ def screened_points(
         ScreenedPath(matrix, target, path, n_looked_at).point(glance, n_nonzero)
         for target, path in zip(targets.T, paths, strict=True)
     ]
+
+
+def number_looked_at(matrix: DataMatrix, n_nonzero: int) -> int:
+    """Return how many columns a path looks at; all, unless that is worth while."""
+    few = max(LOOKED_AT * n_nonzero, FEWEST)
+    # Columns cut out of a sparse matrix would be dense.
+    dense = isinstance(matrix, DenseMatrix)
+    return few if dense and 2 * few <= matrix.shape[1] else matrix.shape[1]
+
+
+def screened_bytes(matrix: DataMatrix, n_nonzero: int) -> int:
+    """Return the memory for columns looked at, and all in single precision."""
+    n_samples, n_features = matrix.shape
+    few = number_looked_at(matrix, n_nonzero)
+    return 0 if few == n_features else n_samples * (4 * n_features + 16 * few)
 
 
 class ScreenedPath:
@@ -121,9 +135,13 @@ class Glance:
 
     def __init__(self, matrix: DenseMatrix) -> None:
         self._matrix = matrix
-        columns = matrix.columns(slice(None))
-        self._rows = np.ascontiguousarray(columns.T, np.float32)
-        self._norm = float(np.sqrt(np.einsum("ij,ij->j", columns, columns).max()))
+        self._rows = np.empty(matrix.shape[::-1], np.float32)
+        largest = 0.0
+        for block in matrix.column_blocks():
+            columns = matrix.columns(block)
+            self._rows[block] = columns.T
+            largest = max(largest, float(np.sum(columns**2, axis=0).max()))
+        self._norm = np.sqrt(largest)
 
     def of(self, left: Float) -> Float:
         """Return ``X.T @ left``, about."""
