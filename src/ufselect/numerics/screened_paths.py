@@ -96,7 +96,9 @@ class ScreenedPath:
 
         The penalties are those beyond which correlations are no rounding errors.
         """
-        path, residuals, bounds = self._path, [], []
+        path = self._path
+        residuals: list[Float] = []
+        bounds: list[float] = []
         while path.continues(n_nonzero) and len(bounds) < most:
             change = path.active_change()
             products = self._looked_at.T @ path.move_of(change)
