@@ -2,7 +2,8 @@
 
 A benchmark is a file that begins with its question. With a function
 ``measure(settings)`` that yields rows, the runner measures it; without, it is a script
-that prints its own tables. ``DURATION`` says roughly how long it takes on two cores.
+that prints its own tables, and takes ``--quick``. ``DURATION`` says roughly how long it
+takes on two quiet cores.
 """
 
 import ast
@@ -57,6 +58,22 @@ def listing(benchmarks: Sequence[Benchmark]) -> str:
     return "\n".join(
         f"{name.ljust(widths[0])}  {duration.ljust(widths[1])}  {question}".rstrip()
         for name, duration, question in rows
+    )
+
+
+def minutes_of(duration: str) -> float:
+    """Return the minutes of a duration in words, such as ``3 minutes``."""
+    number = duration.split(" ")[0]
+    return float(number) if number.isdecimal() else 0.5
+
+
+def plan(benchmarks: Sequence[Benchmark]) -> str:
+    """Return what will be run, and for how long."""
+    total = sum(minutes_of(each.duration) for each in benchmarks)
+    return (
+        f"{listing(benchmarks)}\n\n{len(benchmarks)} benchmarks, about {total:.0f} "
+        "minutes on two quiet cores (less with --quick); Ctrl-C ends the run and keeps "
+        "what is measured."
     )
 
 
