@@ -26,6 +26,8 @@ Float = NDArray[np.float64]
 
 DONE = "done"
 FAILED = "failed"
+# Ended by a limit or dead: it would cost as much again, so it is tried on request only.
+STOPPED = "stopped"
 # Tells our files from other people's SQLite files: "ufse" in ASCII.
 APPLICATION = 0x75667365
 SCHEMA_VERSION = 1
@@ -137,9 +139,13 @@ class Store:
         )
 
     def failures(self) -> dict[str, str]:
-        """Return the reasons of the cells that failed, by key."""
-        query = "SELECT key, reason FROM rankings WHERE status = ?"
-        return dict(self._rows(query, FAILED))
+        """Return the reasons of the cells without a ranking, by key."""
+        query = "SELECT key, reason FROM rankings WHERE status != ?"
+        return dict(self._rows(query, DONE))
+
+    def stopped(self) -> set[str]:
+        """Return the keys of the cells that took too much, or whose process died."""
+        return set(self._column("SELECT key FROM rankings WHERE status = ?", STOPPED))
 
     def order_of(self, key: str) -> Order | None:
         """Return the ranking of a cell if there is one."""

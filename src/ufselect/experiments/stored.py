@@ -11,7 +11,7 @@ from ufselect.experiments.plan import Plan
 from ufselect.experiments.reader import Fit, StoreReader
 from ufselect.experiments.readings import Place, Results
 from ufselect.experiments.records import VERSION_WITHOUT_RECORDS, Record
-from ufselect.experiments.store import FAILED, Float
+from ufselect.experiments.store import DONE, Float
 
 NOT_BEGUN = "no cell of it is in the store"
 
@@ -67,9 +67,7 @@ class Experiment:
     def reasons(self) -> dict[str, str]:
         """Return why cells have no ranking, by key."""
         return {
-            key: str(fit.reason)
-            for key, fit in self.fits.items()
-            if fit.status == FAILED
+            key: str(fit.reason) for key, fit in self.fits.items() if fit.status != DONE
         }
 
     def history_at(self, place: Place) -> Float | None:
