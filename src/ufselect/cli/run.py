@@ -82,6 +82,12 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
         help="give up a cell whose process takes more, such as 2GB (default: likewise)",
     )
     parser.add_argument(
+        "--recover",
+        action="store_true",
+        help="if the store is damaged, go on with what is intact of it; the damaged "
+        "file is kept",
+    )
+    parser.add_argument(
         "--retry",
         action="store_true",
         help="try cells again that were given up, or whose process died",
@@ -124,6 +130,8 @@ def compute(
     from ufselect.experiments.limits import Limits
     from ufselect.experiments.runner import run_plan
 
+    if options.recover:
+        _recover(store)
     line = ProgressLine("cells", quiet=options.quiet)
     try:
         progress = run_plan(
@@ -141,3 +149,18 @@ def compute(
     finally:
         line.close()
     return progress.failed
+
+
+def _recover(store: Path) -> None:
+    """Go on with what is intact of a damaged store, and say what that is."""
+    from ufselect.experiments.recovery import recover
+
+    recovered = recover(store)
+    if recovered is None:
+        print(f"ufselect: {store} is not damaged", file=sys.stderr)
+        return
+    print(
+        f"ufselect: recovered {recovered.rankings} cells, {recovered.judgements} of "
+        f"them with scores; the damaged store is kept as {recovered.damaged}",
+        file=sys.stderr,
+    )

@@ -163,10 +163,10 @@ class _Run:
         return Job(cell, self.judge, path, self.store.order_of(cell.key))
 
     def _keep(self, job: Job, outcome: Outcome) -> None:
-        if job.order is not None and outcome.status == DONE:
-            self.store.add_scores(job.cell, outcome.scores)
-        else:
+        if job.order is None:
             self.store.save(job.cell, outcome)
+        else:
+            self.store.save_judgement(job.cell, outcome)
         if outcome.status == DONE:
             self.progress.computed += 1
         else:

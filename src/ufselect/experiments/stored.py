@@ -101,7 +101,10 @@ def read_experiment(path: Path, plan: Plan | None = None) -> Experiment:
         records = reader.records() if plan is None else _known_records(reader)
         record = _chosen(reader, records, plan)
         roles = list(roles_of(record.plan, record.fingerprints))
-        scores = list(reader.scores(judge_key(record.plan.judge, record.version)))
+        judge = judge_key(record.plan.judge, record.version)
+        scores = list(reader.scores(judge))
+        for key, (status, reason) in reader.unjudged(judge).items():
+            fits[key] = fits[key]._replace(status=status, reason=reason)
     keys = {role.cell.key_in(record.version): role.cell.key for role in roles}
     fits = {keys[key]: fit for key, fit in fits.items() if key in keys}
     if not fits:
