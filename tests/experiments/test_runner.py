@@ -16,6 +16,7 @@ from ufselect import LaplacianScore
 from ufselect.experiments import judging, runner, workers
 from ufselect.experiments.limits import Limits
 from ufselect.experiments.runner import Stopped, distinct_cells, run_plan
+from ufselect.experiments.stored import read_experiment
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
@@ -196,6 +197,26 @@ def test_handed_on_starts_do_not_depend_on_who_computes(located, tmp_path, stop_
     run_plan(plan, tmp_path / "stopped.sqlite", located)
 
     assert content(tmp_path / "stopped.sqlite") == content(tmp_path / "calm.sqlite")
+
+
+def test_a_ranking_that_cannot_be_judged_anew_is_kept_with_what_it_has(
+    located, tmp_path
+):
+    path = tmp_path / "store.sqlite"
+    plan, beyond = (small_plan(sets=["one"], features=[k]) for k in (3, 500))
+    run_plan(plan, path, located)
+    before = content(path)
+
+    failed = run_plan(beyond, path, located).failed
+    again = run_plan(plan, path, located)
+    reasons = set(read_experiment(path, beyond).reasons().values())
+
+    assert failed == 18
+    assert content(path)[0] == before[0]
+    assert set(before[1]) < set(content(path)[1])
+    assert again.known == again.total
+    assert len(reasons) == 1
+    assert "fewer than the plan's features=[500]" in reasons.pop()
 
 
 @POSIX

@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -194,7 +195,7 @@ def _believed_judgements(
 def _makes_sense(row: Row) -> bool:
     """Say whether a ranking without a seal has the key of its inputs, and an order."""
     try:
-        cell = Cell(*row[1:7], tuple(json.loads(row[7])))
+        cell = replace(Cell(*row[1:7]), before=tuple(json.loads(row[7])))
     except (TypeError, ValueError):
         return False
     order = np.sort(np.frombuffer(row[10] or b"", dtype=np.int32))

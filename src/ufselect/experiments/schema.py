@@ -101,7 +101,7 @@ def damage_of(connection: sqlite3.Connection) -> str | None:
     """
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
-        return str(found)
+        return " ".join(found.removeprefix("*** in database main ***").split())
     if version_of(connection) < SEALED_SINCE:
         return None
     try:
