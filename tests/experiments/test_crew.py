@@ -1,8 +1,11 @@
 """Processes that hang, die or grow harm no other cell, and none is left behind."""
 
+import multiprocessing
 import os
+import signal
 import sys
 from contextlib import closing
+from pathlib import Path
 
 import misbehaving
 import pytest
@@ -107,6 +110,28 @@ def test_deaths_of_one_cell_are_not_counted_against_the_next(outcomes):
     ended = outcomes([DIES, DIES, WELL])
 
     assert [outcome.status for _, outcome in ended] == [STOPPED, STOPPED, DONE]
+
+
+@POSIX
+def test_the_death_of_the_server_that_starts_processes_is_survived(outcomes):
+    outcomes(WELL)
+    server = multiprocessing.forkserver._forkserver
+    os.kill(server._forkserver_pid, signal.SIGKILL)
+
+    ended = outcomes(WELL, DIES_ONCE, n_workers=2)
+
+    assert [outcome.status for _, outcome in ended] == [DONE] * 2
+
+
+@LINUX
+def test_no_file_stays_open_and_no_process_alive(outcomes):
+    outcomes(WELL)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(3):
+        outcomes(WELL, DIES, WELL, n_workers=2)
+
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert multiprocessing.active_children() == []
 
 
 def test_memory_cannot_be_limited_where_it_cannot_be_seen(outcomes, monkeypatch):

@@ -2,8 +2,13 @@
 
 import argparse
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ufselect.cli.outputs import add_page_option, add_table_options, check_outputs, give
@@ -134,18 +139,19 @@ def compute(
         _recover(store)
     line = ProgressLine("cells", quiet=options.quiet)
     try:
-        progress = run_plan(
-            plan,
-            store,
-            located,
-            n_jobs=options.jobs,
-            dask=options.dask,
-            limits=Limits(options.cell_timeout, options.cell_memory),
-            retry=options.retry,
-            report=lambda state: line.show(
-                state.finished, state.total, state.seconds_left()
-            ),
-        )
+        with _termination_is_an_interruption():
+            progress = run_plan(
+                plan,
+                store,
+                located,
+                n_jobs=options.jobs,
+                dask=options.dask,
+                limits=Limits(options.cell_timeout, options.cell_memory),
+                retry=options.retry,
+                report=lambda state: line.show(
+                    state.finished, state.total, state.seconds_left()
+                ),
+            )
     finally:
         line.close()
     return progress.failed
@@ -164,3 +170,20 @@ def _recover(store: Path) -> None:
         f"them with scores; the damaged store is kept as {recovered.damaged}",
         file=sys.stderr,
     )
+
+
+@contextmanager
+def _termination_is_an_interruption() -> Iterator[None]:
+    """Say what was kept also when the time of a batch job is over."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -14,6 +14,8 @@ from ufselect.experiments.store import Outcome
 from ufselect.experiments.work import Job
 
 Work = Callable[..., Outcome]
+
+STARTS = 3
 
 # A server that has loaded everything once replaces a process within milliseconds.
 CONTEXT: Any = multiprocessing.get_context(
@@ -31,12 +33,22 @@ class WorkerProcess:
     """
 
     def __init__(self, work: Work) -> None:
+        for attempt in range(1, STARTS + 1):
+            try:
+                self._start(work)
+            except (EOFError, OSError):
+                # The server was killed; the next attempt starts another one.
+                if attempt == STARTS:
+                    raise
+            else:
+                break
+
+    def _start(self, work: Work) -> None:
         self.connection, theirs = CONTEXT.Pipe()
         arguments = (theirs, work)
         self._process = CONTEXT.Process(target=_serve, args=arguments, daemon=True)
-        with _not_interrupted():
+        with closing(theirs), _not_interrupted():
             self._process.start()
-        theirs.close()
 
     def send(self, job: Job) -> None:
         """Hand over a job; one that has died meanwhile is found dead when heard."""
@@ -93,13 +105,20 @@ def _serve(theirs: Connection, work: Work) -> None:
     """Do one job after the other until the connection is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    theirs.send(None)
-    while True:
-        try:
-            job = theirs.recv()
-        except EOFError:
-            return
-        theirs.send(work(*job))
+    done: Outcome | None = None
+    # A run that was interrupted no longer listens.
+    with suppress(EOFError, OSError):
+        while True:
+            theirs.send(done)
+            done = _done(work, theirs.recv())
+
+
+def _done(work: Work, job: Job) -> Outcome:
+    """Return what became of a job; what it raises ends the process, with a trace."""
+    try:
+        return work(*job)
+    except OSError as error:
+        raise RuntimeError("a job must not raise") from error
 
 
 def _end_with_parent() -> None:
