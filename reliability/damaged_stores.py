@@ -34,7 +34,7 @@ Damage = Callable[[bytearray, np.random.Generator], bytearray]
 def outcomes(settings: Settings) -> Iterator[Outcome]:
     """Yield what became of stores."""
     with tempfile.TemporaryDirectory() as name:
-        bench = undisturbed(Path(name))
+        bench = undisturbed(Path(name), repetitions=2)
         for family in (damages, versions, several_runs):
             yield from family(bench, settings)
 
@@ -75,7 +75,7 @@ def damages(bench: Bench, settings: Settings) -> Iterator[Outcome]:
     store = bench.folder / "damaged.sqlite"
     for what, damage in DAMAGES.items():
         count, shares = Count(what), []
-        for _ in range(settings.count(500, 10)):
+        for _ in range(settings.count(250, 10)):
             store.write_bytes(damage(bytearray(whole.read_bytes()), random))
             shares.append(look_at(count, bench, store))
         kept = [share for share in shares if share is not None]
@@ -127,7 +127,7 @@ def completed(what: str, bench: Bench, damage: Damage, settings: Settings) -> Ou
     random = np.random.default_rng(settings.seed + 1)
     count, store = Count(what), bench.folder / "damaged.sqlite"
     content = (bench.folder / "whole.sqlite").read_bytes()
-    for _ in range(settings.count(3, 1)):
+    for _ in range(settings.count(2, 1)):
         store.write_bytes(damage(bytearray(content), random))
         ended = run_whole(bench.folder, "--recover", store=store)
         if ended.code == 1:
@@ -153,7 +153,7 @@ def versions(bench: Bench, settings: Settings) -> Iterator[Outcome]:
         ("store from before plans were kept in it", False),
     ):
         count = Count(what)
-        for _ in range(settings.count(3, 1)):
+        for _ in range(settings.count(2, 1)):
             shutil.copy(bench.folder / "whole.sqlite", store)
             make_version_1(store, plans=plans)
             times = seconds_in(store)
@@ -168,7 +168,7 @@ def versions(bench: Bench, settings: Settings) -> Iterator[Outcome]:
 def newer(bench: Bench, store: Path, settings: Settings) -> Outcome:
     """Offer a store of a version that is not known yet."""
     count = Count("store of a newer version of the schema")
-    for version in range(3, 3 + settings.count(3, 1)):
+    for version in range(3, 3 + settings.count(2, 1)):
         shutil.copy(bench.folder / "whole.sqlite", store)
         with closing(sqlite3.connect(store)) as connection:
             connection.execute(f"PRAGMA user_version = {version}")
@@ -194,7 +194,7 @@ def several_runs(bench: Bench, settings: Settings) -> Iterator[Outcome]:
     """Start several runs at once on one store."""
     store = bench.folder / "shared.sqlite"
     count = Count("three runs at once on one store")
-    for _ in range(settings.count(4, 1)):
+    for _ in range(settings.count(3, 1)):
         runs = [Run(bench.folder, store=store, jobs=1) for _ in range(3)]
         ends = [run.end() for run in runs]
         count.answer(*(each for end in ends for each in unlike(end, store, bench)))

@@ -12,6 +12,7 @@ import numpy as np
 
 from reliability.counting import Count
 from reliability.experiment_runs import (
+    REPETITIONS,
     Content,
     Ended,
     Run,
@@ -33,9 +34,9 @@ class Bench(NamedTuple):
     seconds: float
 
 
-def undisturbed(folder: Path) -> Bench:
+def undisturbed(folder: Path, repetitions: int = REPETITIONS) -> Bench:
     """Run the experiment in peace, and keep its store as whole.sqlite."""
-    prepare(folder)
+    prepare(folder, repetitions)
     start = time.monotonic()
     ended = run_whole(folder, store=folder / "whole.sqlite")
     taken = time.monotonic() - start
@@ -67,7 +68,7 @@ def signals(bench: Bench, settings: Settings) -> Iterator[Outcome]:
     random = np.random.default_rng(settings.seed)
     for what, sent in KINDS.items():
         count, store = Count(what), bench.folder / "signals.sqlite"
-        while count.tried < settings.count(12, 1):
+        while count.tried < settings.count(8, 1):
             disturb(count, bench, store, sent, random)
         ended = run_whole(bench.folder, store=store)
         problems = unlike(ended, store, bench)
@@ -128,7 +129,7 @@ def helpers(bench: Bench, settings: Settings) -> Iterator[Outcome]:
     }
     for what, find in targets.items():
         count, store = Count(what), bench.folder / "helpers.sqlite"
-        while count.tried < settings.count(6, 1):
+        while count.tried < settings.count(4, 1):
             run = Run(bench.folder, store=store)
             killed = kill_one(run, find, random, bench.seconds)
             ended = run.end()

@@ -49,10 +49,15 @@ def tried(family: Benchmark, settings: Settings) -> Result:
 
 
 def outcomes_of(family: Benchmark, settings: Settings) -> Iterator[Outcome]:
-    """Yield the outcomes; an exception that gets here is a loss and ends the family."""
+    """Yield the outcomes; an exception that gets here is a loss and ends the family.
+
+    Ctrl-C ends the family too; what was found so far is kept.
+    """
     try:
         module = importlib.import_module(f"reliability.{family.name}")
         yield from module.outcomes(settings)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is a loss
         traceback.print_exc()
         said = f"{type(error).__name__}: {error}"

@@ -11,11 +11,14 @@ import misbehaving
 import pytest
 from misbehaving import DIES, DIES_ONCE, EATS, HANGS, IS_KILLED, WELL
 
+import ufselect
+from ufselect.experiments import worker_process
 from ufselect.experiments.cells import Cell
 from ufselect.experiments.crew import Crew
 from ufselect.experiments.limits import Limits
 from ufselect.experiments.store import DONE, STOPPED
 from ufselect.experiments.work import Job
+from ufselect.experiments.worker_process import WorkerProcess
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs the files of Linux")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
@@ -132,6 +135,29 @@ def test_no_file_stays_open_and_no_process_alive(outcomes):
 
     assert len(list(Path("/proc/self/fd").iterdir())) == before
     assert multiprocessing.active_children() == []
+
+
+def test_a_process_ends_in_silence_when_nobody_listens_any_more():
+    worker = WorkerProcess(misbehaving.work)
+    worker.hear()
+    worker.send(Job(Cell("set", "", "", "", "", WELL), None, "", None))
+    worker.connection.close()
+
+    # With a traceback the exit code would be 1.
+    assert worker.manner_of_death() == "exit code 0"
+
+
+def test_processes_load_from_where_this_one_does(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "somewhere")
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    with worker_process._starting():
+        paths = os.environ["PYTHONPATH"].split(os.pathsep)
+        safe = os.environ["PYTHONSAFEPATH"]
+
+    assert str(Path(ufselect.__file__).parents[1]) in paths
+    assert safe == "1"
+    assert os.environ["PYTHONPATH"] == "somewhere"
+    assert "PYTHONSAFEPATH" not in os.environ
 
 
 def test_memory_cannot_be_limited_where_it_cannot_be_seen(outcomes, monkeypatch):

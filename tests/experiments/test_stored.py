@@ -12,7 +12,7 @@ from ufselect.experiments.readings import Place
 from ufselect.experiments.records import Record
 from ufselect.experiments.runner import run_plan
 from ufselect.experiments.seals import seal_everything
-from ufselect.experiments.store import DONE, FAILED, Outcome, Store
+from ufselect.experiments.store import DONE, FAILED, STOPPED, Outcome, Store
 from ufselect.experiments.stored import NOT_BEGUN, Count, read_experiment
 
 # Nine cells of SCFS and its fellows for each set: 4 + 2, 1, 10, 1, 1.
@@ -148,6 +148,18 @@ def test_a_store_of_another_version_is_read_with_the_keys_of_that(
     assert experiment.count() == Count(PER_SET, 1, 1, PER_SET - 2)
     assert experiment.reasons() == {second.cell.key: "MemoryError: "}
     assert experiment.results.score_of(first, "accuracy") == {3: 0.5}
+
+
+def test_a_cell_that_was_stopped_is_reported_with_its_reason(tmp_path):
+    path, plan, sets = tmp_path / "store.sqlite", small_plan(), {"one": "a"}
+    first = next(roles_of(plan, sets)).cell
+    with Store(path, judge_key(plan.judge)) as store:
+        store.save_record(Record(plan, sets, {}, {"ufselect": cells.__version__}))
+        store.save(first, Outcome(STOPPED, reason="it took longer than 5 s"))
+    experiment = read_experiment(path)
+
+    assert experiment.count() == Count(PER_SET, 0, 1, PER_SET - 1)
+    assert experiment.reasons() == {first.key: "it took longer than 5 s"}
 
 
 def test_every_different_set_of_versions_is_named_once(path):

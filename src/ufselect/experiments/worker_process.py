@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -47,7 +48,7 @@ class WorkerProcess:
         self.connection, theirs = CONTEXT.Pipe()
         arguments = (theirs, work)
         self._process = CONTEXT.Process(target=_serve, args=arguments, daemon=True)
-        with closing(theirs), _not_interrupted():
+        with closing(theirs), _starting():
             self._process.start()
 
     def send(self, job: Job) -> None:
@@ -88,9 +89,35 @@ class WorkerProcess:
 
 
 @contextmanager
-def _not_interrupted() -> Iterator[None]:
-    """Start processes to which Ctrl-C means nothing: who started them ends them."""
+def _starting() -> Iterator[None]:
+    """Start processes like this one, to which Ctrl-C means nothing.
+
+    The first start is that of the server. It must load from where this process does,
+    not from a folder in which a user keeps files of any name.
+    """
     CONTEXT.set_forkserver_preload([_serve.__module__])
+    paths = os.pathsep.join(path for path in sys.path if path)
+    with _environment(PYTHONPATH=paths, PYTHONSAFEPATH="1"), _not_interrupted():
+        yield
+
+
+@contextmanager
+def _environment(**changes: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _not_interrupted() -> Iterator[None]:
+    """Block Ctrl-C, also in what is started: who started it ends it."""
     if os.name != "posix":
         yield
         return
