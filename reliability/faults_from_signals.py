@@ -63,18 +63,16 @@ KINDS = {
 }
 
 
-def signals(bench: Bench, settings: Settings) -> Iterator[Outcome]:
+def signals(what: str, bench: Bench, settings: Settings) -> Iterator[Outcome]:
     """Send signals to runs at random moments, go on after each, and compare."""
     random = np.random.default_rng(settings.seed)
-    for what, sent in KINDS.items():
-        count, store = Count(what), bench.folder / "signals.sqlite"
-        while count.tried < settings.count(8, 1):
-            disturb(count, bench, store, sent, random)
-        ended = run_whole(bench.folder, store=store)
-        problems = unlike(ended, store, bench)
-        outcome = count.outcome("the same command then ends like an undisturbed run")
-        yield outcome if not any(problems) else lost_at_last(outcome, problems)
-        store.unlink(missing_ok=True)
+    count, store = Count(what), bench.folder / "signals.sqlite"
+    while count.tried < settings.count(5, 1):
+        disturb(count, bench, store, KINDS[what], random)
+    ended = run_whole(bench.folder, store=store)
+    problems = unlike(ended, store, bench)
+    outcome = count.outcome("the same command then ends like an undisturbed run")
+    yield outcome if not problems else lost_at_last(outcome, problems)
 
 
 def disturb(
@@ -129,7 +127,7 @@ def helpers(bench: Bench, settings: Settings) -> Iterator[Outcome]:
     }
     for what, find in targets.items():
         count, store = Count(what), bench.folder / "helpers.sqlite"
-        while count.tried < settings.count(4, 1):
+        while count.tried < settings.count(3, 1):
             run = Run(bench.folder, store=store)
             killed = kill_one(run, find, random, bench.seconds)
             ended = run.end()
