@@ -75,7 +75,7 @@ def damages(bench: Bench, settings: Settings) -> Iterator[Outcome]:
     store = bench.folder / "damaged.sqlite"
     for what, damage in DAMAGES.items():
         count, shares = Count(what), []
-        for _ in range(settings.count(250, 10)):
+        for _ in range(settings.count(150, 10)):
             store.write_bytes(damage(bytearray(whole.read_bytes()), random))
             shares.append(look_at(count, bench, store))
         kept = [share for share in shares if share is not None]

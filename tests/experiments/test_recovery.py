@@ -147,6 +147,17 @@ def test_a_store_whose_list_of_tables_is_gone_is_not_begun_anew(path, whole):
     assert path.read_bytes() == content
 
 
+@pytest.mark.parametrize("use", [read_experiment, recover, lambda p: Store(p, "j")])
+def test_damage_that_has_line_breaks_is_told_in_one_line(path, whole, use):
+    place = whole.index(b"CREATE TABLE rankings")
+    path.write_bytes(whole[:place] + b"CREATE\nTABEL\n" + whole[place + 13 :])
+
+    with pytest.raises(ValueError, match="TABEL") as error:
+        use(path)
+
+    assert "\n" not in str(error.value)
+
+
 def test_what_is_no_store_cannot_be_recovered_and_stays(path):
     path.write_text("a,b\n1,2\n" * 1000)
 

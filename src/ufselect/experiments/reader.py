@@ -16,6 +16,7 @@ from ufselect.experiments.schema import (
     problem_with,
     version_of,
 )
+from ufselect.experiments.seals import in_one_line
 from ufselect.experiments.store import DONE, Float
 
 
@@ -129,12 +130,12 @@ class StoreReader:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise ValueError(self._damaged(str(error))) from error
+            raise ValueError(self._damaged(error)) from error
 
-    def _damaged(self, how: str) -> str:
+    def _damaged(self, how: object) -> str:
         return (
-            f"{self.path} cannot be read as a store ({how}); name one that ufselect "
-            "run has made, restore it from a copy, or keep what is intact with "
+            f"{self.path} cannot be read as a store ({in_one_line(how)}); name one that "
+            "ufselect run has made, restore it from a copy, or keep what is intact with "
             "ufselect run PLAN --recover"
         )
 

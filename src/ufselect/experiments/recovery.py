@@ -33,6 +33,7 @@ from ufselect.experiments.seals import (
     JUDGEMENTS,
     ORDERED,
     SCORES,
+    in_one_line,
     is_intact,
     seal_everything,
     seal_of,
@@ -98,16 +99,16 @@ def _rescued(path: Path, fresh: Path) -> tuple[int, int] | None:
             with closing(sqlite3.connect(fresh, isolation_level=None)) as new:
                 counts = _copy(old, new, path.stat().st_size // LEAST_ROW)
     except sqlite3.DatabaseError as error:
-        raise ValueError(_hopeless(path, str(error))) from error
+        raise ValueError(_hopeless(path, error)) from error
     if counts[0] == 0:
         raise ValueError(_hopeless(path, "no cell of it is intact"))
     return counts
 
 
-def _hopeless(path: Path, why: str) -> str:
+def _hopeless(path: Path, why: object) -> str:
     return (
-        f"nothing can be recovered from {path} ({why}); restore it from a copy, or "
-        "name another store"
+        f"nothing can be recovered from {path} ({in_one_line(why)}); restore it from a "
+        "copy, or name another store"
     )
 
 

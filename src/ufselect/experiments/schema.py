@@ -3,7 +3,7 @@
 import sqlite3
 
 from ufselect.experiments.records import TABLE as PLANS
-from ufselect.experiments.seals import broken_seals, seal_everything
+from ufselect.experiments.seals import broken_seals, in_one_line, seal_everything
 
 # Tells our files from other people's SQLite files: "ufse" in ASCII.
 APPLICATION = 0x75667365
@@ -101,7 +101,7 @@ def damage_of(connection: sqlite3.Connection) -> str | None:
     """
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
-        return " ".join(found.removeprefix("*** in database main ***").split())
+        return in_one_line(found.removeprefix("*** in database main ***"))
     if version_of(connection) < SEALED_SINCE:
         return None
     try:

@@ -71,6 +71,11 @@ def broken_seals(connection: sqlite3.Connection) -> Iterator[str]:
             yield "a plan is not what was written"
 
 
+def in_one_line(text: object) -> str:
+    """Return a text without line breaks, which damage may bring into any text."""
+    return " ".join(str(text).split())
+
+
 def is_intact(row: Row) -> bool:
     """Say whether a ranking, with all its columns, is what was written."""
     return bool(row[-1] == seal_of(row[:-1]))

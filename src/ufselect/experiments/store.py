@@ -30,7 +30,7 @@ from ufselect.experiments.schema import (
     problem_with,
     version_of,
 )
-from ufselect.experiments.seals import seal_judgement, seal_ranking
+from ufselect.experiments.seals import in_one_line, seal_judgement, seal_ranking
 
 Float = NDArray[np.float64]
 
@@ -307,19 +307,19 @@ def sentence_about(path: Path, error: sqlite3.DatabaseError) -> str:
             "command goes on from what is kept"
         )
     if kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return damaged(path, str(error))
+        return damaged(path, error)
     return (
-        f"the store {path} cannot be used ({error}); see that it can be written and "
-        "that no other program holds it, or name another store"
+        f"the store {path} cannot be used ({in_one_line(error)}); see that it can be "
+        "written and that no other program holds it, or name another store"
     )
 
 
-def damaged(path: Path, how: str) -> str:
+def damaged(path: Path, how: object) -> str:
     """Say that a store is damaged, and what can be done."""
     return (
-        f"the store {path} cannot be used, being damaged ({how}); restore it from a "
-        "copy, keep what is intact with ufselect run PLAN --recover, or name another "
-        "store"
+        f"the store {path} cannot be used, being damaged ({in_one_line(how)}); restore "
+        "it from a copy, keep what is intact with ufselect run PLAN --recover, or name "
+        "another store"
     )
 
 
