@@ -134,9 +134,9 @@ class StoreReader:
 
     def _damaged(self, how: object) -> str:
         return (
-            f"{self.path} cannot be read as a store ({in_one_line(how)}); name one that "
-            "ufselect run has made, restore it from a copy, or keep what is intact with "
-            "ufselect run PLAN --recover"
+            f"{self.path} cannot be read as a store ({in_one_line(how)}); name one "
+            "that ufselect run has made, restore it from a copy, or keep what is "
+            "intact with ufselect run PLAN --recover"
         )
 
 
