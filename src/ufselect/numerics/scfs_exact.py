@@ -39,7 +39,7 @@ PARTITION_STEPS = 15
 KEEP_EVERY = 5
 
 # W is finished to this duality gap, relative to |G|^2, once G has settled.
-FINAL_GAP = 1e-3
+FINAL_GAP = 3e-4
 
 # Up to this many samples, X X' is small whatever is stored of X.
 SMALL = 4096
