@@ -4,10 +4,15 @@ Neighbours on a grid have nearly the same clusters and nearly the same features,
 a few steps lead from one to the next. A path that goes to and fro has no jumps.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 
 from ufselect.numerics.partitions import SoftPartition
 from ufselect.numerics.scfs_exact import ExactFit, ExactProblem, Report, fit_exact
+
+# Hardly a feature stays in the model when the penalty rises so many times over, and to
+# let all of them go takes longer than to begin without any.
+FAR_HIGHER = 10
 
 
 def to_and_fro(
@@ -42,11 +47,16 @@ class ExactPath:
     def __init__(self, problem: ExactProblem, partition: SoftPartition) -> None:
         self.problem, self.partition = problem, partition
         self._regression = problem.regression(len(partition.sums.sizes))
+        self._penalty = math.inf
 
     def fit(
         self, alpha: float, beta: float, *, max_iter: int, tol: float, report: Report
     ) -> ExactFit:
         """Fit with the next weights; the result is used up by the fit after it."""
+        before, self._penalty = self._penalty, beta / alpha
+        if self._penalty > FAR_HIGHER * before:
+            n_clusters = len(self.partition.sums.sizes)
+            self._regression = self.problem.regression(n_clusters)
         return fit_exact(
             self.problem,
             self.partition,
