@@ -10,6 +10,7 @@ A family of abuse is a file that begins with its question and has a function
 
 import argparse
 import importlib
+import signal
 import sys
 import time
 import traceback
@@ -123,8 +124,16 @@ def perform(options: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; what is wrong is said in one sentence."""
+    _listen_to_ctrl_c()
     try:
         return perform(parse(arguments))
     except (ValueError, OSError) as error:
         print(f"reliability: {error}", file=sys.stderr)
         return 2
+
+
+def _listen_to_ctrl_c() -> None:
+    # What a shell starts in the background ignores it, and so would all runs started
+    # from here, however often they are sent the signal.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

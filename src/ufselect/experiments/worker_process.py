@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from multiprocessing.connection import Connection
@@ -16,7 +17,7 @@ from ufselect.experiments.work import Job
 
 Work = Callable[..., Outcome]
 
-STARTS = 3
+STARTS = 6
 
 # A server that has loaded everything once replaces a process within milliseconds.
 CONTEXT: Any = multiprocessing.get_context(
@@ -38,9 +39,10 @@ class WorkerProcess:
             try:
                 self._start(work)
             except (EOFError, OSError):
-                # The server was killed; the next attempt starts another one.
+                # The server was killed; once that is known, another one is started.
                 if attempt == STARTS:
                     raise
+                time.sleep(0.2 * attempt)
             else:
                 break
 
