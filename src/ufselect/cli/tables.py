@@ -89,6 +89,7 @@ def read(options: argparse.Namespace) -> "Table":
         sheet=options.sheet,
         header=options.header,
         name=options.name,
+        apart=True,
     )
 
 

@@ -1,5 +1,6 @@
 """Files that are cut off or damaged: one sentence, whatever a library raised."""
 
+import csv
 import lzma
 import struct
 import tokenize
@@ -12,11 +13,14 @@ from scipy.io.matlab import MatReadError
 
 from ufselect.data.tables.table import TableError
 
+LONGEST_REASON = 300
+
 # Readers trust what a file says of itself, and fail in many ways if it is not true.
 READING_FAILS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
+    csv.Error,  # in files of names beside a matrix
     EOFError,
     LookupError,
     MatReadError,
@@ -57,6 +61,8 @@ def damaged(name: str, kind: str, error: BaseException) -> TableError:
 download or save it again')
     """
     reason = " ".join(str(error).split()) or type(error).__name__
+    if len(reason) > LONGEST_REASON:  # some show the bytes that they do not like
+        reason = f"{reason[:LONGEST_REASON]}..."
     return TableError(
         f"{name} is cut off or damaged (read as {kind}: {reason}); "
         "copy, download or save it again"

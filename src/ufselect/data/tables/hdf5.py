@@ -1,5 +1,6 @@
 """HDF5 files, on which AnnData and newer MATLAB files are built."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,7 +42,17 @@ def text_of(values: Any) -> list[str]:
     >>> text_of(np.array([b"a", b"b"])), text_of(np.array([1.0, 2.0]))
     (['a', 'b'], ['1', '2'])
     """
-    return [_text(value) for value in np.asarray(values).ravel().tolist()]
+    cells = np.asarray(values).ravel()
+    if cells.dtype.kind == "U":
+        _check_characters(cells)
+    return [_text(value) for value in cells.tolist()]
+
+
+def _check_characters(cells: Any) -> None:
+    """Refuse numbers that are no characters: Python trusts NumPy to have none."""
+    native = cells.astype(cells.dtype.newbyteorder("="))
+    if native.nbytes and native.view(np.uint32).max() > sys.maxunicode:
+        raise ValueError("text in it has characters that there are not")
 
 
 def _text(value: Any) -> str:
