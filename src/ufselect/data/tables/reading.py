@@ -43,7 +43,7 @@ READ_COMPRESSED = {"text", "mtx"}
 # Some damage to these ends the process of the library that reads them.
 ENDING = {"parquet", "feather", "mat", "mtx", "hdf5", "h5ad"}
 # Of computing, before a process that reads one of them is taken to be in a circle.
-LEAST_SECONDS = 20
+LEAST_SECONDS = 10
 SECONDS_PER_MEGABYTE = 5
 Reader = Callable[[File, Request, list[str]], Parts]
 
