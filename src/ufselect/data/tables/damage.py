@@ -24,7 +24,6 @@ READING_FAILS = (
     EOFError,
     LookupError,
     MatReadError,
-    MemoryError,
     NameError,  # SciPy, where a MATLAB file has an unknown type
     OSError,
     RuntimeError,
@@ -44,11 +43,24 @@ READING_FAILS = (
 def saying_when_damaged(name: str, kind: str) -> Iterator[None]:
     """Turn what a library raises on a damaged file into one sentence."""
     try:
-        yield
+        with saying_when_too_large(name):
+            yield
     except TableError:
         raise
     except READING_FAILS as error:
         raise damaged(name, kind, error) from error
+
+
+@contextmanager
+def saying_when_too_large(name: str) -> Iterator[None]:
+    """Turn the end of memory into one sentence."""
+    try:
+        yield
+    except MemoryError:
+        raise TableError(
+            f"{name} needs more memory than there is, or is damaged; use a smaller "
+            "table, or .npy, which stays on disk"
+        ) from None
 
 
 def damaged(name: str, kind: str, error: BaseException) -> TableError:

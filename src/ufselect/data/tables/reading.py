@@ -1,7 +1,6 @@
 """A user's file of any known format becomes a table."""
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -11,7 +10,11 @@ from numpy.typing import DTypeLike
 
 from ufselect.data.tables.apart import EndedError
 from ufselect.data.tables.apart import apart as in_a_child
-from ufselect.data.tables.damage import damaged, saying_when_damaged
+from ufselect.data.tables.damage import (
+    damaged,
+    saying_when_damaged,
+    saying_when_too_large,
+)
 from ufselect.data.tables.detection import TITLES, detect, kind_of_hdf5
 from ufselect.data.tables.sources import Source, Spool, compression_of, located, opened
 from ufselect.data.tables.table import (
@@ -170,7 +173,7 @@ def _read(file: File, request: Request, holder: Spool | None, apart: bool) -> Ta
     kind, notes = detect(file)
     inner = file
     if file.compression is not None and kind not in READ_COMPRESSED:
-        with opened(*file) as stream:
+        with saying_when_too_large(file.name), opened(*file) as stream:
             holder = Spool(stream)
         inner = File(holder.path, None, file.name)
     alone = apart and kind in ENDING
@@ -204,7 +207,7 @@ def _found(kind: str, file: File, request: Request) -> _Found:
         kind = kind_of_hdf5(file)
     # No library reads text, so that what fails there is no damage.
     reading = (
-        nullcontext()
+        saying_when_too_large(file.name)
         if kind == "text"
         else saying_when_damaged(file.name, TITLES[kind])
     )
