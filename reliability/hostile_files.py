@@ -11,44 +11,84 @@ has already, and a minute; what would run a program or open a connection is noti
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.io
 import scipy.sparse as sp
 
+from reliability.file_attacks import ATTACKS, HONEST
 from reliability.file_damage import damaged, damaged_inside
-from reliability.file_seeds import SEEDS
+from reliability.file_seeds import SEEDS, SPARSE, VALUES
 from reliability.outcomes import Outcome
 from reliability.settings import Settings
 from reliability.watched import ENDED, Trial, Verdict, verdicts
-from ufselect.data import TableError, read_table
+from ufselect import AutoSelect, MaxVariance, load_selector, save_selector
+from ufselect.data import TableError, read_labelled, read_table
+from ufselect.data.checkpoints import Checkpoint
+from ufselect.experiments.plan import read_plan
+from ufselect.experiments.plan_files import plan_path
+from ufselect.models import ModelError
 
 BATCH = 250
+# Whatever has them in its folder has run something.
+MARKS = ("unpickled", "executed")
+# Minutes, most of them for reading gigabytes.
+SLOW = {what for what in ATTACKS if "GB" in what or "million" in what or "MB" in what}
+# Damage leads HDF5 in circles now and then, which takes its time.
+MANY = dict.fromkeys(("version-7.3.mat", "dense.h5ad", "sparse.h5ad"), 1500)
+
+
+class Kind(NamedTuple):
+    """How a file is written, read and refused."""
+
+    write: Callable[[Path], object] | None
+    read: Callable[[Path], object]
+    refusals: tuple[type[Exception], ...]
+
+
 # By the clock, for 20 seconds of computing on a busy machine.
 MOST_SECONDS_APART = 400
 
 
 def outcomes(settings: Settings) -> Iterator[Outcome]:
     """Yield what became of the files."""
-    number = settings.count(3000, 40)
-    for place, name in enumerate(SEEDS):
+    for what, (name, write) in ATTACKS.items():
+        if not (settings.quick and what in SLOW):
+            yield _outcome(what, _of_attack(what, name, write), what in HONEST)
+    kinds = {**dict.fromkeys(SEEDS, TABLE), **OTHERS}
+    for place, (name, kind) in enumerate(kinds.items()):
+        number = settings.count(MANY.get(name, 3000), 40)
         random = np.random.default_rng([settings.seed, place])
-        yield _outcome(f"{name}, damaged", _of_damaged(name, number, random))
+        yield _outcome(f"{name}, damaged", _of_damaged(name, kind, number, random))
+
+
+def _of_attack(
+    what: str, name: str, write: Callable[[Path], object]
+) -> Iterator[Verdict]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        write(path)
+        trial = Trial(what, path, read_apart, (TableError,), MOST_SECONDS_APART)
+        for verdict in verdicts([trial]):
+            run = [each for each in MARKS if Path(folder, each).exists()]
+            yield verdict._replace(kind="lost", said=f"{run} was run") if run else verdict
 
 
 def _of_damaged(
-    name: str, number: int, random: np.random.Generator
+    name: str, kind: Kind, number: int, random: np.random.Generator
 ) -> Iterator[Verdict]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        SEEDS[name](folder / name)
+        (kind.write or SEEDS[name])(folder / name)
         whole = (folder / name).read_bytes()
         for start in range(0, number, BATCH):
             count = min(BATCH, number - start)
             files = (
-                _damaged_file(folder, name, i, whole, random) for i in range(count)
+                _damaged_file(folder / str(i) / name, kind, whole, random)
+                for i in range(count)
             )
             yield from _with_second_chance(list(files))
 
@@ -68,13 +108,12 @@ def _with_second_chance(trials: list[Trial]) -> Iterator[Verdict]:
 
 
 def _damaged_file(
-    folder: Path, name: str, index: int, whole: bytes, random: np.random.Generator
+    path: Path, kind: Kind, whole: bytes, random: np.random.Generator
 ) -> Trial:
-    path = folder / str(index) / name
     path.parent.mkdir(exist_ok=True)
     way = (damaged, damaged_inside)[random.integers(2)]
     path.write_bytes(way(whole, random))
-    return Trial(name, path, read_whole, (TableError,))
+    return Trial(path.name, path, kind.read, kind.refusals)
 
 
 def read_apart(path: Path) -> None:
@@ -97,16 +136,58 @@ def _check(names: Any, length: int) -> None:
         raise AssertionError(f"{len(names)} names for {length}")
 
 
-def _outcome(what: str, tried: Iterator[Verdict]) -> Outcome:
+def _outcome(what: str, tried: Iterator[Verdict], honest: bool = True) -> Outcome:
+    """Count; a table in what is no honest one is a loss, too."""
     counts: Counter[str] = Counter()
     lost, ended = [], 0
     for verdict in tried:
         kind = "lost" if verdict.kind == ENDED else verdict.kind
+        if kind == "answered" and not honest:
+            kind = "lost"
         counts[kind] += 1
         ended += verdict.said == ENDED
         if kind == "lost":
             lost.append(verdict.said)
-    notes = [f"{ended} ended the library, and a process of its own"] if ended else []
+    notes = [f"{ended} ended the library, in a process of its own"] if ended else []
     notes += [each[:200] for each in sorted(set(lost))[:3]]
     kinds = (counts[kind] for kind in ("answered", "refused", "lost"))
     return Outcome(what, counts.total(), *kinds, "; ".join(notes))
+
+
+def write_plan(path: Path) -> None:
+    """Write the plan that comes with the project."""
+    path.write_text(plan_path("quick").read_text("utf-8"), "utf-8")
+
+
+def write_labelled(path: Path) -> None:
+    """Write a data set with classes."""
+    scipy.io.savemat(path, {"X": SPARSE, "Y": np.arange(len(VALUES)) % 2})
+
+
+def write_checkpoint(path: Path) -> None:
+    """Write what a fit has reached."""
+    Checkpoint(path, [1]).write({"W": VALUES})
+
+
+def read_checkpoint(path: Path) -> None:
+    """Read what a fit has reached."""
+    Checkpoint(path, [1]).read()
+
+
+def write_selector(path: Path) -> None:
+    """Write a fitted selector."""
+    save_selector(AutoSelect(MaxVariance(), random_state=0).fit(VALUES), path)
+
+
+def read_selector(path: Path) -> None:
+    """Read a selector, and use it."""
+    load_selector(path).transform(VALUES)
+
+
+TABLE = Kind(None, read_whole, (TableError,))
+OTHERS = {
+    "plan.toml": Kind(write_plan, read_plan, (ValueError,)),
+    "labelled.mat": Kind(write_labelled, read_labelled, (ValueError,)),
+    "checkpoint.npz": Kind(write_checkpoint, read_checkpoint, (ValueError,)),
+    "fitted.selector": Kind(write_selector, read_selector, (ModelError,)),
+}

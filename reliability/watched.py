@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 # More than any of the small files, or what they could honestly become, can need.
 MOST_BYTES = 1 << 30
-MOST_SECONDS = 20
+MOST_SECONDS = 8
 LONGEST_SENTENCE = 2000
 ENDED = "ended"
 # What nothing that a file holds may bring about.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ufselect._version import __version__
 from ufselect.data.replacing import replacing
-from ufselect.data.tables.damage import READING_FAILS
+from ufselect.data.tables.damage import LONGEST_REASON, READING_FAILS
 from ufselect.data.tables.numpy_files import checked_header
 from ufselect.models.decoding import decoded
 from ufselect.models.encoding import encoded
@@ -20,7 +20,6 @@ from ufselect.selectors.base import UnsupervisedSelector
 FORMAT = "ufselect selector"
 VERSION = 1
 DESCRIPTION = "selector.json"
-LONGEST_REASON = 300
 AnyPath = str | os.PathLike[str]
 
 

@@ -19,11 +19,13 @@ MOST_EXPANSION = 1100
 def opened_hdf5(path: Path, name: str, mode: str = "r") -> Iterator[Any]:
     """Open an HDF5 file."""
     with needed("h5py", name).File(path, mode) as file:
+        refuse_links(file, name)
         yield file
 
 
 def array_of(dataset: Any, name: str) -> Any:
     """Return what a dataset holds, if the file is large enough to hold it."""
+    _refuse_other_files(dataset, name)
     declared = int(np.prod(dataset.shape, dtype=object)) * dataset.dtype.itemsize
     if declared > MOST_EXPANSION * (dataset.id.get_storage_size() + 1024):
         raise TableError(
@@ -31,6 +33,32 @@ def array_of(dataset: Any, name: str) -> Any:
             "the file holds; export it again"
         )
     return dataset[()]
+
+
+def _refuse_other_files(dataset: Any, name: str) -> None:
+    """Refuse numbers of other files of this machine, to which HDF5 can refer.
+
+    Who opens a file from somebody else would otherwise show what is in their own.
+    """
+    if dataset.is_virtual or dataset.external:
+        raise TableError(
+            f"{name} refers to another file for {dataset.name!r}; copy the numbers into "
+            "one file"
+        )
+
+
+def refuse_links(group: Any, name: str) -> None:
+    """Refuse links to other files, wherever they are in a file."""
+    import h5py
+
+    def check(path: str, link: Any) -> None:
+        if isinstance(link, h5py.ExternalLink):
+            raise TableError(
+                f"{name} refers to another file for {path!r}; copy the numbers into "
+                "one file"
+            )
+
+    group.visititems_links(check)
 
 
 def text_of(values: Any) -> list[str]:
