@@ -1,4 +1,4 @@
-"""Files made to do harm: bombs, false sizes, programs in pickles, ways to other files."""
+"""Files made to do harm: bombs, false sizes, programs in pickles, ways out."""
 
 import bz2
 import gzip
@@ -16,7 +16,6 @@ import numpy as np
 import scipy.io
 
 from reliability.file_seeds import (
-    NAMES,
     SAMPLES,
     VALUES,
     csv_text,
@@ -64,7 +63,10 @@ def zipped(members: dict[str, bytes]) -> bytes:
 
 
 def compressed(
-    pack: Callable[[bytes], bytes], piece: bytes, path: Path, head: bytes = b"a,b\n1,2\n3,"
+    pack: Callable[[bytes], bytes],
+    piece: bytes,
+    path: Path,
+    head: bytes = b"a,b\n1,2\n3,",
 ) -> None:
     """Write a file that becomes 3 GB when it is read: streams follow each other."""
     path.write_bytes(pack(head) + pack(piece) * (BOMB // len(piece)))
@@ -201,7 +203,9 @@ def huge_text(path: Path, columns: int, rows: int) -> None:
     """Write text that is honest, and very wide."""
     row = ",".join(["1"] * columns)
     header = ",".join(f"g{place}" for place in range(columns))
-    path.write_text("\n".join([header, *[row.replace("1", str(i), i + 1) for i in range(rows)]]))
+    path.write_text(
+        "\n".join([header, *[row.replace("1", str(i), i + 1) for i in range(rows)]])
+    )
 
 
 def symbolic(path: Path, target: str) -> None:
@@ -218,7 +222,9 @@ def zipped_names() -> bytes:
     """Return an archive whose members have names that lead elsewhere."""
     stream = io.BytesIO()
     np.save(stream, VALUES)
-    return zipped({"../../../tmp/X.npy": stream.getvalue(), "/etc/X.npy": stream.getvalue()})
+    return zipped(
+        {"../../../tmp/X.npy": stream.getvalue(), "/etc/X.npy": stream.getvalue()}
+    )
 
 
 def pickled_npz(path: Path) -> None:
@@ -238,42 +244,75 @@ def pickle_inside_anndata(path: Path) -> None:
 UTF_16 = csv_text().encode("utf-16-le")
 ATTACKS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "a million columns": ("a.csv", lambda path: huge_text(path, 10**6, 3)),
-    "200,000 columns in a line without end": ("a.csv", lambda p: huge_text(p, 200_000, 2)),
+    "200,000 columns in a line without end": (
+        "a.csv",
+        lambda p: huge_text(p, 200_000, 2),
+    ),
     "NUL bytes": ("a.csv", plain(csv_text().encode().replace(b"s3", b"s\x003"))),
     "NUL bytes only": ("a.csv", plain(bytes(5000))),
     "UTF-16 without its mark": ("a.csv", plain(UTF_16)),
     "UTF-16 cut in a character": ("a.csv", plain(b"\xff\xfe" + UTF_16[:-1])),
     "UTF-32": ("a.csv", plain(csv_text().encode("utf-32"))),
-    "Shift JIS": ("a.csv", plain(csv_text().replace("s3", "\u6f22\u5b57").encode("shift_jis"))),
+    "Shift JIS": (
+        "a.csv",
+        plain(csv_text().replace("s3", "\u6f22\u5b57").encode("shift_jis")),
+    ),
     "bytes at random": ("a.csv", plain(np.random.default_rng(0).bytes(50_000))),
     "a line of 200 MB": ("a.csv", lambda path: path.write_bytes(b"1" * 200_000_000)),
     "a cell in quotes that never ends": ("a.csv", plain(b'a,b\n1,"' + b"x\n" * 10**6)),
     "a cell of a megabyte": ("a.csv", plain(b"a,b\n1," + b"2" * 10**6 + b"\n3,4\n")),
     "a header of a million empty names": ("a.csv", plain(b"," * 10**6 + b"\n1,2\n")),
-    "gzip of zeros, 3 GB": ("a.csv.gz", lambda p: compressed(gzip.compress, MEGABYTE, p)),
-    "gzip of numbers, 3 GB": ("a.csv.gz", lambda p: compressed(gzip.compress, ROWS, p, b"")),
-    "bzip2 of one line, 3 GB": ("a.csv.bz2", lambda p: compressed(bz2.compress, ONES, p)),
+    "gzip of zeros, 3 GB": (
+        "a.csv.gz",
+        lambda p: compressed(gzip.compress, MEGABYTE, p),
+    ),
+    "gzip of numbers, 3 GB": (
+        "a.csv.gz",
+        lambda p: compressed(gzip.compress, ROWS, p, b""),
+    ),
+    "bzip2 of one line, 3 GB": (
+        "a.csv.bz2",
+        lambda p: compressed(bz2.compress, ONES, p),
+    ),
     "xz of one line, 3 GB": ("a.csv.xz", lambda p: compressed(lzma.compress, ONES, p)),
-    "gzip in gzip in gzip": ("a.csv.gz", plain(gzip.compress(gzip.compress(gzip.compress(UTF_16))))),
+    "gzip in gzip in gzip": (
+        "a.csv.gz",
+        plain(gzip.compress(gzip.compress(gzip.compress(UTF_16)))),
+    ),
     "zip in zip, 200 deep": ("a.zip", deep_archive),
-    "npy of 10^18 numbers": ("a.npy", plain(npy(shape("(10**9, 10**9)".replace("10**9", "1000000000"))))),
+    "npy of 10^18 numbers": (
+        "a.npy",
+        plain(npy(shape("(10**9, 10**9)".replace("10**9", "1000000000")))),
+    ),
     "npy with a negative shape": ("a.npy", plain(npy(shape("(-5, 4)")))),
     "npy with a program in its header": (
         "a.npy",
         plain(npy("__import__('os').mkdir('executed')")),
     ),
     "npy whose header nests": ("a.npy", plain(npy("(" * 60_000, version=b"\2\0"))),
-    "npy of objects (a pickle)": ("a.npy", lambda path: np.save(path, PICKLE, allow_pickle=True)),
-    "npy of a version to come": ("a.npy", plain(npy(shape("(2, 5)"), version=b"\x09\0"))),
+    "npy of objects (a pickle)": (
+        "a.npy",
+        lambda path: np.save(path, PICKLE, allow_pickle=True),
+    ),
+    "npy of a version to come": (
+        "a.npy",
+        plain(npy(shape("(2, 5)"), version=b"\x09\0")),
+    ),
     "npz of pickles": ("a.npz", pickled_npz),
     "npz of 3 GB of zeros": ("a.npz", bomb_npz),
     "npz with ways out in names": ("a.npz", plain(zipped_names())),
-    "npz of 10^18 numbers": ("a.npz", plain(zipped({"X.npy": npy(shape("(1000000000, 1000000000)"))}))),
+    "npz of 10^18 numbers": (
+        "a.npz",
+        plain(zipped({"X.npy": npy(shape("(1000000000, 1000000000)"))})),
+    ),
     "a pickle": ("a.pkl", plain(pickle.dumps(Program()))),
     "a pickle called .npy": ("a.npy", plain(pickle.dumps(Program()))),
     "a pickle called .mat": ("a.mat", plain(pickle.dumps(Program()))),
     "a pickle called .h5ad": ("a.h5ad", plain(pickle.dumps(Program(), protocol=2))),
-    "a pickle of protocol 0 called .csv": ("a.csv", plain(pickle.dumps(Program(), protocol=0))),
+    "a pickle of protocol 0 called .csv": (
+        "a.csv",
+        plain(pickle.dumps(Program(), protocol=0)),
+    ),
     "workbook of a billion laughs": ("a.xlsx", entities),
     "workbook that asks for another file": ("a.xlsx", other_file),
     "workbook with a cell in the last row and column": ("a.xlsx", far_cell),
@@ -281,7 +320,10 @@ ATTACKS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "MATLAB matrix of 4 * 10^18 numbers": ("a.mat", huge_matrix),
     "MATLAB cells, 20,000 deep": ("a.mat", deep_cells),
     "AnnData with a link to another file": ("a.h5ad", lambda p: outside(p, "link")),
-    "AnnData with numbers stored in another file": ("a.h5ad", lambda p: outside(p, "storage")),
+    "AnnData with numbers stored in another file": (
+        "a.h5ad",
+        lambda p: outside(p, "storage"),
+    ),
     "AnnData made up from another file": ("a.h5ad", lambda p: outside(p, "virtual")),
     "AnnData with a circle of links": ("a.h5ad", circle),
     "AnnData of 10^12 numbers": ("a.h5ad", lambda p: empty_space(p, "X")),
@@ -289,11 +331,15 @@ ATTACKS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "AnnData with pickles for names": ("a.h5ad", pickle_inside_anndata),
     "Matrix Market of 10^9 rows": (
         "a.mtx",
-        plain(b"%%MatrixMarket matrix coordinate real general\n1000000000 1000000000 1\n1 1 1\n"),
+        plain(
+            b"%%MatrixMarket matrix coordinate real general\n1000000000 1000000000 1\n1 1 1\n"
+        ),
     ),
     "Matrix Market with entries outside": (
         "a.mtx",
-        plain(b"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n-9 99 1\n"),
+        plain(
+            b"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n-9 99 1\n"
+        ),
     ),
     "a link to itself": ("a.csv", lambda path: symbolic(path, "a.csv")),
     "a link to nothing": ("a.csv", lambda path: symbolic(path, "nothing.csv")),
@@ -304,4 +350,3 @@ ATTACKS: dict[str, tuple[str, Callable[[Path], object]]] = {
 # Tables in spite of all: nothing is wrong with them but their size or their names.
 HONEST = {"a million columns", "200,000 columns in a line without end"}
 HONEST |= {"AnnData with pickles for names", "npz with ways out in names", "Shift JIS"}
-__all__ = ["ATTACKS", "HONEST", "NAMES"]

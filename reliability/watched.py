@@ -1,4 +1,4 @@
-"""Readers at work in a process that is watched: its memory, its time, what it starts."""
+"""Readers at work in a process that is watched: memory, time, what it starts."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 # More than any of the small files, or what they could honestly become, can need.
 MOST_BYTES = 1 << 30
-MOST_SECONDS = 8
+MOST_SECONDS = 5
 LONGEST_SENTENCE = 2000
 ENDED = "ended"
 # What nothing that a file holds may bring about.
@@ -61,7 +61,7 @@ def _in_a_child(trials: Sequence[Trial]) -> tuple[str, list[Verdict]]:
         os.close(reading)
         _work(writing, trials)
     os.close(writing)
-    with open(reading, encoding="utf-8") as stream:
+    with os.fdopen(reading, encoding="utf-8") as stream:
         said = [json.loads(line) for line in stream if line.endswith("\n")]
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     named = signal.Signals(-code).name if code < 0 else str(code)
@@ -82,7 +82,7 @@ def _work(writing: int, trials: Sequence[Trial]) -> None:
 def _limit() -> None:
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MOST_BYTES, used + MOST_BYTES))
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
     sys.addaudithook(_watch)
 
 
@@ -95,18 +95,19 @@ def _watch(event: str, arguments: tuple[Any, ...]) -> None:
 
 def judged(trial: Trial) -> tuple[str, str]:
     """Return how the reading of a file ends, and what is said of it."""
-    signal.alarm(trial.seconds)
+    # Of computing, so that a busy machine makes no difference.
+    signal.setitimer(signal.ITIMER_PROF, trial.seconds)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             trial.read(trial.path)
     except trial.refusals as error:
         return _of_sentence(str(error))
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is a loss
         _keep(trial)
         return "lost", f"{type(error).__name__}: {error}"[:LONGEST_SENTENCE]
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return "answered", ""
 
 

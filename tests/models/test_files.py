@@ -145,7 +145,7 @@ def test_values_of_other_types_are_refused_when_they_are_saved(tmp_path, value):
 
 
 def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path):
-    with pytest.raises(ModelError, match="cannot be written .* choose another place"):
+    with pytest.raises(ModelError, match=r"cannot be written .* choose another place"):
         save_selector(MaxVariance(), tmp_path / "none" / "a.selector")
 
 
@@ -222,7 +222,9 @@ HOSTILE = {
     "none selected": put("learned", "n_selected_", 0),
     "truth for a number": put("learned", "n_selected_", True),
     "other names": put("learned", "feature_names_in_", {"names": ["a"], "objects": 1}),
-    "names of numbers": put("learned", "feature_names_in_", {"names": [1], "objects": 1}),
+    "names of numbers": put(
+        "learned", "feature_names_in_", {"names": [1], "objects": 1}
+    ),
     "an order that is none": put("learned", "order_", {"names": ["a"], "objects": 0}),
     "an output that is none": put("learned", "_sklearn_output_config", {"dict": []}),
     "an array that is not there": put("learned", "scores_", {"array": 99}),
@@ -264,7 +266,7 @@ def test_what_is_compressed_is_refused_before_it_is_unpacked(tmp_path):
     rewritten(
         tmp_path / "a.selector", lambda *parts: None, compression=zipfile.ZIP_DEFLATED
     )
-    with pytest.raises(ModelError, match="'selector.json' is compressed"):
+    with pytest.raises(ModelError, match=r"'selector\.json' is compressed"):
         load_selector(tmp_path / "a.selector")
 
 

@@ -14,12 +14,10 @@ from reliability.watched import Trial, verdicts
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it needs its limits")
 
-KINDS = {**dict.fromkeys(hostile.SEEDS, hostile.TABLE), **hostile.OTHERS}
 
-
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", hostile.KINDS)
 def test_nothing_wrong_is_answered_and_damage_is_refused_or_harmless(tmp_path, name):
-    kind = KINDS[name]
+    kind = hostile.KINDS[name]
     (kind.write or hostile.SEEDS[name])(tmp_path / name)
     whole = Trial(name, tmp_path / name, kind.read, kind.refusals)
     (verdict,) = verdicts([whole])

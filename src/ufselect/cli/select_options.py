@@ -113,7 +113,7 @@ def _add_writing(group: Any) -> None:
     group.add_argument(
         "--keep-formulas",
         action="store_true",
-        help="in text, write names as they are also where a spreadsheet would run them; "
+        help="in text, write names as they are, even if a spreadsheet would run them; "
         "otherwise they get an apostrophe, which reading takes off again",
     )
     group.add_argument(

@@ -64,8 +64,8 @@ class Checkpoint:
         except (*READING_FAILS, MemoryError) as error:
             reason = " ".join(str(error).split())[:LONGEST_REASON]
             raise ValueError(
-                f"checkpoint={str(self.path)!r} cannot be read ({reason}); delete it to "
-                "start anew."
+                f"checkpoint={str(self.path)!r} cannot be read ({reason}); delete it "
+                "to start anew."
             ) from error
         if str(arrays.pop(KEY, "")) != self.key:
             raise ValueError(

@@ -118,7 +118,7 @@ def _record(content: dict[str, Any], array: Array) -> Any:
 
 
 def _random_state(content: dict[str, Any], array: Array) -> np.random.RandomState:
-    state = np.random.RandomState()  # noqa: NPY002 - what scikit-learn takes
+    state = np.random.RandomState()
     state.set_state(_value(content["random state"], array))
     return state
 

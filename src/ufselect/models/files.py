@@ -1,4 +1,4 @@
-"""A selector in a file: an archive of JSON and arrays, with the number of its format."""
+"""A selector in a file: an archive of JSON and arrays, with a number of the format."""
 
 import json
 import os

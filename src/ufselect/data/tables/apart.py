@@ -1,7 +1,7 @@
 """Work in a process of its own, so that what ends that process ends no other.
 
-Libraries that read binary formats trust what a file says of itself, and some damage ends
-the process that they run in.
+Libraries that read binary formats trust what a file says of itself, and some damage
+ends the process that they run in.
 """
 
 import contextlib
@@ -22,9 +22,7 @@ class EndedError(Exception):
     """The process ended before its work was done; the argument says by what."""
 
 
-def apart(
-    function: Callable[..., Any], *arguments: Any, seconds: int = 10**6
-) -> Any:
+def apart(function: Callable[..., Any], *arguments: Any, seconds: int = 10**6) -> Any:
     """Return what a function returns, or raise what it raises, in a child process.
 
     That process is ended when it has computed for so many seconds: damage can also
@@ -81,7 +79,7 @@ def _answer(
             answer = True, function(*arguments)
         except Exception as error:  # noqa: BLE001 - it is raised in the other process
             answer = False, error
-        with open(writing, "wb") as stream:  # noqa: PTH123 - it has no path
+        with open(writing, "wb") as stream:
             pickle.dump(answer, stream, protocol=5)
     finally:
         # No more than this: the rest of the program belongs to the other process.
@@ -99,7 +97,7 @@ def _limit_time(seconds: int) -> None:
 def _received(reading: int) -> Any:
     """Return what our child sends, or None if it ends before it has."""
     with (
-        open(reading, "rb") as stream,  # noqa: PTH123 - it has no path
+        open(reading, "rb") as stream,
         contextlib.suppress(EOFError, pickle.UnpicklingError),
     ):
         return pickle.load(stream)

@@ -42,8 +42,8 @@ def _refuse_other_files(dataset: Any, name: str) -> None:
     """
     if dataset.is_virtual or dataset.external:
         raise TableError(
-            f"{name} refers to another file for {dataset.name!r}; copy the numbers into "
-            "one file"
+            f"{name} refers to another file for {dataset.name!r}; copy the numbers "
+            "into one file"
         )
 
 
