@@ -332,7 +332,8 @@ ATTACKS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "Matrix Market of 10^9 rows": (
         "a.mtx",
         plain(
-            b"%%MatrixMarket matrix coordinate real general\n1000000000 1000000000 1\n1 1 1\n"
+            b"%%MatrixMarket matrix coordinate real general\n"
+            b"1000000000 1000000000 1\n1 1 1\n"
         ),
     ),
     "Matrix Market with entries outside": (

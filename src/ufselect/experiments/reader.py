@@ -113,9 +113,9 @@ class StoreReader:
         try:
             yield
         except sqlite3.DatabaseError as error:
+            remedy = "name one that ufselect run has made, or restore it from a copy"
             raise ValueError(
-                f"{self.path} cannot be read as a store ({error}); name one that "
-                "ufselect run has made, or restore it from a copy"
+                f"{self.path} cannot be read as a store ({error}); {remedy}"
             ) from error
 
 

@@ -100,7 +100,7 @@ def _received(reading: int) -> Any:
         open(reading, "rb") as stream,
         contextlib.suppress(EOFError, pickle.UnpicklingError),
     ):
-        return pickle.load(stream)
+        return pickle.load(stream)  # nosec B301 # our own process wrote it
     return None
 
 
