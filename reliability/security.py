@@ -12,7 +12,7 @@ import hashlib
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -87,11 +87,12 @@ FORMULAS += (
 
 def outcomes(settings: Settings) -> Iterator[Outcome]:
     """Yield what became of the attacks."""
-    yield refused("downloads from addresses that are not https", _addresses())
+    yield refused("downloads from addresses that are not https", addresses())
     yield refused("downloads that lead to such addresses", _redirects())
     yield refused("downloads of another content", _contents())
-    yield answered("names that would be programs, in pages", _pages())
-    yield answered("names that would be formulas, in text", _formulas())
+    yield answered("names that would be programs, in a plain page", shown(plain_page))
+    yield answered("names that would be programs, in a report", reported())
+    yield answered("names that would be formulas, in text", formulas())
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, "page")
         place.mkdir()
@@ -132,7 +133,8 @@ def _fetched(address: str) -> bool:
         return not reasons or Path(folder, "set.mat").exists()
 
 
-def _addresses() -> Iterator[bool]:
+def addresses() -> Iterator[bool]:
+    """Ask addresses that are not https."""
     yield from (not _fetched(address) for address in ELSEWHERE)
 
 
@@ -187,34 +189,44 @@ class Structure(HTMLParser):
         self.found.add(("comment", data))
 
 
-def _pages() -> Iterator[bool]:
-    for build in (_plain_page, _selection_page):
-        usual = Structure(build("harmless")).found
-        yield from (Structure(build(name)).found <= usual for name in HOSTILE)
+def shown(build: Callable[[str], str]) -> Iterator[bool]:
+    """Tell of each name whether a page has no other parts than with a harmless one."""
+    usual = Structure(build("harmless")).found
+    yield from (Structure(build(name)).found <= usual for name in HOSTILE)
 
 
-def _plain_page(name: str) -> str:
+def plain_page(name: str) -> str:
+    """Return a page that has a name wherever one can be."""
     rows = [[name, "1"], ["b", "2"]]
     table = PageTable([name, "score"], rows, caption=name, name=name, interactive=True)
     return html_page(name, [Section(name, [Paragraph(name), table])])
 
 
-def _selection_page(name: str) -> str:
-    values = np.random.default_rng(0).normal(size=(20, 6))
-    names = [f"{name}{place}" for place in range(6)]
-    selector = LaplacianScore(3).fit(values)
+def reported() -> Iterator[bool]:
+    """Tell the same of a report, in which all names are at once: it takes its time."""
+    harmless = [f"gene {place}" for place in range(len(HOSTILE))]
+    usual, found = (
+        Structure(selection_page(names)).found for names in (harmless, HOSTILE)
+    )
+    yield from (found <= usual for _ in HOSTILE)
+
+
+def selection_page(names: Sequence[str]) -> str:
+    """Return the page about a selection among features of these names."""
+    values = np.random.default_rng(0).normal(size=(20, len(names)))
     report = selection_report(
         values,
-        selector,
+        LaplacianScore(len(names) - 1).fit(values),
         feature_names=names,
-        labels=np.array([name, "b"] * 10),
+        labels=np.array(names[:2] * 10),
         effort=Effort(n_subsamples=2, n_cluster_numbers=2, n_random=19),
-        command=name,
+        command=names[0],
     )
     return report.html()
 
 
-def _formulas() -> Iterator[bool]:
+def formulas() -> Iterator[bool]:
+    """Tell of each name whether no spreadsheet runs it, and it is read back."""
     values = np.array([[1.0, -2.0], [3.0, 4.0]])
     for name in FORMULAS:
         names, origin = as_names([name, "b"]), Origin(Path("x"), "x", None, {})

@@ -41,24 +41,25 @@ def _refuse_other_files(dataset: Any, name: str) -> None:
     Who opens a file from somebody else would otherwise show what is in their own.
     """
     if dataset.is_virtual or dataset.external:
-        raise TableError(
-            f"{name} refers to another file for {dataset.name!r}; copy the numbers "
-            "into one file"
-        )
+        raise _refers_elsewhere(name, dataset.name)
 
 
 def refuse_links(group: Any, name: str) -> None:
     """Refuse links to other files, wherever they are in a file."""
-    import h5py
+    external = needed("h5py", name).ExternalLink
 
-    def check(path: str, link: Any) -> None:
-        if isinstance(link, h5py.ExternalLink):
-            raise TableError(
-                f"{name} refers to another file for {path!r}; copy the numbers into "
-                "one file"
-            )
+    def outside(path: str, link: Any) -> str | None:
+        return path if isinstance(link, external) else None
 
-    group.visititems_links(check)
+    found = group.visititems_links(outside)  # stops at the first that is not None
+    if found is not None:
+        raise _refers_elsewhere(name, found)
+
+
+def _refers_elsewhere(name: str, path: str) -> TableError:
+    return TableError(
+        f"{name} refers to another file for {path!r}; copy the numbers into one file"
+    )
 
 
 def text_of(values: Any) -> list[str]:
