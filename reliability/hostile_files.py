@@ -40,8 +40,8 @@ MARKS = ("unpickled", "executed")
 # Minutes, most of them for reading gigabytes.
 SLOW = {what for what in ATTACKS if "GB" in what or "million" in what or "MB" in what}
 # Damage leads HDF5 in circles now and then, which takes its time.
-MANY = dict.fromkeys(("version-7.3.mat", "dense.h5ad", "sparse.h5ad"), 1000)
-N_PROCESSES = 2
+MANY = dict.fromkeys(("version-7.3.mat", "dense.h5ad", "sparse.h5ad"), 500)
+N_PROCESSES = 3
 
 
 class Kind(NamedTuple):
@@ -58,10 +58,14 @@ MOST_SECONDS_APART = 120
 def outcomes(settings: Settings) -> Iterator[Outcome]:
     """Yield what became of the files."""
     works: list[tuple[Any, ...]] = [
-        (_attacked, what) for what in ATTACKS if not (settings.quick and what in SLOW)
+        (_all_damaged, name, settings, place) for place, name in enumerate(KINDS)
     ]
-    for place, name in enumerate(KINDS):
-        works.append((_all_damaged, name, settings, place))
+    # Last what takes longest.
+    works += [
+        (_attacked, what)
+        for what in sorted(ATTACKS, key=SLOW.__contains__)
+        if not (settings.quick and what in SLOW)
+    ]
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(N_PROCESSES, context) as pool:
         yield from pool.map(_done, works)
@@ -77,7 +81,7 @@ def _attacked(what: str) -> Outcome:
 
 
 def _all_damaged(name: str, settings: Settings, place: int) -> Outcome:
-    number = settings.count(MANY.get(name, 1500), 40)
+    number = settings.count(MANY.get(name, 1000), 40)
     random = np.random.default_rng([settings.seed, place])
     tried = _of_damaged(name, KINDS[name], number, random)
     return _outcome(f"{name}, damaged", tried)

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+pytest.importorskip("resource")
 pytest.importorskip("h5py")
 pytest.importorskip("openpyxl")
 pytest.importorskip("pyarrow")
