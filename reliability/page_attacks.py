@@ -117,7 +117,7 @@ def uploads_with_names(page: Page) -> Iterator[bool]:
         )
         stored = [each.name for each in page.folder.rglob("*") if each.is_file()]
         yield (
-            status in (201, 400)
+            status in (201, 400, 415)
             and _outside(page.folder) == before
             and all(each.startswith("table") for each in stored)
         )
