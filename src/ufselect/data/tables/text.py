@@ -77,11 +77,13 @@ def _read(
 
 def _with_formulas(parts: Parts) -> Parts:
     """Take off the apostrophes that were put before what looks like a formula."""
-    turned = parts.details.get("turned") and parts.feature_names is not None
+    names = parts.feature_names
+    # Names in a header were looked at before anybody asked for one of them.
+    if names is not None and parts.details.get("turned"):
+        names = _restored(names)
     return replace(
         parts,
-        # Names in a header were looked at before anybody asked for one of them.
-        feature_names=_restored(parts.feature_names) if turned else parts.feature_names,
+        feature_names=names,
         sample_names=parts.sample_names and _restored(parts.sample_names),
         labels=parts.labels and _restored(parts.labels),
     )
