@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-from xml.dom import minidom
+from xml.dom import minidom  # nosec B408 # it reads what Matplotlib wrote
 
 # Stands for the colour of the text around the figure, which is put in afterwards, so
 # that one drawing serves light and dark pages.
@@ -131,7 +131,7 @@ def as_svg(figure: Any, description: str) -> str:
     so that several figures can share a page.
     """
     text = _svg_bytes(figure)
-    document = minidom.parseString(text)
+    document = minidom.parseString(text)  # nosec B318 # Matplotlib wrote it
     root: Any = document.documentElement
     _drop(document, "metadata", "style")
     prefix = f"f{hashlib.sha256(text).hexdigest()[:8]}-"
