@@ -63,12 +63,14 @@ def test_an_interruption_leaves_no_process_behind(monkeypatch):
     def interrupted(stream):
         raise KeyboardInterrupt
 
+    children, fork = [], os.fork
+    monkeypatch.setattr(os, "fork", lambda: children.append(fork()) or children[-1])
     monkeypatch.setattr("ufselect.data.tables.apart._received", interrupted)
     with pytest.raises(KeyboardInterrupt):
         apart(go_round_in_circles)
 
     with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+        os.waitpid(children[0], os.WNOHANG)
 
 
 def test_nothing_stays_open():
