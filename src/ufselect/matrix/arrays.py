@@ -73,6 +73,18 @@ class SparseMatrix(InMemoryMatrix):
         scaled = sp.diags_array(factors.astype(self.raw.dtype)) @ self.raw
         return type(self)(scaled.asformat(self.raw.format))
 
+    def less(self, offsets: Float) -> Self:
+        """Return the raw data minus an offset of each column, for some columns.
+
+        Columns with an offset become full, and should be nearly full already.
+        """
+        places = np.flatnonzero(offsets)
+        n_samples, count = self.shape[0], len(places)
+        rows, columns = np.tile(np.arange(n_samples), count), places.repeat(n_samples)
+        full = sp.coo_array((offsets[columns], (rows, columns)), shape=self.shape)
+        moved = (self.raw - full.asformat(self.raw.format)).astype(self.raw.dtype)
+        return type(self)(moved.asformat(self.raw.format))
+
     def by_columns(self) -> Self:
         """Return the matrix in CSC, which takes as much memory again."""
         if self.raw.format == "csc":

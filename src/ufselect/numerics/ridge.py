@@ -7,7 +7,7 @@ the slacks become.
 """
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from ufselect.matrix.base import DataMatrix, Float
 
@@ -15,10 +15,19 @@ from ufselect.matrix.base import DataMatrix, Float
 def solve_identity_plus(matrix: Float, right: Float) -> Float:
     """Return ``(I + matrix)^-1 right`` for a positive semi-definite matrix.
 
-    The matrix is overwritten.
+    The matrix is overwritten. Beside entries so large that adding one changes nothing,
+    rounding may make it indefinite, and such directions count as directions of zero.
     """
     matrix.flat[:: len(matrix) + 1] += 1.0
-    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    diagonal = matrix.diagonal().copy()
+    try:
+        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        # The upper triangle is as it was.
+        whole = np.triu(matrix, 1) + np.triu(matrix, 1).T + np.diag(diagonal)
+        values, vectors = eigh(whole, overwrite_a=True)
+        shrunk = (vectors.T @ right) / np.maximum(values, 1.0)[:, np.newaxis]
+        return np.asarray(vectors @ shrunk)
     return cho_solve(factor, right, check_finite=False)
 
 
