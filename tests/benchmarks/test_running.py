@@ -120,7 +120,7 @@ def test_a_script_prints_its_own_tables(folder, capfd):
 
 def test_an_unknown_name_is_answered_with_those_that_are_known(folder, capsys):
     assert running.main(["sped"]) == 2
-    message = "benchmarks: 'sped' is no benchmark; use one of script, speed.\n"
+    message = "benchmarks: nothing here is called 'sped'; use one of script, speed.\n"
     assert capsys.readouterr().err == message
 
 

@@ -4,14 +4,17 @@ import multiprocessing
 import os
 import signal
 import sqlite3
+from contextlib import contextmanager
 
+import misbehaving
 import numpy as np
 import pytest
 from scipy.sparse.linalg import ArpackNoConvergence
 from small_experiments import run_in_process, small_plan
 
 from ufselect import LaplacianScore
-from ufselect.experiments import runner
+from ufselect.experiments import judging, runner, workers
+from ufselect.experiments.limits import Limits
 from ufselect.experiments.runner import Stopped, distinct_cells, run_plan
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
@@ -195,6 +198,61 @@ def test_handed_on_starts_do_not_depend_on_who_computes(located, tmp_path, stop_
     assert content(tmp_path / "stopped.sqlite") == content(tmp_path / "calm.sqlite")
 
 
+@POSIX
+def test_a_cell_that_kills_its_process_is_tried_again_on_request_only(
+    located, tmp_path, monkeypatch
+):
+    path = tmp_path / "store.sqlite"
+    plan = small_plan(sets=["one"], methods=[{"selector": "LaplacianScore"}])
+    monkeypatch.setattr(workers, "work_on", misbehaving.work_but_die_in_laplacian_score)
+    first = run_plan(plan, path, located, n_jobs=2)
+    monkeypatch.undo()
+    reasons = [row[6] for row in content(path)[0] if row[5] == "stopped"]
+
+    later = run_plan(plan, path, located)
+    on_request = run_plan(plan, path, located, retry=True)
+
+    assert (first.computed, first.failed) == (12, 1)
+    assert reasons == ["its process died 2 times (exit code 7); try again with --retry"]
+    assert (later.known, later.computed, later.failed) == (12, 0, 1)
+    assert (on_request.known, on_request.computed, on_request.failed) == (12, 1, 0)
+
+
+def test_the_limits_of_a_plan_hold_unless_others_are_given(
+    located, tmp_path, monkeypatch
+):
+    seen = []
+
+    @contextmanager
+    def looking(n_jobs, dask, limits):
+        seen.append(limits)
+        yield lambda parcels: iter(())
+
+    monkeypatch.setattr(runner, "workers", looking)
+    plan = small_plan(sets=["one"], cell_timeout=60, cell_memory="2GB")
+    monkeypatch.setattr(runner._Run, "work_until_nothing_is_left", lambda self: None)
+    run_plan(plan, tmp_path / "a.sqlite", located)
+    run_plan(plan, tmp_path / "a.sqlite", located, limits=Limits(seconds=5))
+
+    assert seen == [Limits(60, 2 * 10**9), Limits(5, 2 * 10**9)]
+
+
+def test_a_score_that_is_no_number_is_the_reason_of_its_cell(
+    located, tmp_path, monkeypatch
+):
+    path = tmp_path / "store.sqlite"
+    monkeypatch.setitem(judging.STRUCTURE, "redundancy", lambda *_: np.nan)
+    plan = small_plan(sets=["one"], judge={"metrics": ["redundancy"]})
+
+    progress = run_plan(plan, path, located)
+    reasons = {row[6] for row in content(path)[0]}
+
+    assert progress.failed == progress.total
+    assert (
+        "ValueError: redundancy of the first 3 features is nan; leave the metric out"
+    ) in reasons
+
+
 MANY_SEEDS = {"selector": "SCFS", "parameters": {"n_clusters": 3}, "seeds": 60}
 
 # A server that has loaded everything once, so that a restart takes no time.
@@ -271,7 +329,7 @@ def test_an_address_without_a_scheduler_is_answered_in_a_sentence(
     plan, located, tmp_path, monkeypatch
 ):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(runner, "SCHEDULER_PATIENCE", 0.5)
+    monkeypatch.setattr(workers, "SCHEDULER_PATIENCE", 0.5)
 
     with pytest.raises(ValueError, match=r"no Dask scheduler answers at tcp://127"):
         run_plan(plan, tmp_path / "s.sqlite", located, dask="tcp://127.0.0.1:1")

@@ -44,7 +44,9 @@ def test_a_ranking_judged_in_another_way_is_kept_and_judged_again(path):
     with Store(path, "other judge") as store:
         before = store.finished()
         claimed = store.claim(CELL.key)
-        store.add_scores(CELL, [Score(3, "accuracy", 0, 1.0)])
+        store.save_judgement(
+            CELL, Outcome(DONE, scores=(Score(3, "accuracy", 0, 1.0),))
+        )
 
         assert before == set()
         assert claimed
