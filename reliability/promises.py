@@ -115,3 +115,29 @@ def require_ranking(fitted: Any, X: Any) -> None:
     if isinstance(X, pd.DataFrame):
         names = list(fitted.get_feature_names_out())
         require(names == list(X.columns[support]), "names are kept")
+
+
+def fuzz_question(ask: Callable[[], Any], X: Any, *, infinite: bool = False) -> End:
+    """Ask twice; return how that ended, or raise an error for a broken promise."""
+    before = frozen(X)
+    # Fewer columns or clusters than asked for are told by a warning.
+    allowed = (ConvergenceWarning, UserWarning)
+    ends = [asked(ask, allowed) for _ in range(2)]
+    require(frozen(X) == before, "the table is unchanged")
+    if isinstance(ends[0], Exception) or isinstance(ends[1], Exception):
+        require(str(ends[0]) == str(ends[1]), "asked again, it is refused likewise")
+        return "refused"
+    first, second = (numbers_in(end) for end in ends)
+    bad = np.isnan(first) if infinite else ~np.isfinite(first)
+    require(not bad.any(), "all numbers of the answer are finite")
+    require(np.array_equal(first, second), "asked again, it answers likewise")
+    return "answered"
+
+
+def numbers_in(answer: Any) -> np.ndarray:
+    """Return all numbers of an answer, however it is put together."""
+    if isinstance(answer, str) or answer is None:
+        return np.empty(0)
+    if isinstance(answer, list | tuple):
+        return np.concatenate([np.empty(0), *map(numbers_in, answer)])
+    return np.asarray(answer, dtype=float).ravel()

@@ -65,7 +65,7 @@ def refuse_immeasurable(
             "square is no finite number; rescale the column, or impute such values if "
             "they stand for missing ones."
         )
-    widest = float(summary.deviation.max())
+    widest = float(summary.deviation[~summary.constant].max(initial=0.0))
     if 0 < widest < LEAST_DEVIATION:
         raise ValueError(
             f"No column of {name} has a standard deviation above {widest:.3g}, whose "
