@@ -2,11 +2,11 @@
 
 Each table is compared with its well-conditioned equivalent: the same numbers in another
 unit (a power of two, so that no digit changes), far from zero (the equivalent is the
-shifted table minus the offset, which is exact), with columns that depend on others, with
-as many clusters as samples, with one column. Then in single precision: how much of the
-ranking that costs is in the notes.
+shifted table minus the offset, which is exact), with columns that depend on others,
+with as many clusters as samples, with one column. Then in single precision: how much
+of the ranking that costs is in the notes.
 
-    python -m reliability conditioning --json reliability/results/conditioning.json
+    python -m reliability conditioning
 """
 
 from collections.abc import Callable, Iterator
@@ -84,7 +84,7 @@ def distance(first: Table, second: Table) -> float:
 
 
 def compared(selector: Any, X: Any, equivalent: Any) -> Compared:
-    """Return how far two tables, between which there is no difference, are told apart."""
+    """Return how far two tables that should not differ are told apart."""
     ends = fitted(selector, X), fitted(selector, equivalent)
     refused = [isinstance(end, Exception) for end in ends]
     require(refused[0] == refused[1], "both are refused, or neither")

@@ -3,12 +3,12 @@
 An answer is finite, keeps the contract of a selector (or of a metric), leaves its input
 as it was and is the same, bit for bit, when asked again. A refusal is one sentence that
 was written for it. Everything else is lost: another exception, a NaN, a warning of
-NumPy's. Tables are those of ``reliability/matrices.py``: two to fourteen rows, all types
-and containers, scales from 1e-300 to 1e300, offsets to 1e16, repeated, constant and
-collinear columns, ties, empty rows, gaps, and sparse ones with explicit zeros,
+NumPy's. Tables are those of ``reliability/matrices.py``: two to fourteen rows, all
+types and containers, scales from 1e-300 to 1e300, offsets to 1e16, repeated, constant
+and collinear columns, ties, empty rows, gaps, and sparse ones with explicit zeros,
 duplicates and unsorted indices.
 
-    python -m reliability fuzzed_matrices --json reliability/results/fuzzed_matrices.json
+    python -m reliability fuzzed_matrices
 """
 
 from collections import Counter

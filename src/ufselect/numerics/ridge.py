@@ -16,7 +16,8 @@ def solve_identity_plus(matrix: Float, right: Float) -> Float:
     """Return ``(I + matrix)^-1 right`` for a positive semi-definite matrix.
 
     The matrix is overwritten. Beside entries so large that adding one changes nothing,
-    rounding may make it indefinite, and such directions count as directions of zero.
+    rounding may make it indefinite, and such directions count as directions of zero, in
+    which nothing is left of a right side but what exceeds its own rounding.
     """
     matrix.flat[:: len(matrix) + 1] += 1.0
     diagonal = matrix.diagonal().copy()
@@ -26,8 +27,10 @@ def solve_identity_plus(matrix: Float, right: Float) -> Float:
         # The upper triangle is as it was.
         whole = np.triu(matrix, 1) + np.triu(matrix, 1).T + np.diag(diagonal)
         values, vectors = eigh(whole, overwrite_a=True)
-        shrunk = (vectors.T @ right) / np.maximum(values, 1.0)[:, np.newaxis]
-        return np.asarray(vectors @ shrunk)
+        parts = vectors.T @ right
+        rounding = len(whole) * np.finfo(np.float64).eps * np.linalg.norm(right, axis=0)
+        parts[np.abs(parts) <= rounding] = 0.0
+        return np.asarray(vectors @ (parts / np.maximum(values, 1.0)[:, np.newaxis]))
     return cho_solve(factor, right, check_finite=False)
 
 
