@@ -1,6 +1,6 @@
 """Do results agree with the same formulas in fifty decimal digits?
 
-Small tables, on which mpmath computes by definition what ufselect has computed in double
+On small tables, mpmath computes by definition what ufselect has computed in double
 precision. A number is right if the two differ by no more than the share named in the
 note, of the largest number of the result. For SCFS, the objective of the returned
 memberships and coefficients is computed again, and so is the duality gap of the

@@ -152,7 +152,7 @@ def test_values_whose_squares_vanish_are_refused(selector, X):
         assert len(selector.fit(tiny).order_) == 7
         return
 
-    with pytest.raises(ValueError, match="whose square is zero.* rescale X"):
+    with pytest.raises(ValueError, match=r"whose square is zero.* rescale X"):
         selector.fit(tiny)
 
 
