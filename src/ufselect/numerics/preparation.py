@@ -156,6 +156,21 @@ def non_negative(data: DataMatrix, summary: ColumnSummary, kind: Kind) -> DataMa
     return data.affine(lowest / scale, scale)
 
 
+def without_offsets(
+    data: DataMatrix, summary: ColumnSummary, shift: Float
+) -> tuple[DataMatrix, Float]:
+    """Return sparse data less the shift of columns far from zero, and that of others.
+
+    Products with such columns would lose their digits if they were shifted afterwards.
+    """
+    if not isinstance(data, SparseMatrix):
+        return data, shift
+    # A column as far from zero as that can have hardly any zeros to lose.
+    far = np.abs(shift) > LARGEST_OFFSET[data.raw.dtype] * summary.deviation
+    offsets = np.where(far & ~summary.constant, shift, 0.0)
+    return (data.less(offsets), shift - offsets) if offsets.any() else (data, shift)
+
+
 def _near_zero(data: DataMatrix, summary: ColumnSummary, scale: Float) -> bool:
     """Tell whether products may be corrected for the mean and lose no digits."""
     deviations = np.where(summary.constant, 0.0, summary.deviation * scale)
@@ -172,10 +187,7 @@ def _centred(data: DataMatrix, summary: ColumnSummary, scale: Float) -> DataMatr
         data = data.known_near_zero()
     elif isinstance(data, DenseMatrix):
         data = RowBlockMatrix(data.raw, sample_scale=data.sample_scale)
-    elif isinstance(data, SparseMatrix):
-        # A column as far from zero as that can have hardly any zeros.
-        far = np.abs(shift) > LARGEST_OFFSET[data.raw.dtype] * summary.deviation
-        offsets = np.where(far & ~summary.constant, shift, 0.0)
-        data, shift = data.less(offsets), shift - offsets
+    else:
+        data, shift = without_offsets(data, summary, shift)
     # What the mean leaves of a constant column is rounding.
     return data.affine(shift, np.where(summary.constant, 0.0, scale))
