@@ -8,6 +8,9 @@ from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index, column_sums
 
+# Squares of numbers up to here, or down to their inverse, are safe.
+LARGEST_TO_SQUARE = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e15}
+
 
 class InMemoryMatrix(DataMatrix):
     """Products with raw data, corrected for shift and scale by thin terms."""
@@ -124,7 +127,8 @@ class SparseMatrix(InMemoryMatrix):
         minimum, maximum = min_max_axis(self.raw, axis=0)
         peak = np.maximum(np.abs(minimum), np.abs(maximum)).astype(np.float64)
         unit, raw = np.ones(len(peak)), self.raw
-        extreme = (peak > 0) & ((peak > 1e100) | (peak < 1e-100))
+        limit = LARGEST_TO_SQUARE[self.raw.dtype]
+        extreme = (peak > 0) & ((peak > limit) | (peak < 1 / limit))
         if extreme.any():
             # Squares of such numbers would overflow or vanish.
             unit[extreme] = peak[extreme]
