@@ -148,7 +148,7 @@ def steady_points(data: DataMatrix, summary: ColumnSummary) -> Any:
     """
     scale = np.ones(data.shape[1])
     if _near_zero(data, summary, scale):
-        safe = SAFE_IN_SINGLE > max(summary.maximum.max(), -summary.minimum.min())
+        safe = max(summary.maximum.max(), -summary.minimum.min()) < SAFE_IN_SINGLE
         safe = safe and float(summary.deviation.max()) > 1 / SAFE_IN_SINGLE
         return data.raw if safe else data.raw.astype(np.float64, copy=False)
     return _centred(data, summary, scale).points()
