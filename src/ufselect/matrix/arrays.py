@@ -15,6 +15,9 @@ from ufselect.matrix.base import (
     product_with,
 )
 
+# Squares of numbers up to here, or down to their inverse, are safe.
+LARGEST_TO_SQUARE = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e15}
+
 
 class InMemoryMatrix(DataMatrix):
     """Products with raw data, corrected for shift and scale by thin terms."""
@@ -78,6 +81,18 @@ class SparseMatrix(InMemoryMatrix):
         scaled = sp.diags_array(factors.astype(self.raw.dtype)) @ self.raw
         return type(self)(scaled.asformat(self.raw.format))
 
+    def less(self, offsets: Float) -> Self:
+        """Return the raw data minus an offset of each column, for some columns.
+
+        Columns with an offset become full, and should be nearly full already.
+        """
+        places = np.flatnonzero(offsets)
+        n_samples, count = self.shape[0], len(places)
+        rows, columns = np.tile(np.arange(n_samples), count), places.repeat(n_samples)
+        full = sp.coo_array((offsets[columns], (rows, columns)), shape=self.shape)
+        moved = (self.raw - full.asformat(self.raw.format)).astype(self.raw.dtype)
+        return type(self)(moved.asformat(self.raw.format))
+
     def by_columns(self) -> Self:
         """Return the matrix in CSC, which takes as much memory again."""
         if self.raw.format == "csc":
@@ -117,7 +132,8 @@ class SparseMatrix(InMemoryMatrix):
         minimum, maximum = min_max_axis(self.raw, axis=0)
         peak = np.maximum(np.abs(minimum), np.abs(maximum)).astype(np.float64)
         unit, raw = np.ones(len(peak)), self.raw
-        extreme = (peak > 0) & ((peak > 1e100) | (peak < 1e-100))
+        limit = LARGEST_TO_SQUARE[self.raw.dtype]
+        extreme = (peak > 0) & ((peak > limit) | (peak < 1 / limit))
         if extreme.any():
             # Squares of such numbers would overflow or vanish.
             unit[extreme] = peak[extreme]

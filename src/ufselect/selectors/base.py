@@ -28,6 +28,7 @@ from ufselect.matrix import (
 )
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.numerics.graphs import SEARCH_MEGABYTES
+from ufselect.numerics.preparation import refuse_immeasurable
 
 
 class Properties(NamedTuple):
@@ -85,6 +86,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
     PROPERTIES: ClassVar[Properties] = Properties()
     # Whether X may be on a Dask cluster, or in a Zarr or HDF5 file.
     READS_ELSEWHERE: ClassVar[bool] = False
+    # Whether X may hold values whose squares overflow or vanish.
+    ANY_UNIT: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
@@ -137,6 +140,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                 f"All {data.shape[1]} columns of X are constant: there is nothing to "
                 "rank. Check that samples are in rows and features in columns."
             )
+        if not self.ANY_UNIT:
+            refuse_immeasurable(summary, data.shape[0], name_of=self._column_name)
         return matrix, summary
 
     def _adopt_columns(self, other: Self) -> None:
