@@ -1,4 +1,4 @@
-"""Work for several processes, with no more threads in all than there are cores."""
+"""As many threads as help: no more in all than cores, one where products are short."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -8,6 +8,11 @@ from typing import Any
 from joblib import cpu_count, effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
+
+from ufselect.matrix.base import DataMatrix
+
+# Below this many multiplications a product is too short to share between threads.
+SHORT_PRODUCT = 5_000_000
 
 
 def in_parallel(
@@ -58,3 +63,24 @@ def limited(
     blas = nullcontext() if own else threadpool_limits(threads, user_api="blas")
     with blas, threadpool_limits(threads, user_api="openmp"):
         return function(*call)
+
+
+def limited_threads(data: DataMatrix) -> threadpool_limits:
+    """Return a context with one thread where products are too short for two.
+
+    There, rounding does not depend on how many threads there are.
+    """
+    threads = 1 if _repeated_product(data) < SHORT_PRODUCT else None
+    return threadpool_limits(threads, user_api="blas")
+
+
+def _repeated_product(data: DataMatrix) -> int:
+    """Return the size of what is multiplied over and over: X, or X X' if smaller.
+
+    Of X that is elsewhere, it is a block at a time.
+    """
+    kernel = data.shape[0] ** 2
+    if kernel < data.multiplications:
+        return kernel
+    block = data.block_bytes // 8
+    return min(data.multiplications, block) if data.streams else data.multiplications

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from ufselect._sklearn_compat import (
     CallbackSupportMixin,
@@ -22,7 +21,7 @@ from ufselect._sklearn_compat import (
 from ufselect.data.checkpoints import Checkpoint
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.matrix.sharing import once_for_all
-from ufselect.numerics.parallel import in_parallel
+from ufselect.numerics.parallel import in_parallel, limited_threads
 from ufselect.numerics.partitions import SoftPartition
 from ufselect.numerics.preparation import (
     Kind,
@@ -62,9 +61,6 @@ AROUND_AUTO = (0.25, 0.5, 1.0, 2.0, 4.0)
 # Where noise in thousands of columns leaves no feature in the model at such a beta, a
 # tenth of it is tried, and so on.
 ATTEMPTS, LOWERED = 4, 10
-
-# Below this many multiplications a product is too short to share between threads.
-SHORT_PRODUCT = 5_000_000
 
 # Parameters on which the result of a fit does not depend.
 NOT_OF_THE_FIT = {
@@ -357,7 +353,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     ) -> Iterator["SCFS"]:
         first = clone(self).set_params(beta="auto" if betas is None else betas[0])
         data, summary = first._read(X)
-        with _limited_threads(data):
+        with limited_threads(data):
             way = first._begin_path(data, summary)
             pairs = list(to_and_fro(*way.weights(alphas, betas)))
         left_out = []
@@ -393,7 +389,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         alpha, beta = posed.in_units(self.alpha, self.beta)
         assert beta is not None
         progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=unit)
-        with _limited_threads(way.data):
+        with limited_threads(way.data):
             fit = way.path.fit(
                 alpha, beta, max_iter=self.max_iter, tol=self.tol, report=progress
             )
@@ -421,7 +417,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                 'solver="paper" needs X in one place; use solver="exact" for Dask.'
             )
         solve = self._solve_paper if self.solver == "paper" else self._solve_exact
-        with _limited_threads(data):
+        with limited_threads(data):
             outcome = solve(data, summary)
         self._keep(outcome)
         if outcome.vanished:
@@ -760,12 +756,6 @@ def _nobody(iteration: int, objective: float) -> bool:
     return False
 
 
-def _limited_threads(data: DataMatrix) -> threadpool_limits:
-    """Return a context with one thread where products are too short for two."""
-    threads = 1 if _repeated_product(data) < SHORT_PRODUCT else None
-    return threadpool_limits(threads, user_api="blas")
-
-
 class _Attempt(NamedTuple):
     """What a fit from one start needs beside the penalty."""
 
@@ -791,18 +781,6 @@ def _writer(place: Checkpoint | None, beta: float) -> Keep | None:
     if place is None:
         return None
     return lambda state: place.write(state | {"beta": np.array(beta)})
-
-
-def _repeated_product(data: DataMatrix) -> int:
-    """Return the size of what is multiplied over and over: X, or X X' if smaller.
-
-    Of X that is elsewhere, it is a block at a time.
-    """
-    kernel = data.shape[0] ** 2
-    if kernel < data.multiplications:
-        return kernel
-    block = data.block_bytes // 8
-    return min(data.multiplications, block) if data.streams else data.multiplications
 
 
 class _Outcome(NamedTuple):
