@@ -10,6 +10,7 @@ Three parts, in one run:
 * cost: its time as a multiple of a default fit of SCFS.
 
     python benchmarks/auto_select.py [--repetitions 4] [--jobs 2] [--sets a,b]
+        [--quick]
 """
 
 import statistics
@@ -23,6 +24,7 @@ from ufselect import SCFS, AutoSelect, Consensus, MaxVariance, RandomSelection
 from ufselect.data import GEOMETRIES, data_folder, planted, read_labelled
 from ufselect.report import markdown_table
 
+DURATION = "40 minutes"
 SEEDS = range(2)
 NUMBERS = (50, 100, 200, 300)
 FORMS = {
@@ -79,9 +81,10 @@ def print_quality(half, results):
     print(markdown_table(["set", "clusters", "features", *columns], rows))
 
 
-def print_planted():
+def print_planted(forms):
     rows = []
-    for form, sizes in FORMS.items():
+    for form in forms:
+        sizes = FORMS[form]
         for geometry in GEOMETRIES:
             data = planted(geometry, seed=1, **sizes)
             selector = AutoSelect(random_state=0).fit(data.table)
@@ -106,14 +109,14 @@ def seconds(selector, table):
     return time.perf_counter() - start
 
 
-def print_cost():
-    print("\n### Cost, as a multiple of a default fit (median of five, interleaved)\n")
+def print_cost(names, repeats):
+    print("\n### Cost, as a multiple of a default fit (medians, interleaved)\n")
     rows = []
-    for name in COSTLY:
+    for name in names:
         table = read_labelled(data_folder() / f"{name}.mat").table
         times = [
             (seconds(SCFS(random_state=s), table), seconds(AutoSelect(), table))
-            for s in range(5)
+            for s in range(repeats)
         ]
         ratios = [mine / default for default, mine in times]
         spread = f"{min(ratios):.1f} to {max(ratios):.1f}"
@@ -127,8 +130,8 @@ def main():
     start = time.perf_counter()
     for half, results in studied_halves(quality, options):
         print_quality(half, results)
-    print_planted()
-    print_cost()
+    print_planted(list(FORMS)[:2] if options.quick else FORMS)
+    print_cost(["colon"] if options.quick else COSTLY, 1 if options.quick else 5)
     print(f"\n{(time.perf_counter() - start) / 60:.1f} minutes")
 
 

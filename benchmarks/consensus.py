@@ -6,6 +6,7 @@ labelled sets (see tuning_regret.py). What is best on the half for development m
 luck; it has to hold on the other. Labels judge, and nothing else.
 
     python benchmarks/consensus.py [--repetitions 4] [--jobs 2] [--sets a,b]
+        [--quick]
 """
 
 import time
@@ -19,6 +20,7 @@ from ufselect.matrix.sharing import SharedResults, shared_results
 from ufselect.numerics.rank_aggregation import combined_scores, ranks_of
 from ufselect.report import markdown_table
 
+DURATION = "15 minutes"
 NUMBERS = (50, 100, 200, 300)
 
 MEMBERS = {

@@ -6,7 +6,7 @@ Dask, and prints prediction over measurement, which is to lie between 1/2 and 2.
 it predicts what cannot be measured here: 100 workers. ``docs/scale.md`` explains the
 terms.
 
-    python benchmarks/cost_model.py [--repeats 3]
+    python benchmarks/cost_model.py [--repeats 3] [--quick]
 
 Seconds are those of processors, one thread each and summed over processes, which
 hardly depend on what else the machine is doing. The number of steps of a fit is
@@ -37,6 +37,7 @@ from ufselect.numerics.partitions import RowPartition
 from ufselect.numerics.simplex import project_rows_to_simplex
 from ufselect.report import text_table
 
+DURATION = "20 minutes"
 C = 8
 SIZES = [(100_000, 100), (400_000, 200), (100_000, 800), (1_000_000, 50)]
 SETTINGS = {"max_iter": 1, "tol": 0.0}
@@ -165,9 +166,9 @@ def passes_of(n_steps):
     return n_steps + 8
 
 
-def check(folder, client, at, repeats):
+def check(folder, client, at, repeats, sizes):
     rows = []
-    for n, p in SIZES:
+    for n, p in sizes:
         path = Path(folder, "X.npy")
         write(path, n, p)
         for kind in ("mapped", "Dask"):
@@ -269,7 +270,11 @@ def main():
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="one small size, once")
     options = parser.parse_args()
+    sizes, repeats = SIZES, options.repeats
+    if options.quick:
+        sizes, repeats = [(20_000, 100)], 1
     warnings.simplefilter("ignore", ConvergenceWarning)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -279,7 +284,7 @@ def main():
         with threadpool_limits(1):
             at = Constants(**local_constants(folder), **task_constants(client))
         print_constants(at)
-        check(folder, client, at, options.repeats)
+        check(folder, client, at, repeats, sizes)
     print_far(at)
 
 

@@ -2,7 +2,9 @@
 
 A benchmark is a file that begins with its question. With a function
 ``measure(settings)`` that yields rows, the runner measures it; without, it is a script
-that prints its own tables. ``DURATION`` says roughly how long it takes on two cores.
+that prints its own tables, and takes ``--quick``. ``DURATION`` says roughly how long it
+takes on two quiet cores.
+`reliability` finds its files in the same way.
 """
 
 import ast
@@ -28,21 +30,23 @@ class Benchmark:
         return self.path.stem
 
 
-def find_benchmarks(folder: Path = FOLDER) -> dict[str, Benchmark]:
+def find_benchmarks(
+    folder: Path = FOLDER, function: str = "measure"
+) -> dict[str, Benchmark]:
     """Return the files that begin with a question, without importing them."""
-    found = (read_benchmark(path) for path in sorted(folder.glob("*.py")))
+    found = (read_benchmark(path, function) for path in sorted(folder.glob("*.py")))
     return {each.name: each for each in found if each.question.endswith("?")}
 
 
-def read_benchmark(path: Path) -> Benchmark:
-    """Return what a file says of itself."""
+def read_benchmark(path: Path, function: str = "measure") -> Benchmark:
+    """Return what a file says of itself; the function is what a runner would call."""
     tree = ast.parse(path.read_text("utf-8"))
     # A question may take two lines; a blank one ends it.
     question = " ".join((ast.get_docstring(tree) or "").split("\n\n")[0].split())
     duration, measured = "", False
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
-            measured |= node.name == "measure"
+            measured |= node.name == function
         elif isinstance(node, ast.Assign) and "DURATION" in map(
             ast.unparse, node.targets
         ):
@@ -60,12 +64,28 @@ def listing(benchmarks: Sequence[Benchmark]) -> str:
     )
 
 
+def minutes_of(duration: str) -> float:
+    """Return the minutes of a duration in words, such as ``3 minutes``."""
+    number = duration.split(" ")[0]
+    return float(number) if number.isdecimal() else 0.5
+
+
+def plan(benchmarks: Sequence[Benchmark]) -> str:
+    """Return what will be run, and for how long."""
+    total = sum(minutes_of(each.duration) for each in benchmarks)
+    return (
+        f"{listing(benchmarks)}\n\n{len(benchmarks)} benchmarks, about {total:.0f} "
+        "minutes on two quiet cores (less with --quick); Ctrl-C ends the run and keeps "
+        "what is measured."
+    )
+
+
 def chosen(names: Sequence[str], known: dict[str, Benchmark]) -> list[Benchmark]:
     """Return the benchmarks of these names, or all that can be measured."""
     unknown = [name for name in names if name not in known]
     if unknown:
         raise ValueError(
-            f"{unknown[0]!r} is no benchmark; use one of {', '.join(known)}."
+            f"nothing here is called {unknown[0]!r}; use one of {', '.join(known)}."
         )
     return [known[name] for name in names] or [
         each for each in known.values() if each.measured

@@ -9,6 +9,9 @@ from joblib import Parallel, delayed
 from ufselect.data import data_folder, read_labelled
 from ufselect.evaluation import judge_by_k_means
 
+# One of either half.
+SMALL = "colon,lung_small"
+
 # Judged on so many samples at most.
 MOST_SAMPLES = 2000
 
@@ -28,7 +31,11 @@ def parse_options(description, repetitions):
     parser.add_argument("--repetitions", type=int, default=repetitions)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--sets", help="names separated by commas; default: all")
-    return parser.parse_args()
+    parser.add_argument("--quick", action="store_true", help="two small sets, once")
+    options = parser.parse_args()
+    if options.quick:
+        options.repetitions, options.sets = 1, options.sets or SMALL
+    return options
 
 
 def studied_halves(study, options):

@@ -7,7 +7,7 @@ import venv
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[1] / ".peers"
-PACKAGES = ("ITMO_FS", "skfeature-chappers")
+PACKAGES = ("ITMO_FS", "skfeature-chappers", "fastcan", "scikit-learn")
 
 
 def peers_python(folder: Path = FOLDER) -> str:

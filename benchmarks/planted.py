@@ -6,7 +6,7 @@ column, so that 1 is perfect and 0.5 is chance. Each geometry comes tall, wide
 (p >> n) and with columns of unequal scale. Everything is at its default but the
 number of clusters, which is the true one.
 
-    python benchmarks/planted.py [--seeds 5] [--jobs 2] [--methods a,b]
+    python benchmarks/planted.py [--seeds 5] [--jobs 2] [--methods a,b] [--quick]
 """
 
 import argparse
@@ -22,6 +22,7 @@ from ufselect import all_selectors
 from ufselect.data import GEOMETRIES, planted
 from ufselect.report import text_table
 
+DURATION = "10 minutes"
 FORMS = {
     "tall": {"n_samples": 90, "n_noise": 60},
     "wide": {"n_samples": 60, "n_noise": 480},
@@ -51,7 +52,10 @@ def main():
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--methods", help="names separated by commas; default: all")
+    parser.add_argument("--quick", action="store_true", help="one drawing")
     options = parser.parse_args()
+    if options.quick:
+        options.seeds = 1
     methods = options.methods.split(",") if options.methods else list(all_selectors())
     methods = [*YARDSTICKS, *(name for name in methods if name not in YARDSTICKS)]
     cases = [(form, geometry) for form in FORMS for geometry in GEOMETRIES]

@@ -2,26 +2,32 @@
 
 A table of random numbers is written to a temporary folder. In processes of their own,
 it is read by ufselect and by pandas, and the whole command ``ufselect select`` chooses
-50 of its columns. Printed is the peak of the memory of each process over the bytes of
-the array of numbers (imports included), and the time next to that of pandas.
+50 of its columns. The ratio is the peak of the memory of each process, its imports
+included, over the bytes of the array of numbers; the note has its seconds.
 
-    python benchmarks/reading_memory.py [--gigabytes 2] [--columns 5500]
-        [--methods MaxVariance,SCFS]
+    python -m benchmarks reading_memory
 """
 
-import argparse
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from measuring import Spread
+from outcomes import Row
+from running import run_alone
+from settings import Settings
 
-from ufselect.report import text_table
-
+DURATION = "10 minutes"
+GIGABYTES, QUICK_GIGABYTES = 2.0, 0.1
+WIDTH = 5500
 LIMIT = 3.0
 # Of a number as it is written here, with what divides it from the next.
 BYTES = 18.6
@@ -31,7 +37,7 @@ READERS = {
 }
 
 
-def write(path, n_rows, width):
+def write(path: Path, n_rows: int, width: int) -> None:
     """Write three clusters, of few numbers in ever other order: it must be quick."""
     random = np.random.default_rng(0)
     values = random.standard_normal(30_000)
@@ -46,65 +52,56 @@ def write(path, n_rows, width):
             stream.write(",".join(shifted + others) + "\n")
 
 
-def measured(arguments):
+def measured(arguments: Sequence[Any]) -> tuple[float, int]:
     """Return seconds and peak bytes of a process, at least as many as ours."""
     command = [sys.executable, *map(str, arguments)]
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status:
-        raise SystemExit(f"{' '.join(command)} failed")
+        raise ValueError(f"{' '.join(command)} failed")
     return time.perf_counter() - start, 1024 * usage.ru_maxrss
 
 
-def commands(path, methods):
-    found = {name: ["-c", code.format(str(path))] for name, code in READERS.items()}
+def commands(path: Path) -> dict[str, list[Any]]:
+    """Return what to run, by what it is called."""
+    found: dict[str, list[Any]] = {
+        name: ["-c", code.format(str(path))] for name, code in READERS.items()
+    }
     output = path.with_name("selected.csv")
-    for method in methods:
-        found[f"select --method {method}"] = [
-            *("-m", "ufselect", "select", path, "-k", 50, "-o", output),
-            *("--method", method, "--quiet", "--json"),
-        ]
+    found["select --method MaxVariance"] = [
+        *("-m", "ufselect", "select", path, "-k", 50, "-o", output),
+        *("--method", "MaxVariance", "--quiet", "--json"),
+    ]
     return found
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--gigabytes", type=float, default=2.0)
-    parser.add_argument("--columns", type=int, default=5500)
-    parser.add_argument("--methods", default="MaxVariance")
-    options = parser.parse_args()
-    size = options.gigabytes * 1e9
-    n_rows = max(2, int(size / BYTES / options.columns))
+def row_of(name: str, arguments: Sequence[Any], array: float) -> Row:
+    """Return the memory of a process next to that of the array."""
+    seconds, peak = measured(arguments)
+    sizes = (peak / 1e6, array / 1e6, peak / array)
+    ours, theirs, ratio = (Spread(value, value, value) for value in sizes)
+    note = f"{seconds:.0f} s"
+    target = None if name == "pandas.read_csv" else LIMIT
+    return Row(
+        *(name, "the array", ours, theirs, ratio), target=target, unit="MB", note=note
+    )
+
+
+def measure(settings: Settings) -> Iterator[Row]:
+    """Yield a row for every process."""
+    size = 1e9 * (QUICK_GIGABYTES if settings.quick else GIGABYTES)
+    n_rows = max(2, int(size / BYTES / WIDTH))
     with tempfile.TemporaryDirectory() as folder:
         if shutil.disk_usage(folder).free < 1.2 * size:
-            print(f"There is no room for {options.gigabytes:g} GB in {folder}.")
-            return
+            raise ValueError(f"there is no room for {size / 1e9:g} GB in {folder}")
         path = Path(folder, "table.csv")
-        write(path, n_rows, options.columns)
-        print(
-            f"{n_rows} x {options.columns} numbers, {path.stat().st_size / 1e9:.2f} GB "
-            f"of CSV, {n_rows * options.columns * 8 / 1e9:.2f} GB as an array",
-            flush=True,
-        )
-        array = 8 * n_rows * options.columns
-        results = {}
-        for name, arguments in commands(path, options.methods.split(",")).items():
-            spent, peak = results[name] = measured(arguments)
-            print(f"  {name}: {spent:.0f} s, {peak / array:.2f}", flush=True)
-    seconds = results["pandas.read_csv"][0]
-    rows = [
-        [
-            name,
-            f"{peak / array:.2f}",
-            "yes" if peak < LIMIT * array else "no",
-            f"{spent / seconds:.1f}",
-        ]
-        for name, (spent, peak) in results.items()
-    ]
-    columns = ["process", "memory / array", f"under {LIMIT:g}x", "time / read_csv"]
-    print("\n" + text_table(columns, rows))
+        write(path, n_rows, WIDTH)
+        for name, arguments in commands(path).items():
+            what = f"{name}, {size / 1e9:g} GB of CSV"
+            row = row_of(name, arguments, 8.0 * n_rows * WIDTH)
+            yield replace(row, what=what)
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(__file__)

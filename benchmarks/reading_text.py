@@ -1,22 +1,29 @@
 """How fast is text read, and in how much memory, next to pandas?
 
 Tables of several shapes are written to a temporary folder and read in a process of
-their own, by ufselect and by pandas. Printed are ratios: time against pandas, and
-memory above that of the imports against the array of numbers.
+their own, by ufselect and by pandas. The note has the memory of either, above that of
+the imports, over that of the array of numbers. The limit is the time of the bytes of
+the file at the speed at which NumPy finds line ends in them: text that is read must at
+least be looked at once.
 
-    python benchmarks/reading_text.py [--megabytes 40]
+    python -m benchmarks reading_text
 """
 
-import argparse
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from measuring import Timing, interleaved
+from outcomes import Row, compared
+from running import run_alone
+from settings import Settings
 
-from ufselect.report import text_table
-
+DURATION = "2 minutes"
+MEGABYTES, QUICK_MEGABYTES = 40.0, 4.0
 WIDTHS = {"wide": 20_000, "square": 1_000, "tall": 20}
 CODE = """
 import re, sys, time
@@ -25,9 +32,10 @@ from pathlib import Path
 def peak():  # the one of getrusage begins with that of the process before
     status = Path("/proc/self/status").read_text()
     return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", status)[1])
-before, start = peak(), time.perf_counter()
+before, start, used = peak(), time.perf_counter(), time.process_time()
 values = {call}
-print(time.perf_counter() - start, peak() - before, values.nbytes)
+print(time.perf_counter() - start, time.process_time() - used)
+print(peak() - before, values.nbytes)
 """
 READERS = {
     "ufselect": CODE.format(
@@ -40,7 +48,8 @@ READERS = {
 }
 
 
-def write(path, n_rows, width, missing):
+def write(path: Path, n_rows: int, width: int, missing: float) -> None:
+    """Write random numbers, some of them missing."""
     random = np.random.default_rng(0)
     with path.open("w") as stream:
         stream.write(",".join(f"g{place}" for place in range(width)) + "\n")
@@ -51,39 +60,58 @@ def write(path, n_rows, width, missing):
             stream.write(",".join(row) + "\n")
 
 
-def measured(reader, path):
-    command = [sys.executable, "-c", READERS[reader], str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return [float(number) for number in done.stdout.split()]
+class Reader:
+    """Reads a file in a process of its own, and remembers the memory it took."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self.command = [sys.executable, "-c", READERS[name], str(path)]
+        self.memory = 0.0
+
+    def __call__(self, repetition: int) -> Timing:
+        """Return how long the process says that it read."""
+        done = subprocess.run(self.command, capture_output=True, text=True, check=True)
+        clock, processor, peak, size = map(float, done.stdout.split())
+        self.memory = max(self.memory, peak / size)
+        return Timing(clock, processor)
 
 
-def row_of(shape, missing, megabytes, folder):
-    width = WIDTHS[shape]
-    path = Path(folder, "table.csv")
-    write(path, max(2, int(megabytes * 1e6 / 19.6 / width)), width, missing)
-    ours, theirs = measured("ufselect", path), measured("pandas", path)
-    return [
-        shape,
-        f"{missing:.0%}",
-        f"{ours[0] / theirs[0]:.2f}",
-        f"{ours[1] / ours[2]:.1f}",
-        f"{theirs[1] / theirs[2]:.1f}",
-    ]
+def seconds_of_a_look(path: Path) -> float:
+    """Return how long it takes to find the ends of lines, the best of some."""
+    content = np.fromfile(path, np.uint8)
+    taken = []
+    for _ in range(3):
+        start = time.perf_counter()
+        np.count_nonzero(content == ord("\n"))
+        taken.append(time.perf_counter() - start)
+    return min(taken)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--megabytes", type=float, default=40)
-    megabytes = parser.parse_args().megabytes
+def row_of(shape: str, missing: float, settings: Settings, folder: str) -> Row:
+    """Return both times of a shape, and the memory of both."""
+    width, path = WIDTHS[shape], Path(folder, "table.csv")
+    size = 1e6 * (QUICK_MEGABYTES if settings.quick else MEGABYTES)
+    n_rows = max(2, int(size / 19.6 / width))
+    write(path, n_rows, width, missing)
+    readers = {name: Reader(name, path) for name in READERS}
+    found = interleaved(readers, settings.repetitions(3), warm_up=False)
+    ours, theirs = (readers[name].memory for name in ("ufselect", "pandas"))
+    return compared(
+        f"{n_rows} x {width}, {missing:.0%} missing",
+        found["ufselect"],
+        "pandas.read_csv",
+        found["pandas"],
+        limit=seconds_of_a_look(path),
+        note=f"memory {ours:.1f} times the array, of pandas {theirs:.1f}",
+    )
+
+
+def measure(settings: Settings) -> Iterator[Row]:
+    """Yield a row for every shape, without and with missing numbers."""
     with tempfile.TemporaryDirectory() as folder:
-        rows = [
-            row_of(shape, missing, megabytes, folder)
-            for shape in WIDTHS
-            for missing in (0.0, 0.05)
-        ]
-    columns = ["shape", "missing", "time / pandas", "memory / array", "of pandas"]
-    print(text_table(columns, rows))
+        for shape in WIDTHS:
+            for missing in (0.0, 0.05):
+                yield row_of(shape, missing, settings, folder)
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(__file__)

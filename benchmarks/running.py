@@ -4,7 +4,9 @@
         [--peers PYTHON] [--check] [--json FILE] [--markdown FILE]
     python -m benchmarks --read FILE ... --markdown FILE
 
-Without a name, all are measured that can be measured here.
+Without a name, all are measured that can be measured here, one after the other; what
+will be run, and for how long, is said first. Ctrl-C ends the run: what was measured by
+then is printed and written.
 """
 
 import argparse
@@ -17,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from finding import Benchmark, chosen, find_benchmarks, listing
+from finding import Benchmark, chosen, find_benchmarks, listing, plan
 from machine import describe_machine, sentence
 from outcomes import Result, Row, cells, from_json, to_json, to_markdown
 from settings import Settings
@@ -40,18 +42,28 @@ This page is made by
 """
 
 
-def measured(benchmark: Benchmark, settings: Settings) -> Result:
-    """Measure, and print rows as they come."""
+# What a benchmark may fail of, said in one sentence.
+ERRORS = (ValueError, OSError, subprocess.CalledProcessError)
+
+
+def measured(benchmark: Benchmark, settings: Settings, results: list[Result]) -> None:
+    """Measure, print rows as they come, and add them to results, if stopped too."""
     print(f"\n{benchmark.question}\n", flush=True)
     machine = describe_machine()
-    rows = []
-    for row in importlib.import_module(benchmark.name).measure(settings):
-        print("  " + ", ".join(cell for cell in cells(row) if cell), flush=True)
-        rows.append(row)
-    print(f"\n{plain(rows)}\n\n{sentence(machine)}", flush=True)
-    return Result(
-        benchmark.name, benchmark.question, settings.options(), machine, tuple(rows)
-    )
+    rows: list[Row] = []
+    try:
+        for row in importlib.import_module(benchmark.name).measure(settings):
+            print("  " + ", ".join(cell for cell in cells(row) if cell), flush=True)
+            rows.append(row)
+    finally:
+        if rows:
+            print(f"\n{plain(rows)}\n\n{sentence(machine)}", flush=True)
+            results.append(
+                Result(
+                    *(benchmark.name, benchmark.question, settings.options()),
+                    *(machine, tuple(rows)),
+                )
+            )
 
 
 def plain(rows: Sequence[Row]) -> str:
@@ -125,15 +137,35 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def run(benchmarks: Sequence[Benchmark], settings: Settings) -> list[Result]:
-    """Return the results of those that are measured here; others print theirs."""
-    results = []
-    for benchmark in benchmarks:
-        if benchmark.measured:
-            results.append(measured(benchmark, settings))
-        else:
-            subprocess.run([sys.executable, str(benchmark.path)], check=True)
-    return results
+def run(
+    benchmarks: Sequence[Benchmark], settings: Settings, results: list[Result]
+) -> int:
+    """Fill in the results of those measured here; others print theirs.
+
+    Returns the exit code. One that fails says why, and does not stop the others.
+    """
+    code = 0
+    for number, benchmark in enumerate(benchmarks, start=1):
+        if len(benchmarks) > 1:
+            print(f"\n[{number} of {len(benchmarks)}: {benchmark.name}]", flush=True)
+        try:
+            if benchmark.measured:
+                measured(benchmark, settings, results)
+            else:
+                run_script(benchmark, settings)
+        except ERRORS as error:
+            print(f"benchmarks: {error}", file=sys.stderr)
+            code = 2
+        except KeyboardInterrupt:
+            print("benchmarks: stopped; what was measured is kept.", file=sys.stderr)
+            return 130
+    return code
+
+
+def run_script(benchmark: Benchmark, settings: Settings) -> None:
+    """Run one that prints its own tables."""
+    command = [sys.executable, str(benchmark.path)]
+    subprocess.run([*command, *(["--quick"] if settings.quick else [])], check=True)
 
 
 def write(options: argparse.Namespace, results: Sequence[Result]) -> None:
@@ -152,17 +184,20 @@ def perform(options: argparse.Namespace) -> int:
     if options.list:
         print(listing(list(known.values())))
         return 0
+    results, code = [], 0
     if options.read:
         results = read_results(options.read)
     else:
+        if not options.names:
+            print(plan(benchmarks), flush=True)
         sets = tuple(options.sets.split(",")) if options.sets else None
         settings = Settings(options.quick, options.repeats, sets, options.peers)
-        results = run(benchmarks, settings)
+        code = run(benchmarks, settings, results)
     write(options, results)
     missed = misses(results) if options.check else []
     for message in missed:
         print(message, file=sys.stderr)
-    return 1 if missed else 0
+    return code or int(bool(missed))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -172,7 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             return perform(options)
-    except (ValueError, OSError, subprocess.CalledProcessError) as error:
+    except ERRORS as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2
 

@@ -9,8 +9,9 @@ Every figure is a ratio of two measurements made in this run, on planted cluster
 (d) with ``--big``, a memory-mapped array of 10 GB in a process that may not
     allocate more than 2 GB.
 
-    python benchmarks/scale.py [--parts abc] [--repeats 3] [--big]
+    python benchmarks/scale.py [--parts abc] [--repeats 3] [--big] [--quick]
 
+With ``--quick`` a tenth of the rows is fitted once.
 Besides the seconds on the clock there are processor seconds, summed over all processes,
 which hardly depend on what else the machine is doing. On the clock, BLAS may use all
 processors in memory and mapped, and each worker of Dask has one thread.
@@ -35,6 +36,7 @@ from ufselect import SCFS
 from ufselect.matrix import RowBlockMatrix
 from ufselect.report import text_table
 
+DURATION = "15 minutes"
 N_CLUSTERS = 8
 BLOCK = 20_000
 N_CHUNKS = 8
@@ -117,11 +119,11 @@ def medians(taken):
     return {key: np.median(pairs, axis=0) for key, pairs in taken.items()}
 
 
-def part_a(folder, repeats):
+def part_a(folder, repeats, shrink):
     from distributed import Client, LocalCluster
 
-    path = Path(folder, "X.npy")
-    write(path, 400_000, 200)
+    path, n = Path(folder, "X.npy"), 400_000 // shrink
+    write(path, n, 200)
     with (
         LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
@@ -132,7 +134,7 @@ def part_a(folder, repeats):
             "Dask, 2 workers": (on_dask(path), client),
         }
         found, fits = interleaved(kinds, repeats)
-    print(f"(a) SCFS on 400,000 x 200, medians of {repeats} interleaved fits;")
+    print(f"(a) SCFS on {n:,} x 200, medians of {repeats} interleaved fits;")
     print("    memory-mapped is to stay within 1.5, Dask within 2\n")
     first = fits["in memory"]
     rows = []
@@ -217,11 +219,11 @@ def print_memory(found):
         print(f"{above / size:.1%} of the array; in total {total / 1e6:.0f} MB")
 
 
-def part_b(folder, repeats):
-    path = Path(folder, "X.npy")
-    write(path, 400_000, 200)
+def part_b(folder, repeats, shrink):
+    path, n = Path(folder, "X.npy"), 400_000 // shrink
+    write(path, n, 200)
     found = memory(path)
-    print("(b) peak memory of the memory-mapped fit of 400,000 x 200, an array of")
+    print(f"(b) peak memory of the memory-mapped fit of {n:,} x 200, an array of")
     print(f"    {found['size'] / 1e6:.0f} MB; own memory is to stay under 25 %\n")
     print_memory(found)
     print()
@@ -247,9 +249,9 @@ class Counted:
         setattr(self.kind, self.name, self.original)
 
 
-def part_c(folder, repeats):
+def part_c(folder, repeats, shrink):
     path = Path(folder, "X.npy")
-    sizes = [100_000, 200_000, 400_000, 800_000]
+    sizes = [n // shrink for n in (100_000, 200_000, 400_000, 800_000)]
     write(path, sizes[-1], 200)
     X = mapped(path)
     taken = {n: [] for n in sizes}
@@ -288,7 +290,7 @@ def part_c(folder, repeats):
     print()
 
 
-def part_d(folder, repeats):
+def part_d(folder, repeats, shrink):
     room = shutil.disk_usage(folder).free
     if room < BIG_ROOM:
         print(f"(d) skipped: {folder} has {room / 1e9:.0f} GB of room, not 12")
@@ -313,12 +315,14 @@ def main():
     parser.add_argument("--parts", default="abc")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--big", action="store_true", help="also fit 10 GB")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
     options = parser.parse_args()
+    repeats, shrink = (1, 10) if options.quick else (options.repeats, 1)
     warnings.simplefilter("ignore", ConvergenceWarning)
     parts = {"a": part_a, "b": part_b, "c": part_c, "d": part_d}
     for letter in options.parts + "d" * options.big:
         with tempfile.TemporaryDirectory() as folder:
-            parts[letter](folder, options.repeats)
+            parts[letter](folder, repeats, shrink)
 
 
 if __name__ == "__main__":

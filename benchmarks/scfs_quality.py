@@ -6,6 +6,7 @@ variance and all features. Labels are used for these two numbers and, where a co
 says so, for the number of clusters; never to tune anything.
 
     python benchmarks/scfs_quality.py [--repetitions 2] [--jobs 2] [--sets a,b]
+        [--quick]
 """
 
 import argparse
@@ -14,6 +15,7 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
+from halves import SMALL
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
@@ -115,7 +117,10 @@ def main():
     parser.add_argument("--repetitions", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--sets", help="names separated by commas; default: all")
+    parser.add_argument("--quick", action="store_true", help="two small sets, once")
     options = parser.parse_args()
+    if options.quick:
+        options.repetitions, options.sets = 1, options.sets or SMALL
     folder = data_folder()
     if folder is None:
         raise SystemExit("no data: set UFSELECT_DATA to the folder of the .mat files")

@@ -7,7 +7,7 @@ the libraries. Seconds are also given as a multiple of the neighbour search alon
 measured in this run; both suffer from whatever else the machine is doing.
 
     python benchmarks/sparse_scale.py [--samples 50000] [--features 20000]
-        [--density 0.01] [--methods LS SPEC MCFS SCFS]
+        [--density 0.01] [--methods LS SPEC MCFS SCFS] [--quick]
 
 SCFS searches no neighbours; alone, it is measured without them.
 A method that needs more memory than it may take says so before it starts; that is
@@ -22,6 +22,7 @@ import sys
 
 from ufselect.report import text_table
 
+DURATION = "30 minutes"
 LIMIT_GIGABYTES = 8.0
 
 PREAMBLE = """
@@ -87,7 +88,10 @@ def main():
     parser.add_argument("--density", type=float, default=0.01)
     names = [name for name in CALLS if name != "neighbour search"]
     parser.add_argument("--methods", nargs="+", choices=names, default=names)
+    parser.add_argument("--quick", action="store_true", help="2000 x 2000")
     options = parser.parse_args()
+    if options.quick:
+        options.samples = options.features = 2000
     shape = (options.samples, options.features, options.density)
     rows, search = [], None
     searching = [] if options.methods == ["SCFS"] else ["neighbour search"]

@@ -8,6 +8,7 @@ as it comes). Criteria were developed on one half of the sets and are reported o
 other.
 
     python benchmarks/tuning_regret.py [--repetitions 3] [--jobs 2] [--sets a,b]
+        [--quick]
 """
 
 import time
@@ -31,6 +32,7 @@ from ufselect.evaluation import clustering_agreement, selection_stability
 from ufselect.evaluation.criteria import CRITERIA
 from ufselect.report import markdown_table
 
+DURATION = "40 minutes"
 N_FEATURES = 100
 DEFAULT = "SCFS"
 

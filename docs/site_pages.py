@@ -18,6 +18,7 @@ PUBLIC = {
     "ufselect.evaluation": "Evaluation",
     "ufselect.tuning": "Tuning",
     "ufselect.report": "Reports",
+    "ufselect.models": "Saved selectors",
     "ufselect.serving": "The local page",
 }
 
@@ -47,7 +48,7 @@ def reference_page(name, title):
 def entry(module, name, value):
     """Return the directive that documents one name."""
     if module != "ufselect" and name in ufselect.__all__:
-        return [f":class:`ufselect.{name}` is among the selectors."]
+        return [f":py:obj:`ufselect.{name}` is on the first page of this reference."]
     if inspect.isclass(value):
         # Fields of named tuples say no more than their number.
         options = [] if issubclass(value, tuple) else ["   :members:"]

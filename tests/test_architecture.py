@@ -31,6 +31,7 @@ ROOMS = [
     "selectors",
     "evaluation",
     "tuning",
+    "models",
     "experiments",
     "report",
     "serving",

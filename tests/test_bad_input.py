@@ -161,6 +161,30 @@ def test_a_variance_that_underflows_is_not_taken_for_a_tie(X):
     np.testing.assert_array_equal(tiny.order_, order)
 
 
+IN_ANY_UNIT = {"MaxVariance", "RandomSelection"}
+
+
+def test_values_whose_squares_overflow_are_refused_with_their_column(selector, X):
+    frame = pd.DataFrame(spoiled(X, 1e300), columns=NAMES)
+    if type(selector).__name__ in IN_ANY_UNIT:
+        assert len(selector.fit(frame).order_) == 6
+        return
+
+    with pytest.raises(ValueError, match=r"Column 'height' of X reaches 1e\+300"):
+        selector.fit(frame)
+
+
+def test_values_whose_squares_vanish_are_refused(selector, X):
+    # A column of rounding errors does not count.
+    tiny = np.column_stack([1e-200 * X, np.full(30, 0.1)])
+    if type(selector).__name__ in IN_ANY_UNIT:
+        assert len(selector.fit(tiny).order_) == 7
+        return
+
+    with pytest.raises(ValueError, match=r"whose square is zero.* rescale X"):
+        selector.fit(tiny)
+
+
 def test_strings_in_a_column_are_refused(selector, X):
     frame = pd.DataFrame(X, columns=NAMES).assign(pulse=["fast", "slow"] * 15)
 

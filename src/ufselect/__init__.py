@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 from ufselect._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from ufselect.models import load_selector as load_selector
+    from ufselect.models import save_selector as save_selector
     from ufselect.selectors import *  # noqa: F403 - every method is public
     from ufselect.selectors import UnsupervisedSelector as UnsupervisedSelector
     from ufselect.selectors import all_selectors as all_selectors
@@ -35,6 +37,10 @@ def __getattr__(name: str) -> Any:
         public |= {
             each: getattr(tuning, each)
             for each in ("AutoSelect", "Consensus", "StabilitySelection")
+        }
+        models = import_module("ufselect.models")
+        public |= {
+            each: getattr(models, each) for each in ("load_selector", "save_selector")
         }
         public["__all__"] = ["__version__", *sorted(public)]
     globals().update(public)

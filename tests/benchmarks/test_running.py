@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import running
-from finding import find_benchmarks
+from finding import find_benchmarks, minutes_of
 from measuring import Spread
 from outcomes import Result, Row
 
@@ -120,7 +120,7 @@ def test_a_script_prints_its_own_tables(folder, capfd):
 
 def test_an_unknown_name_is_answered_with_those_that_are_known(folder, capsys):
     assert running.main(["sped"]) == 2
-    message = "benchmarks: 'sped' is no benchmark; use one of script, speed.\n"
+    message = "benchmarks: nothing here is called 'sped'; use one of script, speed.\n"
     assert capsys.readouterr().err == message
 
 
@@ -131,3 +131,60 @@ def test_a_page_from_a_busy_machine_says_so(load, warned, monkeypatch):
     result = Result("speed", "Is it fast?", "", machine, (Row("a fit", "k-means"),))
 
     assert ("was busy**: up to 7.4 processes" in running.page([result])) is warned
+
+
+def test_without_a_name_it_is_said_first_what_will_be_run(folder, monkeypatch, capsys):
+    answer_with(monkeypatch, 1.0)
+
+    assert running.main([]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("speed  a moment  Is it fast?\n\n1 benchmarks, about ")
+    assert "script" not in printed
+
+
+@pytest.mark.parametrize(
+    ("duration", "minutes"), [("3 minutes", 3.0), ("half a minute", 0.5), ("", 0.5)]
+)
+def test_durations_are_added_up(duration, minutes):
+    assert minutes_of(duration) == minutes
+
+
+def test_what_was_measured_before_a_stop_is_kept(folder, monkeypatch, capsys):
+    def measure(settings):
+        yield Row("a fit", "k-means")
+        raise KeyboardInterrupt
+
+    module = SimpleNamespace(measure=measure)
+    monkeypatch.setattr(importlib, "import_module", lambda name: module)
+    written = folder / "results.json"
+
+    assert running.main(["speed", "--json", str(written)]) == 130
+    (result,) = json.loads(written.read_text())
+    assert [row["what"] for row in result["rows"]] == ["a fit"]
+    assert "what was measured is kept" in capsys.readouterr().err
+
+
+def test_a_benchmark_that_fails_does_not_stop_the_others(folder, monkeypatch, capfd):
+    def measure(settings):
+        raise ValueError("no data: set UFSELECT_DATA")
+
+    module = SimpleNamespace(measure=measure)
+    monkeypatch.setattr(importlib, "import_module", lambda name: module)
+
+    assert running.main(["speed", "script"]) == 2
+    printed = capfd.readouterr()
+    assert printed.err == "benchmarks: no data: set UFSELECT_DATA\n"
+    assert "ran\n" in printed.out
+
+
+def test_a_script_is_told_to_be_quick(folder, capfd):
+    (folder / "script.py").write_text("import sys; print(sys.argv[1:])")
+
+    assert running.main(["script", "--quick"]) == 0
+    assert capfd.readouterr().out == "['--quick']\n"
+
+
+def test_every_benchmark_of_this_project_says_how_long_it_takes():
+    found = find_benchmarks().values()
+
+    assert [each.name for each in found if not each.duration] == []

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from small_experiments import planted_sets
 
+from reliability.old_stores import make_version_1
 from ufselect.cli import main
+from ufselect.experiments.seals import seal_everything
 from ufselect.experiments.stored import read_experiment
 from ufselect.report.experiment import experiment_report
 
@@ -69,6 +71,7 @@ def change(*statements):
     with sqlite3.connect("tiny.sqlite") as connection:
         for statement in statements:
             connection.execute(statement)
+        seal_everything(connection)
     connection.close()
 
 
@@ -201,7 +204,7 @@ def test_markdown_is_written(folder, capsys):
 
 def test_a_store_from_before_asks_for_its_plan_and_is_read_with_it(folder, capsys):
     expected = page_of()
-    change("DROP TABLE plans")
+    make_version_1(folder / "tiny.sqlite", plans=False)
     capsys.readouterr()
     code = main(["report", "tiny.sqlite"])
     err = capsys.readouterr().err
@@ -219,6 +222,7 @@ def test_half_an_experiment_makes_a_page_that_says_what_is_missing(folder, capsy
     gone = "SELECT key FROM rankings WHERE set_name IN ('four', 'five')"
     change(
         f"DELETE FROM scores WHERE ranking IN ({gone})",
+        f"DELETE FROM judgements WHERE ranking IN ({gone})",
         f"DELETE FROM rankings WHERE key IN ({gone} AND selector != 'SCFS')",
     )
     page = page_of()
@@ -230,9 +234,10 @@ def test_half_an_experiment_makes_a_page_that_says_what_is_missing(folder, capsy
 
 
 def test_an_experiment_without_grid_or_objective_says_so(folder):
+    gone = "SELECT key FROM rankings WHERE selector = 'SCFS'"
     change(
-        "DELETE FROM scores WHERE ranking IN "
-        "(SELECT key FROM rankings WHERE selector = 'SCFS')",
+        f"DELETE FROM scores WHERE ranking IN ({gone})",
+        f"DELETE FROM judgements WHERE ranking IN ({gone})",
         "DELETE FROM rankings WHERE selector = 'SCFS'",
     )
     page = page_of()
@@ -243,12 +248,15 @@ def test_an_experiment_without_grid_or_objective_says_so(folder):
 
 
 def without_cells(path):
-    change("DELETE FROM scores", "DELETE FROM rankings")
+    tables = ("scores", "judgements", "rankings")
+    change(*(f"DELETE FROM {table}" for table in tables))
 
 
 def of_another_program(path):
     path.unlink()
-    change("CREATE TABLE theirs (a)")
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE theirs (a)")
+    connection.close()
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -130,9 +132,61 @@ def test_a_store_cut_in_half_is_answered_in_one_sentence(folder, capsys):
     assert "the store tiny.sqlite cannot be used" in err
 
 
+def test_what_is_intact_of_a_damaged_store_is_gone_on_with_on_request(folder, capsys):
+    run("--quiet")
+    first = capsys.readouterr().out
+    store = folder / "tiny.sqlite"
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE rankings SET seed = 1 WHERE set_name = 'two'")
+    damaged = store.read_bytes()
+    refused, complaint = run("--quiet"), capsys.readouterr().err
+    code = run("--quiet", "--recover")
+    out, err = capsys.readouterr()
+
+    assert refused == 1
+    assert "keep what is intact with ufselect run PLAN --recover" in complaint
+    assert code == 0
+    assert "recovered 15 cells, 14 of them with scores; the damaged" in err
+    # But for times and memory, at the end.
+    assert out.split("seconds")[0] == first.split("seconds")[0]
+    assert (folder / "tiny.sqlite.damaged").read_bytes() == damaged
+
+
+def test_a_store_that_is_not_damaged_needs_no_recovery(folder, capsys):
+    run("--quiet")
+
+    code = run("--quiet", "--recover")
+
+    assert code == 0
+    assert capsys.readouterr().err == "ufselect: tiny.sqlite is not damaged\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "sentence"),
+    [
+        ("--cell-timeout", "0", "0 is not a time; give seconds above 0"),
+        ("--cell-memory", "much", "'much' is not a size; write it like 500MB or 2GB"),
+    ],
+)
+def test_a_limit_that_is_none_is_wrong_usage(folder, capsys, option, value, sentence):
+    with pytest.raises(SystemExit) as leaving:
+        run(option, value)
+
+    assert leaving.value.code == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_limits_of_cells_are_not_for_a_cluster(folder, capsys):
+    code = run("--dask", "tcp://127.0.0.1:1", "--cell-timeout", "5")
+
+    assert code == 1
+    assert "can be limited on this machine only" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
-def test_ctrl_c_ends_with_what_was_kept(folder):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_termination_end_with_what_was_kept(folder, number):
     plan = PLAN.replace("repetitions = 2", "repetitions = 200")
     (folder / "tiny.toml").write_text(plan)
     command = [sys.executable, "-m", "ufselect", "run", "tiny.toml"]
@@ -140,7 +194,7 @@ def test_ctrl_c_ends_with_what_was_kept(folder):
         [*command, "--data", ".", "--jobs", "2"], stderr=subprocess.PIPE, text=True
     )
     first_line = process.stderr.readline()
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     err = process.communicate(timeout=60)[1]
 
     assert first_line == "0/30 cells\n"

@@ -130,6 +130,17 @@ def test_labels_take_no_part_in_the_selection(file, tmp_path, capsys):
     assert first["against_random"] == second["against_random"]
 
 
+def test_names_are_written_as_they_are_if_that_is_wanted(tmp_path):
+    frame = small_frame().rename(columns={"g2": "=1+1"})
+    file = write_frame(tmp_path / "small.csv", frame)
+    scores, output = tmp_path / "scores.csv", tmp_path / "out.csv"
+    named = ["--labels", "kind", "--scores", scores, "-o", output]
+    select(file, *FAST, *named, "--keep-formulas")
+
+    assert "=1+1" in set(pd.read_csv(scores)["feature"])
+    assert "=1+1" in set(pd.read_csv(output).columns)
+
+
 def test_scores_are_the_whole_ranking_and_run_no_formula(tmp_path):
     frame = small_frame().rename(columns={"g2": "=1+1"})
     file = write_frame(tmp_path / "small.csv", frame)

@@ -199,3 +199,23 @@ def test_among_equal_clusterings_the_first_restart_is_kept():
     assert best_restart(labels, np.array([1.0, 1.0 - 1e-15, 2.0])) == 0
     assert best_restart(labels, np.array([1.0, 1.0, 1.0 - 1e-15])) == 2
     assert best_restart(labels, np.array([1.0, 0.5, 2.0])) == 1
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_values_whose_squares_are_not_finite_are_refused(convert):
+    with pytest.raises(ValueError, match=r"reach 1e\+200, whose square is no finite"):
+        repeated_k_means(convert(1e200 * np.eye(3)), 2, seeds=[0])
+
+
+def test_opposite_infinities_are_refused_without_a_warning():
+    with pytest.raises(ValueError, match="infinity"):
+        repeated_k_means([[np.inf], [-np.inf], [0.0]], 2, seeds=[0])
+
+
+def test_an_untidy_sparse_matrix_is_left_as_it_was():
+    parts = np.array([1.0, 2.0, 9.0]), np.array([0, 0, 0]), np.array([0, 2, 3])
+    untidy = sp.csr_array(parts, shape=(2, 1))
+
+    repeated_k_means(untidy, 2, seeds=[0])
+
+    assert untidy.nnz == 3

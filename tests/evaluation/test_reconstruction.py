@@ -195,3 +195,17 @@ def test_bad_input_is_refused():
         held_out_reconstruction_error(correlated(), np.zeros(12, dtype=bool))
     with pytest.raises(ValueError, match="n_splits=50"):
         held_out_reconstruction_error(correlated(), [0], n_splits=50)
+
+
+def test_squares_that_vanish_are_no_reason_for_not_a_number():
+    random = np.random.RandomState(0)
+    table = random.standard_normal((12, 3)) * [1.0, 1.0, 1e-200]
+
+    errors = reconstruction_error(table, [2]), held_out_reconstruction_error(table, [2])
+
+    assert np.isfinite(errors).all()
+
+
+def test_more_folds_than_samples_are_refused():
+    with pytest.raises(ValueError, match="n_splits=5 but the table has 3 samples"):
+        held_out_reconstruction_error(np.eye(3), [0])

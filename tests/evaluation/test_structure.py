@@ -142,3 +142,8 @@ def test_bad_tables_and_numbers_are_refused():
         clustering_agreement(table, [0], 11)
     with pytest.raises(ValueError, match="seeds is empty"):
         clustering_agreement(table, [0], 2, seeds=[])
+
+
+def test_opposite_infinities_are_refused_without_a_warning():
+    with pytest.raises(ValueError, match="infinity"):
+        redundancy([[np.inf, 1.0], [-np.inf, 2.0]])

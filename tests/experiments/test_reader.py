@@ -121,7 +121,7 @@ def half_a_store(path):
         (database_of_another_program, "is a database of another program"),
         (
             store_of_another_version,
-            "has version 99 of the store and this program reads",
+            "has version 99 of the store and this ufselect knows those up to",
         ),
         (half_a_store, "cannot be read as a store .* restore it from a copy"),
     ],

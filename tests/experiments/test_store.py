@@ -8,7 +8,7 @@ import pytest
 from ufselect.experiments.cells import Cell
 from ufselect.experiments.judging import Score
 from ufselect.experiments.owners import Owner, is_alive, lock_path
-from ufselect.experiments.store import DONE, FAILED, Outcome, Store
+from ufselect.experiments.store import DONE, FAILED, STOPPED, Outcome, Store
 
 CELL = Cell("lung", "abc", "none", "SCFS", "{}", 0)
 OTHER = Cell("lung", "abc", "none", "SCFS", "{}", 1)
@@ -44,7 +44,9 @@ def test_a_ranking_judged_in_another_way_is_kept_and_judged_again(path):
     with Store(path, "other judge") as store:
         before = store.finished()
         claimed = store.claim(CELL.key)
-        store.add_scores(CELL, [Score(3, "accuracy", 0, 1.0)])
+        store.save_judgement(
+            CELL, Outcome(DONE, scores=(Score(3, "accuracy", 0, 1.0),))
+        )
 
         assert before == set()
         assert claimed
@@ -141,16 +143,66 @@ def test_the_database_of_another_program_is_refused(path):
         Store(path, "judge")
 
 
-def test_a_store_of_another_version_is_refused(path):
+def test_a_store_of_a_newer_version_is_refused(path):
     Store(path, "judge").close()
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
 
-    with pytest.raises(ValueError, match="version 99 of the store"):
+    with pytest.raises(ValueError, match=r"version 99 .* update ufselect, or choose"):
         Store(path, "judge")
 
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path):
     with pytest.raises(ValueError, match="nowhere does not exist"):
         Store(tmp_path / "nowhere" / "store.sqlite", "judge")
+
+
+def test_without_space_nothing_is_lost_and_the_remedy_is_said(path):
+    big = OUTCOME._replace(order=np.arange(100_000, dtype=np.int32))
+    with Store(path, "judge") as store:
+        store.save(CELL, OUTCOME)
+        store.claim(OTHER.key)
+        store._connection.execute("PRAGMA max_page_count = 20")
+        with pytest.raises(ValueError, match=r"no space left for the store .* make"):
+            store.save(OTHER, big)
+
+        # The store goes on as if nothing had happened.
+        assert store.finished() == {CELL.key}
+        store._connection.execute("PRAGMA max_page_count = 1000")
+        store.save(OTHER, big)
+        assert store.finished() == {CELL.key, OTHER.key}
+
+
+def test_a_store_without_space_is_closed_and_its_claims_are_free(path):
+    with Store(path, "judge") as store:
+        store.claim(CELL.key)
+        store._connection.execute("PRAGMA query_only = ON")
+
+    assert list(path.parent.iterdir()) == [path]
+    with Store(path, "judge") as store:
+        assert store.claim(CELL.key)
+
+
+def test_a_judgement_that_fails_leaves_the_ranking_and_its_scores_alone(path):
+    with Store(path, "judge") as store:
+        store.save(CELL, OUTCOME)
+    with Store(path, "other judge") as store:
+        store.save_judgement(CELL, Outcome(FAILED, reason="ValueError: too few"))
+
+        assert store.failures() == {CELL.key: "ValueError: too few"}
+        assert store.finished() == set()
+    with Store(path, "judge") as store:
+        assert store.failures() == {}
+        assert store.finished() == {CELL.key}
+        assert store.order_of(CELL.key).tolist() == [2, 0, 1]
+
+
+def test_a_judgement_that_was_stopped_waits_for_a_request(path):
+    with Store(path, "judge") as store:
+        store.save(CELL, OUTCOME)
+        store.save(OTHER, Outcome(STOPPED, reason="it took longer"))
+    with Store(path, "other judge") as store:
+        store.save_judgement(CELL, Outcome(STOPPED, reason="it took longer"))
+
+        assert store.stopped() == {CELL.key, OTHER.key}

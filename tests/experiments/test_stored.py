@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from small_experiments import planted_sets, small_plan
 
+from reliability.old_stores import make_version_1
 from ufselect.experiments import cells
-from ufselect.experiments.cells import FIXED, judge_key, roles_of
+from ufselect.experiments.cells import FIXED, digest, judge_key, roles_of
 from ufselect.experiments.judging import Score
 from ufselect.experiments.readings import Place
 from ufselect.experiments.records import Record
 from ufselect.experiments.runner import run_plan
-from ufselect.experiments.store import DONE, FAILED, Outcome, Store
+from ufselect.experiments.seals import seal_everything
+from ufselect.experiments.store import DONE, FAILED, STOPPED, Outcome, Store
 from ufselect.experiments.stored import NOT_BEGUN, Count, read_experiment
 
 # Nine cells of SCFS and its fellows for each set: 4 + 2, 1, 10, 1, 1.
@@ -37,6 +39,7 @@ def change(path, *statements):
     with sqlite3.connect(path) as connection:
         for statement in statements:
             connection.execute(statement)
+        seal_everything(connection)
     connection.close()
 
 
@@ -57,8 +60,11 @@ def test_a_finished_experiment_is_read_from_its_store_alone(complete):
 def test_cells_that_are_not_there_are_counted(path):
     change(
         path,
-        "DELETE FROM scores WHERE ranking IN "
-        "(SELECT key FROM rankings WHERE set_name = 'two')",
+        *(
+            f"DELETE FROM {table} WHERE ranking IN "
+            "(SELECT key FROM rankings WHERE set_name = 'two')"
+            for table in ("scores", "judgements")
+        ),
         "DELETE FROM rankings WHERE set_name = 'two' AND selector != 'SCFS'",
         "UPDATE rankings SET status = 'failed', reason = 'ValueError: W = 0' "
         "WHERE set_name = 'two' AND parameters LIKE '%0.01%'",
@@ -71,7 +77,7 @@ def test_cells_that_are_not_there_are_counted(path):
 
 
 def test_a_store_from_before_needs_its_plan(path):
-    change(path, "DROP TABLE plans")
+    make_version_1(path, plans=False)
 
     with pytest.raises(ValueError, match="name the plan with --plan PLAN"):
         read_experiment(path)
@@ -80,7 +86,7 @@ def test_a_store_from_before_needs_its_plan(path):
 
 
 def test_a_set_without_a_cell_is_absent_where_the_store_does_not_say_why(path):
-    change(path, "DROP TABLE plans")
+    make_version_1(path, plans=False)
     experiment = read_experiment(path, small_plan(sets=["one", "three"]))
 
     assert experiment.record.absent == {"three": NOT_BEGUN}
@@ -107,14 +113,15 @@ def test_another_plan_is_refused_with_its_name(complete):
 
 
 def test_a_store_without_a_cell_is_refused(path):
-    change(path, "DELETE FROM scores", "DELETE FROM rankings")
+    tables = ("scores", "judgements", "rankings")
+    change(path, *(f"DELETE FROM {table}" for table in tables))
 
     with pytest.raises(ValueError, match="holds no cell of the plan small; compute"):
         read_experiment(path)
 
 
 def test_a_plan_that_cannot_be_read_is_no_trouble_if_it_is_given(path):
-    change(path, "UPDATE plans SET content = '{}'")
+    change(path, f"UPDATE plans SET content = '{{}}', key = '{digest(['{}'])}'")
 
     with pytest.raises(ValueError, match="name the plan with --plan PLAN"):
         read_experiment(path)
@@ -141,6 +148,18 @@ def test_a_store_of_another_version_is_read_with_the_keys_of_that(
     assert experiment.count() == Count(PER_SET, 1, 1, PER_SET - 2)
     assert experiment.reasons() == {second.cell.key: "MemoryError: "}
     assert experiment.results.score_of(first, "accuracy") == {3: 0.5}
+
+
+def test_a_cell_that_was_stopped_is_reported_with_its_reason(tmp_path):
+    path, plan, sets = tmp_path / "store.sqlite", small_plan(), {"one": "a"}
+    first = next(roles_of(plan, sets)).cell
+    with Store(path, judge_key(plan.judge)) as store:
+        store.save_record(Record(plan, sets, {}, {"ufselect": cells.__version__}))
+        store.save(first, Outcome(STOPPED, reason="it took longer than 5 s"))
+    experiment = read_experiment(path)
+
+    assert experiment.count() == Count(PER_SET, 0, 1, PER_SET - 1)
+    assert experiment.reasons() == {first.key: "it took longer than 5 s"}
 
 
 def test_every_different_set_of_versions_is_named_once(path):

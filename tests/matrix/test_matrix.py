@@ -447,6 +447,14 @@ class TestSummary:
         np.testing.assert_allclose(summary.mean, size * X.mean(axis=0), rtol=1e-10)
         np.testing.assert_allclose(summary.deviation, size * X.std(axis=0), rtol=1e-10)
 
+    @pytest.mark.parametrize("size", [1e30, 1e-30])
+    def test_squares_need_not_fit_into_single_precision(self, container, size):
+        X = (size * values()).astype(np.float32)
+
+        deviation = as_matrix(container(X)).summary().deviation
+
+        np.testing.assert_allclose(deviation, X.astype(float).std(axis=0), rtol=1e-4)
+
     @pytest.mark.parametrize("size", [1e200, 1.0, 1e-200])
     def test_varying_columns_are_not_called_constant(self, container, size):
         summary = as_matrix(container(size * values())).summary()

@@ -3,7 +3,12 @@ import pytest
 import scipy.sparse as sp
 
 from ufselect.matrix import as_matrix
-from ufselect.matrix.sharing import SharedResults, once, shared_results
+from ufselect.matrix.sharing import (
+    SharedResults,
+    once,
+    once_for_all,
+    shared_results,
+)
 
 
 def counted(calls):
@@ -79,3 +84,27 @@ def test_views_of_one_table_do_not_share_their_gram_matrices(form):
     np.testing.assert_allclose(kernels[1], moved @ moved.T)
     np.testing.assert_array_equal(grams[0], grams[2])
     np.testing.assert_array_equal(kernels[0], kernels[2])
+
+
+def test_a_result_for_all_is_handed_out_itself_and_its_parts_are_not_kept():
+    calls = []
+    part = counted(calls)
+
+    def whole(name):
+        return [once(part, name)]
+
+    with shared_results() as results:
+        first, second = once_for_all(whole, "table"), once_for_all(whole, "table")
+        once(part, "table")
+
+    assert first is second
+    assert len(calls) == 2
+    assert len(results._results) == 2
+
+
+def test_a_result_for_all_is_made_anew_where_nothing_is_shared():
+    calls = []
+    work = counted(calls)
+
+    assert once_for_all(work, 1) is not once_for_all(work, 1)
+    assert len(calls) == 2

@@ -234,6 +234,23 @@ class TestLargeOffsets:
             size = np.abs(expected).max()
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * size)
 
+    @pytest.mark.parametrize("kind", ["features", "none"])
+    @pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_array])
+    def test_sparse_products_keep_their_digits_too(self, kind, convert):
+        # A column far from zero among words, and one that is constant.
+        X = np.random.default_rng(0).poisson(0.3, size=(60, 15)).astype(float)
+        X[:, [3, 4]] = np.column_stack([X[:, 3] + 1e8, np.full(60, 1e10)])
+        expected = prepared(X, kind).centred
+
+        found = prepared(convert(X), kind).centred
+
+        for product in ["feature_gram", "sample_gram"]:
+            exact = getattr(expected, product)()
+            np.testing.assert_allclose(
+                getattr(found, product)(), exact, atol=1e-7 * np.abs(exact).max()
+            )
+        assert (found.feature_gram()[4] == 0).all()
+
     def test_single_precision_loses_no_more_than_it_must(self):
         X = np.random.default_rng(0).normal(size=(60, 15)).astype(np.float32)
         X += np.float32(1e3)

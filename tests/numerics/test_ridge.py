@@ -83,3 +83,12 @@ def test_identity_plus_zero_returns_the_right_side():
     right = np.arange(6.0).reshape(3, 2)
 
     np.testing.assert_array_equal(solve_identity_plus(np.zeros((3, 3)), right), right)
+
+
+def test_rounding_beside_huge_entries_is_not_taken_for_a_direction():
+    # Two equal features, whose Gram matrix rounding makes indefinite.
+    gram = 1e20 * np.array([[1.0, 1.0 + 1e-15], [1.0 + 1e-15, 1.0]])
+
+    coef = ridge_through_features(gram, 1e20 * np.ones((2, 1)), np.ones(2))
+
+    np.testing.assert_allclose(coef, 0.5, rtol=1e-6)

@@ -101,3 +101,14 @@ def test_default_call_needs_no_graph(planted):
     selector = LaplacianScore(8).fit(data.X)
 
     assert len(set(selector.order_[:8]) & set(data.informative)) >= 6
+
+
+@pytest.mark.parametrize("method", [LaplacianScore, SPEC])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_neighbours_far_from_zero_are_those_near_zero(method, convert):
+    # So many columns that distances come from products, which lose their digits.
+    X = np.round(np.random.RandomState(0).standard_normal((40, 20)) * 1024) / 1024
+
+    scores = method().fit(convert(X + 1e8)).scores_
+
+    np.testing.assert_allclose(scores, method().fit(X).scores_, rtol=1e-9)

@@ -291,3 +291,11 @@ def test_the_cells_of_zeisel_are_told_apart():
     accuracy = judge_by_k_means(np.asarray(chosen), data.classes, seeds=range(3))[:, 0]
 
     assert accuracy.mean() > 0.9
+
+
+@pytest.mark.parametrize("n_clusters", [4, [2, 4]])
+def test_more_clusters_than_samples_are_refused(n_clusters):
+    message = "n_clusters=4 but X has n_samples=3; ask for at most 3"
+
+    with pytest.raises(ValueError, match=message):
+        AutoSelect(n_clusters=n_clusters, random_state=0).fit(np.eye(3))

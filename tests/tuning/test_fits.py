@@ -17,6 +17,7 @@ from ufselect import (
     StabilitySelection,
 )
 from ufselect.numerics import graphs
+from ufselect.selectors import scfs
 from ufselect.tuning import fits
 from ufselect.tuning.fits import Effort, Work, fit_all
 
@@ -70,6 +71,25 @@ def test_a_search_for_neighbours_is_shared_where_asked_for(
     fit_all(X, works(*selectors), Effort(), title="all", share=share)
 
     assert len(seen) == searches
+
+
+def test_members_of_one_kind_share_their_prepared_data(X, monkeypatch):
+    seen = []
+    pose = scfs._pose
+
+    @functools.wraps(pose)
+    def counted(*arguments):
+        seen.append(arguments)
+        return pose(*arguments)
+
+    monkeypatch.setattr(scfs, "_pose", counted)
+    seeds = [SCFS(n_clusters=3, random_state=seed) for seed in range(3)]
+    members = [*seeds, SCFS(n_clusters=2, random_state=0)]
+    found = fit_all(X, works(*members), Effort(), title="all", share=True)
+
+    # Once for three clusters, and once for two.
+    assert len(seen) == 2
+    np.testing.assert_array_equal(found.scores[1], seeds[1].fit(X).scores_)
 
 
 def test_nothing_is_kept_after_the_last_fit(X):

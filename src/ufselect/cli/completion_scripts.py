@@ -119,7 +119,8 @@ def fish_script(commands: Sequence[Any]) -> str:
     for each in commands:
         first = "complete -c ufselect -n __fish_use_subcommand -f"
         lines.append(f"{first} -a {each.name} -d {_fish(each.help)}")
-        here = f"complete -c ufselect -n '__fish_seen_subcommand_from {each.name}'"
+        condition = f"__fish_seen_subcommand_from {each.name}"
+        here = f"complete -c ufselect -n '{condition}'"
         if each.words:
             lines.append(f"{here} -f -a {_fish(' '.join(each.words))}")
         lines += [f"{here} {_fish_option(option)}" for option in each.options]

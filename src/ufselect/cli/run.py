@@ -2,13 +2,18 @@
 
 import argparse
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ufselect.cli.outputs import add_page_option, add_table_options, check_outputs, give
 from ufselect.cli.progress import ProgressLine
-from ufselect.cli.usage import add_quiet_option, positive
+from ufselect.cli.usage import add_quiet_option, positive, seconds, size
 
 if TYPE_CHECKING:
     from ufselect.experiments.location import Located
@@ -62,8 +67,36 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         help="compute on the workers of this Dask scheduler instead",
     )
+    add_limit_options(parser)
     add_quiet_option(parser)
     add_table_options(parser)
+
+
+def add_limit_options(parser: argparse.ArgumentParser) -> None:
+    """Add what a cell may take, and what becomes of those that took more."""
+    parser.add_argument(
+        "--cell-timeout",
+        type=seconds,
+        metavar="SECONDS",
+        help="give up a cell that takes longer (default: what the plan says, or never)",
+    )
+    parser.add_argument(
+        "--cell-memory",
+        type=size,
+        metavar="SIZE",
+        help="give up a cell whose process takes more, such as 2GB (default: likewise)",
+    )
+    parser.add_argument(
+        "--recover",
+        action="store_true",
+        help="if the store is damaged, go on with what is intact of it; the damaged "
+        "file is kept",
+    )
+    parser.add_argument(
+        "--retry",
+        action="store_true",
+        help="try cells again that were given up, or whose process died",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -99,20 +132,58 @@ def compute(
     plan: "Plan", store: Path, located: "Located", options: argparse.Namespace
 ) -> int:
     """Run the cells that are missing, with progress; return how many failed."""
+    from ufselect.experiments.limits import Limits
     from ufselect.experiments.runner import run_plan
 
+    if options.recover:
+        _recover(store)
     line = ProgressLine("cells", quiet=options.quiet)
     try:
-        progress = run_plan(
-            plan,
-            store,
-            located,
-            n_jobs=options.jobs,
-            dask=options.dask,
-            report=lambda state: line.show(
-                state.finished, state.total, state.seconds_left()
-            ),
-        )
+        with _termination_is_an_interruption():
+            progress = run_plan(
+                plan,
+                store,
+                located,
+                n_jobs=options.jobs,
+                dask=options.dask,
+                limits=Limits(options.cell_timeout, options.cell_memory),
+                retry=options.retry,
+                report=lambda state: line.show(
+                    state.finished, state.total, state.seconds_left()
+                ),
+            )
     finally:
         line.close()
     return progress.failed
+
+
+def _recover(store: Path) -> None:
+    """Go on with what is intact of a damaged store, and say what that is."""
+    from ufselect.experiments.recovery import recover
+
+    recovered = recover(store)
+    if recovered is None:
+        print(f"ufselect: {store} is not damaged", file=sys.stderr)
+        return
+    print(
+        f"ufselect: recovered {recovered.rankings} cells, {recovered.judgements} of "
+        f"them with scores; the damaged store is kept as {recovered.damaged}",
+        file=sys.stderr,
+    )
+
+
+@contextmanager
+def _termination_is_an_interruption() -> Iterator[None]:
+    """Say what was kept also when the time of a batch job is over."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -131,11 +131,18 @@ def _write(
 
     if options.output is not None:
         chosen = selector.get_support()
-        write_table(table, chosen, options.output, scores=selector.scores_)
+        write_table(
+            table,
+            chosen,
+            options.output,
+            scores=selector.scores_,
+            escape_formulas=not options.keep_formulas,
+        )
         kept["table"] = "standard output" if options.output == "-" else options.output
     if options.scores is not None:
         frame = ranking_frame(table.names(), selector)
-        write_whole(options.scores, csv_text(frame, None))
+        text = csv_text(frame, None, escape_formulas=not options.keep_formulas)
+        write_whole(options.scores, text)
         kept["scores"] = str(options.scores)
 
 

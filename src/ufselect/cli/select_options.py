@@ -111,6 +111,12 @@ def _add_writing(group: Any) -> None:
         "--scores", type=Path, metavar="CSV", help="write the ranking of all features"
     )
     group.add_argument(
+        "--keep-formulas",
+        action="store_true",
+        help="in text, write names as they are, even if a spreadsheet would run them; "
+        "otherwise they get an apostrophe, which reading takes off again",
+    )
+    group.add_argument(
         "--report", type=Path, metavar="HTML", help="write a page with figures"
     )
     group.add_argument(

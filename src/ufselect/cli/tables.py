@@ -78,18 +78,21 @@ def add_common_options(parser: Any) -> None:
 def read(options: argparse.Namespace) -> "Table":
     """Read the file as the options say."""
     from ufselect.data import read_table
+    from ufselect.data.tables.room import within_memory
 
-    return read_table(
-        options.file,
-        labels=options.labels,
-        id_column=options.id,
-        drop=options.drop,
-        transpose=options.transpose,
-        variable=options.variable,
-        sheet=options.sheet,
-        header=options.header,
-        name=options.name,
-    )
+    with within_memory():
+        return read_table(
+            options.file,
+            labels=options.labels,
+            id_column=options.id,
+            drop=options.drop,
+            transpose=options.transpose,
+            variable=options.variable,
+            sheet=options.sheet,
+            header=options.header,
+            name=options.name,
+            apart=True,
+        )
 
 
 def refuse_incomplete(table: "Table") -> None:

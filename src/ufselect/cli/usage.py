@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-SIZES = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+from ufselect.experiments.limits import bytes_of
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -132,17 +132,10 @@ def size(text: str) -> int:
     >>> size("2GB"), size("1.5 mb"), size("100")
     (2000000000, 1500000, 100)
     """
-    plain = text.upper().removesuffix("B").rstrip()
-    unit = plain[-1:] if plain[-1:] in SIZES else ""
     try:
-        value = float(plain.removesuffix(unit)) * SIZES.get(unit, 1)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a size; write it like 500MB or 2GB"
-        ) from None
-    if not 1 <= value < 2**63:
-        raise argparse.ArgumentTypeError(f"{text} is not a size that a file can have")
-    return int(value)
+        return bytes_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def list_of_names(text: str) -> list[str]:

@@ -1,7 +1,6 @@
 """What a long work has reached, in a file from which it can go on."""
 
 import hashlib
-import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.data.replacing import replacing
+from ufselect.data.tables.damage import LONGEST_REASON, READING_FAILS
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -61,10 +61,11 @@ class Checkpoint:
         try:
             with self.path.open("rb") as stream:
                 arrays = dict(np.load(stream, allow_pickle=False))
-        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        except (*READING_FAILS, MemoryError) as error:
+            reason = " ".join(str(error).split())[:LONGEST_REASON]
             raise ValueError(
-                f"checkpoint={str(self.path)!r} cannot be read ({error}); delete it to "
-                "start anew."
+                f"checkpoint={str(self.path)!r} cannot be read ({reason}); delete it "
+                "to start anew."
             ) from error
         if str(arrays.pop(KEY, "")) != self.key:
             raise ValueError(

@@ -1,7 +1,6 @@
 """Research data with known classes, from MATLAB files on disk."""
 
 import os
-import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,20 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.io import loadmat
-from scipy.io.matlab import MatReadError
+
+from ufselect.data.tables.damage import READING_FAILS
+from ufselect.data.tables.matlab_elements import check_types
+from ufselect.data.tables.matrices import floating
+from ufselect.data.tables.table import Request
 
 FOLDER_VARIABLE = "UFSELECT_DATA"
-
-# What SciPy raises for files that are cut off, damaged, of another kind, or of a
-# version it does not read.
-READING_FAILS = (
-    MatReadError,
-    NotImplementedError,
-    OSError,
-    TypeError,
-    ValueError,
-    zlib.error,
-)
 
 
 class LabelledSet(NamedTuple):
@@ -59,24 +51,29 @@ def read_labelled(path: Path) -> LabelledSet:
             f"{path} is not a file; set {FOLDER_VARIABLE} to the folder of the data"
         )
     try:
+        check_types(path, str(path))
         content = loadmat(path)
-    except READING_FAILS as error:
-        raise ValueError(f"{path} cannot be read as a MATLAB file: {error}") from error
+    except (*READING_FAILS, MemoryError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{path} cannot be read as a MATLAB file: {reason}") from error
     for key in ("X", "Y"):
         if key not in content:
             raise ValueError(
                 f"{path} has no variable {key!r}, which must hold the data"
             )
-    table, labels = content["X"], content["Y"].ravel()
+    table, labels = content["X"], content["Y"]
+    if not isinstance(labels, np.ndarray) or labels.dtype.kind not in "fiubU":
+        raise ValueError(f"{path} has labels in Y that are neither numbers nor text")
+    labels = labels.ravel()
     if table.shape[0] != len(labels):
         raise ValueError(
             f"{path} has {table.shape[0]} rows in X but {len(labels)} labels in Y"
         )
-    # Integers are cast at once: arithmetic in uint8 would wrap around.
-    sparse = bool(sp.issparse(table))
-    if sparse:
-        table = sp.csr_array(table, dtype=np.float64)
-    else:
-        table = np.ascontiguousarray(table, dtype=np.float64)
+    try:
+        table = floating(table, Request(), f"'X' in {path}")
+    except ValueError as error:
+        raise ValueError(" ".join(str(error).split())) from error
+    # Arithmetic in less than float64 would lose digits.
+    make = sp.csr_array if sp.issparse(table) else np.ascontiguousarray
     classes = np.unique(labels, return_inverse=True)[1]
-    return LabelledSet(path.stem, table, classes)
+    return LabelledSet(path.stem, make(table, dtype=np.float64), classes)

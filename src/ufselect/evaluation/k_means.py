@@ -5,12 +5,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 
 from ufselect.numerics.k_means_seeding import greedy_seeds, n_draws
 from ufselect.numerics.lloyd import lloyd
+from ufselect.numerics.preparation import LARGEST_LENGTH
 from ufselect.numerics.sample_distances import Labels, SampleDistances
 
 # Distances (restart, cluster, sample) held at a time; two such arrays are at work.
@@ -64,8 +66,11 @@ def repeated_k_means(
     >>> inertia.round(6)
     array([0.04])
     """
-    columns = check_array(columns, accept_sparse="csr", dtype=np.float64)
+    # Looking for infinity, scikit-learn adds it to its opposite.
+    with np.errstate(invalid="ignore"):
+        columns = check_array(columns, accept_sparse="csr", dtype=np.float64)
     check_numbers(columns.shape[0], n_clusters, n_init, max_iter)
+    refuse_immense(columns)
     geometry = SampleDistances(columns)
     size = n_init * n_draws(n_clusters)
     draws = [check_random_state(seed).uniform(size=size) for seed in seeds]
@@ -86,6 +91,17 @@ def repeated_k_means(
     labels = np.concatenate([labels for labels, _ in blocks])
     warn_of_few_clusters(labels, n_clusters)
     return labels, np.concatenate([inertia for _, inertia in blocks])
+
+
+def refuse_immense(columns: Any) -> None:
+    """Raise ValueError where squared distances would not be finite."""
+    # The maximum of a sparse matrix would tidy it up in place.
+    values = columns.data if bool(sp.issparse(columns)) else columns
+    peak = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+    if peak > LARGEST_LENGTH / np.sqrt(columns.shape[0] * columns.shape[1]):
+        raise ValueError(
+            f"columns reach {peak:.3g}, whose square is no finite number; rescale them"
+        )
 
 
 def check_numbers(n_samples: int, n_clusters: int, n_init: int, max_iter: int) -> None:

@@ -46,9 +46,9 @@ def reconstruction_error(
     data, constant = centred(table, "features" if standardize else "none")
     kept = some_of(selected, data.shape[1])
     kept = kept[~constant[kept]]
-    if not len(kept):
+    columns = _without_unit(data.columns(kept))
+    if not columns.shape[1]:
         return 1.0
-    columns = data.columns(kept)
     basis = orth(columns / np.linalg.norm(columns, axis=0), rcond=NEGLIGIBLE)
     explained = sum(
         float(np.sum(data.transpose_dot(basis[:, batch]) ** 2))
@@ -85,6 +85,11 @@ def held_out_reconstruction_error(
     data, constant = centred(table)
     kept = some_of(selected, data.shape[1])
     kept = kept[~constant[kept]]
+    if not 2 <= n_splits <= data.shape[0]:
+        raise ValueError(
+            f"n_splits={n_splits} but the table has {data.shape[0]} samples; ask for 2 "
+            f"to {data.shape[0]} folds."
+        )
     folds = KFold(n_splits, shuffle=True, random_state=seed)
     squares = sum(
         _squares_of_fold(data, kept, train, test)
@@ -97,7 +102,8 @@ def held_out_reconstruction_error(
 def _squares_of_fold(data: DataMatrix, kept: Index, train: Index, test: Index) -> Float:
     """Return the squares left by the prediction of a fold, and by its means."""
     mean = _combined(data, train, np.full((len(train), 1), 1 / len(train)))
-    columns = _of_unit_length(data.columns(kept) - mean[kept].T, train)
+    columns = _without_unit(data.columns(kept) - mean[kept].T)
+    columns = _of_unit_length(columns, train)
     inverse = np.linalg.pinv(columns[train], rcond=NEGLIGIBLE)
     # Each row of the inverse of centred columns sums to zero, so that it does not
     # matter that the data are centred on all samples.
@@ -109,6 +115,15 @@ def _squares_of_fold(data: DataMatrix, kept: Index, train: Index, test: Index) -
         piece -= columns[test[batch]] @ coefficients.T
         left += float(np.sum(piece**2))
     return np.array([left, total])
+
+
+def _without_unit(columns: Float) -> Float:
+    """Return columns that reach one, without those that are all zero.
+
+    Squares of a column that is very small beside another would vanish.
+    """
+    peaks = np.abs(columns).max(axis=0, initial=0.0)
+    return columns[:, peaks > 0] / peaks[peaks > 0]
 
 
 def _of_unit_length(columns: Float, train: Index) -> Float:

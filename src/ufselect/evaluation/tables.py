@@ -19,13 +19,15 @@ def checked_table(table: Any, name: str = "table") -> Any:
             f"{name} has {n_dimensions} dimension(s) but needs two: samples in rows, "
             "features in columns."
         )
-    return check_array(
-        table,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        ensure_min_samples=2,
-        input_name=name,
-    )
+    # Looking for infinity, scikit-learn adds it to its opposite.
+    with np.errstate(invalid="ignore"):
+        return check_array(
+            table,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2,
+            input_name=name,
+        )
 
 
 def checked_selection(selected: ArrayLike, n_features: int) -> Index:

@@ -1,5 +1,6 @@
-"""How much memory a piece of work took at its peak."""
+"""How much memory a piece of work took at its peak, or a process takes now."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -29,3 +30,17 @@ def peak_memory() -> int | None:
 
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return used if sys.platform == "darwin" else 1024 * used
+
+
+def watches_others() -> bool:
+    """Say whether this system tells what another process takes (Linux)."""
+    return STATUS.exists()
+
+
+def memory_of(process: int) -> int:
+    """Return the resident bytes of a process, and 0 of one that has ended."""
+    try:
+        pages = Path(f"/proc/{process}/statm").read_text().split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")

@@ -42,10 +42,11 @@ def is_alive(store: Path, name: str) -> bool:
     return False
 
 
-def remove_dead(store: Path) -> None:
-    """Remove what owners that were killed have left beside the store."""
-    for path in store.parent.glob(f"{glob.escape(store.name)}.*.lock"):
-        is_alive(store, path.name.split(".")[-2])
+def living(store: Path) -> list[str]:
+    """Return who is at work; what owners that were killed have left is removed."""
+    paths = store.parent.glob(f"{glob.escape(store.name)}.*.lock")
+    names = [path.name.split(".")[-2] for path in paths]
+    return [name for name in names if is_alive(store, name)]
 
 
 def lock_path(store: Path, name: str) -> Path:

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from ufselect.experiments.judging import METRICS
+from ufselect.experiments.limits import NO_LIMITS, Limits, bytes_of
 from ufselect.experiments.plan_checks import (
     choices_at,
     integer_at,
+    limit_at,
     list_at,
     nearest_words,
     refuse_unknown_keys,
@@ -24,6 +26,10 @@ from ufselect.experiments.plan_checks import (
 from ufselect.experiments.preparation import PREPARATIONS
 from ufselect.selectors import all_selectors
 
+KEYS = (
+    "name description sets preparations features clusters seed cell_timeout "
+    "cell_memory judge methods"
+)
 ALL_FEATURES = "all features"
 # What every comparison shows beside its methods, whether the plan says so or not.
 BASELINES: dict[str, dict[str, Any]] = {
@@ -91,6 +97,7 @@ class Plan:
     methods: tuple[Method, ...]
     judge: Judge
     seed: int
+    limits: Limits = NO_LIMITS
 
 
 def read_plan(path: Path) -> Plan:
@@ -127,8 +134,7 @@ def read_plan(path: Path) -> Plan:
 
 def parse_plan(content: Mapping[str, Any]) -> Plan:
     """Check the content of a plan and return it with the baselines added."""
-    known = "name description sets preparations features clusters seed judge methods"
-    refuse_unknown_keys(content, known.split(), "")
+    refuse_unknown_keys(content, KEYS.split(), "")
     seed = integer_at(content, "seed", 0, least=0)
     features = list_at(content, "features", int)
     if not features or min(features) < 1:
@@ -144,6 +150,10 @@ def parse_plan(content: Mapping[str, Any]) -> Plan:
         methods=methods,
         judge=_judge(content.get("judge", {}), features, seed),
         seed=seed,
+        limits=Limits(
+            limit_at(content, "cell_timeout", "600", float),
+            limit_at(content, "cell_memory", '"2GB"', bytes_of),
+        ),
     )
 
 

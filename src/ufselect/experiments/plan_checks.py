@@ -1,8 +1,11 @@
 """Checks of a TOML table: every refusal names the key and what could stand there."""
 
 import difflib
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from math import inf
+from typing import Any, TypeVar
+
+Number = TypeVar("Number", int, float)
 
 
 def refuse_unknown_keys(
@@ -44,6 +47,21 @@ def integer_at(
             f"{where}{key} is {value!r}; it must be a whole number of at least {least}"
         )
     return value
+
+
+def limit_at(
+    content: Mapping[str, Any], key: str, example: str, read: Callable[[str], Number]
+) -> Number | None:
+    """Return a size or a time above 0, or None where none is given."""
+    value = content.get(key)
+    if value is None:
+        return None
+    try:
+        if isinstance(value, bool) or not 0 < (limit := read(str(value))) < inf:
+            raise ValueError
+    except ValueError:
+        raise ValueError(f"{key} is {value!r}; write it like {example}") from None
+    return limit
 
 
 def list_at(content: Mapping[str, Any], key: str, kind: type) -> list[Any]:

@@ -10,7 +10,14 @@ import numpy as np
 
 from ufselect.experiments.judging import Score
 from ufselect.experiments.records import Record, record_from
-from ufselect.experiments.store import APPLICATION, SCHEMA_VERSION, Float
+from ufselect.experiments.schema import (
+    SEALED_SINCE,
+    damage_of,
+    problem_with,
+    version_of,
+)
+from ufselect.experiments.seals import in_one_line
+from ufselect.experiments.store import DONE, Float
 
 
 class Fit(NamedTuple):
@@ -38,11 +45,13 @@ class StoreReader:
             raise ValueError(f"{path} {what}; name a store that ufselect run has made")
         self.path = path
         with self._readable():
-            self._connection = _opened(path)
+            self._connection = opened(path)
         try:
-            self._refuse_others()
-            # All that follows is read as it is now, whatever a run adds meanwhile.
-            self._connection.execute("BEGIN")
+            with self._readable():
+                self._refuse_others()
+                # All that follows is read as it is now, whatever a run adds meanwhile.
+                self._connection.execute("BEGIN")
+                self._refuse_damage()
         except BaseException:
             self._connection.close()
             raise
@@ -76,6 +85,18 @@ class StoreReader:
             for key, status, reason, seconds, memory, history in self._rows(query)
         }
 
+    def unjudged(self, judge: str) -> dict[str, tuple[str, str]]:
+        """Return status and reason of the rankings that a judge could not judge."""
+        if version_of(self._connection) < SEALED_SINCE:
+            return {}
+        query = (
+            "SELECT ranking, status, reason FROM judgements "
+            "WHERE judge = ? AND status != ?"
+        )
+        return {
+            key: (status, why) for key, status, why in self._rows(query, judge, DONE)
+        }
+
     def scores(self, judge: str) -> Iterator[tuple[str, Score]]:
         """Yield the key of a ranking and a score, for all scores of a judge."""
         query = (
@@ -86,20 +107,16 @@ class StoreReader:
             yield key, Score(*values)
 
     def _refuse_others(self) -> None:
-        application = self._rows("PRAGMA application_id")[0][0]
-        version = self._rows("PRAGMA user_version")[0][0]
         if not self._rows("SELECT 1 FROM sqlite_master LIMIT 1"):
             raise ValueError(f"{self.path} is empty; fill it with ufselect run PLAN")
-        if application != APPLICATION:
-            raise ValueError(
-                f"{self.path} is a database of another program; name a store that "
-                "ufselect run has made"
-            )
-        if version != SCHEMA_VERSION:
-            raise ValueError(
-                f"{self.path} has version {version} of the store and this program "
-                f"reads version {SCHEMA_VERSION}; use the ufselect that made it"
-            )
+        problem = problem_with(self._connection)
+        if problem is not None:
+            raise ValueError(f"{self.path} {problem}")
+
+    def _refuse_damage(self) -> None:
+        problem = damage_of(self._connection)
+        if problem is not None:
+            raise ValueError(self._damaged(problem))
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with (
@@ -113,17 +130,21 @@ class StoreReader:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise ValueError(
-                f"{self.path} cannot be read as a store ({error}); name one that "
-                "ufselect run has made, or restore it from a copy"
-            ) from error
+            raise ValueError(self._damaged(error)) from error
+
+    def _damaged(self, how: object) -> str:
+        return (
+            f"{self.path} cannot be read as a store ({in_one_line(how)}); name one "
+            "that ufselect run has made, restore it from a copy, or keep what is "
+            "intact with ufselect run PLAN --recover"
+        )
 
 
 def _numbers(blob: bytes | None) -> Float | None:
     return None if blob is None else np.frombuffer(blob, dtype=np.float64)
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def opened(path: Path) -> sqlite3.Connection:
     """Open a file that is there, for reading.
 
     Not in the mode for reading only, which leaves the files of the journal behind; but

@@ -8,12 +8,13 @@ import json
 import platform
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
 from ufselect._version import __version__
 from ufselect.experiments.cells import canonical, digest, judge_key
+from ufselect.experiments.limits import NO_LIMITS, Limits
 from ufselect.experiments.location import Located
 from ufselect.experiments.plan import Judge, Method, Plan
 
@@ -44,8 +45,12 @@ class Record:
         return self.versions["ufselect"]
 
     def is_of(self, plan: Plan) -> bool:
-        """Say whether the plan is this one: 1 and 1.0 are not the same parameter."""
-        return canonical(asdict(self.plan)) == canonical(asdict(plan))
+        """Say whether the plan is this one: 1 and 1.0 are not the same parameter.
+
+        Limits are no part of what is asked.
+        """
+        ours, theirs = (replace(one, limits=NO_LIMITS) for one in (self.plan, plan))
+        return canonical(asdict(ours)) == canonical(asdict(theirs))
 
 
 def record_of(plan: Plan, located: Located) -> Record:
@@ -98,5 +103,6 @@ def _plan_from(content: Mapping[str, Any]) -> Plan:
         "preparations": tuple(content["preparations"]),
         "methods": tuple(Method(**method) for method in content["methods"]),
         "judge": Judge(**{**judge, **lists}),
+        "limits": Limits(**content.get("limits", {})),
     }
     return Plan(**{**content, **changes})

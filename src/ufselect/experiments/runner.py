@@ -6,25 +6,22 @@ stopped at any moment: the same call goes on where it ended.
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
-
-from joblib import Parallel, delayed, parallel_config
 
 from ufselect.experiments.cells import Cell, judge_key, roles_of
-from ufselect.experiments.judging import Order
+from ufselect.experiments.limits import NO_LIMITS, Limits
 from ufselect.experiments.location import Located
 from ufselect.experiments.plan import Judge, Plan
 from ufselect.experiments.records import record_of
 from ufselect.experiments.store import DONE, Outcome, Store
-from ufselect.experiments.work import work_on
+from ufselect.experiments.work import Job
+from ufselect.experiments.workers import Workers, workers
 
 # How often to look whether another run has finished the cells it holds.
 PATIENCE = 0.5
-SCHEDULER_PATIENCE = 10
 
 
 @dataclass
@@ -59,8 +56,10 @@ def run_plan(
     store_path: Path,
     located: Located,
     *,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     dask: str | None = None,
+    limits: Limits = NO_LIMITS,
+    retry: bool = False,
     report: Callable[[Progress], None] = lambda progress: None,
 ) -> Progress:
     """Compute the cells of a plan that the store does not have.
@@ -72,10 +71,15 @@ def run_plan(
         Created if it does not exist. Several runs may share it.
     located : Located
         Sets that are absent are left out.
-    n_jobs : int
-        Processes of this machine, each with one thread for linear algebra.
+    n_jobs : int, optional
+        Processes of this machine, each with one thread for linear algebra. A cell that
+        crashes one harms no other. By default this process computes.
     dask : str, optional
         Address of a Dask scheduler whose workers compute instead.
+    limits : Limits
+        What a cell may take, where that differs from what the plan says.
+    retry : bool
+        Whether to try cells again that were stopped by a limit or killed their process.
     report : callable
         Called with the progress after every cell.
 
@@ -89,11 +93,11 @@ def run_plan(
     try:
         with (
             Store(store_path, judge_key(plan.judge)) as store,
-            _workers(n_jobs, dask),
+            workers(n_jobs, dask, plan.limits.but(limits)) as hands,
         ):
             store.save_record(record)
-            run = _Run(store, plan.judge, located.paths, cells, progress, report)
-            run.work_until_nothing_is_left()
+            job = (store, plan.judge, located.paths, cells, progress, report)
+            _Run(*job, hands, retry).work_until_nothing_is_left()
     except KeyboardInterrupt:
         raise Stopped(
             f"interrupted; {progress.finished} of {progress.total} cells are kept in "
@@ -107,13 +111,6 @@ def distinct_cells(plan: Plan, fingerprints: Mapping[str, str]) -> dict[str, Cel
     return {role.cell.key: role.cell for role in roles_of(plan, fingerprints)}
 
 
-class Job(NamedTuple):
-    """A cell to work on, with its order if only scores are missing."""
-
-    cell: Cell
-    order: Order | None
-
-
 class _Run:
     def __init__(
         self,
@@ -123,32 +120,28 @@ class _Run:
         cells: Mapping[str, Cell],
         progress: Progress,
         report: Callable[[Progress], None],
+        workers: Workers,
+        retry: bool,
     ) -> None:
         self.store, self.judge, self.paths, self.cells = store, judge, paths, cells
-        self.progress, self.report = progress, report
+        self.progress, self.report, self.workers = progress, report, workers
         known = store.finished() & cells.keys()
-        progress.known = len(known)
+        stopped = set() if retry else store.stopped() & cells.keys()
+        progress.known, progress.failed = len(known), len(stopped)
         # A cell that failed in an earlier run is tried again, once in this run.
-        self.waiting = deque(key for key in cells if key not in known)
+        self.waiting = deque(key for key in cells if key not in known | stopped)
 
     def work_until_nothing_is_left(self) -> None:
         self.report(self.progress)
         while self.waiting:
             taken_elsewhere: list[str] = []
-            parallel = Parallel(
-                return_as="generator_unordered", pre_dispatch="2*n_jobs"
-            )
-            parcels = parallel(
-                delayed(_compute)(parcel, self.judge, self.paths)
-                for parcel in self._claimed(taken_elsewhere)
-            )
-            for outcomes in parcels:
-                for cell, outcome, judged_only in outcomes:
-                    self._keep(cell, outcome, judged_only)
+            with closing(self._claimed(taken_elsewhere)) as parcels:
+                for job, outcome in self.workers(parcels):
+                    self._keep(job, outcome)
             self.waiting.extend(taken_elsewhere)
             self._wait_for_others()
 
-    def _claimed(self, taken_elsewhere: list[str]) -> Iterator[list[Job]]:
+    def _claimed(self, taken_elsewhere: list[str]) -> Generator[list[Job]]:
         """Yield cells that are now ours, with their order if that is known.
 
         Cells of one path come in one parcel, to be worked on one after the other.
@@ -159,17 +152,21 @@ class _Run:
             while self.waiting and self.cells[self.waiting[0]].path == path:
                 key = self.waiting.popleft()
                 if self.store.claim(key):
-                    parcel.append(Job(self.cells[key], self.store.order_of(key)))
+                    parcel.append(self._job(self.cells[key]))
                 else:
                     taken_elsewhere.append(key)
             if parcel:
                 yield parcel
 
-    def _keep(self, cell: Cell, outcome: Outcome, judged_only: bool) -> None:
-        if judged_only and outcome.status == DONE:
-            self.store.add_scores(cell, outcome.scores)
+    def _job(self, cell: Cell) -> Job:
+        path = self.paths[cell.set_name]
+        return Job(cell, self.judge, path, self.store.order_of(cell.key))
+
+    def _keep(self, job: Job, outcome: Outcome) -> None:
+        if job.order is None:
+            self.store.save(job.cell, outcome)
         else:
-            self.store.save(cell, outcome)
+            self.store.save_judgement(job.cell, outcome)
         if outcome.status == DONE:
             self.progress.computed += 1
         else:
@@ -187,34 +184,3 @@ class _Run:
             if not set(left) <= self.store.claimed_by_others():
                 return
             time.sleep(PATIENCE)
-
-
-def _compute(
-    parcel: list[Job], judge: Judge, paths: Mapping[str, Path]
-) -> list[tuple[Cell, Outcome, bool]]:
-    return [
-        (cell, work_on(cell, judge, paths[cell.set_name], order), order is not None)
-        for cell, order in parcel
-    ]
-
-
-@contextmanager
-def _workers(n_jobs: int, dask: str | None) -> Iterator[None]:
-    """Choose who computes: processes of this machine, or the workers of a cluster."""
-    if dask is None:
-        with parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
-            yield
-        return
-    try:
-        from distributed import Client
-    except ImportError:
-        raise ValueError(
-            "a Dask scheduler needs the package distributed; "
-            "install it with: pip install 'ufselect[dask]'"
-        ) from None
-    try:
-        client = Client(dask, timeout=SCHEDULER_PATIENCE)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"no Dask scheduler answers at {dask}: {error}") from error
-    with client, parallel_config(backend="dask"):
-        yield

@@ -1,16 +1,17 @@
 """One SQLite file per experiment: what was computed, and who computes what.
 
-Four tables: **rankings** (one row per cell, with its status), **scores** (one row per
-ranking, judge, number of features, metric and repetition), **claims** (cells that a
-living run is working on) and **plans** (what was run; see `records`). A cell is written
-in one transaction, so that it is there whole or not at all.
+Five tables: **rankings** (one row per cell, with its status), **judgements** (one row
+per ranking and judge, likewise), **scores** (one row per judgement, number of features,
+metric and repetition), **claims** (cells that a living run is working on) and **plans**
+(what was run; see `records`). A cell is written in one transaction, so that it is there
+whole or not at all, and sealed (see `seals`).
 """
 
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -19,44 +20,27 @@ from numpy.typing import NDArray
 
 from ufselect.experiments.cells import Cell
 from ufselect.experiments.judging import Order, Score
-from ufselect.experiments.owners import Owner, is_alive, remove_dead
+from ufselect.experiments.owners import Owner, is_alive, living
 from ufselect.experiments.records import Record, write_record
+from ufselect.experiments.schema import (
+    SCHEMA_VERSION,
+    create,
+    damage_of,
+    migrate,
+    problem_with,
+    version_of,
+)
+from ufselect.experiments.seals import in_one_line, seal_judgement, seal_ranking
 
 Float = NDArray[np.float64]
 
 DONE = "done"
 FAILED = "failed"
-# Tells our files from other people's SQLite files: "ufse" in ASCII.
-APPLICATION = 0x75667365
-SCHEMA_VERSION = 1
-SCHEMA = """
-CREATE TABLE rankings (
-    key TEXT PRIMARY KEY,
-    set_name TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    preparation TEXT NOT NULL,
-    selector TEXT NOT NULL,
-    parameters TEXT NOT NULL,
-    seed INTEGER NOT NULL,
-    before TEXT NOT NULL,
-    status TEXT NOT NULL,
-    reason TEXT,
-    feature_order BLOB,
-    objective REAL,
-    history BLOB,
-    seconds REAL,
-    peak_memory INTEGER
-);
-CREATE TABLE scores (
-    ranking TEXT NOT NULL REFERENCES rankings (key),
-    judge TEXT NOT NULL,
-    features INTEGER NOT NULL,
-    metric TEXT NOT NULL,
-    repetition INTEGER NOT NULL,
-    value REAL NOT NULL,
-    PRIMARY KEY (ranking, judge, features, metric, repetition)
-) WITHOUT ROWID;
-CREATE TABLE claims (cell TEXT PRIMARY KEY, owner TEXT NOT NULL);
+# Ended by a limit or dead: it would cost as much again, so it is tried on request only.
+STOPPED = "stopped"
+FAILURES = """
+SELECT key, reason FROM rankings WHERE status != ? UNION
+SELECT ranking, reason FROM judgements WHERE judge = ? AND status != ?
 """
 
 
@@ -106,7 +90,7 @@ class Store:
             with self._readable():
                 self._open()
             with self._transaction():
-                remove_dead(path)
+                living(path)  # Removes what the dead have left.
                 self._owner = Owner(path)
         except BaseException:
             self._connection.close()
@@ -120,7 +104,8 @@ class Store:
 
     def close(self) -> None:
         """Give back what was claimed and not finished, and close the file."""
-        with self._transaction() as connection:
+        # Where it cannot be written, the claims die with the owner all the same.
+        with suppress(ValueError), self._transaction() as connection:
             connection.execute("DELETE FROM claims WHERE owner = ?", [self._owner.name])
         self._connection.close()
         self._owner.close()
@@ -129,17 +114,23 @@ class Store:
         """Return the keys of the cells that are ranked and judged."""
         return set(
             self._column(
-                "SELECT key FROM rankings WHERE status = ? AND EXISTS "
-                "(SELECT 1 FROM scores WHERE ranking = key AND judge = ?)",
-                DONE,
-                self.judge,
+                "SELECT key FROM rankings JOIN judgements ON ranking = key "
+                "WHERE rankings.status = ? AND judgements.status = ? AND judge = ?",
+                *(DONE, DONE, self.judge),
             )
         )
 
     def failures(self) -> dict[str, str]:
-        """Return the reasons of the cells that failed, by key."""
-        query = "SELECT key, reason FROM rankings WHERE status = ?"
-        return dict(self._rows(query, FAILED))
+        """Return why cells have no ranking or could not be judged, by key."""
+        return dict(self._rows(FAILURES, DONE, self.judge, DONE))
+
+    def stopped(self) -> set[str]:
+        """Return the keys of the cells that took too much, or whose process died."""
+        query = (
+            "SELECT key FROM rankings WHERE status = ? UNION SELECT ranking "
+            "FROM judgements WHERE status = ? AND judge = ?"
+        )
+        return set(self._column(query, STOPPED, STOPPED, self.judge))
 
     def order_of(self, key: str) -> Order | None:
         """Return the ranking of a cell if there is one."""
@@ -201,25 +192,28 @@ class Store:
             outcome.seconds,
             outcome.peak_memory,
         ]
-        scores = [(cell.key, self.judge, *score) for score in outcome.scores]
         with self._transaction() as connection:
-            connection.execute(
-                f"INSERT OR REPLACE INTO rankings VALUES ({', '.join('?' * len(row))})",
-                row,
-            )
-            connection.executemany(
-                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?)", scores
-            )
+            # The seal comes last, of what is there then.
+            connection.execute(_insertion("rankings", len(row) + 1), [*row, None])
+            seal_ranking(connection, cell.key)
+            if outcome.status == DONE:
+                self._write_judgement(connection, cell.key, outcome)
             connection.execute("DELETE FROM claims WHERE cell = ?", [cell.key])
 
-    def add_scores(self, cell: Cell, scores: Iterable[Score]) -> None:
-        """Add a judgement to a ranking that is there, and give the claim back."""
-        rows = [(cell.key, self.judge, *score) for score in scores]
+    def save_judgement(self, cell: Cell, outcome: Outcome) -> None:
+        """Write how a ranking that is there was judged, and give the claim back."""
         with self._transaction() as connection:
-            connection.executemany(
-                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?)", rows
-            )
+            self._write_judgement(connection, cell.key, outcome)
             connection.execute("DELETE FROM claims WHERE cell = ?", [cell.key])
+
+    def _write_judgement(
+        self, connection: sqlite3.Connection, key: str, outcome: Outcome
+    ) -> None:
+        row = [key, self.judge, outcome.status, outcome.reason, None]
+        scores = [(key, self.judge, *score) for score in outcome.scores]
+        connection.execute(_insertion("judgements", len(row)), row)
+        connection.executemany(_insertion("scores", 6), scores)
+        seal_judgement(connection, key, self.judge)
 
     def scores(self) -> Iterator[tuple[str, Score]]:
         """Yield the key of a ranking and a score, for all scores of this judge."""
@@ -232,37 +226,39 @@ class Store:
 
     def _open(self) -> None:
         connection = self._connection
+        # Nothing is written to a file before it is known to be ours, and whole.
+        empty = not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        if empty and connection.execute("PRAGMA page_count").fetchone()[0] > 1:
+            raise ValueError(damaged(self.path, "its list of tables is gone"))
+        if not empty:
+            self._check(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         with self._transaction():
-            application = connection.execute("PRAGMA application_id").fetchone()[0]
-            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if tables[0] == 0:
-                self._create()
-            elif application != APPLICATION:
-                raise ValueError(
-                    f"{self.path} is a database of another program; choose another "
-                    "store"
-                )
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version != SCHEMA_VERSION:
-            raise ValueError(
-                f"{self.path} has version {version} of the store and this program "
-                f"reads version {SCHEMA_VERSION}; choose another store"
-            )
+            # Another run may have been first.
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                create(connection)
+            elif version_of(connection) < SCHEMA_VERSION:
+                migrate(connection)
 
-    def _create(self) -> None:
-        for statement in SCHEMA.split(";"):
-            self._connection.execute(statement)
-        self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    def _check(self, connection: sqlite3.Connection) -> None:
+        problem = problem_with(connection)
+        if problem is not None:
+            raise ValueError(f"{self.path} {problem}")
+        connection.execute("BEGIN")
+        try:
+            problem = damage_of(connection)
+        finally:
+            connection.execute("COMMIT")
+        if problem is not None:
+            raise ValueError(damaged(self.path, problem))
 
     def _is_finished(self, connection: sqlite3.Connection, key: str) -> bool:
         query = (
-            "SELECT 1 FROM rankings JOIN scores ON ranking = key "
-            "WHERE key = ? AND status = ? AND judge = ? LIMIT 1"
+            "SELECT 1 FROM rankings JOIN judgements ON ranking = key WHERE key = ? "
+            "AND rankings.status = ? AND judgements.status = ? AND judge = ?"
         )
-        found = connection.execute(query, [key, DONE, self.judge]).fetchone()
+        found = connection.execute(query, [key, DONE, DONE, self.judge]).fetchone()
         return found is not None
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -285,10 +281,12 @@ class Store:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                # Without space, SQLite may have gone back by itself.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
@@ -296,7 +294,34 @@ class Store:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise ValueError(
-                f"the store {self.path} cannot be used ({error}); restore it from a "
-                "copy, or name another store to start anew"
-            ) from error
+            raise ValueError(sentence_about(self.path, error)) from error
+
+
+def sentence_about(path: Path, error: sqlite3.DatabaseError) -> str:
+    """Say what an error of SQLite means for a store."""
+    # The low byte is the kind, whatever the details.
+    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if kind == sqlite3.SQLITE_FULL:
+        return (
+            f"there is no space left for the store {path}; make some, and the same "
+            "command goes on from what is kept"
+        )
+    if kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return damaged(path, error)
+    return (
+        f"the store {path} cannot be used ({in_one_line(error)}); see that it can be "
+        "written and that no other program holds it, or name another store"
+    )
+
+
+def damaged(path: Path, how: object) -> str:
+    """Say that a store is damaged, and what can be done."""
+    return (
+        f"the store {path} cannot be used, being damaged ({in_one_line(how)}); restore "
+        "it from a copy, keep what is intact with ufselect run PLAN --recover, or name "
+        "another store"
+    )
+
+
+def _insertion(table: str, columns: int) -> str:
+    return f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * columns)})"

@@ -11,7 +11,7 @@ from ufselect.experiments.plan import Plan
 from ufselect.experiments.reader import Fit, StoreReader
 from ufselect.experiments.readings import Place, Results
 from ufselect.experiments.records import VERSION_WITHOUT_RECORDS, Record
-from ufselect.experiments.store import FAILED, Float
+from ufselect.experiments.store import DONE, Float
 
 NOT_BEGUN = "no cell of it is in the store"
 
@@ -67,9 +67,7 @@ class Experiment:
     def reasons(self) -> dict[str, str]:
         """Return why cells have no ranking, by key."""
         return {
-            key: str(fit.reason)
-            for key, fit in self.fits.items()
-            if fit.status == FAILED
+            key: str(fit.reason) for key, fit in self.fits.items() if fit.status != DONE
         }
 
     def history_at(self, place: Place) -> Float | None:
@@ -103,7 +101,10 @@ def read_experiment(path: Path, plan: Plan | None = None) -> Experiment:
         records = reader.records() if plan is None else _known_records(reader)
         record = _chosen(reader, records, plan)
         roles = list(roles_of(record.plan, record.fingerprints))
-        scores = list(reader.scores(judge_key(record.plan.judge, record.version)))
+        judge = judge_key(record.plan.judge, record.version)
+        scores = list(reader.scores(judge))
+        for key, (status, reason) in reader.unjudged(judge).items():
+            fits[key] = fits[key]._replace(status=status, reason=reason)
     keys = {role.cell.key_in(record.version): role.cell.key for role in roles}
     fits = {keys[key]: fit for key, fit in fits.items() if key in keys}
     if not fits:

@@ -21,6 +21,15 @@ from ufselect.matrix.sharing import SharedResults, shared_results
 from ufselect.selectors import UnsupervisedSelector, all_selectors
 
 
+class Job(NamedTuple):
+    """A cell to work on, with its order if only scores are missing."""
+
+    cell: Cell
+    judge: Judge
+    path: Path
+    order: Order | None
+
+
 class Bench(NamedTuple):
     """A prepared set and what its cells share.
 
@@ -97,7 +106,8 @@ def _fitted(cell: Cell, bench: Bench) -> UnsupervisedSelector:
 
 
 def _hand_on(memberships: Float | None, cell: Cell, bench: Bench) -> None:
-    # Only the next cell asks for them.
+    # Only the next cell asks for them. ``SCFS.path`` hands on its coefficients too, but
+    # a cell has to come out the same when it is computed alone, after a restart.
     bench.starts.clear()
     bench.starts[(*cell.path, cell.parameters)] = memberships
 
@@ -149,4 +159,15 @@ def _scores(cell: Cell, judge: Judge, bench: Bench, order: Order) -> tuple[Score
     ]
     task = Task(table, classes, sizes, judge.metrics, seeds, judge.restarts)
     with shared_results(bench.results):
-        return tuple(scores_of(task, order, bench.judged))
+        scores = tuple(scores_of(task, order, bench.judged))
+    _refuse_what_is_no_number(scores)
+    return scores
+
+
+def _refuse_what_is_no_number(scores: tuple[Score, ...]) -> None:
+    for score in scores:
+        if not np.isfinite(score.value):
+            raise ValueError(
+                f"{score.metric} of the first {score.features} features is "
+                f"{score.value}; leave the metric out"
+            )

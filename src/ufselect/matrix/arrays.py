@@ -6,7 +6,17 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index, column_sums
+from ufselect.matrix.base import (
+    ColumnSummary,
+    DataMatrix,
+    Float,
+    Index,
+    column_sums,
+    product_with,
+)
+
+# Squares of numbers up to here, or down to their inverse, are safe.
+LARGEST_TO_SQUARE = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e15}
 
 
 class InMemoryMatrix(DataMatrix):
@@ -15,8 +25,7 @@ class InMemoryMatrix(DataMatrix):
     def dot(self, right: Float) -> Float:
         """Return ``X @ right``."""
         scaled = right * self.scale[:, np.newaxis]
-        product = self.raw @ scaled.astype(self.raw.dtype, copy=False)
-        product = product.astype(np.float64, copy=False)
+        product = product_with(self.raw, scaled)
         if self.sample_scale is not None:
             product *= self.sample_scale[:, np.newaxis]
         if self.shift.any():
@@ -28,8 +37,7 @@ class InMemoryMatrix(DataMatrix):
         factor = left
         if self.sample_scale is not None:
             factor = left * self.sample_scale[:, np.newaxis]
-        product = self.raw.T @ factor.astype(self.raw.dtype, copy=False)
-        product = product.astype(np.float64, copy=False)
+        product = product_with(self.raw.T, factor)
         if self.shift.any():
             product -= np.outer(self.shift, column_sums(left))
         product *= self.scale[:, np.newaxis]
@@ -73,6 +81,18 @@ class SparseMatrix(InMemoryMatrix):
         scaled = sp.diags_array(factors.astype(self.raw.dtype)) @ self.raw
         return type(self)(scaled.asformat(self.raw.format))
 
+    def less(self, offsets: Float) -> Self:
+        """Return the raw data minus an offset of each column, for some columns.
+
+        Columns with an offset become full, and should be nearly full already.
+        """
+        places = np.flatnonzero(offsets)
+        n_samples, count = self.shape[0], len(places)
+        rows, columns = np.tile(np.arange(n_samples), count), places.repeat(n_samples)
+        full = sp.coo_array((offsets[columns], (rows, columns)), shape=self.shape)
+        moved = (self.raw - full.asformat(self.raw.format)).astype(self.raw.dtype)
+        return type(self)(moved.asformat(self.raw.format))
+
     def by_columns(self) -> Self:
         """Return the matrix in CSC, which takes as much memory again."""
         if self.raw.format == "csc":
@@ -112,7 +132,8 @@ class SparseMatrix(InMemoryMatrix):
         minimum, maximum = min_max_axis(self.raw, axis=0)
         peak = np.maximum(np.abs(minimum), np.abs(maximum)).astype(np.float64)
         unit, raw = np.ones(len(peak)), self.raw
-        extreme = (peak > 0) & ((peak > 1e100) | (peak < 1e-100))
+        limit = LARGEST_TO_SQUARE[self.raw.dtype]
+        extreme = (peak > 0) & ((peak > limit) | (peak < 1 / limit))
         if extreme.any():
             # Squares of such numbers would overflow or vanish.
             unit[extreme] = peak[extreme]

@@ -47,6 +47,15 @@ def column_sums(thin: Float) -> Float:
     return np.ones(len(thin)) @ thin
 
 
+def product_with(matrix: Any, thin: Float) -> Float:
+    """Return ``matrix @ thin`` in the precision of the matrix, as float64.
+
+    Rounding a thin factor costs little; NumPy would rather copy the matrix.
+    """
+    product = matrix @ thin.astype(matrix.dtype, copy=False)
+    return product.astype(np.float64, copy=False)
+
+
 class ColumnSummary(NamedTuple):
     """Minimum, maximum, mean and standard deviation of each column."""
 
@@ -259,6 +268,20 @@ class DataMatrix(ABC):
         A shift changes no distance, and would fill a sparse matrix.
         """
         return self.rows(slice(None))
+
+    @property
+    def precision(self) -> "np.dtype[Any]":
+        """Return the precision of products: float32 if the data are, or float64."""
+        single = np.dtype(np.float32)
+        return single if self.raw.dtype == single else np.dtype(np.float64)
+
+    def rounded(self, precision: "np.dtype[Any]") -> Self:
+        """Return the same view of data with this precision."""
+        if self.precision == precision:
+            return self
+        view = copy.copy(self)
+        view.raw = self.raw.astype(precision)
+        return view
 
     @property
     def multiplications(self) -> int:

@@ -28,7 +28,7 @@ class SharedResults:
         self._results: OrderedDict[str, Any] = OrderedDict()
 
     def get(self, function: Callable[..., Result], inputs: tuple[Any, ...]) -> Result:
-        """Return a copy of the result, which the caller may change."""
+        """Return the result, which nobody may change."""
         # By content, because every fit makes its own view of the same data.
         key = joblib.hash((function.__module__, function.__qualname__, inputs))
         if key not in self._results:
@@ -36,7 +36,8 @@ class SharedResults:
         self._results.move_to_end(key)
         if len(self._results) > self._kept:
             self._results.popitem(last=False)
-        return copy.deepcopy(self._results[key])
+        result: Result = self._results[key]
+        return result
 
 
 _active: ContextVar[SharedResults | None] = ContextVar("shared_results", default=None)
@@ -67,4 +68,22 @@ def shared_results(results: SharedResults | None = None) -> Iterator[SharedResul
 def once(function: Callable[..., Result], *inputs: Any) -> Result:
     """Return ``function(*inputs)``, from the shared results if there are any."""
     results = _active.get()
-    return function(*inputs) if results is None else results.get(function, inputs)
+    if results is None:
+        return function(*inputs)
+    # The caller may change what is returned.
+    return copy.deepcopy(results.get(function, inputs))
+
+
+def once_for_all(function: Callable[..., Result], *inputs: Any) -> Result:
+    """Return the same without a copy, for a result that nobody changes.
+
+    What it is made of is not kept a second time.
+    """
+    results = _active.get()
+    if results is None:
+        return function(*inputs)
+    token = _active.set(None)
+    try:
+        return results.get(function, inputs)
+    finally:
+        _active.reset(token)

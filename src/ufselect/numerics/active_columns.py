@@ -1,10 +1,11 @@
 """Columns that enter and leave a regression, and systems with their Gram matrix."""
 
+import copy
+
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky
 
 # Without the checks of their wrappers, which take longer than so small systems.
-from scipy.linalg.lapack import dpotrs, dtrtrs
+from scipy.linalg.lapack import dposv, dpotrf, dpotrs, dtrtrs
 
 from ufselect.matrix.base import Float
 
@@ -26,6 +27,14 @@ class ActiveColumns:
         order = min(8, n_samples)
         self._factor = np.zeros((order, order), order="F")
         self._outer = np.empty((0, 0))
+
+    def copy(self) -> "ActiveColumns":
+        """Return a model that may change alone."""
+        other = copy.copy(self)
+        other._room = self._room.copy(order="F")
+        other._factor = self._factor.copy(order="F")
+        other._outer = self._outer.copy()
+        return other
 
     @property
     def columns(self) -> Float:
@@ -66,7 +75,7 @@ class ActiveColumns:
         elif last == self._n_samples:
             gram = self.columns.T @ self.columns
             gram.flat[:: last + 1] += self._ridge
-            self._triangle[:] = cholesky(gram, lower=True, check_finite=False)
+            self._triangle[:] = dpotrf(gram, lower=1)[0]
 
     def solve(self, right: Float) -> Float:
         """Return ``(Z'Z + ridge I)^-1 right``."""
@@ -77,8 +86,8 @@ class ActiveColumns:
         # (Z'Z + r I)^-1 s = (s - Z'(Z Z' + r I)^-1 Z s) / r
         system = self._outer.copy()
         system.flat[:: len(system) + 1] += self._ridge
-        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-        inner = cho_solve(factor, self.columns @ right, check_finite=False)
+        # Symmetric, so that the transpose, in the order LAPACK likes, is the same.
+        inner = dposv(system.T, self.columns @ right, overwrite_a=1, overwrite_b=1)[1]
         return np.asarray((right - self.columns.T @ inner) / self._ridge)
 
     def _append_to_factor(self, column: Float) -> None:
@@ -100,8 +109,7 @@ class ActiveColumns:
         moved = slice(place, self._size - 1)
         self._factor[moved, :place] = self._factor[below, :place].copy()
         if len(product):
-            triangle = cholesky(product, lower=True, check_finite=False)
-            self._factor[moved, moved] = triangle
+            self._factor[moved, moved] = dpotrf(product.T, lower=1)[0]
 
     def _make_room(self) -> None:
         capacity = 2 * self._size

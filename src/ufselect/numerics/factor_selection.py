@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index
 from ufselect.numerics.graphs import degrees, laplacian
-from ufselect.numerics.preparation import non_negative
+from ufselect.numerics.preparation import non_negative, without_offsets
 from ufselect.numerics.rows import row_norms
 
 Multiply = Callable[[Float], Float]
@@ -346,10 +346,13 @@ def unit_problem(
         data = data.take(varying)
         summary = ColumnSummary(*(part[varying] for part in summary))
     if each_column:
-        matrix = data.affine(summary.minimum, np.ones(len(varying)))
+        mean = summary.mean - summary.minimum
+        data, shift = without_offsets(data, summary, summary.minimum)
+        matrix = data.affine(shift, np.ones(len(varying)))
     else:
         matrix = non_negative(data, summary, "none")
-    roots = np.hypot(summary.mean - matrix.shift, summary.deviation)
+        mean = summary.mean - matrix.shift
+    roots = np.hypot(mean, summary.deviation)
     largest = roots.max()
     unit = 1 / (largest * np.sqrt(data.shape[0] * np.sum((roots / largest) ** 2)))
     matrix = matrix.affine(matrix.shift, np.full(len(varying), unit))

@@ -7,6 +7,7 @@ features enter than there are samples, without any p x p matrix. Paths of severa
 targets are followed side by side, since one product with X then serves them all.
 """
 
+import copy
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -126,19 +127,23 @@ def directions(
 
 
 class ElasticNetPath:
-    """A walk along the path, from one event to the next."""
+    """A walk along the path, from one event to the next.
+
+    It looks at the columns of a matrix, by default at all there are; ``features`` are
+    their places in the whole. A column that it does not look at never enters.
+    """
 
     def __init__(self, matrix: DataMatrix, correlation: Float, ridge: float) -> None:
-        self._matrix = matrix
         self._ridge = ridge
-        self._correlation = correlation.copy()
-        self.coef = np.zeros(matrix.shape[1])
         self.penalty = float(np.abs(correlation).max())
         self._end = END_OF_PATH * self.penalty
+        # Of the columns in the model: place among those looked at, sign, coefficient.
         self._active: Index = np.empty(0, dtype=np.intp)
         self._signs = np.empty(0)
+        self._values = np.empty(0)
         self._model = ActiveColumns(matrix.shape[0], ridge)
         self._left, self._left_sign = -1, 0.0
+        self._look_at(matrix, np.arange(matrix.shape[1]), correlation.copy())
         if not self.exhausted:
             self._enter(int(np.abs(correlation).argmax()))
 
@@ -147,9 +152,43 @@ class ElasticNetPath:
         """Whether the penalty has come down to rounding errors."""
         return self.penalty <= self._end
 
+    @property
+    def coef(self) -> Float:
+        """Coefficients of the columns that it looks at."""
+        coef = np.zeros(len(self._correlation))
+        coef[self._active] = self._values
+        return coef
+
+    @property
+    def held(self) -> Index:
+        """Features that it must look at: in the model, or just left."""
+        left = [self._left] if self._left >= 0 else []
+        return np.asarray(self.features[[*self._active, *left]])
+
     def continues(self, n_nonzero: int) -> bool:
         """Whether there is a next event, and fewer coefficients than that."""
-        return not self.exhausted and bool(np.count_nonzero(self.coef) < n_nonzero)
+        return not self.exhausted and bool(np.count_nonzero(self._values) < n_nonzero)
+
+    def look_at(self, matrix: DataMatrix, features: Index, correlation: Float) -> None:
+        """Look at other columns, all that are held among them."""
+        places = np.full(max(features.max(), self.features.max()) + 1, -1)
+        places[features] = np.arange(len(features))
+        self._active = places[self.features[self._active]]
+        if self._left >= 0:
+            self._left = int(places[self.features[self._left]])
+        self._look_at(matrix, features, correlation)
+        self._correlation[self._active] = self.penalty * self._signs
+
+    def _look_at(self, matrix: DataMatrix, features: Index, correlation: Float) -> None:
+        self._matrix, self.features = matrix, features
+        self._correlation = correlation
+
+    def copy(self) -> "ElasticNetPath":
+        """Return a path that may go elsewhere from here."""
+        other = copy.copy(self)
+        other._model = self._model.copy()
+        other._correlation = self._correlation.copy()
+        return other
 
     def active_change(self) -> Float:
         """Return the change that lets correlations in the model fall at rate one."""
@@ -158,6 +197,10 @@ class ElasticNetPath:
     def move_of(self, change: Float) -> Float:
         """Return the change of what is predicted, for that of coefficients."""
         return np.asarray(self._model.columns @ change)
+
+    def predicted(self) -> Float:
+        """Return what the coefficients predict."""
+        return self.move_of(self._values)
 
     def direction(self, change: Float, correlation: Float) -> Direction:
         """Return the line, given products of the columns with what is predicted."""
@@ -191,44 +234,50 @@ class ElasticNetPath:
 
     def _entry_lengths(self, direction: Direction) -> Float:
         """Return how far to go until each feature has the largest correlation."""
-        lengths = np.full(len(self._correlation), np.inf)
-        for sign in (1.0, -1.0):
-            slower = 1.0 - sign * direction.correlation
-            length = np.maximum(self.penalty - sign * self._correlation, 0.0)
-            # A feature that falls as fast as the penalty never catches up with it.
-            length[slower <= SLOWEST] = np.inf
-            length /= np.maximum(slower, SLOWEST, out=slower)
-            if self._left >= 0 and sign == self._left_sign:
-                # It has just left, with the largest correlation of this sign.
-                length[self._left] = np.inf
-            np.minimum(lengths, length, out=lengths)
-        lengths[self._active] = np.inf
-        return lengths
+        # A row for correlations that rise to the penalty, one for those that fall.
+        shape = (2, len(self._correlation))
+        slower, lengths = np.empty(shape), np.empty(shape)
+        np.subtract(1.0, direction.correlation, out=slower[0])
+        np.add(1.0, direction.correlation, out=slower[1])
+        np.subtract(self.penalty, self._correlation, out=lengths[0])
+        np.add(self.penalty, self._correlation, out=lengths[1])
+        np.maximum(lengths, 0.0, out=lengths)
+        # A feature that falls as fast as the penalty never catches up with it.
+        lengths[slower <= SLOWEST] = np.inf
+        lengths /= np.maximum(slower, SLOWEST, out=slower)
+        if self._left >= 0:
+            # It has just left, with the largest correlation of this sign.
+            lengths[0 if self._left_sign > 0 else 1, self._left] = np.inf
+        shortest = np.minimum(lengths[0], lengths[1])
+        shortest[self._active] = np.inf
+        return shortest
 
     def _crossing_lengths(self, direction: Direction) -> Float:
         """Return how far to go until each coefficient in the model is zero."""
-        coef = self.coef[self._active]
-        lengths = np.full(len(coef), np.inf)
-        falling = coef * direction.active < 0
-        np.divide(-coef, direction.active, out=lengths, where=falling)
-        return lengths
+        # What does not move never crosses; what has just entered is zero already.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lengths = self._values / -direction.active
+        return np.where(lengths > 0, lengths, np.inf)
 
     def _move(self, direction: Direction, length: float) -> None:
-        self.coef[self._active] += length * direction.active
+        self._values = self._values + length * direction.active
         self.penalty -= length
         self._correlation -= length * direction.correlation
         # Known exactly, so that rounding errors do not add up.
         self._correlation[self._active] = self.penalty * self._signs
 
     def _enter(self, feature: int) -> None:
-        self._model.append(self._matrix.columns(np.array([feature])).ravel())
-        self._active = np.append(self._active, feature)
-        self._signs = np.append(self._signs, np.sign(self._correlation[feature]))
+        self._model.append(self._matrix.columns(slice(feature, feature + 1)).ravel())
+        sign = np.sign(self._correlation[feature])
+        self._active = np.concatenate([self._active, [feature]])
+        self._signs = np.concatenate([self._signs, [sign]])
+        self._values = np.concatenate([self._values, [0.0]])
 
     def _leave(self, place: int) -> None:
         self._left = int(self._active[place])
         self._left_sign = float(self._signs[place])
-        self.coef[self._left] = 0.0
         self._model.delete(place)
-        self._active = np.delete(self._active, place)
-        self._signs = np.delete(self._signs, place)
+        kept = np.arange(len(self._active)) != place
+        self._active = self._active[kept]
+        self._signs = self._signs[kept]
+        self._values = self._values[kept]

@@ -11,7 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ufselect.matrix.base import Arrays, Beside, DataMatrix, Float, column_sums
+from ufselect.matrix.base import (
+    Arrays,
+    Beside,
+    DataMatrix,
+    Float,
+    column_sums,
+    product_with,
+)
 from ufselect.numerics.responses import FeatureResponse, Response
 from ufselect.numerics.row_sparse import RowSparseRegression
 from ufselect.numerics.simplex import project_rows_to_simplex
@@ -125,7 +132,7 @@ class KernelPartition(SoftPartition):
     def __init__(self, memberships: Float, kernel: Float) -> None:
         super().__init__(len(memberships))
         self._memberships, self._kernel = memberships.copy(), kernel
-        self._product = kernel @ memberships
+        self._product = product_with(kernel, memberships)
         self._fitted: Float = np.zeros_like(memberships)
         self._direction: Float = np.zeros_like(memberships)
         self._response: Response | None = None
@@ -191,7 +198,7 @@ class KernelPartition(SoftPartition):
 
     def _change(self) -> Change:
         memberships, direction = self.memberships, self._direction
-        self._moved = self._kernel @ direction
+        self._moved = product_with(self._kernel, direction)
         response = np.zeros(direction.shape[1])
         if self._response is not None:
             self._fitted_moved = self._response.fitted(direction)

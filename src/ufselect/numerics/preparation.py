@@ -1,6 +1,7 @@
 """Preparation of X before a model sees it, decided from X alone."""
 
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ufselect.matrix import (
     DenseMatrix,
     Float,
     RowBlockMatrix,
+    SparseMatrix,
 )
 
 Kind = Literal["features", "samples", "none"]
@@ -21,6 +23,12 @@ REPETITION_OF_MEASUREMENTS = 0.1
 # Offsets beyond this many typical deviations are subtracted before products.
 LARGEST_OFFSET = {np.dtype(np.float64): 1e3, np.dtype(np.float32): 3e1}
 
+# Squares of numbers up to here, or down to its inverse, fit into single precision.
+SAFE_IN_SINGLE = 1e15
+
+# Beyond these, squares of X overflow when they are summed, or vanish.
+LARGEST_LENGTH, LEAST_DEVIATION = 1e153, 1e-151
+
 
 class Prepared(NamedTuple):
     """Two views of the prepared matrix, in units where ``|X - mean|^2 = size``.
@@ -31,6 +39,42 @@ class Prepared(NamedTuple):
     centred: DataMatrix
     uncentred: DataMatrix
     unit: float
+
+
+def refuse_immeasurable(
+    summary: ColumnSummary,
+    n_samples: int,
+    *,
+    name: str = "X",
+    name_of: Callable[[int], str] = str,
+) -> None:
+    """Raise an error if squares of the data cannot be summed, or are all zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ufselect.matrix import as_matrix
+    >>> marked = as_matrix(np.array([[0.5, 1e300], [0.7, 2.0]]))
+    >>> refuse_immeasurable(marked.summary(), 2)
+    Traceback (most recent call last):
+    ...
+    ValueError: Column 1 of X reaches 1e+300, whose square is no finite number; ...
+    """
+    peaks = np.maximum(np.abs(summary.minimum), np.abs(summary.maximum))
+    highest = int(peaks.argmax())
+    if peaks[highest] > LARGEST_LENGTH / np.sqrt(n_samples * len(peaks)):
+        raise ValueError(
+            f"Column {name_of(highest)} of {name} reaches {peaks[highest]:.3g}, whose "
+            "square is no finite number; rescale the column, or impute such values if "
+            "they stand for missing ones."
+        )
+    widest = float(summary.deviation[~summary.constant].max(initial=0.0))
+    if 0 < widest < LEAST_DEVIATION:
+        raise ValueError(
+            f"No column of {name} has a standard deviation above {widest:.3g}, whose "
+            f"square is zero in floating point; rescale {name} towards values of "
+            "order one."
+        )
 
 
 def choose_preparation(data: DataMatrix, summary: ColumnSummary) -> Kind:
@@ -92,8 +136,22 @@ def prepare(
     norm = largest * np.sqrt(data.shape[0] * np.sum((deviations / largest) ** 2))
     unit = float(np.sqrt(size) / norm)
     scale *= unit
-    centred = _steady(data, summary, scale).affine(summary.mean, scale)
+    centred = _centred(data, summary, scale)
     return Prepared(centred, data.affine(np.zeros(data.shape[1]), scale), unit)
+
+
+def steady_points(data: DataMatrix, summary: ColumnSummary) -> Any:
+    """Return the samples in their own unit, to measure distances between.
+
+    They are moved where the distance to zero is so much larger than those between
+    samples that these would be lost in rounding.
+    """
+    scale = np.ones(data.shape[1])
+    if _near_zero(data, summary, scale):
+        safe = max(summary.maximum.max(), -summary.minimum.min()) < SAFE_IN_SINGLE
+        safe = safe and float(summary.deviation.max()) > 1 / SAFE_IN_SINGLE
+        return data.raw if safe else data.raw.astype(np.float64, copy=False)
+    return _centred(data, summary, scale).points()
 
 
 def non_negative(data: DataMatrix, summary: ColumnSummary, kind: Kind) -> DataMatrix:
@@ -103,12 +161,38 @@ def non_negative(data: DataMatrix, summary: ColumnSummary, kind: Kind) -> DataMa
     return data.affine(lowest / scale, scale)
 
 
-def _steady(data: DataMatrix, summary: ColumnSummary, scale: Float) -> DataMatrix:
-    """Return the matrix in the form that keeps its digits when shifted."""
-    typical = np.sqrt(np.mean((summary.deviation * scale) ** 2))
+def without_offsets(
+    data: DataMatrix, summary: ColumnSummary, shift: Float
+) -> tuple[DataMatrix, Float]:
+    """Return sparse data less the shift of columns far from zero, and that of others.
+
+    Products with such columns would lose their digits if they were shifted afterwards.
+    """
+    if not isinstance(data, SparseMatrix):
+        return data, shift
+    # A column as far from zero as that can have hardly any zeros to lose.
+    far = np.abs(shift) > LARGEST_OFFSET[data.raw.dtype] * summary.deviation
+    offsets = np.where(far & ~summary.constant, shift, 0.0)
+    return (data.less(offsets), shift - offsets) if offsets.any() else (data, shift)
+
+
+def _near_zero(data: DataMatrix, summary: ColumnSummary, scale: Float) -> bool:
+    """Tell whether products may be corrected for the mean and lose no digits."""
+    deviations = np.where(summary.constant, 0.0, summary.deviation * scale)
+    largest = deviations.max()
+    typical = largest * np.sqrt(np.mean((deviations / largest) ** 2))
     offset = float(np.max(np.abs(summary.mean) * scale)) / max(typical, 1e-300)
-    if offset <= LARGEST_OFFSET.get(data.raw.dtype, 0.0):
-        return data.known_near_zero()
-    if isinstance(data, DenseMatrix):
-        return RowBlockMatrix(data.raw, sample_scale=data.sample_scale)
-    return data
+    return offset <= LARGEST_OFFSET.get(data.raw.dtype, 0.0)
+
+
+def _centred(data: DataMatrix, summary: ColumnSummary, scale: Float) -> DataMatrix:
+    """Return the scaled matrix minus its means, in a form that keeps its digits."""
+    shift = summary.mean
+    if _near_zero(data, summary, scale):
+        data = data.known_near_zero()
+    elif isinstance(data, DenseMatrix):
+        data = RowBlockMatrix(data.raw, sample_scale=data.sample_scale)
+    else:
+        data, shift = without_offsets(data, summary, shift)
+    # What the mean leaves of a constant column is rounding.
+    return data.affine(shift, np.where(summary.constant, 0.0, scale))

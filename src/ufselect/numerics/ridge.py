@@ -7,7 +7,7 @@ the slacks become.
 """
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from ufselect.matrix.base import DataMatrix, Float, Index
 
@@ -15,22 +15,48 @@ from ufselect.matrix.base import DataMatrix, Float, Index
 WORTH_CUTTING = 0.8
 
 
-def factor_identity_plus(matrix: Float) -> tuple[Float, bool]:
-    """Return the Cholesky factor of ``I + matrix``, which overwrites the matrix."""
-    matrix.flat[:: len(matrix) + 1] += 1.0
-    # A symmetric matrix is its transpose, which LAPACK takes without a copy.
-    factor: tuple[Float, bool] = cho_factor(
-        matrix.T, lower=True, overwrite_a=True, check_finite=False
-    )
-    return factor
+class IdentityPlus:
+    """``I + matrix``, factored, for a positive semi-definite matrix.
+
+    The matrix is overwritten. Beside entries so large that adding one changes nothing,
+    rounding may make it indefinite, and such directions count as directions of zero, in
+    which nothing is left of a right side but what exceeds its own rounding.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+    """
+
+    def __init__(self, matrix: Float) -> None:
+        matrix.flat[:: len(matrix) + 1] += 1.0
+        diagonal = matrix.diagonal().copy()
+        # A symmetric matrix is its transpose, which LAPACK takes without a copy.
+        turned = matrix.T
+        try:
+            self._factor = cho_factor(
+                turned, lower=True, overwrite_a=True, check_finite=False
+            )
+            self._vectors: Float | None = None
+        except LinAlgError:
+            # The upper triangle is as it was.
+            upper = np.triu(turned, 1)
+            whole = upper + upper.T + np.diag(diagonal)
+            self._values, self._vectors = eigh(whole, overwrite_a=True)
+
+    def solve(self, right: Float) -> Float:
+        """Return ``(I + matrix)^-1 right``."""
+        if self._vectors is None:
+            return cho_solve(self._factor, right, check_finite=False)
+        parts = self._vectors.T @ right
+        rounding = len(right) * np.finfo(np.float64).eps * np.linalg.norm(right, axis=0)
+        parts[np.abs(parts) <= rounding] = 0.0
+        parts /= np.maximum(self._values, 1.0)[:, np.newaxis]
+        return np.asarray(self._vectors @ parts)
 
 
 def solve_identity_plus(matrix: Float, right: Float) -> Float:
-    """Return ``(I + matrix)^-1 right`` for a positive semi-definite matrix.
-
-    The matrix is overwritten.
-    """
-    return cho_solve(factor_identity_plus(matrix), right, check_finite=False)
+    """Return ``(I + matrix)^-1 right``; the matrix is overwritten."""
+    return IdentityPlus(matrix).solve(right)
 
 
 class FeatureRidge:
@@ -51,13 +77,12 @@ class FeatureRidge:
         self._root = np.sqrt(slack[self._active])[:, np.newaxis]
         scaled = gram * self._root
         scaled *= self._root.T
-        self._factor = factor_identity_plus(scaled)
+        self._system = IdentityPlus(scaled)
 
     def inverse(self, right: Float) -> Float:
         """Return ``(X'X + diag(1 / slack))^-1 right``: W, if right is ``X'Y``."""
         result = np.zeros(right.shape)
-        scaled = self._root * right[self._active]
-        solution = cho_solve(self._factor, scaled, overwrite_b=True, check_finite=False)
+        solution = self._system.solve(self._root * right[self._active])
         solution *= self._root
         result[self._active] = solution
         return result
@@ -74,11 +99,11 @@ class SampleRidge:
 
     def __init__(self, matrix: DataMatrix, slack: Float) -> None:
         self._matrix, self._slack = matrix, slack[:, np.newaxis]
-        self._factor = factor_identity_plus(matrix.sample_gram(slack))
+        self._system = IdentityPlus(matrix.sample_gram(slack))
 
     def residual(self, target: Float) -> Float:
         """Return ``Y - X W``."""
-        return cho_solve(self._factor, target, check_finite=False)
+        return self._system.solve(target)
 
     def coef(self, residual: Float) -> Float:
         """Return W from the residual."""

@@ -39,7 +39,7 @@ PARTITION_STEPS = 15
 KEEP_EVERY = 5
 
 # W is finished to this duality gap, relative to |G|^2, once G has settled.
-FINAL_GAP = 1e-3
+FINAL_GAP = 3e-4
 
 # Up to this many samples, X X' is small whatever is stored of X.
 SMALL = 4096
@@ -106,7 +106,14 @@ class ExactProblem:
         # Made once for all starts.
         self.gram: Float | None = None
         if reads_full_gram(self.regressors.shape):
-            self.gram = self.regressors.feature_gram()
+            self.gram = self._rounded(self.regressors.feature_gram())
+        # What every step multiplies by; a start is worth all digits.
+        kernel = self.products.gram
+        self.kernel = None if kernel is None else self._rounded(kernel)
+
+    def _rounded(self, gram: Float) -> Float:
+        """Return a Gram matrix with as many digits as X has."""
+        return gram.astype(self.matrix.precision, copy=False)
 
     def regression(self, n_targets: int) -> RowSparseRegression:
         """Return the second term, to be solved for one G after another."""
@@ -121,9 +128,9 @@ class ExactProblem:
 
         ``memberships`` are beside the rows of the matrix.
         """
-        if self.products.gram is not None:
+        if self.kernel is not None:
             gathered = self.matrix.gather(memberships)
-            return KernelPartition(gathered, self.products.gram)
+            return KernelPartition(gathered, self.kernel)
         first, second = self.matrix, self.regressors
         offset = (first.shift - second.shift) * first.scale
         return RowPartition(self.matrix, memberships, offset)
@@ -174,6 +181,7 @@ def fit_exact(
     report: Report,
     keep: Keep | None = None,
     state: State | None = None,
+    regression: RowSparseRegression | None = None,
 ) -> ExactFit:
     """Alternate until the objective falls by less than tol, relative to itself.
 
@@ -191,8 +199,11 @@ def fit_exact(
         Called every few iterations with what is needed to go on from there.
     state : dict of ndarray, optional
         What ``keep`` was called with last in a fit of the same problem, to go on.
+    regression : RowSparseRegression, optional
+        That of an earlier fit of the same problem, whose W is where this one begins.
     """
-    regression = problem.regression(len(partition.sums.sizes))
+    if regression is None:
+        regression = problem.regression(len(partition.sums.sizes))
     intercept, total = problem.intercept, problem.products.total
     values = regression.needs_values
     penalty, length = beta / alpha, 1.0

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
-from ufselect.matrix.base import Arrays, DataMatrix, Float, Index
+from ufselect.matrix.base import Arrays, DataMatrix, Float, Index, product_with
 from ufselect.numerics.ridge import FeatureRidge, SampleRidge
 from ufselect.numerics.rows import row_norms
 
@@ -127,7 +127,7 @@ class PrimalLeastSquares(LeastSquares):
         self.gram = gram
 
     def normal(self, coef: Float) -> Float:
-        return self.gram @ coef
+        return product_with(self.gram, coef)
 
     def ridge(self, slack: Float) -> FeatureRidge:
         return FeatureRidge(self.gram, slack)
@@ -269,7 +269,7 @@ class TallWorkingSet(GramWorkingSet):
         self.gram = matrix.feature_gram() if gram is None else gram
 
     def correlation(self) -> Float:
-        return self.cross - self.gram[self.index].T @ self.coef
+        return self.cross - product_with(self.gram[self.index].T, self.coef)
 
     def _gram_of_set(self, staying: Index) -> Float:
         return self.gram[np.ix_(self.index, self.index)]
@@ -301,7 +301,7 @@ def _cross_gram(
 def grown_gram(known: Float, cross: Float) -> Float:
     """Return a Gram matrix from the part that stays and the columns that enter."""
     kept, total = len(known), len(cross)
-    gram = np.empty((total, total))
+    gram = np.empty((total, total), known.dtype)
     gram[:kept, :kept] = known
     gram[:, kept:] = cross
     gram[kept:, :kept] = cross[:kept].T
@@ -334,12 +334,14 @@ class WideWorkingSet(WorkingSet):
         return self.matrix.transpose_dot(self.target.given_values() - self.fitted())
 
     def _restrict(self, staying: Index) -> LeastSquares:
-        self.columns = self.matrix.take(self.index)
+        precision = self.matrix.precision
+        self.columns = self.matrix.take(self.index).rounded(precision)
         form = self.form
         if form == "auto":
             form = choose_form(self.matrix.shape[0], *self.coef.shape)
         if form == "primal":
-            self.problem = PrimalLeastSquares(self._grown_gram(staying))
+            gram = self._grown_gram(staying).astype(precision, copy=False)
+            self.problem = PrimalLeastSquares(gram)
         elif form == "dual":
             self.problem = DualLeastSquares(self.columns)
         else:

@@ -2,30 +2,29 @@
 
 import csv
 import io
-import re
 from collections.abc import Mapping, Sequence
 from html import escape
-from itertools import islice
+from itertools import chain, islice
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
+from ufselect.data.tables.formulas import looks_like_formula
+
 Columns = Mapping[str, Sequence[Any]]
 
 # A page is for looking; whoever wants more rows has them in Python.
 MOST_ROWS = 20_000
-# What spreadsheets take for the start of a formula, also where it is full width.
-FORMULA = re.compile(
-    r"\s*[=+\-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
-    r"\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]|[\t\r\n]"
-)
 
 
-def csv_text(columns: Columns, most_rows: int | None = MOST_ROWS) -> str:
+def csv_text(
+    columns: Columns, most_rows: int | None = MOST_ROWS, *, escape_formulas: bool = True
+) -> str:
     """Return columns as CSV that no spreadsheet takes for a program.
 
-    Text that could be a formula gets an apostrophe before it. Numbers keep all their
+    Text that could be a formula gets an apostrophe before it, unless that is not
+    wanted. Numbers keep all their
     digits; what is None or not a number is left empty. Of more rows than ``most_rows``
     the first are written.
 
@@ -39,9 +38,8 @@ def csv_text(columns: Columns, most_rows: int | None = MOST_ROWS) -> str:
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([_cell(name) for name in columns])
-    rows = zip(*columns.values(), strict=True)
-    writer.writerows([_cell(value) for value in row] for row in islice(rows, most_rows))
+    rows = chain([columns], islice(zip(*columns.values(), strict=True), most_rows))
+    writer.writerows([_cell(value, escape_formulas) for value in row] for row in rows)
     return stream.getvalue()
 
 
@@ -73,7 +71,7 @@ def download_html(columns: Columns, name: str) -> str:
     )
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, safe: bool) -> str:
     if value is None:
         return ""
     if isinstance(value, bool | np.bool_):
@@ -82,4 +80,4 @@ def _cell(value: Any) -> str:
     if isinstance(value, float | int | Number | np.number):
         return "" if value != value else str(value)
     text = str(value)
-    return f"'{text}" if FORMULA.match(text) else text
+    return f"'{text}" if safe and looks_like_formula(text) else text

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -27,6 +28,7 @@ from ufselect.matrix import (
 )
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.numerics.graphs import SEARCH_MEGABYTES
+from ufselect.numerics.preparation import refuse_immeasurable
 
 
 class Properties(NamedTuple):
@@ -84,6 +86,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
     PROPERTIES: ClassVar[Properties] = Properties()
     # Whether X may be on a Dask cluster, or in a Zarr or HDF5 file.
     READS_ELSEWHERE: ClassVar[bool] = False
+    # Whether X may hold values whose squares overflow or vanish.
+    ANY_UNIT: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
@@ -114,6 +118,12 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self : object
         """
+        matrix, summary = self._read(X)
+        self._keep_scores(self._score_features(matrix, summary), summary)
+        return self
+
+    def _read(self, X: Any) -> tuple[DataMatrix, ColumnSummary]:
+        """Check X, note its columns, and return what a method sees of it."""
         elsewhere = is_elsewhere(X) or (self.READS_ELSEWHERE and is_mapped_to_cast(X))
         if elsewhere:
             data = self._validated_elsewhere(X)
@@ -130,7 +140,18 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                 f"All {data.shape[1]} columns of X are constant: there is nothing to "
                 "rank. Check that samples are in rows and features in columns."
             )
-        scores = self._score_features(matrix, summary)
+        if not self.ANY_UNIT:
+            refuse_immeasurable(summary, data.shape[0], name_of=self._column_name)
+        return matrix, summary
+
+    def _adopt_columns(self, other: Self) -> None:
+        """Note the columns that another selector has read."""
+        for name in ("n_features_in_", "feature_names_in_", "n_selected_"):
+            if hasattr(other, name):
+                setattr(self, name, getattr(other, name))
+
+    def _keep_scores(self, scores: Float, summary: ColumnSummary) -> None:
+        """Set scores and order, with constant columns last."""
         if not np.isfinite(scores).all():
             raise ValueError(
                 f"{type(self).__name__} found no finite score for every feature; "
@@ -138,7 +159,6 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             )
         self.scores_ = constants_below(scores, summary.constant)
         self.order_ = np.argsort(-self.scores_, kind="stable")
-        return self
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X; those of a Dask collection stay lazy."""
@@ -208,15 +228,17 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         try:
-            data = validate_data(
-                self,
-                X,
-                reset=reset,
-                accept_sparse=["csr", "csc"],
-                dtype=[np.float64, np.float32],
-                ensure_all_finite=False,
-                ensure_min_samples=2,
-            )
+            # Selectors compute with NumPy; see docs/array-api.md.
+            with config_context(array_api_dispatch=False):
+                data = validate_data(
+                    self,
+                    X,
+                    reset=reset,
+                    accept_sparse=["csr", "csc"],
+                    dtype=[np.float64, np.float32],
+                    ensure_all_finite=False,
+                    ensure_min_samples=2,
+                )
         except ValueError as error:
             if "could not convert string to float" in str(error):
                 refuse_text(X)

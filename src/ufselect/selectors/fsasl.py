@@ -18,6 +18,7 @@ from ufselect.numerics.adaptive_graph import (
 )
 from ufselect.numerics.graphs import laplacian, neighbour_graph
 from ufselect.numerics.kernels import squared_distances_of
+from ufselect.numerics.parallel import limited_threads
 from ufselect.numerics.preparation import preparation_kind, prepare
 from ufselect.numerics.row_sparse import largest_penalty
 from ufselect.numerics.rows import row_norms
@@ -214,6 +215,10 @@ class FSASL(CallbackSupportMixin, UnsupervisedSelector):
         return square_arrays(5, data.shape[0], graph_bytes(data))
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        with limited_threads(data):
+            return self._scored(data, summary)
+
+    def _scored(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         self.standardize_ = preparation_kind(self.standardize, data, summary)
         # Of order one, whatever the units of X.

@@ -15,6 +15,7 @@ from ufselect.numerics.landmarks import (
     out_of_reach,
     within_reach_if_few,
 )
+from ufselect.numerics.preparation import steady_points
 from ufselect.numerics.smoothness import smoothness
 from ufselect.selectors.base import Properties, UnsupervisedSelector
 
@@ -132,7 +133,7 @@ class LaplacianScore(UnsupervisedSelector):
         if out_of_reach(data):
             return self._scores_by_landmarks(data, summary)
         graph = neighbour_graph(
-            data.raw,
+            steady_points(data, summary),
             self.n_neighbors,
             weights="heat" if self.weights == "heat" else "binary",
             bandwidth=self.sigma,

@@ -39,6 +39,7 @@ class MaxVariance(UnsupervisedSelector):
     """
 
     READS_ELSEWHERE = True
+    ANY_UNIT = True
 
     def __init__(self, n_features_to_select: int | float | None = None) -> None:
         self.n_features_to_select = n_features_to_select

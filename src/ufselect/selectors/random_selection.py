@@ -40,6 +40,8 @@ class RandomSelection(UnsupervisedSelector):
     (3, 2)
     """
 
+    ANY_UNIT = True
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
         "random_state": ["random_state"],

@@ -1,23 +1,27 @@
 """SCFS: subspace clustering for unsupervised feature selection."""
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from ufselect._sklearn_compat import (
     CallbackSupportMixin,
     FitProgress,
     Interval,
     StrOptions,
+    fit_context,
 )
 from ufselect.data.checkpoints import Checkpoint
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
+from ufselect.matrix.sharing import once_for_all
+from ufselect.numerics.parallel import in_parallel, limited_threads
 from ufselect.numerics.partitions import SoftPartition
 from ufselect.numerics.preparation import (
     Kind,
@@ -38,6 +42,7 @@ from ufselect.numerics.scfs_exact import (
     useful_penalty,
 )
 from ufselect.numerics.scfs_paper import PaperFit, fit_paper
+from ufselect.numerics.scfs_path import ExactPath, to_and_fro
 from ufselect.numerics.soft_clustering import indicator, normalised_memberships
 from ufselect.numerics.starts import (
     check_memberships,
@@ -50,15 +55,17 @@ from ufselect.selectors.base import Properties, UnsupervisedSelector
 AUTO_ALPHA = 0.1
 AUTO_BETA = 0.05
 
+# The weights of a path, where none are given, as multiples of these.
+AROUND_AUTO = (0.25, 0.5, 1.0, 2.0, 4.0)
+
 # Where noise in thousands of columns leaves no feature in the model at such a beta, a
 # tenth of it is tried, and so on.
 ATTEMPTS, LOWERED = 4, 10
 
-# Below this many multiplications a product is too short to share between threads.
-SHORT_PRODUCT = 5_000_000
-
 # Parameters on which the result of a fit does not depend.
-NOT_OF_THE_FIT = {"n_features_to_select", "checkpoint", "working_memory", "verbose"}
+NOT_OF_THE_FIT = {
+    *("n_features_to_select", "n_jobs", "checkpoint", "working_memory", "verbose"),
+}
 
 # The paper solver never reaches zero; a prediction this small is rounding.
 ROUNDING = 1e-12
@@ -104,6 +111,10 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         ``memberships_`` of an earlier fit can be used.
     n_init : int, default=1
         Number of starts; the one that ends with the lowest objective is kept.
+    n_jobs : int or None, default=None
+        Starts fitted at once by the exact solver on an X in memory, through joblib;
+        None is one. The first start is fitted alone, for it decides on beta, and is the
+        only one that callbacks hear of. The result does not depend on it.
     standardize : {"auto", "features", "samples"} or bool, default="auto"
         Preparation of X for the fit: scale features to unit variance ("features" or
         True), scale samples to unit length ("samples"), or leave X as it is
@@ -161,8 +172,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Exact solver.** Every feasible G is ``P diag(P'1)^(-1/2)`` for a soft partition
     P (non-negative, rows sum to one), and every soft partition without an empty
-    column gives a feasible G. The fit alternates projected gradient steps for P with
-    steps of a row-sparse regression for W. Neither can raise the objective.
+    column gives a feasible G. The fit alternates projected gradient steps for P, which
+    W follows as a ridge regression would, with Newton steps of a row-sparse regression
+    for W. Neither can raise the objective.
 
     **Paper solver.** On non-negative X (it is shifted if need be). Three things are
     known about it. A zero in G remains zero, so that from a crisp start no sample
@@ -170,6 +182,13 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     two-cycle caused by gamma. Its result is therefore governed by its start. Where
     beta is too large for any feature its W shrinks without end instead of being
     zero, and the order of what is left is returned until it drowns in rounding.
+
+    **Many fits.** ``path`` fits a grid of weights for the price of a few fits.
+
+    **Precision.** Of a float32 X, whatever is multiplied in every step is float32;
+    sums, factors and decisions are float64. On six sets that took 0.6 to 1.0 times as
+    long, and 98 to 100 of the best 100 features were the same; another seed left 65 to
+    100 of them.
 
     **Differs.** The paper's solver penalises the constraint; the default solves it.
     The default adds an intercept, weights without units and a preparation of X.
@@ -228,6 +247,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "init": [StrOptions({"k-means", "fuzzy", "random"}), "array-like"],
         "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [None, Integral],
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
         "fit_intercept": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -249,6 +269,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         gamma: float = 1e6,
         init: str | Float = "k-means",
         n_init: int = 1,
+        n_jobs: int | None = None,
         standardize: bool | str = "auto",
         fit_intercept: bool = True,
         max_iter: int = 1000,
@@ -266,6 +287,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         self.gamma = gamma
         self.init = init
         self.n_init = n_init
+        self.n_jobs = n_jobs
         self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -278,6 +300,111 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     def _as_matrix(self, data: Any) -> DataMatrix:
         return as_matrix(data, block_bytes=max(1, int(self.working_memory)))
 
+    def path(
+        self,
+        X: Any,
+        alphas: Iterable[float] | None = None,
+        betas: Iterable[float] | None = None,
+    ) -> Iterator["SCFS"]:
+        """Yield selectors fitted with all pairs of weights, each from the last one.
+
+        X is read and prepared once, its Gram matrices are shared, and every fit goes on
+        from the clusters and the coefficients of the one before. Each ends with about
+        the objective of a fit of its own from the same start, for a fraction of the
+        time. For the exact solver with one start.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memory-mapped array} of shape (n, p)
+            As for ``fit``.
+        alphas, betas : array-like of float or None, default=None
+            Weights in Eq. 8 as printed. None is a quarter, half, once, twice and four
+            times what "auto" is for both of them.
+
+        Yields
+        ------
+        selector : SCFS
+            A fitted copy of this selector with ``alpha`` and ``beta`` of the pair. They
+            come as they are fitted: from the highest alpha to the lowest, betas down
+            and up in turns. A pair that leaves no feature in the model has no ranking;
+            it is left out, which a warning says at the end.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from ufselect import SCFS
+        >>> selector = SCFS(2, n_clusters=3, random_state=0)
+        >>> path = selector.path(load_iris().data, alphas=[10, 100], betas=[1, 5])
+        >>> [(fitted.alpha, fitted.beta) for fitted in path]
+        [(100.0, 5.0), (100.0, 1.0), (10.0, 1.0), (10.0, 5.0)]
+        """
+        self._validate_params()
+        if self.solver == "paper" or self.n_init > 1 or self.checkpoint is not None:
+            raise ValueError(
+                "A path is for one start of the exact solver without checkpoint; now "
+                f"there are solver={self.solver!r}, n_init={self.n_init} and "
+                f"checkpoint={self.checkpoint!r}."
+            )
+        given = [_checked_weights(alphas, "alphas"), _checked_weights(betas, "betas")]
+        return self._along_path(X, *given)
+
+    def _along_path(
+        self, X: Any, alphas: list[float] | None, betas: list[float] | None
+    ) -> Iterator["SCFS"]:
+        first = clone(self).set_params(beta="auto" if betas is None else betas[0])
+        data, summary = first._read(X)
+        with limited_threads(data):
+            way = first._begin_path(data, summary)
+            pairs = list(to_and_fro(*way.weights(alphas, betas)))
+        left_out = []
+        for alpha, beta in pairs:
+            point = clone(self).set_params(alpha=alpha, beta=beta)
+            point._adopt_columns(first)
+            if point._fit_on_path(way):
+                yield point
+            else:
+                left_out.append(f"({alpha:.3g}, {beta:.3g})")
+        if left_out:
+            warnings.warn(
+                f"SCFS.path: {len(left_out)} of {len(pairs)} pairs of alpha and beta "
+                "leave no feature in the model (W = 0) and have no ranking: "
+                f"{', '.join(left_out)}; lower beta or raise alpha.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+    def _begin_path(self, data: DataMatrix, summary: ColumnSummary) -> "_Way":
+        """Return what the fits of a path have in common."""
+        self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
+        posed = self._posed(data, summary)
+        random = check_random_state(self.random_state)
+        partition = self._first_partition(posed.problem, random, None)
+        path = ExactPath(posed.problem, partition)
+        return _Way(data, summary, posed, path, self.n_clusters)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def _fit_on_path(self, way: "_Way") -> bool:
+        """Fit from where the path is; return whether there is a ranking."""
+        posed, unit = way.posed, way.posed.unit
+        alpha, beta = posed.in_units(self.alpha, self.beta)
+        assert beta is not None
+        progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=unit)
+        with limited_threads(way.data):
+            fit = way.path.fit(
+                alpha, beta, max_iter=self.max_iter, tol=self.tol, report=progress
+            )
+            outcome = posed.outcome(fit, alpha, beta)
+        progress.finish()
+        self.standardize_ = posed.kind
+        # The next fit goes on from these.
+        self._keep(outcome._replace(memberships=outcome.memberships.copy()))
+        if outcome.vanished:
+            return False
+        if self.n_iter_ == self.max_iter and not outcome.converged:
+            self._warn_not_converged(self.max_iter)
+        self._keep_scores(outcome.scores, way.summary)
+        return True
+
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         if self.checkpoint is not None and (self.solver == "paper" or self.n_init > 1):
@@ -289,17 +416,10 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             raise ValueError(
                 'solver="paper" needs X in one place; use solver="exact" for Dask.'
             )
-        self.standardize_ = self._preparation(data, summary)
         solve = self._solve_paper if self.solver == "paper" else self._solve_exact
-        threads = 1 if _repeated_product(data) < SHORT_PRODUCT else None
-        with threadpool_limits(threads, user_api="blas"):
+        with limited_threads(data):
             outcome = solve(data, summary)
-        self.alpha_, self.beta_ = outcome.alpha, outcome.beta
-        self.coef_ = outcome.coef
-        self.memberships_ = outcome.memberships
-        self.labels_ = outcome.memberships.argmax(axis=1)
-        self.objective_history_ = outcome.history
-        self.n_iter_ = len(outcome.history)
+        self._keep(outcome)
         if outcome.vanished:
             otherwise = (
                 "try another n_clusters" if self.beta == "auto" else 'use beta="auto"'
@@ -313,41 +433,61 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             self._warn_not_converged(self.max_iter)
         return outcome.scores
 
-    def _solve_exact(self, data: DataMatrix, summary: ColumnSummary) -> "_Outcome":
-        prepared = prepare(data, summary, self.standardize_, float(self.n_clusters))
+    def _keep(self, outcome: "_Outcome") -> None:
+        """Set what was learned."""
+        self.alpha_, self.beta_ = outcome.alpha, outcome.beta
+        self.coef_ = outcome.coef
+        self.memberships_ = outcome.memberships
+        self.labels_ = outcome.memberships.argmax(axis=1)
+        self.objective_history_ = outcome.history
+        self.n_iter_ = len(outcome.history)
+
+    def _posed(self, data: DataMatrix, summary: ColumnSummary) -> "_Posed":
+        """Return the problem, which fits on the same X may share."""
         intercept = self.fit_intercept and self.n_clusters > 1
-        problem = ExactProblem(prepared, float(self.n_clusters), intercept=intercept)
-        unit = prepared.unit
-        alpha = AUTO_ALPHA if self.alpha == "auto" else float(self.alpha) * unit * unit
-        beta = None if self.beta == "auto" else float(self.beta) * unit * unit * unit
+        inputs = (data, summary, self.standardize, self.n_clusters, intercept)
+        # What is elsewhere would have to be read to tell whether it is the same.
+        return _pose(*inputs) if data.streams else once_for_all(_pose, *inputs)
+
+    def _solve_exact(self, data: DataMatrix, summary: ColumnSummary) -> "_Outcome":
+        posed = self._posed(data, summary)
+        self.standardize_ = posed.kind
+        alpha, beta = posed.in_units(self.alpha, self.beta)
         place = self._checkpoint(data, summary)
         best: ExactFit | None = None
-        for random, progress in self._starts(unit):
-            attempt = _Attempt(problem, alpha, random, progress, place)
+        together = self.n_jobs is not None and not data.streams
+        for random, progress in self._starts(posed.unit, alone=together):
+            attempt = _Attempt(posed.problem, alpha, random, progress, place)
             if beta is None:
                 fit, beta = self._fit_until_found(attempt)
             else:
                 fit, _ = self._fit_once(attempt, beta)
-            if best is None or fit.history[-1] < best.history[-1]:
-                best = fit
+            best = fit if best is None else _lower(best, fit)
+            if together and not progress.stopped:
+                best = self._fit_others(attempt, beta, best)
         assert best is not None
         assert beta is not None
         if place is not None:
             place.remove()
-        largest = 2 * float(row_norms(best.partition.cross(problem.regressors)).max())
-        coef = best.coef * unit
-        return _Outcome(
-            # One factor at a time: powers of a very small unit would vanish.
-            alpha=alpha / unit / unit,
-            beta=beta / unit / unit / unit,
-            largest_beta=alpha * largest / unit / unit / unit,
-            memberships=best.memberships,
-            coef=coef,
-            scores=ranked_below(row_norms(coef), best.proximity),
-            history=np.array(best.history) / unit / unit,
-            converged=best.converged,
-            vanished=not best.coef.any(),
+        return posed.outcome(best, alpha, beta)
+
+    def _fit_others(self, attempt: "_Attempt", beta: float, best: ExactFit) -> ExactFit:
+        """Fit from all starts but the first at once; return the best of all."""
+        problem, alpha, random, _, _ = attempt
+        calls = (
+            (problem, start, alpha, beta, self.max_iter, self.tol)
+            for start in self._other_starts(problem, random)
         )
+        for fit in in_parallel(_fit_apart, calls, self.n_jobs):
+            start = problem.partition(problem.matrix.beside(fit.partition))
+            best = _lower(best, fit._replace(partition=start))
+        return best
+
+    def _other_starts(
+        self, problem: ExactProblem, random: np.random.RandomState
+    ) -> Iterator[Float]:
+        for _ in range(self._n_starts - 1):
+            yield self._first_partition(problem, random, None).memberships
 
     def _fit_until_found(self, attempt: "_Attempt") -> tuple[ExactFit, float]:
         """Fit with a penalty decided here, and again as long as it is too high."""
@@ -389,6 +529,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         return fit, beta
 
     def _solve_paper(self, data: DataMatrix, summary: ColumnSummary) -> "_Outcome":
+        self.standardize_ = "none"
+        if self.standardize != "auto":
+            self.standardize_ = preparation_kind(self.standardize, data, summary)
         matrix = non_negative(data, summary, self.standardize_)
         summary = matrix.summary()
         squares = data.shape[0] * (summary.deviation**2 + summary.mean**2)
@@ -433,12 +576,19 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             vanished=bool(np.max(norms * np.sqrt(squares)) < ROUNDING),
         )
 
+    @property
+    def _n_starts(self) -> int:
+        return self.n_init if isinstance(self.init, str) else 1
+
     def _starts(
-        self, unit: float = 1.0
+        self, unit: float = 1.0, *, alone: bool = False
     ) -> Iterator[tuple[np.random.RandomState, FitProgress]]:
-        """Yield, for each start, its source of chance and whom to tell about it."""
+        """Yield, for each start, its source of chance and whom to tell about it.
+
+        Or for the first one alone.
+        """
         random = check_random_state(self.random_state)
-        n_starts = self.n_init if isinstance(self.init, str) else 1
+        n_starts = 1 if alone else self._n_starts
         progress = FitProgress(
             self, n_starts * self.max_iter, verbose=self.verbose, unit=unit
         )
@@ -465,11 +615,6 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             settings.pop("random_state")
         inputs = [data.shape, *_marks(summary), sorted(settings.items()), start]
         return Checkpoint(Path(self.checkpoint), inputs)
-
-    def _preparation(self, data: DataMatrix, summary: ColumnSummary) -> Kind:
-        if self.standardize == "auto" and self.solver == "paper":
-            return "none"
-        return preparation_kind(self.standardize, data, summary)
 
     def _first_partition(
         self,
@@ -500,6 +645,117 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         return start_memberships(self.init, matrix, self.n_clusters, random, kernel)
 
 
+class _Posed(NamedTuple):
+    """The problem in units where X is centred and ``|X|^2 = c``."""
+
+    problem: ExactProblem
+    unit: float
+    kind: Kind
+
+    def in_units(
+        self, alpha: float | str, beta: float | str
+    ) -> tuple[float, float | None]:
+        """Return weights as the problem has them; beta may depend on the start."""
+        unit = self.unit
+        own_alpha = AUTO_ALPHA if alpha == "auto" else float(alpha) * unit * unit
+        own_beta = None if beta == "auto" else float(beta) * unit * unit * unit
+        return own_alpha, own_beta
+
+    def outcome(self, fit: ExactFit, alpha: float, beta: float) -> "_Outcome":
+        """Return what a fit has found, in the units of Eq. 8 as printed."""
+        problem, unit = self.problem, self.unit
+        largest = 2 * float(row_norms(fit.partition.cross(problem.regressors)).max())
+        coef = fit.coef * unit
+        return _Outcome(
+            # One factor at a time: powers of a very small unit would vanish.
+            alpha=alpha / unit / unit,
+            beta=beta / unit / unit / unit,
+            largest_beta=alpha * largest / unit / unit / unit,
+            memberships=fit.memberships,
+            coef=coef,
+            scores=ranked_below(row_norms(coef), fit.proximity),
+            history=np.array(fit.history) / unit / unit,
+            converged=fit.converged,
+            vanished=not fit.coef.any(),
+        )
+
+
+def _pose(
+    data: DataMatrix,
+    summary: ColumnSummary,
+    standardize: bool | str,
+    n_clusters: int,
+    intercept: bool,
+) -> _Posed:
+    kind = preparation_kind(standardize, data, summary)
+    prepared = prepare(data, summary, kind, float(n_clusters))
+    problem = ExactProblem(prepared, float(n_clusters), intercept=intercept)
+    return _Posed(problem, prepared.unit, kind)
+
+
+class _Way(NamedTuple):
+    """What the fits of a path have in common."""
+
+    data: DataMatrix
+    summary: ColumnSummary
+    posed: _Posed
+    path: ExactPath
+    n_clusters: int
+
+    def weights(
+        self, alphas: list[float] | None, betas: list[float] | None
+    ) -> tuple[list[float], list[float]]:
+        """Return the weights as given, or some around those of "auto"."""
+        problem, unit, _ = self.posed
+        if alphas is None:
+            alphas = [each * AUTO_ALPHA / unit / unit for each in AROUND_AUTO]
+        if betas is None:
+            cross = self.path.partition.cross(problem.regressors)
+            largest = useful_penalty(cross, float(np.sqrt(self.n_clusters)))
+            usual = AUTO_BETA * AUTO_ALPHA * largest / unit / unit / unit
+            betas = [each * usual for each in AROUND_AUTO]
+        return alphas, betas
+
+
+def _checked_weights(weights: Iterable[float] | None, name: str) -> list[float] | None:
+    """Return weights as floats, or say which of them is none."""
+    if weights is None:
+        return None
+    found = [float(weight) for weight in weights]
+    if not found or not all(0 < weight < np.inf for weight in found):
+        raise ValueError(f"{name}={found} must hold numbers above 0; give some.")
+    return found
+
+
+def _lower(best: ExactFit, other: ExactFit) -> ExactFit:
+    return other if other.history[-1] < best.history[-1] else best
+
+
+def _fit_apart(
+    problem: ExactProblem,
+    start: Float,
+    alpha: float,
+    beta: float,
+    max_iter: int,
+    tol: float,
+) -> ExactFit:
+    """Fit in another process; of the partition, the memberships come back."""
+    fit = fit_exact(
+        problem,
+        problem.partition(problem.matrix.beside(start)),
+        alpha=alpha,
+        beta=beta,
+        max_iter=max_iter,
+        tol=tol,
+        report=_nobody,
+    )
+    return fit._replace(partition=fit.memberships)
+
+
+def _nobody(iteration: int, objective: float) -> bool:
+    return False
+
+
 class _Attempt(NamedTuple):
     """What a fit from one start needs beside the penalty."""
 
@@ -525,18 +781,6 @@ def _writer(place: Checkpoint | None, beta: float) -> Keep | None:
     if place is None:
         return None
     return lambda state: place.write(state | {"beta": np.array(beta)})
-
-
-def _repeated_product(data: DataMatrix) -> int:
-    """Return the size of what is multiplied over and over: X, or X X' if smaller.
-
-    Of X that is elsewhere, it is a block at a time.
-    """
-    kernel = data.shape[0] ** 2
-    if kernel < data.multiplications:
-        return kernel
-    block = data.block_bytes // 8
-    return min(data.multiplications, block) if data.streams else data.multiplications
 
 
 class _Outcome(NamedTuple):

@@ -8,6 +8,7 @@ import numpy as np
 from ufselect._sklearn_compat import Interval, Options, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import neighbour_graph
+from ufselect.numerics.preparation import steady_points
 from ufselect.numerics.smoothness import (
     leading_agreement,
     powered_smoothness,
@@ -127,7 +128,7 @@ class SPEC(UnsupervisedSelector):
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         graph = neighbour_graph(
-            data.raw,
+            steady_points(data, summary),
             self.n_neighbors,
             weights="heat" if self.weights == "heat" else "binary",
             bandwidth=self.sigma,

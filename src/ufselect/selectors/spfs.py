@@ -18,6 +18,7 @@ from ufselect.numerics.kernels import (
     kernel_root,
     squared_distances_of,
 )
+from ufselect.numerics.parallel import limited_threads
 from ufselect.numerics.preparation import preparation_kind, prepare
 from ufselect.numerics.row_sparse import largest_penalty
 from ufselect.numerics.rows import ranked_below, row_norms
@@ -193,6 +194,10 @@ class SPFS(CallbackSupportMixin, UnsupervisedSelector):
         return square_arrays(4, data.shape[0], prepared_bytes(data))
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        with limited_threads(data):
+            return self._scored(data, summary)
+
+    def _scored(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self.standardize_ = preparation_kind(self.standardize, data, summary)
         # Features of unit norm, on average.
         size = float(np.count_nonzero(~summary.constant))

@@ -21,7 +21,7 @@ def start(
     apart: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    return subprocess.Popen(
+    return subprocess.Popen(  # nosec B603 # no shell; every option is checked
         [*UFSELECT, *arguments],
         cwd=folder,
         env=_environment(),

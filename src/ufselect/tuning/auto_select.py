@@ -199,6 +199,8 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
             return number
         if np.size(self.n_clusters) == 0:
             raise ValueError('n_clusters=[] holds no number; give one or "auto".')
+        most = int(np.max(self.n_clusters))
+        self._refuse_more_clusters_than_samples(most, data.shape[0])
         if np.ndim(self.n_clusters) == 0:
             return int(self.n_clusters)  # type: ignore[arg-type]
         return [int(number) for number in np.unique(self.n_clusters)]

@@ -88,8 +88,9 @@ default="log-rank"
     Notes
     -----
     A member that cannot rank X, because it finds nothing or needs too much memory, is
-    left out with a warning that says why. Members share Gram matrices and neighbour
-    graphs, once per process.
+    left out with a warning that says why. Members share prepared data, Gram matrices
+    and neighbour graphs, once per process. Processes share the cores: with
+    ``n_jobs=2`` each has half of them for the threads of BLAS and OpenMP.
 
     Examples
     --------

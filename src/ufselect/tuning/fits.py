@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
-from sklearn.utils.parallel import Parallel, delayed
 
 from ufselect._sklearn_compat import FitProgress
 from ufselect.matrix import Float
 from ufselect.matrix.sharing import SharedResults, shared_results
+from ufselect.numerics.parallel import in_parallel
 from ufselect.selectors.base import UnsupervisedSelector
 
 # Of many fits that fail for the same reason, a message names so many.
@@ -103,15 +103,8 @@ def _outcomes(
     X: Any, works: Sequence[Work], effort: Effort, token: str | None
 ) -> Iterator[Float | str]:
     # One at a time to each worker, so that nothing waits when the time is up.
-    parallel = Parallel(
-        n_jobs=effort.n_jobs,
-        return_as="generator",
-        pre_dispatch="n_jobs",
-        batch_size=1,
-    )
-    yield from parallel(
-        delayed(_scores_or_reason)(X, work, token) for work in _in_time(works, effort)
-    )
+    calls = ((X, work, token) for work in _in_time(works, effort))
+    yield from in_parallel(_scores_or_reason, calls, effort.n_jobs)
 
 
 def _in_time(works: Sequence[Work], effort: Effort) -> Iterator[Work]:

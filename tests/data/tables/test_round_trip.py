@@ -37,7 +37,7 @@ def copied(values, names, samples, details, dtype):
         values, as_names(names), as_names(samples), "id", None, None, "text", (), origin
     )
     stream = BytesIO()
-    write_table(table, np.arange(len(names)), stream, escape_formulas=False)
+    write_table(table, np.arange(len(names)), stream)
     stream.seek(0)
     return read_table(stream, header=True, id_column="id", transpose=False, dtype=dtype)
 

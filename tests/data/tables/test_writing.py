@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from ufselect.data import TableError, read_table, write_table
+from ufselect.data.tables.table import Origin, Table, as_names
 
 TEXT = "who,a,kind,b,c\nx,1,u,2.5,3\ny,4,v,,6e-300\n"
 
@@ -63,6 +64,28 @@ def test_names_cannot_be_formulas(name):
 
     assert written(table, [0, 1]) == f"who,'{name},b\n'{name},1,-2\nx,3,4\n"
     assert written(table, [0, 1], escape_formulas=False) == text
+
+
+@pytest.mark.parametrize(
+    "name", ["=cmd()", "'=cmd()", "''+a", "'tis", "-1.5", "'-1.5", "\uff1da", "@a"]
+)
+def test_names_come_back_as_they_were_however_they_are_written(name):
+    values = np.array([[1.0, 2.0], [3.0, 4.0]])
+    names, origin = as_names([name, "b"]), Origin("nowhere", "nothing", None, {})
+    labels = as_names([name, "u"])
+    table = Table(values, names, names, "id", labels, "kind", "text", (), origin)
+    stream = BytesIO(written(table, [0, 1]).encode())
+    again = read_table(stream, header=True, id_column="id", labels="kind")
+
+    assert again.feature_names.tolist() == again.sample_names.tolist() == [name, "b"]
+    assert again.labels.tolist() == [name, "u"]
+
+
+def test_names_of_rows_that_are_features_come_back_too():
+    table = read("gene,s1,s2\nA,1,2\n'=B,3,4\n")
+
+    assert table.feature_names.tolist() == ["A", "=B"]
+    assert written(table, [1]) == "gene,s1,s2\n'=B,3,4\n"
 
 
 def test_names_that_are_negative_numbers_are_no_formulas():

@@ -24,7 +24,9 @@ def read_anndata(file: File, request: Request, notes: list[str]) -> Parts:
                     "write it with anndata's write_h5ad"
                 )
         values = floating(_matrix(content, file, request), request, file.name)
-        samples, features = _names(content["obs"]), _names(content["var"])
+        samples, features = (
+            _names(content[part], file.name) for part in ("obs", "var")
+        )
         labels = _labels(content["obs"], file, request)
     if values.shape != (len(samples), len(features)):
         raise TableError(
@@ -90,11 +92,11 @@ def _attribute(item: Any, *names: str) -> Any:
     return next((item.attrs[name] for name in names if name in item.attrs), ())
 
 
-def _names(frame: Any) -> list[str]:
+def _names(frame: Any, name: str) -> list[str]:
     """Return the index of a frame of AnnData, of any version."""
     if hasattr(frame, "dtype"):  # before version 0.7
-        return text_of(frame[frame.dtype.names[0]])
-    return _column(frame[frame.attrs["_index"]])
+        return text_of(array_of(frame, name)[frame.dtype.names[0]])
+    return _column(frame[frame.attrs["_index"]], name)
 
 
 def _labels(frame: Any, file: File, request: Request) -> list[str] | None:
@@ -103,23 +105,26 @@ def _labels(frame: Any, file: File, request: Request) -> list[str] | None:
     if hasattr(frame, "dtype"):
         known = list(frame.dtype.names[1:])
         wanted = known[place_of(request.labels, known, file.name, "column of obs")]
-        return text_of(frame[wanted])
+        return text_of(array_of(frame, file.name)[wanted])
     known = [name for name in frame if name != "__categories"]
     wanted = known[place_of(request.labels, known, file.name, "column of obs")]
-    return _column(frame[wanted])
+    return _column(frame[wanted], file.name)
 
 
-def _column(item: Any) -> list[str]:
+def _column(item: Any, name: str) -> list[str]:
     """Return a column as text: plain, of categories, or with a mask of gaps."""
     if not hasattr(item, "dtype"):
         if "categories" in item:
-            return _of_categories(item["codes"][()], _column(item["categories"]))
-        values = np.array(_column(item["values"]), dtype=object)
-        values[np.asarray(item["mask"][()], dtype=bool)] = ""
+            categories = _column(item["categories"], name)
+            return _of_categories(array_of(item["codes"], name), categories)
+        values = np.array(_column(item["values"], name), dtype=object)
+        values[np.asarray(array_of(item["mask"], name), dtype=bool)] = ""
         return [str(value) for value in values]
+    values = array_of(item, name)
     if "categories" in item.attrs:  # before version 0.7
-        return _of_categories(item[()], text_of(item.file[item.attrs["categories"]]))
-    return text_of(item[()])
+        stored = item.file[item.attrs["categories"]]
+        return _of_categories(values, text_of(array_of(stored, name)))
+    return text_of(values)
 
 
 def _of_categories(codes: Any, categories: list[str]) -> list[str]:

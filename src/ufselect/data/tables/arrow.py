@@ -166,7 +166,14 @@ def _numbers(frame: _Frame, names: Sequence[str], request: Request) -> NDArray[A
             numbers = column.cast(arrow.float64(), safe=False)
             result[start:stop, place] = numbers.to_numpy(zero_copy_only=False)
         start = stop
+    _check_length(start, frame)
     return result
+
+
+def _check_length(length: int, frame: _Frame) -> None:
+    """Refuse a file that has fewer rows than it says: the rest would be anything."""
+    if length != frame.n_rows:
+        raise ValueError(f"it has {length} rows, but says {frame.n_rows}")
 
 
 def _kind(frame: _Frame, names: Sequence[str], request: Request) -> Any:
@@ -177,7 +184,9 @@ def _kind(frame: _Frame, names: Sequence[str], request: Request) -> Any:
 
 def _text(frame: _Frame, name: str) -> list[str]:
     columns = (batch.column(0).to_pylist() for batch in frame.batches([name]))
-    return ["" if each is None else str(each) for each in chain(*columns)]
+    texts = ["" if each is None else str(each) for each in chain(*columns)]
+    _check_length(len(texts), frame)
+    return texts
 
 
 def _is_turned(

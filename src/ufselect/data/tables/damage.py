@@ -1,5 +1,6 @@
 """Files that are cut off or damaged: one sentence, whatever a library raised."""
 
+import csv
 import lzma
 import struct
 import tokenize
@@ -12,15 +13,17 @@ from scipy.io.matlab import MatReadError
 
 from ufselect.data.tables.table import TableError
 
+LONGEST_REASON = 300
+
 # Readers trust what a file says of itself, and fail in many ways if it is not true.
 READING_FAILS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
+    csv.Error,  # in files of names beside a matrix
     EOFError,
     LookupError,
     MatReadError,
-    MemoryError,
     NameError,  # SciPy, where a MATLAB file has an unknown type
     OSError,
     RuntimeError,
@@ -40,11 +43,24 @@ READING_FAILS = (
 def saying_when_damaged(name: str, kind: str) -> Iterator[None]:
     """Turn what a library raises on a damaged file into one sentence."""
     try:
-        yield
+        with saying_when_too_large(name):
+            yield
     except TableError:
         raise
     except READING_FAILS as error:
         raise damaged(name, kind, error) from error
+
+
+@contextmanager
+def saying_when_too_large(name: str) -> Iterator[None]:
+    """Turn the end of memory into one sentence."""
+    try:
+        yield
+    except MemoryError:
+        raise TableError(
+            f"{name} needs more memory than there is, or is damaged; use a smaller "
+            "table, or .npy, which stays on disk"
+        ) from None
 
 
 def damaged(name: str, kind: str, error: BaseException) -> TableError:
@@ -57,6 +73,8 @@ def damaged(name: str, kind: str, error: BaseException) -> TableError:
 download or save it again')
     """
     reason = " ".join(str(error).split()) or type(error).__name__
+    if len(reason) > LONGEST_REASON:  # some show the bytes that they do not like
+        reason = f"{reason[:LONGEST_REASON]}..."
     return TableError(
         f"{name} is cut off or damaged (read as {kind}: {reason}); "
         "copy, download or save it again"

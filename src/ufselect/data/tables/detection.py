@@ -6,7 +6,7 @@ from pathlib import Path
 from ufselect.data.tables.damage import saying_when_damaged
 from ufselect.data.tables.hdf5 import opened_hdf5
 from ufselect.data.tables.sources import SUFFIXES, opened
-from ufselect.data.tables.table import TableError
+from ufselect.data.tables.table import File, TableError
 
 EXTENSIONS = {
     ".csv": "text",
@@ -63,7 +63,10 @@ TITLES = {
     "mat": "a MATLAB file",
     "mtx": "a Matrix Market file",
     "h5ad": "an AnnData file",
+    "hdf5": "an HDF5 file",
 }
+# Formats built on HDF5, which only their names or their content tell apart.
+ON_HDF5 = ("mat", "h5ad")
 KNOWN = ".csv, .tsv, .txt, .parquet, .feather, .xlsx, .npy, .npz, .mat, .mtx and .h5ad"
 
 
@@ -98,21 +101,24 @@ def format_by_name(path: Path) -> str | None:
     return EXTENSIONS.get(suffixes[-1]) if suffixes else None
 
 
-def detect(path: Path, compression: str | None, name: str, notes: list[str]) -> str:
-    """Return the format of a file; what its bytes say counts more than its name."""
-    with opened(path, compression, name) as stream:
+def detect(file: File) -> tuple[str, list[str]]:
+    """Return the format of a file, and notes on it.
+
+    What its bytes say counts more than its name.
+    """
+    with opened(*file) as stream:
         start = stream.read(4096)
     if not start:
-        raise TableError(f"{name} is empty; export the table again")
-    promised = format_by_name(path)
-    found = _by_content(start, path, name)
+        raise TableError(f"{file.name} is empty; export the table again")
+    promised = format_by_name(file.path)
+    found = _by_content(start, file.path, file.name)
     if found is None:
-        return _without_magic(promised, start, name)
-    if promised not in (None, found):
-        notes.append(
-            f"{name} is {TITLES[found]}, whatever its name says, and was read as such."
-        )
-    return found
+        return _without_magic(promised, start, file.name), []
+    if promised in (None, found):
+        return found, []
+    return found, [
+        f"{file.name} is {TITLES[found]}, whatever its name says, and was read as such."
+    ]
 
 
 def _by_content(start: bytes, path: Path, name: str) -> str | None:
@@ -122,8 +128,8 @@ def _by_content(start: bytes, path: Path, name: str) -> str | None:
     found = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), "")
     if found == "zip":
         return _kind_of_archive(path, name)
-    if found == "hdf5":
-        return _kind_of_hdf5(path, name)
+    if found == "hdf5" and format_by_name(path) in ON_HDF5:
+        return format_by_name(path)
     return found or None
 
 
@@ -137,13 +143,10 @@ def _kind_of_archive(path: Path, name: str) -> str:
     raise TableError(f"{name} is a zip archive; unpack it and give the table in it")
 
 
-def _kind_of_hdf5(path: Path, name: str) -> str:
-    """Tell AnnData from MATLAB by the name; without one, by what the file holds."""
-    promised = format_by_name(path)
-    if promised in ("mat", "h5ad"):
-        return promised
-    with saying_when_damaged(name, "HDF5"), opened_hdf5(path, name) as file:
-        return "h5ad" if {"obs", "var"} <= set(file) else "mat"
+def kind_of_hdf5(file: File) -> str:
+    """Tell AnnData from MATLAB by what the file holds."""
+    with saying_when_damaged(file.name, "HDF5"), opened_hdf5(*file[::2]) as content:
+        return "h5ad" if {"obs", "var"} <= set(content) else "mat"
 
 
 def _without_magic(promised: str | None, start: bytes, name: str) -> str:

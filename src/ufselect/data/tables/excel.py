@@ -16,6 +16,8 @@ from ufselect.data.tables.text_lines import Dialect
 from ufselect.data.tables.text_rows import TextRows
 
 SAMPLED_ROWS = 100
+# Cells for each that is not empty; a cell far away from the table would fill memory.
+MOST_EMPTY = 1000
 
 
 def read_excel(file: File, request: Request, notes: list[str]) -> Parts:
@@ -49,7 +51,7 @@ def _cells(
                 [_text(cell) for cell in row]
                 for row in sheet.iter_rows(values_only=True)
             ]
-            return _rectangular(rows), sheet.title
+            return _rectangular(rows, file.name), sheet.title
         finally:
             book.close()
 
@@ -73,12 +75,18 @@ def _text(cell: Any) -> str:
     return str(cell).strip()
 
 
-def _rectangular(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+def _rectangular(rows: Sequence[Sequence[str]], name: str) -> list[list[str]]:
     """Return rows of equal length, without what is empty to the right and below."""
+    filled = sum(cell != "" for row in rows for cell in row)
     width = max(
         (j + 1 for row in rows for j, cell in enumerate(row) if cell), default=0
     )
     height = max((i + 1 for i, row in enumerate(rows) if any(row)), default=0)
+    if height * width > MOST_EMPTY * (filled + 1000):
+        raise TableError(
+            f"{name} has a sheet of {height} x {width} cells of which {filled} hold "
+            "something; delete what is far from the table"
+        )
     return [[*row[:width], *[""] * (width - len(row))] for row in rows[:height]]
 
 

@@ -108,4 +108,5 @@ def _hdf5_strings(content: Any, name: str, file_name: str) -> list[str]:
     values = array_of(item, file_name)
     if values.dtype.kind != "O":
         return text_of(values)
-    return ["".join(map(chr, content[cell][()].ravel())) for cell in values.ravel()]
+    cells = (array_of(content[cell], file_name) for cell in values.ravel())
+    return ["".join(map(chr, cell.ravel())) for cell in cells]

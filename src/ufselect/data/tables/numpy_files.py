@@ -17,7 +17,7 @@ SPARSE = {"data", "shape", "format"}
 def read_npy(file: File, request: Request, notes: list[str]) -> Parts:
     """Read an array; one of floats stays on disk and is mapped into memory."""
     with file.path.open("rb") as stream:
-        _checked_header(stream, file.path.stat().st_size, file.name)
+        checked_header(stream, file.path.stat().st_size, file.name)
     values = np.load(file.path, mmap_mode="r", allow_pickle=False)
     values = floating(values, request, file.name)
     if request.transpose:
@@ -27,7 +27,7 @@ def read_npy(file: File, request: Request, notes: list[str]) -> Parts:
     return matrix_parts(values, None, None, file, request, notes)
 
 
-def _checked_header(stream: IO[bytes], size: int, name: str) -> Variable:
+def checked_header(stream: IO[bytes], size: int, name: str) -> Variable:
     """Return shape and kind; refuse objects, and more than the file can hold."""
     version = np.lib.format.read_magic(stream)
     read = (
@@ -74,5 +74,5 @@ def _variables(archive: zipfile.ZipFile, name: str) -> dict[str, Variable]:
         key = member.filename.removesuffix(".npy")
         size = min(member.file_size, MOST_EXPANSION * (member.compress_size + 1024))
         with archive.open(member) as stream:
-            found[key] = _checked_header(stream, size, f"{key!r} in {name}")
+            found[key] = checked_header(stream, size, f"{key!r} in {name}")
     return found

@@ -1,16 +1,21 @@
 """A user's file of any known format becomes a table."""
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from ufselect.data.tables.damage import saying_when_damaged
-from ufselect.data.tables.detection import TITLES, detect
+from ufselect.data.tables.apart import EndedError
+from ufselect.data.tables.apart import apart as in_a_child
+from ufselect.data.tables.damage import (
+    damaged,
+    saying_when_damaged,
+    saying_when_too_large,
+)
+from ufselect.data.tables.detection import TITLES, detect, kind_of_hdf5
 from ufselect.data.tables.sources import Source, Spool, compression_of, located, opened
 from ufselect.data.tables.table import (
     File,
@@ -38,6 +43,11 @@ READERS = {
 LABEL_NAMES = {"class", "classes", "label", "labels", "target", "y", "diagnosis"}
 LABEL_NAMES |= {"cluster", "clusters", "ground_truth", "outcome", "species"}
 READ_COMPRESSED = {"text", "mtx"}
+# Some damage to these ends the process of the library that reads them.
+ENDING = {"parquet", "feather", "mat", "mtx", "hdf5", "h5ad"}
+# Of computing, before a process that reads one of them is taken to be in a circle.
+LEAST_SECONDS = 10
+SECONDS_PER_MEGABYTE = 5
 Reader = Callable[[File, Request, list[str]], Parts]
 
 
@@ -53,6 +63,7 @@ def read_table(
     header: bool | None = None,
     dtype: DTypeLike = np.float64,
     name: str | None = None,
+    apart: bool = False,
 ) -> Table:
     r"""Read a table of numbers from a file, whatever its format.
 
@@ -91,6 +102,12 @@ def read_table(
         Type of the numbers read from text and from other types.
     name : str, optional
         What notes and errors call the source, if not by its path.
+    apart : bool
+        Whether Parquet, Feather, MATLAB, Matrix Market and AnnData are read in a
+        process of their own. Then damage that ends the library which reads them is
+        one sentence instead of the end of this process. While the numbers come over,
+        they take twice their memory. It is possible on Linux, and makes no difference
+        elsewhere.
 
     Returns
     -------
@@ -130,7 +147,7 @@ def read_table(
         _floating(dtype),
     )
     path, name, holder = located(source, name)
-    return _read(File(path, compression_of(path), name), request, holder)
+    return _read(File(path, compression_of(path), name), request, holder, apart)
 
 
 def _several(drop: Sequence[str]) -> tuple[str, ...]:
@@ -144,24 +161,24 @@ def _floating(dtype: DTypeLike) -> Any:
     return kind
 
 
-def _read(file: File, request: Request, holder: Spool | None) -> Table:
-    notes: list[str] = []
-    kind = detect(file.path, file.compression, file.name, notes)
+class _Found(NamedTuple):
+    """What a file is, what it holds, and notes on how that was found."""
+
+    kind: str
+    parts: Parts
+    notes: list[str]
+
+
+def _read(file: File, request: Request, holder: Spool | None, apart: bool) -> Table:
+    kind, notes = detect(file)
     inner = file
     if file.compression is not None and kind not in READ_COMPRESSED:
-        with opened(*file) as stream:
+        with saying_when_too_large(file.name), opened(*file) as stream:
             holder = Spool(stream)
         inner = File(holder.path, None, file.name)
-    # No library reads text, so that what fails there is no damage.
-    reading = (
-        nullcontext()
-        if kind == "text"
-        else saying_when_damaged(file.name, TITLES[kind])
-    )
-    module, function = READERS[kind]
-    reader: Reader = getattr(import_module(f"ufselect.data.tables.{module}"), function)
-    with reading:
-        parts = reader(inner, request, notes)
+    alone = apart and kind in ENDING
+    kind, parts, more = (_survived if alone else _found)(kind, inner, request)
+    notes += more
     _check_shape(parts.values, file.name)
     _note_on_labels(parts, notes)
     origin = Origin(
@@ -173,6 +190,32 @@ def _read(file: File, request: Request, holder: Spool | None) -> Table:
         holder,
     )
     return _table(parts, kind, notes, origin)
+
+
+def _survived(kind: str, file: File, request: Request) -> _Found:
+    """Return what a file holds, found by a process that may be lost."""
+    try:
+        most = LEAST_SECONDS + SECONDS_PER_MEGABYTE * file.path.stat().st_size // 10**6
+        found: _Found = in_a_child(_found, kind, file, request, seconds=most)
+    except EndedError as error:
+        raise damaged(file.name, TITLES[kind], error) from None
+    return found
+
+
+def _found(kind: str, file: File, request: Request) -> _Found:
+    if kind == "hdf5":
+        kind = kind_of_hdf5(file)
+    # No library reads text, so that what fails there is no damage.
+    reading = (
+        saying_when_too_large(file.name)
+        if kind == "text"
+        else saying_when_damaged(file.name, TITLES[kind])
+    )
+    notes: list[str] = []
+    module, function = READERS[kind]
+    reader: Reader = getattr(import_module(f"ufselect.data.tables.{module}"), function)
+    with reading:
+        return _Found(kind, reader(file, request, notes), notes)
 
 
 def _table(parts: Parts, kind: str, notes: list[str], origin: Origin) -> Table:

@@ -138,5 +138,9 @@ class Parts:
 
 
 def as_names(names: Any) -> Names:
-    """Return names as an array of str, empty ones included."""
-    return np.array([str(name) for name in names], dtype=np.str_)
+    """Return names as an array of str, empty ones included.
+
+    Halves of characters, which no file of text can hold, become question marks.
+    """
+    texts = (str(name).encode("utf-8", "replace").decode() for name in names)
+    return np.array(list(texts), dtype=np.str_)

@@ -1,7 +1,8 @@
 """Text tables: read in blocks of rows, straight into one array of numbers."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TextIO
 
@@ -12,6 +13,7 @@ from ufselect.data.tables.columns import (
     roles,
     unique_names,
 )
+from ufselect.data.tables.formulas import with_formula
 from ufselect.data.tables.matrices import by_place
 from ufselect.data.tables.orientation import FEATURE_WORDS, features_in_rows
 from ufselect.data.tables.table import File, Parts, Request, TableError
@@ -55,13 +57,15 @@ def _read(
     blocks = blocks_of(text, file.name)
     head = _head(blocks)
     layout = find_layout(head, request, file.name, notes)
+    if layout.names is not None:
+        layout = layout._replace(names=_restored(layout.names))
     columns = columns_of(layout, request, file.name, notes)
     rows = TextRows(layout, columns, file.name, request)
     line = layout.skipped
     for block in chain([head[line:]], blocks):
         rows.add(block, line + 1)
         line += len(block)
-    parts = finished(rows, request, notes)
+    parts = _with_formulas(finished(rows, request, notes))
     parts.details.update(
         delimiter=layout.dialect.delimiter,
         decimal=layout.dialect.decimal,
@@ -69,6 +73,24 @@ def _read(
         encoding="utf-8-sig" if encoding == "utf-8-sig" else "utf-8",
     )
     return parts
+
+
+def _with_formulas(parts: Parts) -> Parts:
+    """Take off the apostrophes that were put before what looks like a formula."""
+    names = parts.feature_names
+    # Names in a header were looked at before anybody asked for one of them.
+    if names is not None and parts.details.get("turned"):
+        names = _restored(names)
+    return replace(
+        parts,
+        feature_names=names,
+        sample_names=parts.sample_names and _restored(parts.sample_names),
+        labels=parts.labels and _restored(parts.labels),
+    )
+
+
+def _restored(texts: Sequence[str]) -> list[str]:
+    return [with_formula(text) for text in texts]
 
 
 def _head(blocks: Iterator[list[str]]) -> list[str]:

@@ -8,26 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ufselect.data.tables.cells import number
 from ufselect.data.tables.choice import Choice, Column, columns_to_write
+from ufselect.data.tables.formulas import without_formula
 from ufselect.data.tables.matrices import number_text
 from ufselect.data.tables.sources import OPENERS
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 TABS = (".tsv", ".tab")
-
-
-def without_formula(text: str) -> str:
-    """Return text that a spreadsheet does not run: with an apostrophe if need be.
-
-    Examples
-    --------
-    >>> without_formula("=cmd()"), without_formula("-1.5"), without_formula("TP53")
-    ("'=cmd()", '-1.5', 'TP53')
-    """
-    if text.startswith(FORMULA_STARTS) and number(text) is None:
-        return f"'{text}"
-    return text
 
 
 def write_text(

@@ -1,0 +1,1 @@
+"""What ufselect withstands: `python -m reliability --list`."""

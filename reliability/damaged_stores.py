@@ -1,0 +1,202 @@
+"""Is a store that is damaged, old or shared ever misread, overwritten or lost?
+
+The store of a small experiment (38 cells) with bytes changed, wiped or cut off at
+random places: reading it, running on it and recovering it must find what was written,
+or say in one sentence that it is damaged, and never change the damaged file. Then
+stores of other versions, and several runs at once on one store.
+
+    python -m reliability damaged_stores
+"""
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from reliability.counting import Count
+from reliability.experiment_runs import Run, content_of, run_whole
+from reliability.faults_from_signals import Bench, undisturbed, unlike
+from reliability.old_stores import make_version_1
+from reliability.outcomes import Outcome
+from reliability.settings import Settings
+from ufselect.experiments.recovery import recover
+from ufselect.experiments.store import Store
+from ufselect.experiments.stored import read_experiment
+
+DURATION = "5 minutes"
+Damage = Callable[[bytearray, np.random.Generator], bytearray]
+
+
+def outcomes(settings: Settings) -> Iterator[Outcome]:
+    """Yield what became of stores."""
+    with tempfile.TemporaryDirectory() as name:
+        bench = undisturbed(Path(name), repetitions=2)
+        for family in (damages, versions, several_runs):
+            yield from family(bench, settings)
+
+
+def flip_one(content: bytearray, random: np.random.Generator) -> bytearray:
+    content[random.integers(len(content))] ^= int(random.integers(1, 256))
+    return content
+
+
+def flip_many(content: bytearray, random: np.random.Generator) -> bytearray:
+    for _ in range(20):
+        flip_one(content, random)
+    return content
+
+
+def wipe_block(content: bytearray, random: np.random.Generator) -> bytearray:
+    at = 512 * int(random.integers(len(content) // 512))
+    content[at : at + 512] = bytes(len(content[at : at + 512]))
+    return content
+
+
+def cut(content: bytearray, random: np.random.Generator) -> bytearray:
+    return content[: random.integers(1, len(content))]
+
+
+DAMAGES: dict[str, Damage] = {
+    "store with one byte changed": flip_one,
+    "store with twenty bytes changed": flip_many,
+    "store with a block of 512 bytes wiped": wipe_block,
+    "store cut off at any length": cut,
+}
+
+
+def damages(bench: Bench, settings: Settings) -> Iterator[Outcome]:
+    """Damage a finished store, and read, recover and complete it."""
+    random = np.random.default_rng(settings.seed)
+    whole = bench.folder / "whole.sqlite"
+    store = bench.folder / "damaged.sqlite"
+    for what, damage in DAMAGES.items():
+        count, shares = Count(what), []
+        for _ in range(settings.count(150, 10)):
+            store.write_bytes(damage(bytearray(whole.read_bytes()), random))
+            shares.append(look_at(count, bench, store))
+        kept = [share for share in shares if share is not None]
+        note = f"median share of cells kept: {np.median(kept):.0%}" if kept else ""
+        yield count.outcome(note)
+        yield completed(f"{what}: run with --recover", bench, damage, settings)
+
+
+def look_at(count: Count, bench: Bench, store: Path) -> float | None:
+    """Read and open a damaged store; return the share of its cells that is kept.
+
+    A read that succeeds must find what was written: then the damage met nothing.
+    """
+    damaged = store.read_bytes()
+    harmless, refusals = True, []
+    for use in (lambda: read_experiment(store), lambda: Store(store, "judge").close()):
+        try:
+            use()
+        except ValueError as error:
+            harmless = False
+            refusals.append(str(error))
+    if harmless:
+        same = content_of(store) == bench.whole
+        count.answer(not same and "a changed value was read without a word")
+        return 1.0
+    problems = [
+        "\n" in "".join(refusals) and "more than a sentence",
+        store.read_bytes() != damaged and "a damaged store was changed",
+    ]
+    try:
+        recovered = recover(store)
+    except ValueError as error:
+        untouched = store.read_bytes() == damaged
+        count.refuse(*problems, "\n" in str(error), not untouched and "it was changed")
+        return 0.0
+    found = content_of(store)
+    kept = recovered is None or recovered.damaged.read_bytes() == damaged
+    count.answer(
+        *problems,
+        not found.within(bench.whole) and "a changed value was recovered",
+        not kept and "the damaged file is gone",
+    )
+    clean(store)
+    return len(found.rankings) / len(bench.whole.rankings)
+
+
+def completed(what: str, bench: Bench, damage: Damage, settings: Settings) -> Outcome:
+    """Let the command itself recover what is intact and compute the rest."""
+    random = np.random.default_rng(settings.seed + 1)
+    count, store = Count(what), bench.folder / "damaged.sqlite"
+    content = (bench.folder / "whole.sqlite").read_bytes()
+    for _ in range(settings.count(2, 1)):
+        store.write_bytes(damage(bytearray(content), random))
+        ended = run_whole(bench.folder, "--recover", store=store)
+        if ended.code == 1:
+            sentence = ended.complaint.count("\n") == 1 and not ended.traceback
+            count.refuse(not sentence and "more than a sentence")
+        else:
+            count.answer(*unlike(ended, store, bench))
+        clean(store)
+    return count.outcome("complete again, the damaged file kept")
+
+
+def clean(store: Path) -> None:
+    """Remove all files of a store."""
+    for path in store.parent.glob(f"{store.name}*"):
+        path.unlink()
+
+
+def versions(bench: Bench, settings: Settings) -> Iterator[Outcome]:
+    """Go on with stores of older and of newer versions."""
+    store = bench.folder / "versions.sqlite"
+    for what, plans in (
+        ("store of the first version of the schema", True),
+        ("store from before plans were kept in it", False),
+    ):
+        count = Count(what)
+        for _ in range(settings.count(2, 1)):
+            shutil.copy(bench.folder / "whole.sqlite", store)
+            make_version_1(store, plans=plans)
+            times = seconds_in(store)
+            ended = run_whole(bench.folder, store=store)
+            again = seconds_in(store) != times and "computed again"
+            count.answer(*unlike(ended, store, bench), again)
+        yield count.outcome("migrated, nothing computed again")
+    yield newer(bench, store, settings)
+    clean(store)
+
+
+def newer(bench: Bench, store: Path, settings: Settings) -> Outcome:
+    """Offer a store of a version that is not known yet."""
+    count = Count("store of a newer version of the schema")
+    for version in range(3, 3 + settings.count(2, 1)):
+        shutil.copy(bench.folder / "whole.sqlite", store)
+        with closing(sqlite3.connect(store)) as connection:
+            connection.execute(f"PRAGMA user_version = {version}")
+        before = store.read_bytes()
+        ended = run_whole(bench.folder, store=store)
+        count.refuse(
+            ended.code != 1 and f"exit code {ended.code}",
+            f"has version {version} of the store" not in ended.complaint
+            and ended.complaint,
+            store.read_bytes() != before and "it was changed",
+        )
+    return count.outcome()
+
+
+def seconds_in(store: Path) -> list[tuple[str, float]]:
+    """Return how long each cell took, which another computation would change."""
+    query = "SELECT key, seconds FROM rankings ORDER BY key"
+    with closing(sqlite3.connect(store)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def several_runs(bench: Bench, settings: Settings) -> Iterator[Outcome]:
+    """Start several runs at once on one store."""
+    store = bench.folder / "shared.sqlite"
+    count = Count("three runs at once on one store")
+    for _ in range(settings.count(3, 1)):
+        runs = [Run(bench.folder, store=store, jobs=1) for _ in range(3)]
+        ends = [run.end() for run in runs]
+        count.answer(*(each for end in ends for each in unlike(end, store, bench)))
+        clean(store)
+    yield count.outcome("all end like an undisturbed run")

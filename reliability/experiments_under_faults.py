@@ -1,0 +1,62 @@
+"""Does an experiment lose anything when it is killed, starved or damaged?
+
+Real runs of ``ufselect run`` on two small sets (38 cells, two processes), disturbed in
+many ways. What was finished before a fault must still be there after it; nothing may
+differ from what an undisturbed run finds; no process may stay behind; and the same
+command, or the one that the message names, must complete the rest.
+
+    python -m reliability experiments_under_faults
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from joblib import Parallel, delayed
+
+from reliability.faults_from_signals import (
+    KINDS,
+    Bench,
+    helpers,
+    signals,
+    undisturbed,
+)
+from reliability.faults_of_machines import full_disks, jumping_clocks
+from reliability.faults_of_methods import methods
+from reliability.outcomes import Outcome
+from reliability.settings import Settings
+
+Family = Callable[[Bench, Settings], Iterator[Outcome]]
+
+DURATION = "10 minutes"
+FAMILIES: list[Family] = [
+    *(partial(signals, what) for what in KINDS),
+    *(helpers, methods, full_disks, jumping_clocks),
+]
+# Most of the time is spent waiting, for the right moment or for a limit.
+AT_ONCE = 4
+
+
+def outcomes(settings: Settings) -> Iterator[Outcome]:
+    """Yield what became of an experiment under every kind of fault."""
+    with tempfile.TemporaryDirectory() as name:
+        bench = undisturbed(Path(name))
+        parallel = Parallel(AT_ONCE, prefer="threads", return_as="generator")
+        for found in parallel(
+            delayed(tried_apart)(family, place, bench, settings)
+            for place, family in enumerate(FAMILIES)
+        ):
+            yield from found
+
+
+def tried_apart(
+    family: Family, place: int, bench: Bench, settings: Settings
+) -> list[Outcome]:
+    """Return the outcomes of a family that has the same files in its own folder."""
+    folder = bench.folder / f"family{place}"
+    folder.mkdir()
+    for path in (bench.folder / "plan.toml", *bench.folder.glob("*.mat")):
+        shutil.copy2(path, folder)
+    return list(family(bench._replace(folder=folder), settings))

@@ -1,0 +1,112 @@
+"""Files with which nothing is wrong, one of each kind that is read."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import openpyxl
+import pyarrow as arrow
+import scipy.io
+import scipy.sparse as sp
+from pyarrow import feather, parquet
+
+VALUES = np.random.default_rng(0).normal(size=(12, 5)).round(3)
+SPARSE = sp.csr_array(np.where(np.abs(VALUES) > 0.8, VALUES, 0.0))
+NAMES = [f"gene {place}" for place in range(5)]
+SAMPLES = [f"s{place}" for place in range(12)]
+PLAN = """
+methods = ["SCFS", "LaplacianScore"]
+"""
+HEADER_73 = b"MATLAB 7.3 MAT-file, Platform: GLNXA64, Created on: Mon".ljust(124)
+
+
+def csv_text() -> str:
+    """Return the table as text."""
+    rows = zip(SAMPLES, VALUES.tolist(), strict=True)
+    lines = [",".join([name, *map(str, row), "kind"]) for name, row in rows]
+    return "\n".join([",".join(["id", *NAMES, "label"]), *lines]) + "\n"
+
+
+def arrow_table() -> arrow.Table:
+    """Return the table with its names."""
+    columns = dict(zip(NAMES, VALUES.T, strict=True))
+    return arrow.table({"id": SAMPLES, **columns})
+
+
+def write_anndata(path: Path, values: object = VALUES) -> None:
+    """Write what AnnData's specification asks for."""
+    with h5py.File(path, "w") as file:
+        file["X"] = values
+        for part, names in (("obs", SAMPLES), ("var", NAMES)):
+            group = file.create_group(part)
+            group.attrs["_index"] = "_index"
+            group["_index"] = np.array(names, h5py.string_dtype())
+            group["kind/codes"] = np.zeros(len(names), dtype=np.int8)
+            group["kind/categories"] = np.array(["a", "b"], h5py.string_dtype())
+
+
+def write_sparse_anndata(path: Path) -> None:
+    """Write AnnData whose matrix is sparse."""
+    write_anndata(path)
+    with h5py.File(path, "r+") as file:
+        del file["X"]
+        for part in ("data", "indices", "indptr"):
+            file[f"X/{part}"] = getattr(SPARSE, part)
+        file["X"].attrs["encoding-type"] = "csr_matrix"
+        file["X"].attrs["shape"] = SPARSE.shape
+
+
+def write_matlab_73(path: Path) -> None:
+    """Write a matrix as MATLAB does from version 7.3 on."""
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file["X"] = VALUES.T
+        file["X"].attrs["MATLAB_class"] = np.bytes_("double")
+    with path.open("r+b") as stream:
+        stream.write(HEADER_73 + b"\0\x02IM")
+
+
+def write_workbook(path: Path) -> None:
+    """Write a workbook of one sheet."""
+    book = openpyxl.Workbook()
+    for row in ([["id", *NAMES]], zip(SAMPLES, VALUES.tolist(), strict=True)):
+        for cells in row:
+            flat = cells if isinstance(cells, list) else [cells[0], *cells[1]]
+            book.active.append(flat)
+    book.save(path)
+
+
+def _matlab(**options: object) -> Callable[[Path], None]:
+    cells = np.array(NAMES, dtype=object)
+
+    def write(path: Path) -> None:
+        scipy.io.savemat(path, {"X": VALUES, "S": SPARSE, "names": cells}, **options)
+
+    return write
+
+
+def _old_matlab(path: Path) -> None:
+    scipy.io.savemat(path, {"X": VALUES}, format="4")
+
+
+SEEDS: dict[str, Callable[[Path], object]] = {
+    "text.csv": lambda path: path.write_text(csv_text()),
+    "text.tsv": lambda path: path.write_text(csv_text().replace(",", "\t")),
+    "utf16.csv": lambda path: path.write_text(csv_text(), encoding="utf-16"),
+    "text.csv.gz": lambda path: path.write_bytes(gzip.compress(csv_text().encode())),
+    "array.npy": lambda path: np.save(path, VALUES),
+    "arrays.npz": lambda path: np.savez_compressed(path, X=VALUES, names=NAMES),
+    "sparse.npz": lambda path: sp.save_npz(path, SPARSE),
+    "version-4.mat": _old_matlab,
+    "version-5.mat": _matlab(),
+    "version-7.mat": _matlab(do_compression=True),
+    "version-7.3.mat": write_matlab_73,
+    "table.parquet": lambda path: parquet.write_table(arrow_table(), path),
+    "table.feather": lambda path: feather.write_feather(arrow_table(), path),
+    "workbook.xlsx": write_workbook,
+    "dense.h5ad": write_anndata,
+    "sparse.h5ad": write_sparse_anndata,
+    "dense.mtx": lambda path: scipy.io.mmwrite(path, VALUES),
+    "sparse.mtx": lambda path: scipy.io.mmwrite(path, sp.coo_array(SPARSE)),
+}

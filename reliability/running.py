@@ -1,0 +1,139 @@
+"""One way to try everything: find the files, run them, print, write.
+
+    python -m reliability [NAME ...] [--list] [--quick] [--seed N] [--check]
+        [--json FILE] [--markdown FILE]
+    python -m reliability --read FILE ... --markdown FILE [--check]
+
+A family of abuse is a file that begins with its question and has a function
+``outcomes(settings)`` that yields what became of each kind of input or fault.
+"""
+
+import argparse
+import importlib
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.finding import Benchmark, chosen, find_benchmarks, listing
+from reliability.outcomes import Outcome
+from reliability.results import Result, losses, page, read_results, write_results
+from reliability.settings import Settings
+from ufselect.experiments.records import versions_here
+
+FOLDER = Path(__file__).parent
+
+
+def find_families() -> dict[str, Benchmark]:
+    """Return the files of this folder that ask a question."""
+    return find_benchmarks(FOLDER, "outcomes")
+
+
+def tried(family: Benchmark, settings: Settings) -> Result:
+    """Try everything of a family, and print outcomes as they come."""
+    print(f"\n{family.question}\n", flush=True)
+    start = time.monotonic()
+    outcomes = []
+    for outcome in outcomes_of(family, settings):
+        print(line(outcome), flush=True)
+        outcomes.append(outcome)
+    return Result(
+        family.name,
+        family.question,
+        options_of(settings),
+        round(time.monotonic() - start, 1),
+        versions_here(),
+        tuple(outcomes),
+    )
+
+
+def outcomes_of(family: Benchmark, settings: Settings) -> Iterator[Outcome]:
+    """Yield the outcomes; an exception that gets here is a loss and ends the family.
+
+    Ctrl-C ends the family too; what was found so far is kept.
+    """
+    try:
+        module = importlib.import_module(f"reliability.{family.name}")
+        yield from module.outcomes(settings)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is a loss
+        traceback.print_exc()
+        said = f"{type(error).__name__}: {error}"
+        yield Outcome("the trial itself", 1, 0, 0, 1, said)
+
+
+def line(outcome: Outcome) -> str:
+    """Return an outcome for the terminal."""
+    numbers = (
+        f"{outcome.tried:,} tried, {outcome.answered:,} answered, "
+        f"{outcome.refused:,} refused, {outcome.lost:,} lost"
+    )
+    return f"  {outcome.what}: {numbers}{f'; {outcome.note}' if outcome.note else ''}"
+
+
+def options_of(settings: Settings) -> str:
+    """Return what else was said on the command line."""
+    parts = ["--quick"] if settings.quick else []
+    parts += [f"--seed {settings.seed}"] if settings.seed else []
+    return " ".join(parts)
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return the options of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m reliability", description="Try to break ufselect."
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--list", action="store_true", help="names and questions")
+    parser.add_argument("--quick", action="store_true", help="less of everything")
+    parser.add_argument("--seed", type=int, default=0, metavar="N")
+    parser.add_argument(
+        "--check", action="store_true", help="fail if anything was lost"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--markdown", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--read", type=Path, nargs="+", metavar="FILE", help="try nothing"
+    )
+    return parser.parse_args(arguments)
+
+
+def perform(options: argparse.Namespace) -> int:
+    """Do what the options say, and return the exit code."""
+    known = find_families()
+    if options.list:
+        print(listing(list(known.values())))
+        return 0
+    if options.read:
+        results = read_results(options.read)
+    else:
+        settings = Settings(options.quick, options.seed)
+        results = [tried(each, settings) for each in chosen(options.names, known)]
+    if options.json is not None:
+        write_results(options.json, results)
+    if options.markdown is not None:
+        options.markdown.write_text(page(results), "utf-8")
+    lost = losses(results) if options.check else []
+    for sentence in lost:
+        print(sentence, file=sys.stderr)
+    return 1 if lost else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; what is wrong is said in one sentence."""
+    _listen_to_ctrl_c()
+    try:
+        return perform(parse(arguments))
+    except (ValueError, OSError) as error:
+        print(f"reliability: {error}", file=sys.stderr)
+        return 2
+
+
+def _listen_to_ctrl_c() -> None:
+    # What a shell starts in the background ignores it, and so would all runs started
+    # from here, however often they are sent the signal.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,165 @@
+"""Paths of the elastic net among many columns, most of which never come near them.
+
+For some events a path looks only at the columns with the largest correlations. Then one
+product with all columns tells whether another one would have entered meanwhile: between
+events correlations and the penalty are straight lines, so that they need be compared at
+events only. If so, the path goes back and looks at that column too. The result is that
+of looking at all columns all the time.
+"""
+
+import numpy as np
+
+from ufselect.matrix import DenseMatrix
+from ufselect.matrix.base import DataMatrix, Float, Index
+from ufselect.numerics.lars import (
+    LARGEST_DETOUR,
+    ElasticNetPath,
+    PathPoint,
+    directions,
+    elastic_net_paths,
+    elastic_net_points,
+)
+
+# Columns looked at, for each that is wanted; and at least so many.
+LOOKED_AT, FEWEST = 6, 250
+
+# Events between two looks at all columns: at first, and at most.
+FIRST, MOST = 8, 32
+
+# Difference of correlations, as a share of the first penalty, that is a rounding error.
+ROUNDING = 1e-12
+
+
+def screened_points(
+    matrix: DataMatrix, targets: Float, n_nonzero: int, ridge: float
+) -> list[PathPoint]:
+    """Return what ``elastic_net_points`` does, in less time where columns are many."""
+    n_looked_at = number_looked_at(matrix, n_nonzero)
+    if not isinstance(matrix, DenseMatrix) or n_looked_at == matrix.shape[1]:
+        return elastic_net_points(matrix, targets, n_nonzero, ridge)
+    paths = elastic_net_paths(matrix, targets, ridge)
+    glance = Glance(matrix)
+    return [
+        ScreenedPath(matrix, target, path, n_looked_at).point(glance, n_nonzero)
+        for target, path in zip(targets.T, paths, strict=True)
+    ]
+
+
+def number_looked_at(matrix: DataMatrix, n_nonzero: int) -> int:
+    """Return how many columns a path looks at; all, unless that is worth while."""
+    few = max(LOOKED_AT * n_nonzero, FEWEST)
+    # Columns cut out of a sparse matrix would be dense.
+    dense = isinstance(matrix, DenseMatrix)
+    return few if dense and 2 * few <= matrix.shape[1] else matrix.shape[1]
+
+
+def screened_bytes(matrix: DataMatrix, n_nonzero: int) -> int:
+    """Return the memory for columns looked at, and all in single precision."""
+    n_samples, n_features = matrix.shape
+    few = number_looked_at(matrix, n_nonzero)
+    return 0 if few == n_features else n_samples * (4 * n_features + 16 * few)
+
+
+class ScreenedPath:
+    """A path that looks at few columns at a time."""
+
+    def __init__(
+        self, matrix: DenseMatrix, target: Float, path: ElasticNetPath, n_looked_at: int
+    ) -> None:
+        self._matrix, self._target, self._path = matrix, target, path
+        self._n_looked_at = n_looked_at
+        self._rounding = ROUNDING * path.penalty
+
+    def point(self, glance: "Glance", n_nonzero: int) -> PathPoint:
+        """Follow the path to the end of its first line with n_nonzero."""
+        n_left, n_events = LARGEST_DETOUR * n_nonzero + 10, FIRST
+        self._look_at(self._nearest(glance.of(self._target[:, np.newaxis]).ravel()))
+        while self._path.continues(n_nonzero) and n_left > 0:
+            known = self._path.copy()
+            residuals, bounds = self._advance(n_nonzero, min(n_events, n_left))
+            # As shares of the most that they may be.
+            shares = glance.of(residuals / bounds)
+            last = shares[:, -1].copy()
+            missed = glance.above_one(shares, residuals / bounds, self._path.features)
+            if len(missed):
+                features = np.union1d(self._path.features, missed)
+                self._path, n_events = known, max(n_events // 2, 1)
+                self._look_at(features)
+                continue
+            n_left -= len(bounds)
+            n_events = min(2 * n_events, MOST)
+            self._look_at(self._nearest(last))
+        return self._seen_by_all()
+
+    def _advance(self, n_nonzero: int, most: int) -> tuple[Float, Float]:
+        """Go past some events; return what is left of the target, and penalties.
+
+        The penalties are those beyond which correlations are no rounding errors.
+        """
+        path = self._path
+        residuals: list[Float] = []
+        bounds: list[float] = []
+        while path.continues(n_nonzero) and len(bounds) < most:
+            change = path.active_change()
+            products = self._looked_at.T @ path.move_of(change)
+            path.follow(path.direction(change, products))
+            residuals.append(self._target - path.predicted())
+            bounds.append(path.penalty + self._rounding)
+        return np.column_stack(residuals), np.array(bounds)
+
+    def _nearest(self, correlation: Float) -> Index:
+        """Return the columns that are held, and those nearest to entering."""
+        farness = -np.abs(correlation)
+        farness[self._path.held] = -np.inf
+        return np.argpartition(farness, self._n_looked_at)[: self._n_looked_at]
+
+    def _look_at(self, features: Index) -> None:
+        self._looked_at = self._matrix.columns(features)
+        correlation = self._looked_at.T @ (self._target - self._path.predicted())
+        self._path.look_at(DenseMatrix(self._looked_at), features, correlation)
+
+    def _seen_by_all(self) -> PathPoint:
+        """Return the point, with the entries of all columns."""
+        path = self._path
+        residual = self._target - path.predicted()
+        correlation = self._matrix.transpose_dot(residual[:, np.newaxis]).ravel()
+        path.look_at(self._matrix, np.arange(self._matrix.shape[1]), correlation)
+        (line,) = directions(self._matrix, [path])
+        return PathPoint(path.coef, path.entries(line), path.penalty)
+
+
+class Glance:
+    """Products with all columns in single precision, and what they may be wrong by.
+
+    That is enough for columns that are far from entering; the few others are
+    looked at again.
+    """
+
+    def __init__(self, matrix: DenseMatrix) -> None:
+        self._matrix = matrix
+        self._rows = np.empty(matrix.shape[::-1], np.float32)
+        largest = 0.0
+        for block in matrix.column_blocks():
+            columns = matrix.columns(block)
+            self._rows[block] = columns.T
+            largest = max(largest, float(np.sum(columns**2, axis=0).max()))
+        self._norm = np.sqrt(largest)
+
+    def of(self, left: Float) -> Float:
+        """Return ``X.T @ left``, about."""
+        return np.asarray(self._rows @ left.astype(np.float32))
+
+    def above_one(self, products: Float, left: Float, known: Index) -> Index:
+        """Return the columns with a product above one, but for those that are known.
+
+        ``products`` are those of ``left``, and are used up.
+        """
+        products[known] = 0.0
+        # Rounding of both factors, of products and of sums.
+        length = float(np.sqrt(np.einsum("ij,ij->j", left, left).max()))
+        error = (len(left) + 2) * np.finfo(np.float32).eps * self._norm * length
+        if max(products.max(), -products.min()) <= 1.0 - error:
+            return np.empty(0, dtype=np.intp)
+        near = np.flatnonzero((np.abs(products) > 1.0 - error).any(axis=1))
+        exact = np.abs(self._matrix.columns(near).T @ left)
+        return np.asarray(near[(exact > 1.0).any(axis=1)])

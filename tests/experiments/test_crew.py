@@ -1,0 +1,167 @@
+"""Processes that hang, die or grow harm no other cell, and none is left behind."""
+
+import multiprocessing
+import os
+import signal
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import misbehaving
+import pytest
+from misbehaving import DIES, DIES_ONCE, EATS, HANGS, IS_KILLED, WELL
+
+import ufselect
+from ufselect.experiments import worker_process
+from ufselect.experiments.cells import Cell
+from ufselect.experiments.crew import Crew
+from ufselect.experiments.limits import Limits
+from ufselect.experiments.store import DONE, STOPPED
+from ufselect.experiments.work import Job
+from ufselect.experiments.worker_process import WorkerProcess
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs the files of Linux")
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+
+
+@pytest.fixture
+def outcomes(tmp_path):
+    """Return what becomes of parcels of cells that behave so, in the order they end."""
+
+    def outcomes_of(*parcels, n_workers=1, **limits):
+        jobs = [
+            [Job(Cell("set", "", "", "", "", seed), None, tmp_path / "sign", None)]
+            if isinstance(seed, int)
+            else [Job(Cell("set", "", "", "", "", one), None, "", None) for one in seed]
+            for seed in parcels
+        ]
+        with closing(Crew(misbehaving.work, n_workers, Limits(**limits))) as crew:
+            return [(job.cell.seed, result) for job, result in crew.results(jobs)]
+
+    return outcomes_of
+
+
+def processes(ended):
+    return [int(outcome.order[0]) for _, outcome in ended if outcome.order is not None]
+
+
+def test_cells_are_computed_by_other_processes(outcomes):
+    ended = outcomes(WELL, WELL, WELL)
+
+    assert [outcome.status for _, outcome in ended] == [DONE] * 3
+    assert len(set(processes(ended))) == 1
+    assert os.getpid() not in processes(ended)
+
+
+@POSIX
+def test_the_processes_are_gone_afterwards(outcomes):
+    ended = outcomes(WELL, WELL, n_workers=2)
+
+    for process in processes(ended):
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
+
+
+def test_a_cell_that_hangs_is_given_up_and_the_others_are_not(outcomes):
+    ended = outcomes(HANGS, WELL, WELL, n_workers=2, seconds=0.5)
+    hanging = dict(ended)[HANGS]
+
+    assert sorted(seed for seed, _ in ended) == [WELL, WELL, HANGS]
+    assert len(processes(ended)) == 2
+    assert hanging.status == STOPPED
+    assert "longer than the 0.5 s" in hanging.reason
+
+
+def test_a_parcel_goes_on_after_the_cell_that_was_given_up(outcomes):
+    ended = outcomes([WELL, HANGS, WELL], seconds=0.5)
+
+    assert [seed for seed, _ in ended] == [WELL, HANGS, WELL]
+    assert len(set(processes(ended))) == 2
+
+
+@LINUX
+def test_a_cell_that_eats_memory_is_given_up(outcomes):
+    ((_, eater), (_, other)) = outcomes(EATS, WELL, memory=400_000_000)
+
+    assert eater.status == STOPPED
+    assert "more than the 400 MB" in eater.reason
+    assert other.status == DONE
+
+
+def test_a_process_that_dies_twice_is_reported_with_how_it_died(outcomes):
+    ((_, dead), (_, other)) = outcomes(DIES, WELL)
+
+    assert dead.status == STOPPED
+    assert dead.reason.startswith("its process died 2 times (exit code 7)")
+    assert other.status == DONE
+
+
+@POSIX
+def test_a_process_that_is_killed_may_have_wanted_memory(outcomes):
+    ((_, dead),) = outcomes(IS_KILLED)
+
+    assert "(signal SIGKILL, perhaps for want of memory)" in dead.reason
+
+
+def test_a_process_that_dies_once_is_replaced(outcomes):
+    ((_, outcome),) = outcomes(DIES_ONCE)
+
+    assert outcome.status == DONE
+
+
+def test_deaths_of_one_cell_are_not_counted_against_the_next(outcomes):
+    ended = outcomes([DIES, DIES, WELL])
+
+    assert [outcome.status for _, outcome in ended] == [STOPPED, STOPPED, DONE]
+
+
+@POSIX
+def test_the_death_of_the_server_that_starts_processes_is_survived(outcomes):
+    outcomes(WELL)
+    server = multiprocessing.forkserver._forkserver
+    os.kill(server._forkserver_pid, signal.SIGKILL)
+
+    ended = outcomes(WELL, DIES_ONCE, n_workers=2)
+
+    assert [outcome.status for _, outcome in ended] == [DONE] * 2
+
+
+@LINUX
+def test_no_file_stays_open_and_no_process_alive(outcomes):
+    outcomes(WELL)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(3):
+        outcomes(WELL, DIES, WELL, n_workers=2)
+
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert multiprocessing.active_children() == []
+
+
+def test_a_process_ends_in_silence_when_nobody_listens_any_more():
+    worker = WorkerProcess(misbehaving.work)
+    worker.hear()
+    worker.send(Job(Cell("set", "", "", "", "", WELL), None, "", None))
+    worker.connection.close()
+
+    # With a traceback the exit code would be 1.
+    assert worker.manner_of_death() == "exit code 0"
+
+
+def test_processes_load_from_where_this_one_does(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "somewhere")
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    with worker_process._starting():
+        paths = os.environ["PYTHONPATH"].split(os.pathsep)
+        safe = os.environ["PYTHONSAFEPATH"]
+
+    assert str(Path(ufselect.__file__).parents[1]) in paths
+    assert safe == "1"
+    assert os.environ["PYTHONPATH"] == "somewhere"
+    assert "PYTHONSAFEPATH" not in os.environ
+
+
+def test_memory_cannot_be_limited_where_it_cannot_be_seen(outcomes, monkeypatch):
+    monkeypatch.setattr("ufselect.experiments.crew.watches_others", lambda: False)
+
+    with pytest.raises(ValueError, match="on Linux only"):
+        outcomes(WELL, memory=10**9)

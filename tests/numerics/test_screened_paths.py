@@ -1,0 +1,78 @@
+"""Paths that look at few columns at a time, against those that look at all."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ufselect.matrix import as_matrix
+from ufselect.numerics import screened_paths
+from ufselect.numerics.lars import elastic_net_points
+from ufselect.numerics.screened_paths import screened_points
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Let paths look at so few columns that they miss some."""
+    monkeypatch.setattr(screened_paths, "LOOKED_AT", 2)
+    monkeypatch.setattr(screened_paths, "FEWEST", 12)
+
+
+def problem(n_samples, n_features=120, seed=0):
+    """Return columns that resemble each other, and targets made of some of them."""
+    random = np.random.RandomState(seed)
+    shared = random.standard_normal((n_samples, 6)) @ random.random((6, n_features))
+    X = shared + random.standard_normal((n_samples, n_features))
+    X -= X.mean(axis=0)
+    X /= np.linalg.norm(X, axis=0)
+    chosen = random.standard_normal((n_features, 3))
+    return X, X @ chosen + 0.1 * random.standard_normal((n_samples, 3))
+
+
+@pytest.mark.parametrize("n_samples", [15, 60])
+@pytest.mark.parametrize("n_nonzero", [1, 10, 25])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_not_looked_at_changes_nothing(few, n_samples, n_nonzero, seed):
+    X, targets = problem(n_samples, seed=seed)
+    matrix = as_matrix(X)
+
+    found = screened_points(matrix, targets, n_nonzero, 1e-3)
+
+    expected = elastic_net_points(matrix, targets, n_nonzero, 1e-3)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.coef, other.coef, atol=1e-8)
+        np.testing.assert_allclose(one.entry, other.entry, atol=1e-6)
+        assert one.penalty == pytest.approx(other.penalty, abs=1e-9)
+
+
+def test_a_path_that_missed_a_column_goes_back(few, monkeypatch):
+    X, targets = problem(60)
+    missed = []
+
+    def counted(glance, *arguments):
+        missed.append(original(glance, *arguments))
+        return missed[-1]
+
+    original = screened_paths.Glance.above_one
+    monkeypatch.setattr(screened_paths.Glance, "above_one", counted)
+
+    screened_points(as_matrix(X), targets, 25, 1e-3)
+
+    assert sum(map(len, missed)) > 0
+
+
+def test_a_target_related_to_nothing_gives_zeros(few):
+    X, _ = problem(15)
+
+    (point,) = screened_points(as_matrix(X), np.zeros((15, 1)), 5, 1e-3)
+
+    assert not point.coef.any()
+
+
+def test_few_columns_and_sparse_ones_are_all_looked_at():
+    X, targets = problem(15)
+    expected = elastic_net_points(as_matrix(X), targets, 5, 1e-3)
+
+    for matrix in (as_matrix(X), as_matrix(sp.csr_array(X))):
+        found = screened_points(matrix, targets, 5, 1e-3)
+
+        np.testing.assert_allclose(found[2].coef, expected[2].coef, atol=1e-10)

@@ -1,0 +1,189 @@
+"""SCFS over a grid of weights: the fits of a path, and what they share."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_info
+
+from ufselect import SCFS
+from ufselect._sklearn_compat import listening
+from ufselect.matrix import DenseMatrix
+
+ALPHAS, BETAS = [50.0, 200.0], [2.0, 20.0]
+
+
+@pytest.fixture(params=[(40, 60), (90, 20)], ids=["wide", "tall"])
+def X(request, planted):
+    return planted(*request.param, n_informative=8).X
+
+
+@pytest.fixture
+def selector():
+    return SCFS(5, n_clusters=3, random_state=0)
+
+
+def blas_threads():
+    return {
+        each["filepath"]: each["num_threads"]
+        for each in threadpool_info()
+        if each["user_api"] == "blas"
+    }
+
+
+def test_all_pairs_are_fitted_neighbours_after_one_another(X, selector):
+    fitted = list(selector.path(X, alphas=ALPHAS, betas=BETAS))
+
+    pairs = [(each.alpha, each.beta) for each in fitted]
+
+    assert pairs == [(200.0, 20.0), (200.0, 2.0), (50.0, 2.0), (50.0, 20.0)]
+
+
+@pytest.mark.parametrize("init", ["k-means", "random"])
+def test_no_objective_is_a_thousandth_above_that_of_a_fit_of_its_own(X, init):
+    selector = SCFS(n_clusters=3, init=init, random_state=0)
+
+    for fitted in selector.path(X, alphas=ALPHAS, betas=BETAS):
+        alone = SCFS(**fitted.get_params()).fit(X)
+
+        reached, expected = (each.objective_history_[-1] for each in (fitted, alone))
+        assert reached <= 1.001 * expected
+
+
+def test_the_first_of_a_path_is_a_fit_of_its_own(X, selector):
+    first = next(selector.path(X, alphas=ALPHAS, betas=BETAS))
+    alone = SCFS(**first.get_params()).fit(X)
+
+    np.testing.assert_array_equal(first.scores_, alone.scores_)
+    np.testing.assert_array_equal(first.coef_, alone.coef_)
+    np.testing.assert_array_equal(first.labels_, alone.labels_)
+    assert first.standardize_ == alone.standardize_
+    assert (first.alpha_, first.beta_) == (alone.alpha_, alone.beta_)
+
+
+def test_what_was_yielded_stays_as_it_was(X, selector):
+    way = selector.path(X, alphas=ALPHAS, betas=BETAS)
+    first = next(way)
+    before = first.memberships_.copy(), first.coef_.copy()
+    list(way)
+
+    np.testing.assert_array_equal(first.memberships_, before[0])
+    np.testing.assert_array_equal(first.coef_, before[1])
+
+
+def test_a_point_transforms_a_table_with_names(selector, planted):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(planted(40, 12).X).add_prefix("gene ")
+    fitted = next(selector.set_output(transform="pandas").path(table))
+
+    chosen = [f"gene {index}" for index in sorted(fitted.order_[:5])]
+
+    assert list(fitted.transform(table).columns) == chosen
+
+
+def test_without_weights_they_lie_around_those_of_auto(X, selector):
+    usual = SCFS(**selector.get_params()).fit(X)
+    fitted = list(selector.path(X))
+
+    pairs = {(round(one.alpha_, 6), round(one.beta_, 6)) for one in fitted}
+
+    assert (round(usual.alpha_, 6), round(usual.beta_, 6)) in pairs
+    assert len(pairs) == 25
+
+
+def test_the_data_are_looked_at_and_multiplied_once(planted, selector, monkeypatch):
+    seen = []
+    for name in ("_sample_gram", "repetition", "summary"):
+        method = getattr(DenseMatrix, name)
+
+        def counted(self, *weights, name=name, method=method):
+            # With weights, it is another matrix every time.
+            seen.extend([] if weights else [name])
+            return method(self, *weights)
+
+        monkeypatch.setattr(DenseMatrix, name, counted)
+    list(selector.path(planted(20, 60).X, alphas=ALPHAS, betas=BETAS))
+
+    assert seen == ["summary", "repetition", "_sample_gram"]
+
+
+def test_a_pair_without_features_is_left_out_and_said(X, selector):
+    with pytest.warns(UserWarning, match=r"1 of 2 pairs .*\(100, 1e\+06\); lower beta"):
+        (fitted,) = selector.path(X, alphas=[100.0], betas=[1e6, 10.0])
+
+    assert fitted.beta == 10.0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "complaint"),
+    [
+        ({"solver": "paper"}, "solver='paper'"),
+        ({"n_init": 3}, "n_init=3"),
+        ({"checkpoint": "a.npz"}, "checkpoint='a.npz'"),
+    ],
+)
+def test_what_a_path_is_not_for_is_refused_at_once(X, selector, parameters, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        selector.set_params(**parameters).path(X)
+
+
+@pytest.mark.parametrize("weights", [[0.0, 1.0], [], [np.nan]])
+def test_bad_weights_are_refused_at_once(X, selector, weights):
+    with pytest.raises(ValueError, match="betas"):
+        selector.path(X, betas=weights)
+
+
+def test_more_clusters_than_samples_are_refused(X):
+    with pytest.raises(ValueError, match="n_clusters=500"):
+        next(SCFS(n_clusters=500).path(X))
+
+
+def test_an_interrupted_path_keeps_what_it_has_and_gives_threads_back(X, selector):
+    before, fitted, iterations = blas_threads(), [], []
+
+    def interrupt(name, iteration):
+        iterations.append(iteration)
+        if fitted and iteration == 2:
+            raise KeyboardInterrupt
+
+    way = selector.path(X, alphas=ALPHAS, betas=BETAS)
+    with pytest.raises(KeyboardInterrupt), listening(interrupt):
+        fitted.extend(next(way) for _ in range(4))
+
+    assert fitted[0].transform(X).shape == (len(X), 5)
+    assert len(iterations) == fitted[0].n_iter_ + 2
+    assert blas_threads() == before
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("sklearn.callback") is None,
+    reason="this scikit-learn has no callbacks",
+)
+def test_a_callback_hears_of_every_fit_of_a_path(X, selector):
+    heard = []
+
+    class Recorder:
+        def setup(self, estimator, context):
+            heard.append("setup")
+
+        def on_fit_task_begin(self, estimator, context, **more):
+            pass
+
+        def on_fit_task_end(self, estimator, context, **more):
+            pass
+
+        def teardown(self, estimator, context):
+            heard.append("teardown")
+
+    selector.set_callbacks(Recorder())
+    n_fits = sum(1 for _ in selector.path(X, alphas=ALPHAS, betas=[2.0]))
+
+    assert heard == ["setup", "teardown"] * n_fits
+
+
+def test_an_end_without_convergence_is_said_at_the_line_that_asks(X, selector):
+    with pytest.warns(ConvergenceWarning, match="max_iter=1") as caught:
+        list(selector.set_params(max_iter=1).path(X, alphas=[200.0], betas=[2.0]))
+
+    assert caught[0].filename == __file__
