@@ -1,5 +1,6 @@
 """The code in the README and in the documents runs, and commands are as they say."""
 
+import json
 import re
 import shlex
 import tomllib
@@ -25,7 +26,7 @@ FENCE = re.compile(r"^```([\w{}]*)[^\n]*\n(.*?)^```", re.S | re.M)
 
 def commands(page):
     """Return the commands in the indented blocks of a page, in words."""
-    prose = FENCE.sub("", page.read_text("utf-8"))
+    prose = FENCE.sub("", page.read_text("utf-8")).replace("\\\n", " ")
     lines = re.findall(r"^ {4}((?:ufselect|[\w./]*python|\./scripts/).*)$", prose, re.M)
     return [shlex.split(line, comments=True) for line in lines]
 
@@ -97,10 +98,23 @@ def test_the_first_command_of_a_newcomer_works(users_folder, capsys):
     assert Path("genes.report.html").exists()
 
 
-def test_plans_in_documents_are_plans():
-    blocks = dict(FENCE.findall((ROOT / "docs" / "experiments.md").read_text("utf-8")))
+def blocks(page, wanted):
+    """Return the blocks of one kind on a page."""
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    return [block for kind, block in FENCE.findall(text) if kind == wanted]
 
-    assert parse_plan(tomllib.loads(blocks["toml"])).methods
+
+def test_the_plan_in_the_documents_is_one_with_what_is_added_to_it_later():
+    # Keys that are added belong before the tables.
+    plan = tomllib.loads("\n".join(reversed(blocks("experiments.md", "toml"))))
+
+    assert parse_plan(plan).methods
+
+
+def test_the_file_in_the_documents_is_json():
+    (file,) = blocks("models.md", "json")
+
+    assert json.loads(file)["format"] == "ufselect selector"
 
 
 def test_there_is_code_to_run():
@@ -121,5 +135,6 @@ def test_every_block_of_code_is_of_a_kind_that_is_tested():
     assert kinds <= {
         ("command-line.md", "sh"),
         ("experiments.md", "toml"),
+        ("models.md", "json"),
         ("add-a-method.md", "toml"),
     }
