@@ -17,8 +17,9 @@ LONGEST_SENTENCE = 2000
 ENDED = "ended"
 # What nothing that a file holds may bring about.
 FORBIDDEN = ("os.system", "os.exec", "os.posix_spawn", "subprocess.", "socket.connect")
-# What our own processes send to each other; of a file nothing is unpickled.
-OURS = {"numpy", "pathlib", "pyarrow", "scipy", "ufselect"}
+# What our own processes send to each other; of a file nothing is unpickled. Errors go
+# through tblib where Dask has loaded it.
+OURS = {"numpy", "pathlib", "pyarrow", "scipy", "tblib", "ufselect"}
 
 
 class Trial(NamedTuple):
