@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ufselect._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from ufselect import tl as tl
     from ufselect.selectors import *  # noqa: F403 - every method is public
     from ufselect.selectors import UnsupervisedSelector as UnsupervisedSelector
     from ufselect.selectors import all_selectors as all_selectors
@@ -35,6 +36,7 @@ def __getattr__(name: str) -> Any:
             each: getattr(tuning, each)
             for each in ("AutoSelect", "Consensus", "StabilitySelection")
         }
+        public["tl"] = import_module("ufselect.tl")
         public["__all__"] = ["__version__", *sorted(public)]
     globals().update(public)
     try:
