@@ -1,6 +1,7 @@
 """scikit-learn's own checks, over every selector of the package."""
 
 import pytest
+from documented_method import documented_method
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ufselect import (
@@ -20,6 +21,7 @@ from ufselect import (
 
 INSTANCES: list[UnsupervisedSelector] = [
     *(selector() for selector in all_selectors().values()),
+    documented_method()(),
     SCFS(solver="paper", n_clusters=2),
     SPEC(phi=1),
     SPEC(phi=3),

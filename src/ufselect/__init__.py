@@ -27,7 +27,8 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module 'ufselect' has no attribute {name!r}")
     selectors = import_module("ufselect.selectors")
-    public = selectors.all_selectors() | {
+    # Not those of other packages, whose modules ask this one for their base class.
+    public = selectors.own_selectors() | {
         each: getattr(selectors, each)
         for each in ("UnsupervisedSelector", "all_selectors")
     }

@@ -210,6 +210,17 @@ def test_missing_bar_is_named(value):
     assert [word.strip() for word in words_of(svg)].count("none") == 1
 
 
+def test_a_legend_of_long_names_fits_into_its_figure():
+    # With columns of a fixed width it was cut off on both sides.
+    methods = ["SCFS", "LaplacianScore", "NeighbourhoodScore", "RandomSelection"]
+    figure = bar_chart({"a": dict.fromkeys(methods, 1.0)}, label="score").figure
+
+    with drawing():
+        extent = figure.legends[0].get_window_extent()
+
+    assert 0 <= extent.x0 < extent.x1 <= figure.bbox.width
+
+
 def test_more_methods_than_colours_differ_by_hatch():
     methods = [f"method {place}" for place in range(14)]
     svg = bar_chart({"a": dict.fromkeys(methods, 1.0)}, label="score").svg

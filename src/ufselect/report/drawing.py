@@ -99,7 +99,9 @@ def colour_and_marker(place: int) -> tuple[str, str]:
 
 def add_legend(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
     """Add a legend above all panels, where it covers nothing."""
-    columns = max(1, int(figure.get_figwidth() / 1.5))
+    # In inches: a patch with its margins, and the letters of the longest label.
+    entry = 0.6 + 0.09 * max((min(len(label), 30) for label in labels), default=0)
+    columns = max(1, int(figure.get_figwidth() / entry))
     legend = figure.legend(
         handles,
         ["label"] * len(labels),

@@ -4,6 +4,7 @@ from ufselect.selectors.base import UnsupervisedSelector as UnsupervisedSelector
 from ufselect.selectors.cpfs import CPFS as CPFS
 from ufselect.selectors.fsasl import FSASL as FSASL
 from ufselect.selectors.glspfs import GLSPFS as GLSPFS
+from ufselect.selectors.installed import installed_selectors
 from ufselect.selectors.jelsr import JELSR as JELSR
 from ufselect.selectors.laplacian_score import LaplacianScore as LaplacianScore
 from ufselect.selectors.ldssl import LDSSL as LDSSL
@@ -21,15 +22,8 @@ from ufselect.selectors.spufs import SPUFS as SPUFS
 from ufselect.selectors.udfs import UDFS as UDFS
 
 
-def all_selectors() -> dict[str, type[UnsupervisedSelector]]:
-    """Return every selector of the package by name, in alphabetical order.
-
-    Examples
-    --------
-    >>> from ufselect import all_selectors
-    >>> "SCFS" in all_selectors()
-    True
-    """
+def own_selectors() -> dict[str, type[UnsupervisedSelector]]:
+    """Return every selector of this package by name, in alphabetical order."""
     return {
         name: value
         for name, value in sorted(globals().items())
@@ -37,3 +31,18 @@ def all_selectors() -> dict[str, type[UnsupervisedSelector]]:
         and issubclass(value, UnsupervisedSelector)
         and value is not UnsupervisedSelector
     }
+
+
+def all_selectors() -> dict[str, type[UnsupervisedSelector]]:
+    """Return every selector by name, in alphabetical order.
+
+    To those of this package come those that other installed packages announce as entry
+    points of the group ``ufselect.methods``. None of them takes the place of ours.
+
+    Examples
+    --------
+    >>> from ufselect import all_selectors
+    >>> "SCFS" in all_selectors()
+    True
+    """
+    return dict(sorted((installed_selectors() | own_selectors()).items()))

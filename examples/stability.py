@@ -1,0 +1,46 @@
+"""
+Would other samples choose the same?
+====================================
+
+A selection that changes with the patients that happened to come is no finding.
+``StabilitySelection`` asks a selector again and again, on half of the samples each
+time.
+"""
+
+# %%
+# Thirty measurements of tumour cells. Many say nearly the same, so that one can stand
+# for another, and which one it is hangs on the samples.
+
+from sklearn.datasets import load_breast_cancer
+
+from ufselect import SCFS, StabilitySelection
+from ufselect.evaluation import stand_ins
+from ufselect.report import selection_frequencies
+
+table = load_breast_cancer(as_frame=True).data
+asked = SCFS(n_clusters=2)
+selector = StabilitySelection(
+    asked, n_features_to_select=8, n_subsamples=20, random_state=0
+).fit(table)
+for feature in selector.order_[:10]:
+    print(f"{selector.frequency_[feature]:4.0%}  {table.columns[feature]}")
+
+# %%
+# The index of Nogueira and others puts it in one number: 1 for the same set each time,
+# 0 for what chance would give.
+
+index = selector.stability_
+print(f"stability {index.value:.2f}, between {index.lower:.2f} and {index.upper:.2f}")
+plot = selection_frequencies(
+    selector.frequency_[selector.order_[:8]],
+    chance=8 / table.shape[1],
+    stability=(index.value, index.lower, index.upper),
+)
+
+# %%
+# What competes with what? Each chosen feature has stand-ins, columns that say nearly
+# the same.
+
+for each in stand_ins(table, selector.get_support()):
+    others = ", ".join(table.columns[each.stands_for]) or "nothing else"
+    print(f"{table.columns[each.column]} stands for {others}")
