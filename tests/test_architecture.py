@@ -34,6 +34,7 @@ ROOMS = [
     "models",
     "experiments",
     "report",
+    "tl",
     "serving",
     "cli",
 ]
@@ -148,6 +149,7 @@ def test_every_import_keeps_to_the_rules():
         ("report/a.py", "import ufselect.cli", "to its right"),
         ("report/a.py", "import ufselect.serving", "to its right"),
         ("serving/a.py", "import ufselect.cli", "to its right"),
+        ("report/a.py", "from ufselect import tl", "to its right"),
         ("evaluation/a.py", "from ufselect.selectors import SCFS", "must not know"),
         ("tuning/a.py", "from ufselect.selectors.scfs import SCFS", "all_selectors"),
         ("experiments/a.py", "from ufselect import SCFS", "all_selectors"),

@@ -305,7 +305,7 @@ def assert_the_head_is_kept(selector, X, wanted, expected):
     ("wanted", "expected"), [(None, 6), (1, 1), (5, 5), (12, 12), (0.3, 3)]
 )
 def test_number_of_features(selector, planted, wanted, expected):
-    assert_the_head_is_kept(selector, planted(15, 12).X, wanted, expected)
+    assert_the_head_is_kept(selector, planted(30, 12).X, wanted, expected)
 
 
 @pytest.mark.parametrize(("wanted", "expected"), [(0.25, 3), (1.0, 12), (1e-9, 1)])

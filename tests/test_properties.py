@@ -134,7 +134,8 @@ def test_scfs_descends_to_a_soft_partition(X, **parameters):
 
     if outcome(selector, X) is not None:
         history, memberships = selector.objective_history_, selector.memberships_
-        assert (np.diff(history) <= 1e-9 * history[0]).all()
+        # Far from zero and not centred, X loses digits to its offset.
+        assert (np.diff(history) <= 1e-8 * history[0]).all()
         assert memberships.min() >= 0
         assert memberships.sum(axis=0).min() > 0
         np.testing.assert_allclose(memberships.sum(axis=1), 1.0, rtol=1e-9)

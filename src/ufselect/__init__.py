@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ufselect._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from ufselect import tl as tl
     from ufselect.models import load_selector as load_selector
     from ufselect.models import save_selector as save_selector
     from ufselect.selectors import *  # noqa: F403 - every method is public
@@ -42,6 +43,7 @@ def __getattr__(name: str) -> Any:
         public |= {
             each: getattr(models, each) for each in ("load_selector", "save_selector")
         }
+        public["tl"] = import_module("ufselect.tl")
         public["__all__"] = ["__version__", *sorted(public)]
     globals().update(public)
     try:

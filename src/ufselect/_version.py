@@ -1,3 +1,7 @@
-"""The version of ufselect, read by the build and by ``ufselect.__version__``."""
+"""The version of ufselect: from the tags where it was built, or else the next one."""
 
-__version__ = "0.1.0.dev0"
+try:
+    from ufselect._built_version import __version__ as __version__
+except ModuleNotFoundError:
+    # A clone that was never installed. CITATION.cff and pyproject.toml say the same.
+    __version__ = "0.1.0.dev0"

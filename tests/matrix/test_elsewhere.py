@@ -15,6 +15,7 @@ from ufselect.matrix import (
     as_rows_elsewhere,
     is_dask,
     is_elsewhere,
+    rows_elsewhere,
 )
 from ufselect.matrix.row_blocks import RowSource
 
@@ -213,6 +214,13 @@ class TestWhatIsElsewhere:
 
     def test_a_file_is_read_by_blocks(self, tmp_path):
         assert type(matrix_of(in_hdf5(values(), tmp_path))) is RowBlockMatrix
+
+
+def test_some_rows_are_those_of_the_numbers(elsewhere):
+    index = np.array([0, 3, 4, 17, 22])
+    rows = rows_elsewhere(elsewhere, index)
+
+    np.testing.assert_array_equal(in_memory(rows), in_memory(elsewhere)[index])
 
 
 class TestRefusals:

@@ -7,6 +7,7 @@ from scipy.stats import spearmanr
 from ufselect.numerics.rank_aggregation import (
     COMBINATIONS,
     combined_scores,
+    frequency_scores,
     mean_of_pairs,
     rank_agreement,
     ranks_of,
@@ -102,3 +103,15 @@ def test_overlap_is_the_share_of_common_best_features():
     # The best three: {0, 2, 4}, {3, 2, 1} and {1, 2, 4}.
     np.testing.assert_allclose(overlap, np.array([[3, 1, 2], [1, 3, 2], [2, 2, 3]]) / 3)
     assert mean_of_pairs(overlap) == pytest.approx(5 / 9)
+
+
+def test_once_more_chosen_outweighs_any_rank(scores):
+    times = np.arange(scores.shape[1]) % 3
+
+    by_both = np.lexsort([combined_scores(ranks_of(scores)), times])
+
+    np.testing.assert_array_equal(np.sort(times), times[by_both])
+    ordered = frequency_scores(scores, times)[by_both]
+    assert (np.diff(ordered) >= 0).all()
+    assert (np.diff(ordered)[np.diff(times[by_both]) > 0] > 0).all()
+    assert ordered[-1] <= 1

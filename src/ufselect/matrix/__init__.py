@@ -18,6 +18,7 @@ from ufselect.matrix.elsewhere import (
     is_dask,
     is_elsewhere,
     is_mapped_to_cast,
+    rows_elsewhere,
 )
 from ufselect.matrix.row_blocks import RowBlockMatrix, RowSource, is_memory_mapped
 
@@ -36,6 +37,7 @@ __all__ = [
     "is_elsewhere",
     "is_mapped_to_cast",
     "is_memory_mapped",
+    "rows_elsewhere",
 ]
 
 

@@ -85,7 +85,24 @@ def columns_elsewhere(data: Any, index: Index) -> Any:
     if is_dask(data):
         return data[:, index]
     rows = as_rows_elsewhere(data)
-    pieces = [rows[block, index] for block in RowBlockMatrix(rows).row_slices()]
+    return _stacked([rows[block, index] for block in RowBlockMatrix(rows).row_slices()])
+
+
+def rows_elsewhere(data: Any, index: Index) -> Any:
+    """Return some rows, in rising order: lazily those of Dask, else in memory."""
+    rows = as_rows_elsewhere(data)
+    if is_dask(rows):
+        return rows[index]
+    pieces = []
+    # Files read single rows in ways of their own, and slowly.
+    for block in RowBlockMatrix(rows).row_slices():
+        inside = index[(block.start <= index) & (index < block.stop)]
+        if len(inside):
+            pieces.append(rows[block][inside - block.start])
+    return _stacked(pieces)
+
+
+def _stacked(pieces: list[Any]) -> Any:
     if sp.issparse(pieces[0]):
         return sp.vstack(pieces, format="csr")
     return np.concatenate(pieces)

@@ -85,7 +85,11 @@ def rounded(values: Float) -> Float:
 
 def seen_as(points: Float, view: DataMatrix, matrix: DataMatrix) -> Float:
     """Return points of one view of a matrix as they are in another."""
-    return (points / view.scale + (view.shift - matrix.shift)) * matrix.scale
+    # A column scaled to zero was constant: all of it is shift.
+    raw = np.divide(
+        points, view.scale, out=np.zeros_like(points), where=view.scale != 0
+    )
+    return (raw + (view.shift - matrix.shift)) * matrix.scale
 
 
 def some_samples(

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from ufselect.matrix import Float
@@ -40,6 +41,29 @@ def combined_scores(ranks: Float, combine: str = "log-rank") -> Float:
     array([0.5       , 0.5       , 0.33333333])
     """
     return COMBINATIONS[combine](ranks)
+
+
+def frequency_scores(scores: Float, times: NDArray[np.integer]) -> Float:
+    """Return ``(m + 1 / g) / (M + 1)``, by which what is chosen more often is better.
+
+    A feature is chosen m times in M rows, and its ranks there have the geometric mean
+    g, which tells apart features that are chosen equally often.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (M, p)
+        Higher is better.
+    times : ndarray of shape (p,)
+        In how many rows each feature is chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.array([[0.9, 0.5, 0.1], [0.9, 0.2, 0.4]])
+    >>> frequency_scores(scores, np.array([2, 0, 0]))
+    array([1.        , 0.13608276, 0.13608276])
+    """
+    return (times + combined_scores(ranks_of(scores))) / (len(scores) + 1)
 
 
 def rank_agreement(ranks: Float) -> Float:

@@ -11,7 +11,7 @@ from ufselect._sklearn_compat import CallbackSupportMixin, FitProgress, Interval
 from ufselect.evaluation import selection_stability
 from ufselect.evaluation.stability import Stability
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
-from ufselect.numerics.rank_aggregation import combined_scores, ranks_of
+from ufselect.numerics.rank_aggregation import frequency_scores
 from ufselect.selectors import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.fits import Effort, Work, fit_all
@@ -130,8 +130,7 @@ class StabilitySelection(CallbackSupportMixin, UnsupervisedSelector):
         times = np.bincount(best.ravel(), minlength=n_features)
         self.frequency_ = times / self.n_subsamples_
         self.stability_ = self._stability(best, n_features)
-        ties = combined_scores(ranks_of(scores), "log-rank")
-        return (times + ties) / (self.n_subsamples_ + 1)
+        return frequency_scores(scores, times)
 
     def _works(self, n_samples: int) -> list[Work]:
         random = check_random_state(self.random_state)
