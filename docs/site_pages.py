@@ -19,6 +19,7 @@ PUBLIC = {
     "ufselect.tuning": "Tuning",
     "ufselect.report": "Reports",
     "ufselect.models": "Saved selectors",
+    "ufselect.tl": "Single cells",
     "ufselect.serving": "The local page",
 }
 
@@ -49,6 +50,8 @@ def entry(module, name, value):
     """Return the directive that documents one name."""
     if module != "ufselect" and name in ufselect.__all__:
         return [f":py:obj:`ufselect.{name}` is on the first page of this reference."]
+    if inspect.ismodule(value):
+        return [f"``{module}.{name}`` has a page of its own."]
     if inspect.isclass(value):
         # Fields of named tuples say no more than their number.
         options = [] if issubclass(value, tuple) else ["   :members:"]

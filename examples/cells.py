@@ -3,8 +3,7 @@ Single cells in AnnData
 =======================
 
 Cells by genes, mostly zeros, with names on both sides. The selector takes the sparse
-matrix as it is, and what it finds goes into ``adata.var``, where scverse tools look for
-it.
+matrix as it is, and what it finds goes into ``adata.var``, where tools of scverse look.
 """
 
 # %%
@@ -16,7 +15,7 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.decomposition import TruncatedSVD
 
-from ufselect import SCFS
+import ufselect
 from ufselect.data import planted
 from ufselect.report import sample_scatter
 
@@ -29,20 +28,16 @@ print(adata)
 # %%
 # Scores, ranks (1 is best) and the choice, beside the genes they belong to.
 
-selector = SCFS(n_features_to_select=20, n_clusters=3, random_state=0).fit(adata.X)
-adata.var["score"] = selector.scores_
-adata.var["rank"] = 1 + np.argsort(selector.order_)
-adata.var["selected"] = selector.get_support()
-print(adata.var.sort_values("rank").head())
-print(
-    f"{adata.var.loc[adata.var['selected'], 'marker'].sum()} of 20 chosen are markers"
-)
+ufselect.tl.select(adata, n_features=20, n_clusters=3, random_state=0)
+print(adata.var.sort_values("ufselect_rank").head())
+markers = adata.var.loc[adata.var["ufselect"], "marker"]
+print(f"{markers.sum()} of {len(markers)} chosen genes are markers")
 
 # %%
-# A file that is too big stays closed: ``anndata.read_h5ad(path, backed="r").X`` can be
-# fitted in place of ``adata.X``. The cells, by all genes and by the chosen ones:
+# ``batch_key=`` ranks every batch by itself, and an AnnData that is backed by its file
+# is read in blocks. The cells, by all genes and by the chosen ones:
 
-small = adata[:, adata.var["selected"]]
+small = adata[:, adata.var["ufselect"]]
 planes = {
     title: TruncatedSVD(2, random_state=0).fit_transform(each.X)
     for title, each in {"all genes": adata, "chosen genes": small}.items()
