@@ -27,7 +27,9 @@ FENCE = re.compile(r"^```([\w{}]*)[^\n]*\n(.*?)^```", re.S | re.M)
 def commands(page):
     """Return the commands in the indented blocks of a page, in words."""
     prose = FENCE.sub("", page.read_text("utf-8")).replace("\\\n", " ")
-    lines = re.findall(r"^ {4}((?:ufselect|[\w./]*python|\./scripts/).*)$", prose, re.M)
+    lines = re.findall(
+        r"^ {4}((?:ufselect |[\w./]*python |\./scripts/).*)$", prose, re.M
+    )
     return [shlex.split(line, comments=True) for line in lines]
 
 
