@@ -33,6 +33,9 @@ Step = Callable[..., tuple[Arrays, Arrays]]
 # run at full speed, small enough to vanish beside the data.
 BLOCK_BYTES = 8_000_000
 
+# The squares of smaller numbers, and of larger than its inverse, may lose digits.
+TINY_SPREAD = 1e-100
+
 # From so many samples on, a look at some of them says as much as one at all.
 MANY_SAMPLES = 5000
 # Values that such a look may take.
@@ -87,11 +90,14 @@ class PartialSummary(NamedTuple):
         n_samples = len(piece)
         minimum, maximum = piece.min(axis=0), piece.max(axis=0)
         # Divided before they are added, large values do not overflow.
-        mean = column_sums(piece / n_samples)
-        # In units of the range, squares neither overflow nor vanish.
-        spread = np.where(maximum > minimum, maximum - minimum, 1.0)
+        mean = np.full(n_samples, 1 / n_samples) @ piece
         piece -= mean
-        piece /= spread
+        spread = np.where(maximum > minimum, maximum - minimum, 1.0)
+        if spread.min() < TINY_SPREAD or spread.max() > 1 / TINY_SPREAD:
+            # In units of the range, squares neither overflow nor vanish.
+            piece /= spread
+        else:
+            spread = np.ones_like(spread)
         squares = np.einsum("ij,ij->j", piece, piece)
         deviation = spread * np.sqrt(squares / n_samples)
         return cls(n_samples, ColumnSummary(minimum, maximum, mean, deviation))
@@ -245,8 +251,11 @@ class DataMatrix(ABC):
         piece = self._dense(raw)
         if self.sample_scale is not None:
             piece *= self.sample_scale[rows, np.newaxis]
-        piece -= self.shift[columns]
-        piece *= self.scale[columns]
+        shift, scale = self.shift[columns], self.scale[columns]
+        if shift.any():
+            piece -= shift
+        if (scale != 1).any():
+            piece *= scale
         return piece
 
     def by_columns(self) -> Self:
