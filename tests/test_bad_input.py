@@ -468,3 +468,25 @@ def test_one_new_row_can_be_transformed(fitted, X):
     np.testing.assert_array_equal(
         selector.transform(X[:1]), X[:1, selector.get_support()]
     )
+
+
+@pytest.mark.parametrize(
+    ("solver", "unit"), [("exact", 1e-20), ("exact", 1e20), ("paper", 1e20)]
+)
+def test_single_precision_in_extreme_units_is_ranked_as_in_double(
+    planted, solver, unit
+):
+    X = (planted(20, 12).X * unit).astype(np.float32)
+    selector = SCFS(n_clusters=2, solver=solver, max_iter=5, tol=1e-2, random_state=0)
+
+    single = selector.fit(X).order_
+    double = selector.fit(X.astype(np.float64)).order_
+
+    np.testing.assert_array_equal(single, double)
+
+
+def test_weights_that_vanish_in_the_units_of_X_are_refused(planted):
+    X = 1e-120 * planted(20, 12).X
+
+    with pytest.raises(ValueError, match="third power"):
+        SCFS(n_clusters=2, solver="paper", random_state=0).fit(X)

@@ -79,3 +79,10 @@ def test_bad_input_is_refused(classes, options, message):
 
     with pytest.raises(ValueError, match=message):
         judge_by_classification(columns, classes, **options)
+
+
+def test_values_too_large_to_square_are_refused():
+    columns = 1e200 * np.arange(20.0).reshape(10, 2)
+
+    with pytest.raises(ValueError, match="whose square is no finite number"):
+        judge_by_classification(columns, [0] * 5 + [1] * 5)

@@ -199,3 +199,12 @@ def test_of_sparse_data_no_more_than_the_set_is_made_dense(name, monkeypatch):
 
     assert np.isfinite(value)
     assert max(widths, default=0) <= 3
+
+
+def test_columns_whose_squares_vanish_predict_nothing():
+    X = np.random.default_rng(0).normal(size=(12, 4))
+    X[:, 2:] *= 1e-200
+
+    share = CRITERIA["reconstruction"](X)(np.array([2, 3]))
+
+    assert share == pytest.approx(0.0, abs=1e-9)

@@ -12,6 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from ufselect.evaluation.k_means import refuse_immense
 from ufselect.evaluation.tables import checked_table
 
 
@@ -51,6 +52,7 @@ def judge_by_classification(
     array([[1., 1.]])
     """
     table = checked_table(columns, "columns")
+    refuse_immense(table)
     labels = _checked_classes(classes, table.shape[0])
     kept = _in_every_fold(labels, n_splits)
     table, labels = table[kept], labels[kept]

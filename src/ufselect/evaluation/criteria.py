@@ -118,8 +118,13 @@ def reconstruction(table: Any) -> Criterion:
         values = data.columns(columns[~constant[columns]])
         U, squares = _principal_axes(values)
         penalty = RIDGE * squares.sum() / n
-        # Predictions are H X with H = 1 1' / n + U diag(shrinkage) U'.
-        shrunk = U * (squares / (squares + penalty))
+        # Predictions are H X with H = 1 1' / n + U diag(shrinkage) U'. Columns next to
+        # nothing, whose squares vanish, predict nothing.
+        total = squares + penalty
+        shrinkage = np.divide(
+            squares, total, out=np.zeros_like(squares), where=total > 0
+        )
+        shrunk = U * shrinkage
         products = gram @ U
         residuals = gram.diagonal() - 2 * np.sum(shrunk * products, axis=1)
         residuals += np.sum((shrunk @ (U.T @ products)) * shrunk, axis=1)

@@ -43,6 +43,17 @@ class Properties(NamedTuple):
     regularisation: bool = False
 
 
+# Beyond such values, products in single precision may overflow or vanish.
+WITHIN_SINGLE = (1e-12, 1e12)
+
+
+def _needs_double(data: Any, summary: ColumnSummary) -> bool:
+    """Tell whether numbers of single precision are too large or small to multiply."""
+    peak = max(np.abs(summary.minimum).max(), np.abs(summary.maximum).max())
+    least, most = WITHIN_SINGLE
+    return bool(data.dtype == np.float32 and not least < peak < most)
+
+
 class MemoryNeed(NamedTuple):
     """Bytes that a fit takes for its own arrays, and what most of them are for."""
 
@@ -142,6 +153,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             )
         if not self.ANY_UNIT:
             refuse_immeasurable(summary, data.shape[0], name_of=self._column_name)
+        if not elsewhere and _needs_double(data, summary):
+            matrix = self._as_matrix(data.astype(np.float64))
         return matrix, summary
 
     def _adopt_columns(self, other: Self) -> None:

@@ -528,6 +528,13 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         )
         return fit, beta
 
+    def _refuse_immeasurable_weight(self, beta: float, size: float) -> None:
+        if not 0 < beta < np.inf:
+            raise ValueError(
+                f'beta="auto" is {beta:g} for X of size {size:.3g}, whose third power '
+                'floating point does not hold; rescale X, or use solver="exact".'
+            )
+
     def _solve_paper(self, data: DataMatrix, summary: ColumnSummary) -> "_Outcome":
         self.standardize_ = "none"
         if self.standardize != "auto":
@@ -548,6 +555,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             if beta is None:
                 cross = matrix.transpose_dot(indicator(memberships))
                 beta = AUTO_BETA * alpha * useful_penalty(cross, size)
+                self._refuse_immeasurable_weight(beta, size)
             fit = fit_paper(
                 indicator(memberships),
                 products,
