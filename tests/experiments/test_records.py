@@ -7,7 +7,7 @@ import pytest
 from small_experiments import small_plan
 
 from reliability.old_stores import make_version_1
-from ufselect import __version__
+from ufselect._version import RELEASE
 from ufselect.experiments.cells import digest, judge_key, roles_of
 from ufselect.experiments.plan import read_plan
 from ufselect.experiments.plan_files import plan_names, plan_path
@@ -48,8 +48,8 @@ def test_keys_of_this_version_are_the_default():
     plan = small_plan()
     cell = next(roles_of(plan, FINGERPRINTS)).cell
 
-    assert cell.key == cell.key_in(__version__) != cell.key_in("another")
-    assert judge_key(plan.judge) == judge_key(plan.judge, __version__)
+    assert cell.key == cell.key_in(RELEASE) != cell.key_in("another")
+    assert judge_key(plan.judge) == judge_key(plan.judge, RELEASE)
 
 
 @pytest.mark.parametrize("name", plan_names())
@@ -110,7 +110,7 @@ def test_a_run_keeps_its_plan_before_its_cells(tmp_path, located):
     assert kept.plan == plan
     assert kept.fingerprints == located.fingerprints()
     assert kept.absent == {"three": "nowhere"}
-    assert kept.version == __version__
+    assert kept.version == RELEASE
     assert all(rows == seen[0] for rows in seen)
 
 

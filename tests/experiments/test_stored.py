@@ -53,7 +53,7 @@ def test_a_finished_experiment_is_read_from_its_store_alone(complete):
     assert experiment.count("one") == Count(PER_SET, PER_SET, 0, 0)
     assert reading.n_rankings == 2
     assert 0 < reading.mean <= 1
-    assert experiment.versions[0]["ufselect"] == cells.__version__
+    assert experiment.versions[0]["ufselect"] == cells.RELEASE
     assert experiment.others == []
 
 
@@ -137,7 +137,7 @@ def test_a_store_of_another_version_is_read_with_the_keys_of_that(
         DONE, order=np.arange(3, dtype=np.int32), scores=(Score(3, "accuracy", 0, 0.5),)
     )
     with monkeypatch.context() as older:
-        older.setattr(cells, "__version__", "0.0.9")
+        older.setattr(cells, "RELEASE", "0.0.9")
         with Store(path, judge_key(plan.judge, "0.0.9")) as store:
             store.save_record(Record(plan, sets, {}, {"ufselect": "0.0.9"}))
             first, second, *_ = roles_of(plan, sets)
@@ -154,7 +154,7 @@ def test_a_cell_that_was_stopped_is_reported_with_its_reason(tmp_path):
     path, plan, sets = tmp_path / "store.sqlite", small_plan(), {"one": "a"}
     first = next(roles_of(plan, sets)).cell
     with Store(path, judge_key(plan.judge)) as store:
-        store.save_record(Record(plan, sets, {}, {"ufselect": cells.__version__}))
+        store.save_record(Record(plan, sets, {}, {"ufselect": cells.RELEASE}))
         store.save(first, Outcome(STOPPED, reason="it took longer than 5 s"))
     experiment = read_experiment(path)
 

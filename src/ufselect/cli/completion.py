@@ -82,6 +82,8 @@ def method_names() -> list[str]:
         for line in ast.parse(source or b"").body
         if isinstance(line, ast.ImportFrom) and line.module != BASE
         for name in line.names
+        # Functions are no methods.
+        if name.name[0].isupper()
     )
 
 

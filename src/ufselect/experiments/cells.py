@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ufselect._version import __version__
+from ufselect._version import RELEASE
 from ufselect.experiments.plan import Judge, Method, Plan
 
 FIXED = "fixed"
@@ -29,7 +29,7 @@ class Cell:
     @property
     def key(self) -> str:
         """Return the hash of the inputs and of the version that computes."""
-        return self.key_in(__version__)
+        return self.key_in(RELEASE)
 
     def key_in(self, version: str) -> str:
         """Return the key under which a version of ufselect keeps this cell."""
@@ -93,7 +93,7 @@ def _cells_of_path(
         yield Cell(*data, selector, text, seed, tuple(texts[:place]))
 
 
-def judge_key(judge: Judge, version: str = __version__) -> str:
+def judge_key(judge: Judge, version: str = RELEASE) -> str:
     """Return the hash of the way in which a version of ufselect judges rankings."""
     return digest([*asdict(judge).values(), version])
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
-from ufselect._version import __version__
+from ufselect._version import RELEASE
 from ufselect.experiments.cells import canonical, digest, judge_key
 from ufselect.experiments.limits import NO_LIMITS, Limits
 from ufselect.experiments.location import Located
@@ -67,7 +67,7 @@ def versions_here() -> dict[str, str]:
     ['ufselect', 'python', 'numpy', 'scipy', 'scikit-learn', 'system']
     """
     return {
-        "ufselect": __version__,
+        "ufselect": RELEASE,
         "python": platform.python_version(),
         **{name: version(name) for name in LIBRARIES},
         "system": f"{platform.system()} {platform.machine()}",

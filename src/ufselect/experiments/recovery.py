@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ufselect._version import __version__
+from ufselect._version import RELEASE
 from ufselect.experiments.cells import Cell, digest
 from ufselect.experiments.owners import living
 from ufselect.experiments.reader import opened
@@ -44,7 +44,7 @@ Row = tuple[Any, ...]
 # No row of a table takes less, so that there cannot be more of them in a file.
 LEAST_ROW = 64
 # Of which there are stores without seals.
-VERSIONS = {VERSION_WITHOUT_RECORDS, __version__}
+VERSIONS = {VERSION_WITHOUT_RECORDS, RELEASE}
 
 
 class Recovered(NamedTuple):
