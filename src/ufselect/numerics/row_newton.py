@@ -21,6 +21,9 @@ from ufselect.numerics.working_set import LeastSquares, Point
 # The equations of a step are solved to this residual, relative to the gradient.
 RESIDUAL = 1e-2
 
+# Of the objective, relative to ``|Y|^2``.
+ROUNDING = 1e-15
+
 # How far to go along a step, until the objective falls.
 LENGTHS = (1.0, 0.5, 0.25, 0.125, 0.0625)
 
@@ -46,7 +49,8 @@ def newton_step(
     if ridge is None:
         return start
     step = _newton_direction(problem, start, slack, ridge, n_products)
-    before = start.objective(problem, penalty)
+    # At the end a step gains less than rounding shows, and still closes the gap.
+    before = start.objective(problem, penalty) + ROUNDING * problem.squared_target
     for length in LENGTHS:
         coef = start.coef + length * step
         # The function is not smooth where a row passes zero: such a row stops there.
