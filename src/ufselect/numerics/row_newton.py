@@ -24,6 +24,9 @@ RESIDUAL = 1e-2
 # Of the objective, relative to ``|Y|^2``.
 ROUNDING = 1e-15
 
+# A step that is short next to the coefficients.
+SHORT = 1e-5
+
 # How far to go along a step, until the objective falls.
 LENGTHS = (1.0, 0.5, 0.25, 0.125, 0.0625)
 
@@ -49,8 +52,11 @@ def newton_step(
     if ridge is None:
         return start
     step = _newton_direction(problem, start, slack, ridge, n_products)
-    # At the end a step gains less than rounding shows, and still closes the gap.
-    before = start.objective(problem, penalty) + ROUNDING * problem.squared_target
+    before = start.objective(problem, penalty)
+    if np.linalg.norm(step) <= SHORT * np.linalg.norm(start.coef):
+        # At the end a step gains less than rounding shows, and still closes the gap. A
+        # long one that gains nothing would only wander along columns that cancel.
+        before += ROUNDING * problem.squared_target
     for length in LENGTHS:
         coef = start.coef + length * step
         # The function is not smooth where a row passes zero: such a row stops there.

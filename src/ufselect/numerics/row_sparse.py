@@ -13,7 +13,7 @@ import numpy as np
 
 from ufselect.matrix.base import DataMatrix, Float
 from ufselect.numerics.responses import FeatureResponse, Response, SampleResponse
-from ufselect.numerics.row_newton import ROUNDING, newton_step
+from ufselect.numerics.row_newton import newton_step
 from ufselect.numerics.rows import row_norms, shrink_rows
 from ufselect.numerics.working_set import (
     Form,
@@ -248,7 +248,7 @@ class RowSparseRegression:
         end = accelerated_descent(problem, start, penalty, self._curvature, n_steps)
         before = start.objective(problem, penalty)
         rise = end.objective(problem, penalty) - before
-        if rise <= ROUNDING * problem.squared_target:
+        if rise <= 0:
             return end
         if rise > 1e-10 * problem.squared_target:
             # Only a curvature estimated too low can make the steps overshoot.
