@@ -17,7 +17,8 @@ from sklearn.cluster import KMeans
 
 from ufselect.matrix import RowBlockMatrix, as_matrix
 from ufselect.matrix import base as matrix_base
-from ufselect.numerics.partitions import KernelPartition, RowPartition
+from ufselect.numerics.partitions import KernelPartition
+from ufselect.numerics.row_partition import RowPartition
 from ufselect.numerics.simplex import project_rows_to_simplex
 from ufselect.numerics.soft_clustering import (
     ALIVE,

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ufselect.matrix.base import Beside, DataMatrix, Float
-from ufselect.numerics.partitions import KernelPartition, RowPartition, SoftPartition
+from ufselect.numerics.partitions import KernelPartition, SoftPartition
 from ufselect.numerics.preparation import Prepared
+from ufselect.numerics.row_partition import RowPartition
 from ufselect.numerics.row_sparse import RowSparseRegression
 from ufselect.numerics.rows import row_norms
 from ufselect.numerics.soft_clustering import refine_partition, self_expression
