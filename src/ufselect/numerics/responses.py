@@ -40,6 +40,7 @@ class FeatureResponse:
         self, matrix: DataMatrix, index: Index, gram: Float, slack: Float
     ) -> None:
         self._matrix, self._index = matrix, index
+        self._columns: DataMatrix | None = None
         self._ridge = FeatureRidge(gram, slack)
 
     def coef(self, cross: Float) -> Float:
@@ -50,8 +51,10 @@ class FeatureResponse:
 
     def fitted(self, values: Float) -> Float:
         """Return ``X W = H Y``."""
-        columns = self._matrix.take(self._index)
-        return columns.dot(self._ridge.inverse(columns.transpose_dot(values)))
+        if self._columns is None:
+            self._columns = self._matrix.take(self._index)
+        cross = self._columns.transpose_dot(values)
+        return self._columns.dot(self._ridge.inverse(cross))
 
     def rows(self, target: Target) -> Float:
         """Return the rows of W that belong to the working set."""
