@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from ufselect.matrix.base import (
+    LARGEST_TO_SQUARE,
     ColumnSummary,
     DataMatrix,
     Float,
@@ -14,9 +15,6 @@ from ufselect.matrix.base import (
     column_sums,
     product_with,
 )
-
-# Squares of numbers up to here, or down to their inverse, are safe.
-LARGEST_TO_SQUARE = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e15}
 
 
 class InMemoryMatrix(DataMatrix):

@@ -33,8 +33,8 @@ Step = Callable[..., tuple[Arrays, Arrays]]
 # run at full speed, small enough to vanish beside the data.
 BLOCK_BYTES = 8_000_000
 
-# The squares of smaller numbers, and of larger than its inverse, may lose digits.
-TINY_SPREAD = 1e-100
+# Sums of squares of numbers up to here, or down to their inverse, are safe.
+LARGEST_TO_SQUARE = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e12}
 
 # From so many samples on, a look at some of them says as much as one at all.
 MANY_SAMPLES = 5000
@@ -93,7 +93,8 @@ class PartialSummary(NamedTuple):
         mean = np.full(n_samples, 1 / n_samples) @ piece
         piece -= mean
         spread = np.where(maximum > minimum, maximum - minimum, 1.0)
-        if spread.min() < TINY_SPREAD or spread.max() > 1 / TINY_SPREAD:
+        limit = LARGEST_TO_SQUARE[piece.dtype]
+        if spread.min() < 1 / limit or spread.max() > limit:
             # In units of the range, squares neither overflow nor vanish.
             piece /= spread
         else:

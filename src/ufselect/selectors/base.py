@@ -26,7 +26,7 @@ from ufselect.matrix import (
     is_elsewhere,
     is_mapped_to_cast,
 )
-from ufselect.matrix.base import BLOCK_BYTES
+from ufselect.matrix.base import BLOCK_BYTES, LARGEST_TO_SQUARE
 from ufselect.numerics.graphs import SEARCH_MEGABYTES
 from ufselect.numerics.preparation import refuse_immeasurable
 
@@ -43,15 +43,11 @@ class Properties(NamedTuple):
     regularisation: bool = False
 
 
-# Beyond such values, products in single precision may overflow or vanish.
-WITHIN_SINGLE = (1e-12, 1e12)
-
-
 def _needs_double(data: Any, summary: ColumnSummary) -> bool:
     """Tell whether numbers of single precision are too large or small to multiply."""
     peak = max(np.abs(summary.minimum).max(), np.abs(summary.maximum).max())
-    least, most = WITHIN_SINGLE
-    return bool(data.dtype == np.float32 and not least < peak < most)
+    limit = LARGEST_TO_SQUARE[np.dtype(np.float32)]
+    return bool(data.dtype == np.float32 and not 1 / limit < peak < limit)
 
 
 class MemoryNeed(NamedTuple):
