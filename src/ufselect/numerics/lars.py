@@ -8,7 +8,7 @@ targets are followed side by side, since one product with X then serves them all
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +32,10 @@ SLOWEST = 1e-12
 
 # Up to so many columns, BLAS multiplies them faster one by one than together.
 FEW = 4
+
+
+# The column at a place among those that a path looks at.
+ColumnAt = Callable[[int], Float]
 
 
 class PathPoint(NamedTuple):
@@ -126,6 +130,11 @@ def directions(
     ]
 
 
+def column_cutter(matrix: DataMatrix) -> ColumnAt:
+    """Return what cuts a column out of a matrix."""
+    return lambda place: matrix.columns(slice(place, place + 1)).ravel()
+
+
 class ElasticNetPath:
     """A walk along the path, from one event to the next.
 
@@ -143,7 +152,8 @@ class ElasticNetPath:
         self._values = np.empty(0)
         self._model = ActiveColumns(matrix.shape[0], ridge)
         self._left, self._left_sign = -1, 0.0
-        self._look_at(matrix, np.arange(matrix.shape[1]), correlation.copy())
+        everything = np.arange(matrix.shape[1])
+        self._look_at(column_cutter(matrix), everything, correlation.copy())
         if not self.exhausted:
             self._enter(int(np.abs(correlation).argmax()))
 
@@ -169,18 +179,20 @@ class ElasticNetPath:
         """Whether there is a next event, and fewer coefficients than that."""
         return not self.exhausted and bool(np.count_nonzero(self._values) < n_nonzero)
 
-    def look_at(self, matrix: DataMatrix, features: Index, correlation: Float) -> None:
+    def look_at(self, column_at: ColumnAt, features: Index, correlation: Float) -> None:
         """Look at other columns, all that are held among them."""
         places = np.full(max(features.max(), self.features.max()) + 1, -1)
         places[features] = np.arange(len(features))
         self._active = places[self.features[self._active]]
         if self._left >= 0:
             self._left = int(places[self.features[self._left]])
-        self._look_at(matrix, features, correlation)
+        self._look_at(column_at, features, correlation)
         self._correlation[self._active] = self.penalty * self._signs
 
-    def _look_at(self, matrix: DataMatrix, features: Index, correlation: Float) -> None:
-        self._matrix, self.features = matrix, features
+    def _look_at(
+        self, column_at: ColumnAt, features: Index, correlation: Float
+    ) -> None:
+        self._column_at, self.features = column_at, features
         self._correlation = correlation
 
     def copy(self) -> "ElasticNetPath":
@@ -236,15 +248,15 @@ class ElasticNetPath:
         """Return how far to go until each feature has the largest correlation."""
         # A row for correlations that rise to the penalty, one for those that fall.
         shape = (2, len(self._correlation))
-        slower, lengths = np.empty(shape), np.empty(shape)
+        slower, gaps = np.empty(shape), np.empty(shape)
         np.subtract(1.0, direction.correlation, out=slower[0])
         np.add(1.0, direction.correlation, out=slower[1])
-        np.subtract(self.penalty, self._correlation, out=lengths[0])
-        np.add(self.penalty, self._correlation, out=lengths[1])
-        np.maximum(lengths, 0.0, out=lengths)
+        np.subtract(self.penalty, self._correlation, out=gaps[0])
+        np.add(self.penalty, self._correlation, out=gaps[1])
+        np.maximum(gaps, 0.0, out=gaps)
         # A feature that falls as fast as the penalty never catches up with it.
-        lengths[slower <= SLOWEST] = np.inf
-        lengths /= np.maximum(slower, SLOWEST, out=slower)
+        lengths = np.full(shape, np.inf)
+        np.divide(gaps, slower, out=lengths, where=slower > SLOWEST)
         if self._left >= 0:
             # It has just left, with the largest correlation of this sign.
             lengths[0 if self._left_sign > 0 else 1, self._left] = np.inf
@@ -254,10 +266,10 @@ class ElasticNetPath:
 
     def _crossing_lengths(self, direction: Direction) -> Float:
         """Return how far to go until each coefficient in the model is zero."""
-        # What does not move never crosses; what has just entered is zero already.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            lengths = self._values / -direction.active
-        return np.where(lengths > 0, lengths, np.inf)
+        lengths = np.full(len(self._values), np.inf)
+        # What moves away never crosses; what has just entered is zero already.
+        shrinks = self._values * direction.active < 0
+        return np.divide(self._values, -direction.active, out=lengths, where=shrinks)
 
     def _move(self, direction: Direction, length: float) -> None:
         self._values = self._values + length * direction.active
@@ -267,7 +279,7 @@ class ElasticNetPath:
         self._correlation[self._active] = self.penalty * self._signs
 
     def _enter(self, feature: int) -> None:
-        self._model.append(self._matrix.columns(slice(feature, feature + 1)).ravel())
+        self._model.append(self._column_at(feature))
         sign = np.sign(self._correlation[feature])
         self._active = np.concatenate([self._active, [feature]])
         self._signs = np.concatenate([self._signs, [sign]])

@@ -15,6 +15,7 @@ from ufselect.numerics.lars import (
     LARGEST_DETOUR,
     ElasticNetPath,
     PathPoint,
+    column_cutter,
     directions,
     elastic_net_paths,
     elastic_net_points,
@@ -96,14 +97,14 @@ class ScreenedPath:
 
         The penalties are those beyond which correlations are no rounding errors.
         """
-        path = self._path
+        path, residual = self._path, self._residual
         residuals: list[Float] = []
         bounds: list[float] = []
         while path.continues(n_nonzero) and len(bounds) < most:
-            change = path.active_change()
-            products = self._looked_at.T @ path.move_of(change)
-            path.follow(path.direction(change, products))
-            residuals.append(self._target - path.predicted())
+            change, before = path.active_change(), path.penalty
+            move = path.move_of(change)
+            path.follow(path.direction(change, self._looked_at.T @ move))
+            residuals.append(residual := residual - (before - path.penalty) * move)
             bounds.append(path.penalty + self._rounding)
         return np.column_stack(residuals), np.array(bounds)
 
@@ -114,16 +115,18 @@ class ScreenedPath:
         return np.argpartition(farness, self._n_looked_at)[: self._n_looked_at]
 
     def _look_at(self, features: Index) -> None:
-        self._looked_at = self._matrix.columns(features)
-        correlation = self._looked_at.T @ (self._target - self._path.predicted())
-        self._path.look_at(DenseMatrix(self._looked_at), features, correlation)
+        looked_at = self._looked_at = self._matrix.columns(features)
+        self._residual = self._target - self._path.predicted()
+        correlation = looked_at.T @ self._residual
+        self._path.look_at(lambda place: looked_at[:, place], features, correlation)
 
     def _seen_by_all(self) -> PathPoint:
         """Return the point, with the entries of all columns."""
         path = self._path
         residual = self._target - path.predicted()
         correlation = self._matrix.transpose_dot(residual[:, np.newaxis]).ravel()
-        path.look_at(self._matrix, np.arange(self._matrix.shape[1]), correlation)
+        everything = np.arange(self._matrix.shape[1])
+        path.look_at(column_cutter(self._matrix), everything, correlation)
         (line,) = directions(self._matrix, [path])
         return PathPoint(path.coef, path.entries(line), path.penalty)
 
