@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from machine import product_speed
+from limits import limit, scfs_operations
 from measuring import interleaved
 from outcomes import Row, compared
 from running import run_alone
@@ -27,18 +26,6 @@ from ufselect.data import read_labelled
 DURATION = "3 minutes"
 SETS = ("Isolet", "COIL20", "ORL", "Prostate-GE", "lymphoma", "BASEHOCK")
 TARGET = 2.0
-
-
-def unavoidable_operations(X: Any, n_clusters: int, n_iterations: int) -> float:
-    """Return the additions and multiplications of the products.
-
-    Per cluster and iteration, the product is formed either with a known ``X X'`` or
-    with X twice. That of a sparse X counts only what is stored, and no Gram matrix.
-    """
-    n, p = X.shape
-    stored = X.nnz if sp.issparse(X) else n * p
-    once = 0 if sp.issparse(X) else n * p * min(n, p)
-    return once + n_iterations * n_clusters * min(2 * n * n, 4 * stored)
 
 
 def measure(settings: Settings) -> Iterator[Row]:
@@ -67,7 +54,7 @@ def row_of(name: str, X: Any, c: int, settings: Settings) -> Row:
         f"KMeans({c}, n_init=10)",
         found["KMeans"],
         target=TARGET,
-        limit=unavoidable_operations(X, c, usual) / product_speed(),
+        limit=limit(scfs_operations(X, c, usual)),
         note=f"{usual} iterations",
     )
 

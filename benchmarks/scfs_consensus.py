@@ -4,7 +4,8 @@
 ``KMeans(n_clusters=c, n_init=10)`` and against one fit of SCFS on the same
 matrix; c is the number of classes. With two workers, each has half of the cores for its
 BLAS; their processes are running already, and what they use cannot be told from here.
-Members share the prepared matrix and its Gram matrices, once per worker.
+Members share the prepared matrix and its Gram matrices, once per worker. The limit is
+that of five fits of as many iterations as the one fit has, with one Gram matrix.
 
     python -m benchmarks scfs_consensus
 """
@@ -14,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from limits import limit, scfs_operations
 from measuring import Timing, interleaved
 from outcomes import Row, compared
 from running import run_alone
@@ -46,13 +48,19 @@ def measure(settings: Settings) -> Iterator[Row]:
 
 def rows_of(name: str, X: Any, c: int, settings: Settings) -> Iterator[Row]:
     """Yield what a consensus takes with one worker and with two."""
+    iterations: list[int] = []
+
+    def fit(seed: int) -> None:
+        iterations.append(SCFS(n_clusters=c, random_state=seed).fit(X).n_iter_)
+
     functions = {
         "KMeans": lambda seed: KMeans(c, n_init=10, random_state=seed).fit(X),
-        "SCFS": lambda seed: SCFS(n_clusters=c, random_state=seed).fit(X),
+        "SCFS": fit,
         "one worker": lambda seed: consensus(c, 1, seed).fit(X),
         "two workers": lambda seed: consensus(c, WORKERS, seed).fit(X),
     }
     found = interleaved(functions, settings.repetitions(3), warm_up=False)
+    operations = scfs_operations(X, c, MEMBERS * int(np.median(iterations)))
     for who, target in (("one worker", None), ("two workers", TARGET)):
         row = compared(
             f"{name}, {X.shape[0]} x {X.shape[1]}, c = {c}, {who}",
@@ -60,6 +68,7 @@ def rows_of(name: str, X: Any, c: int, settings: Settings) -> Iterator[Row]:
             f"KMeans({c}, n_init=10)",
             found["KMeans"],
             target=target,
+            limit=limit(operations),
             note=f"{clock_ratio(found[who], found['SCFS']):.1f} fits of SCFS",
         )
         yield row if who == "one worker" else replace(row, processor_ratio=None)

@@ -15,11 +15,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from machine import product_speed
+from limits import limit, scfs_operations
 from measuring import Timed, interleaved, timed
 from outcomes import Row, compared
 from running import run_alone
-from scfs_against_k_means import unavoidable_operations
 from settings import Settings, find_set
 
 from ufselect import SCFS
@@ -70,7 +69,7 @@ def row_of(name: str, grid: str, X: Any, c: int, settings: Settings) -> Row:
         found["fit"],
         target=TARGET if name == TARGET_SET else None,
         judged_by="processor",
-        limit=unavoidable_operations(X, c, iterations) / product_speed(),
+        limit=limit(scfs_operations(X, c, iterations)),
         note=separate_fits(fitted, X, single),
     )
 

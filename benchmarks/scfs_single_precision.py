@@ -3,7 +3,8 @@
 ``SCFS(n_clusters=c).fit`` of a float32 matrix against the same numbers as float64; c is
 the number of classes. The note says how many of the best 100 columns are the same, over
 the seeds of the repetitions, and how many are with another seed in double precision,
-which is how much a choice of 100 may be worth.
+which is how much a choice of 100 may be worth. The limit is that of products in double
+precision; in single precision it is about half.
 
     python -m benchmarks scfs_single_precision
 """
@@ -13,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from limits import limit, scfs_operations
 from measuring import interleaved
 from outcomes import Row, compared
 from running import run_alone
@@ -37,11 +39,13 @@ def row_of(name: str, X: Any, c: int, settings: Settings) -> Row:
     """Return the times with both precisions on one data set."""
     single = X.astype(np.float32)
     double = single.astype(np.float64)
+    iterations: list[int] = []
     best: dict[str, list[set[int]]] = {"single": [], "double": []}
 
     def fit(precision: str, table: Any, seed: int) -> None:
-        order = SCFS(n_clusters=c, random_state=seed).fit(table).order_
-        best[precision].append(set(order[:BEST].tolist()))
+        selector = SCFS(n_clusters=c, random_state=seed).fit(table)
+        best[precision].append(set(selector.order_[:BEST].tolist()))
+        iterations.append(selector.n_iter_)
 
     functions = {
         "single": lambda seed: fit("single", single, seed),
@@ -57,6 +61,7 @@ def row_of(name: str, X: Any, c: int, settings: Settings) -> Row:
         found["single"],
         "float64",
         found["double"],
+        limit=limit(scfs_operations(double, c, int(np.median(iterations)))),
         note=f"{note}; {spoken(other)} with another seed" if other else note,
     )
 

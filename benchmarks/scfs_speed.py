@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from measuring import Timing, interleaved
+from limits import limit, scfs_operations
+from measuring import interleaved
 from outcomes import Row, compared
 from running import run_alone
 from settings import Settings
@@ -24,16 +25,29 @@ SHAPES = {
     "p": [(100, 1_000), (100, 5_000), (100, 20_000)],
     "n": [(1_000, 100), (10_000, 100), (20_000, 100), (100_000, 100)],
 }
+# As SCFS takes by default.
+CLUSTERS = 8
 
 
-def timings(shape: tuple[int, int], repeats: int) -> dict[str, list[Timing]]:
+def row_of(shape: tuple[int, int], repeats: int) -> Row:
     """Return the times of either on standard normal data."""
+    iterations: list[int] = []
     X = np.random.default_rng(0).standard_normal(shape)
-    functions = {
-        "SCFS": lambda seed: SCFS(random_state=seed).fit(X),
-        "KMeans": lambda seed: KMeans(8, n_init=10, random_state=seed).fit(X),
-    }
-    return interleaved(functions, repeats, warm_up=False)
+
+    def fit(seed: int) -> None:
+        iterations.append(SCFS(n_clusters=CLUSTERS, random_state=seed).fit(X).n_iter_)
+
+    def cluster(seed: int) -> None:
+        KMeans(CLUSTERS, n_init=10, random_state=seed).fit(X)
+
+    found = interleaved({"SCFS": fit, "KMeans": cluster}, repeats, warm_up=False)
+    return compared(
+        f"{shape[0]} x {shape[1]}",
+        found["SCFS"],
+        f"KMeans({CLUSTERS}, n_init=10)",
+        found["KMeans"],
+        limit=limit(scfs_operations(X, CLUSTERS, int(np.median(iterations)))),
+    )
 
 
 def exponent(before: Sequence[float], after: Sequence[float]) -> float:
@@ -48,13 +62,7 @@ def measure(settings: Settings) -> Iterator[Row]:
         place = {"n": 0, "p": 1}[side]
         points: list[tuple[float, float]] = []
         for shape in shapes[:-1] if settings.quick else shapes:
-            found = timings(shape, settings.repetitions(3))
-            row = compared(
-                f"{shape[0]} x {shape[1]}",
-                found["SCFS"],
-                "KMeans(8, n_init=10)",
-                found["KMeans"],
-            )
+            row = row_of(shape, settings.repetitions(3))
             assert row.ours is not None
             points.append((shape[place], row.ours.median))
             yield with_growth(row, side, points)

@@ -5,7 +5,8 @@ on disk, is timed against ``pandas.read_csv`` plus one ``SCFS(random_state=0).fi
 hard reading leaves the start of Python and all imports out of the latter, though not
 out of the command; the friendly one takes both as whole processes. Processor time is
 disturbed less by a busy machine, as long as threads do not wait for each other: set
-OPENBLAS_NUM_THREADS=1 and OMP_NUM_THREADS=1.
+OPENBLAS_NUM_THREADS=1 and OMP_NUM_THREADS=1. The limit is that of the smaller Gram
+matrix of the table, which every fit needs.
 
     python -m benchmarks select_speed
 """
@@ -18,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from limits import limit, scfs_operations
 from measuring import Timing, interleaved
 from outcomes import Row, compared
 from running import run_alone
@@ -96,7 +98,14 @@ def measure(settings: Settings) -> Iterator[Row]:
         what = f"{name}, {megabytes:.1f} MB of CSV"
         against = {"hard": "the two calls", "friendly": "a process for the two calls"}
         for reading, other in against.items():
-            yield compared(what, found["command"], other, found[reading], target=TARGET)
+            yield compared(
+                what,
+                found["command"],
+                other,
+                found[reading],
+                target=TARGET,
+                limit=limit(scfs_operations(table, 1, 0)),
+            )
 
 
 if __name__ == "__main__":
