@@ -75,14 +75,14 @@ def test_a_search_for_neighbours_is_shared_where_asked_for(
 
 def test_members_of_one_kind_share_their_prepared_data(X, monkeypatch):
     seen = []
-    pose = scfs._pose
+    pose = scfs.pose
 
     @functools.wraps(pose)
     def counted(*arguments):
         seen.append(arguments)
         return pose(*arguments)
 
-    monkeypatch.setattr(scfs, "_pose", counted)
+    monkeypatch.setattr(scfs, "pose", counted)
     seeds = [SCFS(n_clusters=3, random_state=seed) for seed in range(3)]
     members = [*seeds, SCFS(n_clusters=2, random_state=0)]
     found = fit_all(X, works(*members), Effort(), title="all", share=True)

@@ -67,6 +67,15 @@ class ColumnSummary(NamedTuple):
     mean: Float
     deviation: Float
 
+    def marks(self) -> "list[Float]":
+        """Return what tells one X from another, however its rows were added up."""
+        spread = self.maximum - self.minimum
+        unit = np.where(spread > 0, spread, 1.0)
+        shares = (self.mean - self.minimum) / unit, self.deviation / unit
+        # Zeros have no sign here.
+        rounded = [np.abs(np.round(share, 6)) for share in shares]
+        return [self.minimum, self.maximum, *rounded]
+
     @property
     def constant(self) -> NDArray[np.bool_]:
         """Columns that hold a single value, as far as rounding lets one tell.

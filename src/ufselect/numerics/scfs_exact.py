@@ -250,3 +250,31 @@ def fit_exact(
     partition.aim(regression)
     history[-1] = min(history[-1], objective())
     return ExactFit(partition, solution.coef, solution.proximity, history, converged)
+
+
+def lower_of(best: ExactFit | None, other: ExactFit) -> ExactFit:
+    """Return the fit with the lower objective, the first of two that are equal."""
+    if best is None:
+        return other
+    return other if other.history[-1] < best.history[-1] else best
+
+
+def fit_apart(
+    problem: ExactProblem,
+    start: Float,
+    alpha: float,
+    beta: float,
+    max_iter: int,
+    tol: float,
+) -> ExactFit:
+    """Fit in another process; of the partition, the memberships come back."""
+    fit = fit_exact(
+        problem,
+        problem.partition(problem.matrix.beside(start)),
+        alpha=alpha,
+        beta=beta,
+        max_iter=max_iter,
+        tol=tol,
+        report=lambda iteration, objective: False,
+    )
+    return fit._replace(partition=fit.memberships)

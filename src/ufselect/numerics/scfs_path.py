@@ -34,6 +34,16 @@ def to_and_fro(
             yield alpha, beta
 
 
+def checked_weights(weights: Iterable[float] | None, name: str) -> list[float] | None:
+    """Return weights as floats, or say which of them is none."""
+    if weights is None:
+        return None
+    found = [float(weight) for weight in weights]
+    if not found or not all(0 < weight < math.inf for weight in found):
+        raise ValueError(f"{name}={found} must hold numbers above 0; give some.")
+    return found
+
+
 class ExactPath:
     """Fits of one problem that hand on their clusters, coefficients and working set.
 

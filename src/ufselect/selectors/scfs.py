@@ -24,25 +24,33 @@ from ufselect.matrix.sharing import once_for_all
 from ufselect.numerics.parallel import in_parallel, limited_threads
 from ufselect.numerics.partitions import SoftPartition
 from ufselect.numerics.preparation import (
-    Kind,
     non_negative,
     preparation_kind,
-    prepare,
 )
 from ufselect.numerics.row_sparse import largest_penalty
-from ufselect.numerics.rows import ranked_below, row_norms
+from ufselect.numerics.rows import row_norms
 from ufselect.numerics.scfs_exact import (
     ExactFit,
     ExactProblem,
     Keep,
     State,
     cluster_only,
+    fit_apart,
     fit_exact,
+    lower_of,
     sample_products,
     useful_penalty,
 )
 from ufselect.numerics.scfs_paper import PaperFit, fit_paper
-from ufselect.numerics.scfs_path import ExactPath, to_and_fro
+from ufselect.numerics.scfs_path import ExactPath, checked_weights, to_and_fro
+from ufselect.numerics.scfs_units import (
+    AUTO_ALPHA,
+    AUTO_BETA,
+    Outcome,
+    Posed,
+    auto_beta,
+    pose,
+)
 from ufselect.numerics.soft_clustering import indicator, normalised_memberships
 from ufselect.numerics.starts import (
     check_memberships,
@@ -50,13 +58,6 @@ from ufselect.numerics.starts import (
     start_memberships,
 )
 from ufselect.selectors.base import Properties, UnsupervisedSelector
-
-# Defaults in units where X is centred and |X|^2 = c; see "auto" in the docstring.
-AUTO_ALPHA = 0.1
-AUTO_BETA = 0.05
-
-# The weights of a path, where none are given, as multiples of these.
-AROUND_AUTO = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 # Where noise in thousands of columns leaves no feature in the model at such a beta, a
 # tenth of it is tried, and so on.
@@ -345,7 +346,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                 f"there are solver={self.solver!r}, n_init={self.n_init} and "
                 f"checkpoint={self.checkpoint!r}."
             )
-        given = [_checked_weights(alphas, "alphas"), _checked_weights(betas, "betas")]
+        given = [checked_weights(alphas, "alphas"), checked_weights(betas, "betas")]
         return self._along_path(X, *given)
 
     def _along_path(
@@ -355,7 +356,8 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         data, summary = first._read(X)
         with limited_threads(data):
             way = first._begin_path(data, summary)
-            pairs = list(to_and_fro(*way.weights(alphas, betas)))
+            weights = way.posed.weights(way.path.partition, alphas, betas)
+            pairs = list(to_and_fro(*weights))
         left_out = []
         for alpha, beta in pairs:
             point = clone(self).set_params(alpha=alpha, beta=beta)
@@ -380,7 +382,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         random = check_random_state(self.random_state)
         partition = self._first_partition(posed.problem, random, None)
         path = ExactPath(posed.problem, partition)
-        return _Way(data, summary, posed, path, self.n_clusters)
+        return _Way(data, summary, posed, path)
 
     @fit_context(prefer_skip_nested_validation=True)
     def _fit_on_path(self, way: "_Way") -> bool:
@@ -433,7 +435,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             self._warn_not_converged(self.max_iter)
         return outcome.scores
 
-    def _keep(self, outcome: "_Outcome") -> None:
+    def _keep(self, outcome: Outcome) -> None:
         """Set what was learned."""
         self.alpha_, self.beta_ = outcome.alpha, outcome.beta
         self.coef_ = outcome.coef
@@ -442,14 +444,14 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         self.objective_history_ = outcome.history
         self.n_iter_ = len(outcome.history)
 
-    def _posed(self, data: DataMatrix, summary: ColumnSummary) -> "_Posed":
+    def _posed(self, data: DataMatrix, summary: ColumnSummary) -> Posed:
         """Return the problem, which fits on the same X may share."""
         intercept = self.fit_intercept and self.n_clusters > 1
         inputs = (data, summary, self.standardize, self.n_clusters, intercept)
         # What is elsewhere would have to be read to tell whether it is the same.
-        return _pose(*inputs) if data.streams else once_for_all(_pose, *inputs)
+        return pose(*inputs) if data.streams else once_for_all(pose, *inputs)
 
-    def _solve_exact(self, data: DataMatrix, summary: ColumnSummary) -> "_Outcome":
+    def _solve_exact(self, data: DataMatrix, summary: ColumnSummary) -> Outcome:
         posed = self._posed(data, summary)
         self.standardize_ = posed.kind
         alpha, beta = posed.in_units(self.alpha, self.beta)
@@ -462,7 +464,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                 fit, beta = self._fit_until_found(attempt)
             else:
                 fit, _ = self._fit_once(attempt, beta)
-            best = fit if best is None else _lower(best, fit)
+            best = lower_of(best, fit)
             if together and not progress.stopped:
                 best = self._fit_others(attempt, beta, best)
         assert best is not None
@@ -478,9 +480,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             (problem, start, alpha, beta, self.max_iter, self.tol)
             for start in self._other_starts(problem, random)
         )
-        for fit in in_parallel(_fit_apart, calls, self.n_jobs):
+        for fit in in_parallel(fit_apart, calls, self.n_jobs):
             start = problem.partition(problem.matrix.beside(fit.partition))
-            best = _lower(best, fit._replace(partition=start))
+            best = lower_of(best, fit._replace(partition=start))
         return best
 
     def _other_starts(
@@ -512,9 +514,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         if state is not None:
             beta = float(state["beta"])
         elif beta is None:
-            size = float(np.sqrt(self.n_clusters))
-            largest = useful_penalty(partition.cross(problem.regressors), size)
-            beta = AUTO_BETA * alpha * largest
+            beta = auto_beta(problem, partition, alpha)
         fit = fit_exact(
             problem,
             partition,
@@ -535,7 +535,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                 'floating point does not hold; rescale X, or use solver="exact".'
             )
 
-    def _solve_paper(self, data: DataMatrix, summary: ColumnSummary) -> "_Outcome":
+    def _solve_paper(self, data: DataMatrix, summary: ColumnSummary) -> Outcome:
         self.standardize_ = "none"
         if self.standardize != "auto":
             self.standardize_ = preparation_kind(self.standardize, data, summary)
@@ -572,7 +572,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         assert best is not None
         assert beta is not None
         norms = row_norms(best.coef)
-        return _Outcome(
+        return Outcome(
             alpha=alpha,
             beta=beta,
             largest_beta=alpha * largest_penalty(matrix, best.indicators),
@@ -621,7 +621,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         if isinstance(self.random_state, np.random.RandomState):
             # Where it was drawn from last time is not known.
             settings.pop("random_state")
-        inputs = [data.shape, *_marks(summary), sorted(settings.items()), start]
+        inputs = [data.shape, *summary.marks(), sorted(settings.items()), start]
         return Checkpoint(Path(self.checkpoint), inputs)
 
     def _first_partition(
@@ -653,115 +653,13 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         return start_memberships(self.init, matrix, self.n_clusters, random, kernel)
 
 
-class _Posed(NamedTuple):
-    """The problem in units where X is centred and ``|X|^2 = c``."""
-
-    problem: ExactProblem
-    unit: float
-    kind: Kind
-
-    def in_units(
-        self, alpha: float | str, beta: float | str
-    ) -> tuple[float, float | None]:
-        """Return weights as the problem has them; beta may depend on the start."""
-        unit = self.unit
-        own_alpha = AUTO_ALPHA if alpha == "auto" else float(alpha) * unit * unit
-        own_beta = None if beta == "auto" else float(beta) * unit * unit * unit
-        return own_alpha, own_beta
-
-    def outcome(self, fit: ExactFit, alpha: float, beta: float) -> "_Outcome":
-        """Return what a fit has found, in the units of Eq. 8 as printed."""
-        problem, unit = self.problem, self.unit
-        largest = 2 * float(row_norms(fit.partition.cross(problem.regressors)).max())
-        coef = fit.coef * unit
-        return _Outcome(
-            # One factor at a time: powers of a very small unit would vanish.
-            alpha=alpha / unit / unit,
-            beta=beta / unit / unit / unit,
-            largest_beta=alpha * largest / unit / unit / unit,
-            memberships=fit.memberships,
-            coef=coef,
-            scores=ranked_below(row_norms(coef), fit.proximity),
-            history=np.array(fit.history) / unit / unit,
-            converged=fit.converged,
-            vanished=not fit.coef.any(),
-        )
-
-
-def _pose(
-    data: DataMatrix,
-    summary: ColumnSummary,
-    standardize: bool | str,
-    n_clusters: int,
-    intercept: bool,
-) -> _Posed:
-    kind = preparation_kind(standardize, data, summary)
-    prepared = prepare(data, summary, kind, float(n_clusters))
-    problem = ExactProblem(prepared, float(n_clusters), intercept=intercept)
-    return _Posed(problem, prepared.unit, kind)
-
-
 class _Way(NamedTuple):
     """What the fits of a path have in common."""
 
     data: DataMatrix
     summary: ColumnSummary
-    posed: _Posed
+    posed: Posed
     path: ExactPath
-    n_clusters: int
-
-    def weights(
-        self, alphas: list[float] | None, betas: list[float] | None
-    ) -> tuple[list[float], list[float]]:
-        """Return the weights as given, or some around those of "auto"."""
-        problem, unit, _ = self.posed
-        if alphas is None:
-            alphas = [each * AUTO_ALPHA / unit / unit for each in AROUND_AUTO]
-        if betas is None:
-            cross = self.path.partition.cross(problem.regressors)
-            largest = useful_penalty(cross, float(np.sqrt(self.n_clusters)))
-            usual = AUTO_BETA * AUTO_ALPHA * largest / unit / unit / unit
-            betas = [each * usual for each in AROUND_AUTO]
-        return alphas, betas
-
-
-def _checked_weights(weights: Iterable[float] | None, name: str) -> list[float] | None:
-    """Return weights as floats, or say which of them is none."""
-    if weights is None:
-        return None
-    found = [float(weight) for weight in weights]
-    if not found or not all(0 < weight < np.inf for weight in found):
-        raise ValueError(f"{name}={found} must hold numbers above 0; give some.")
-    return found
-
-
-def _lower(best: ExactFit, other: ExactFit) -> ExactFit:
-    return other if other.history[-1] < best.history[-1] else best
-
-
-def _fit_apart(
-    problem: ExactProblem,
-    start: Float,
-    alpha: float,
-    beta: float,
-    max_iter: int,
-    tol: float,
-) -> ExactFit:
-    """Fit in another process; of the partition, the memberships come back."""
-    fit = fit_exact(
-        problem,
-        problem.partition(problem.matrix.beside(start)),
-        alpha=alpha,
-        beta=beta,
-        max_iter=max_iter,
-        tol=tol,
-        report=_nobody,
-    )
-    return fit._replace(partition=fit.memberships)
-
-
-def _nobody(iteration: int, objective: float) -> bool:
-    return False
 
 
 class _Attempt(NamedTuple):
@@ -774,32 +672,8 @@ class _Attempt(NamedTuple):
     place: Checkpoint | None
 
 
-def _marks(summary: ColumnSummary) -> list[Float]:
-    """Return what tells one X from another, however its rows were added up."""
-    spread = summary.maximum - summary.minimum
-    unit = np.where(spread > 0, spread, 1.0)
-    shares = (summary.mean - summary.minimum) / unit, summary.deviation / unit
-    # Zeros have no sign here.
-    rounded = [np.abs(np.round(share, 6)) for share in shares]
-    return [summary.minimum, summary.maximum, *rounded]
-
-
 def _writer(place: Checkpoint | None, beta: float) -> Keep | None:
     """Return what writes a state with the penalty that belongs to it."""
     if place is None:
         return None
     return lambda state: place.write(state | {"beta": np.array(beta)})
-
-
-class _Outcome(NamedTuple):
-    """What either solver ends with, in the units of Eq. 8 as printed."""
-
-    alpha: float
-    beta: float
-    largest_beta: float
-    memberships: Float
-    coef: Float
-    scores: Float
-    history: Float
-    converged: bool
-    vanished: bool
