@@ -53,9 +53,12 @@ def column_sums(thin: Float) -> Float:
 def product_with(matrix: Any, thin: Float) -> Float:
     """Return ``matrix @ thin`` in the precision of the matrix, as float64.
 
-    Rounding a thin factor costs little; NumPy would rather copy the matrix.
+    Rounding a thin factor costs little; NumPy would rather copy the matrix. The product
+    lies in columns if the thin factor does.
     """
-    product = matrix @ thin.astype(matrix.dtype, copy=False)
+    thin = thin.astype(matrix.dtype, copy=False)
+    in_columns = thin.flags.f_contiguous and not thin.flags.c_contiguous
+    product = (thin.T @ matrix.T).T if in_columns else matrix @ thin
     return product.astype(np.float64, copy=False)
 
 

@@ -43,10 +43,13 @@ class IdentityPlus:
             whole = upper + upper.T + np.diag(diagonal)
             self._values, self._vectors = eigh(whole, overwrite_a=True)
 
-    def solve(self, right: Float) -> Float:
-        """Return ``(I + matrix)^-1 right``."""
+    def solve(self, right: Float, *, overwrite: bool = False) -> Float:
+        """Return ``(I + matrix)^-1 right``, whose place it may take."""
         if self._vectors is None:
-            return cho_solve(self._factor, right, check_finite=False)
+            # LAPACK needs no copy of what lies in columns.
+            return cho_solve(
+                self._factor, right, overwrite_b=overwrite, check_finite=False
+            )
         parts = self._vectors.T @ right
         rounding = len(right) * np.finfo(np.float64).eps * np.linalg.norm(right, axis=0)
         parts[np.abs(parts) <= rounding] = 0.0
@@ -81,9 +84,12 @@ class FeatureRidge:
 
     def inverse(self, right: Float) -> Float:
         """Return ``(X'X + diag(1 / slack))^-1 right``: W, if right is ``X'Y``."""
-        result = np.zeros(right.shape)
-        solution = self._system.solve(self._root * right[self._active])
+        scaled = self._root * right[self._active]
+        solution = self._system.solve(scaled, overwrite=True)
         solution *= self._root
+        if isinstance(self._active, slice):
+            return solution
+        result = np.zeros_like(right)
         result[self._active] = solution
         return result
 

@@ -76,27 +76,26 @@ def _newton_direction(
     ridge: FeatureRidge | SampleRidge,
     n_products: int,
 ) -> Float:
-    coef = start.coef
-    inside = (slack > 0)[:, np.newaxis]
-    weights = np.divide(
-        1.0, slack[:, np.newaxis], out=np.zeros(inside.shape), where=inside
-    )
-    unit = coef / np.where(inside, row_norms(coef)[:, np.newaxis], 1.0)
+    # Rows of W lie in columns here, as LAPACK likes them.
+    coef = np.ascontiguousarray(start.coef.T)
+    inside = slack > 0
+    weights = np.divide(1.0, slack, out=np.zeros(len(slack)), where=inside)
+    unit = coef / np.where(inside, row_norms(start.coef), 1.0)
 
     def second_derivative(direction: Float) -> Float:
         rows = direction.reshape(coef.shape)
-        along = np.einsum("ij,ij->i", unit, rows)[:, np.newaxis]
-        result = rows - along * unit
-        result *= weights
-        result += problem.normal(rows)
+        along = np.einsum("ij,ij->j", unit, rows)
+        result = problem.normal(rows.T).T
+        result += weights * rows
+        result -= (weights * along) * unit
         result *= inside
         return result.ravel()
 
     def preconditioner(residual: Float) -> Float:
-        return ridge.inverse(residual.reshape(coef.shape)).ravel()
+        return ridge.inverse(residual.reshape(coef.shape).T).T.ravel()
 
     # Half the penalty pulls a row towards zero: |w| / slack.
-    descent = (problem.cross - start.image - weights * coef) * inside
+    descent = ((problem.cross - start.image).T - weights * coef) * inside
     square = (coef.size, coef.size)
     with np.errstate(all="ignore"):
         step, _ = cg(
@@ -108,4 +107,4 @@ def _newton_direction(
         )
     if not np.isfinite(step).all():
         step = preconditioner(descent)
-    return step.reshape(coef.shape)
+    return np.ascontiguousarray(step.reshape(coef.shape).T)

@@ -30,6 +30,9 @@ GROWTH = 200
 # Conjugate gradient steps for a Newton step: while the target moves, and at the end.
 ROUGH_PRODUCTS, FINE_PRODUCTS = 4, 30
 
+# Share of the working set that may be zero before such rows are dropped from it.
+MOST_IDLE = 0.1
+
 # Rounds in turn without a smaller gap, after which there will be none.
 IDLE_ROUNDS = 20
 
@@ -216,19 +219,26 @@ class RowSparseRegression:
         return RowSparseSolution(self._set.full_coef(), error, proximity, gap)
 
     def _admit(self, proximity: Float) -> None:
-        """Let the features that violate optimality most into the working set."""
-        outside = proximity > 1.0
-        outside[self._set.index] = False
-        entering = np.flatnonzero(outside)
-        if len(entering) == 0:
+        """Let the features that violate optimality most into the working set.
+
+        Rows that are zero, and may stay so, make room.
+        """
+        members = self._set.index
+        moving = members[self._set.coef.any(axis=1)]
+        violates = proximity > 1.0
+        violates[moving] = False
+        entering = np.flatnonzero(violates)
+        violates[members] = False
+        n_needed = len(moving) + len(entering)
+        dispensable = 0 < n_needed < (1 - MOST_IDLE) * len(members)
+        if not violates.any() and not dispensable:
             return
-        room = max(GROWTH, len(self._set.index) // 2)
+        room = max(GROWTH, len(members) // 2)
         if len(entering) > room:
             strongest = np.argsort(-proximity[entering], kind="stable")[:room]
             entering = entering[strongest]
         self._set.admit(entering)
-        assert self._set.problem is not None
-        self._curvature = self._set.problem.curvature()
+        self._curvature = self._set.curvature()
 
     def _descend(self, penalty: float, n_products: int, effort: int = 1) -> None:
         """Move the coefficients of the working set; the objective never rises."""

@@ -209,6 +209,11 @@ class WorkingSet(ABC):
     def _restrict(self, staying: Index) -> LeastSquares:
         """Return the problem on the present index; staying are places in the old."""
 
+    def curvature(self) -> float:
+        """Return about the largest eigenvalue of ``2 Z'Z``, or more."""
+        assert self.problem is not None
+        return self.problem.curvature()
+
     def admit(self, entering: Index) -> None:
         """Drop the features whose row is zero and take in others."""
         staying = np.flatnonzero(self.coef.any(axis=1))
@@ -267,9 +272,21 @@ class TallWorkingSet(GramWorkingSet):
     ) -> None:
         super().__init__(matrix, n_targets)
         self.gram = matrix.feature_gram() if gram is None else gram
+        self._curvature: float | None = None
 
     def correlation(self) -> Float:
+        if 2 * len(self.index) > len(self.gram):
+            # Less work than to cut the rows out.
+            return self.cross - product_with(self.gram, self.full_coef())
         return self.cross - product_with(self.gram[self.index].T, self.coef)
+
+    def curvature(self) -> float:
+        """Return that of all features, which is known once and for all."""
+        if self._curvature is None:
+            everything = PrimalLeastSquares(self.gram)
+            everything.cross = self.cross
+            self._curvature = everything.curvature()
+        return self._curvature
 
     def _gram_of_set(self, staying: Index) -> Float:
         return self.gram[np.ix_(self.index, self.index)]
