@@ -6,6 +6,7 @@
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
@@ -112,12 +113,15 @@ class LeastSquares(ABC):
         # The correlations with the target lie along directions that matter, and
         # depend neither on chance nor on the order of the features.
         leading = np.linalg.eigh(self.cross.T @ self.cross)[1][:, -1:]
-        image = self.cross @ leading
-        for _ in range(12):
-            image = self.normal(image / max(np.linalg.norm(image), TINY))
-        largest = float(np.linalg.norm(image))
-        # The iteration approaches the eigenvalue from below.
-        return 2.2 * largest
+        return curvature_from(self.normal, self.cross @ leading)
+
+
+def curvature_from(normal: Callable[[Float], Float], image: Float) -> float:
+    """Return the same, for ``Z'Z`` as a function, from where to begin."""
+    for _ in range(12):
+        image = normal(image / max(np.linalg.norm(image), TINY))
+    # The iteration approaches the eigenvalue from below.
+    return 2.2 * float(np.linalg.norm(image))
 
 
 class PrimalLeastSquares(LeastSquares):
@@ -283,9 +287,11 @@ class TallWorkingSet(GramWorkingSet):
     def curvature(self) -> float:
         """Return that of all features, which is known once and for all."""
         if self._curvature is None:
+            # Of no target, so that a fit that goes on finds the same.
+            longest = int(row_norms(self.gram).argmax())
+            first = self.gram[:, [longest]].astype(np.float64)
             everything = PrimalLeastSquares(self.gram)
-            everything.cross = self.cross
-            self._curvature = everything.curvature()
+            self._curvature = curvature_from(everything.normal, first)
         return self._curvature
 
     def _gram_of_set(self, staying: Index) -> Float:
