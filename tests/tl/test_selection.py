@@ -277,12 +277,20 @@ class TestRefusals:
         backed.file.close()
 
 
+def selected_by_command(path, number):
+    """Return what the command line makes of a file."""
+    output = path.with_name("out.h5ad")
+    asked = ["--method", "MaxVariance", "-k", str(number), "-o", str(output)]
+
+    assert main(["select", str(path), *asked]) == 0
+    return anndata.read_h5ad(output)
+
+
 def test_the_command_line_writes_the_same_columns(tmp_path):
-    asked, there = cells(), tmp_path / "cells.h5ad"
-    asked.write_h5ad(there)
+    asked = cells()
+    asked.write_h5ad(tmp_path / "cells.h5ad")
     select(asked, "MaxVariance", 4)
-    main(["select", str(there), "--method", "MaxVariance", "-k", "4", "-o", str(there)])
-    found = anndata.read_h5ad(there)
+    found = selected_by_command(tmp_path / "cells.h5ad", 4)
 
     assert columns(found) == columns(asked)
     for name in columns(asked):
@@ -290,12 +298,11 @@ def test_the_command_line_writes_the_same_columns(tmp_path):
 
 
 def test_what_the_command_line_writes_replaces_an_earlier_selection(tmp_path):
-    adata, there = cells(), tmp_path / "cells.h5ad"
+    adata = cells()
     select(adata, "MaxVariance", 4, batch_key="batch")
     adata.var["ufselect_selected"] = True  # as ufselect 0.1 called it
-    adata.write_h5ad(there)
-    main(["select", str(there), "--method", "MaxVariance", "-k", "3", "-o", str(there)])
-    found = anndata.read_h5ad(there)
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    found = selected_by_command(tmp_path / "cells.h5ad", 3)
 
     assert columns(found) == ["ufselect", "ufselect_rank", "ufselect_score"]
     assert found.var["ufselect"].sum() == 3
