@@ -284,7 +284,7 @@ def test_the_places_that_are_said_to_run_them_exist():
     places = {
         place
         for reason in ELSEWHERE.values()
-        for place in re.findall(r"[\w./]*/[\w/]+(?:\.py)?", reason)
+        for place in re.findall(r"[\w./]*/[\w/]+(?:\.(?:py|yml))?", reason)
     }
 
     assert places
