@@ -23,6 +23,18 @@ def small_frame(n_samples=24):
     return frame
 
 
+def users_table():
+    """Return the text of genes.csv, of which documents speak: names, labels, genes."""
+    random = np.random.default_rng(0)
+    lines = ["sample,diagnosis," + ",".join(f"gene_{index}" for index in range(20))]
+    for row in range(30):
+        genes = random.normal(size=20)
+        genes[:8] += 4 * (row % 2)
+        cells = ",".join(f"{number:.4f}" for number in genes)
+        lines.append(f"s{row},{'sick' if row % 2 else 'well'},{cells}")
+    return "\n".join(lines)
+
+
 def write_frame(path, frame):
     """Write a table in the format of the file's name; some formats have no names."""
     numbers = frame.drop(columns=["id", "kind"]).to_numpy()

@@ -95,13 +95,13 @@ def test_anndata_keeps_all_and_says_what_was_chosen(tmp_path):
     check_choice(data, NAMES)
     with h5py.File(output) as file:
         assert file["X"].shape == (24, 12)
-        assert np.flatnonzero(file["var/ufselect_selected"]).tolist() == PLACES
+        assert np.flatnonzero(file["var/ufselect"]).tolist() == PLACES
         np.testing.assert_allclose(file["var/ufselect_score"], spreads)
         np.testing.assert_array_equal(
             file["var/ufselect_rank"], spreads.rank(ascending=False)
         )
         assert list(file["var"].attrs["column-order"]) == [
-            *("ufselect_selected", "ufselect_score", "ufselect_rank"),
+            *("ufselect", "ufselect_rank", "ufselect_score"),
         ]
 
 

@@ -61,7 +61,7 @@ def test_anndata_gets_columns_and_keeps_its_features(tmp_path):
 
     assert code == 0
     with h5py.File(output) as result:
-        selected = result["var/ufselect_selected"][()]
+        selected = result["var/ufselect"][()]
         assert np.flatnonzero(selected).tolist() == PLACES
         assert sorted(result["var/ufselect_rank"][()]) == list(range(1, 13))
 

@@ -7,6 +7,7 @@ from small_cells import cells
 
 import ufselect
 from ufselect import SCFS, AutoSelect, Consensus, LaplacianScore, MaxVariance
+from ufselect.cli import main
 from ufselect.numerics.rank_aggregation import ranks_of
 
 anndata = pytest.importorskip("anndata")
@@ -274,3 +275,35 @@ class TestRefusals:
         with pytest.raises(ValueError, match=r"copy=True would need a second file"):
             select(backed, copy=True)
         backed.file.close()
+
+
+def selected_by_command(path, number):
+    """Return what the command line makes of a file."""
+    output = path.with_name("out.h5ad")
+    asked = ["--method", "MaxVariance", "-k", str(number), "-o", str(output)]
+
+    assert main(["select", str(path), *asked]) == 0
+    return anndata.read_h5ad(output)
+
+
+def test_the_command_line_writes_the_same_columns(tmp_path):
+    asked = cells()
+    asked.write_h5ad(tmp_path / "cells.h5ad")
+    select(asked, "MaxVariance", 4)
+    found = selected_by_command(tmp_path / "cells.h5ad", 4)
+
+    assert columns(found) == columns(asked)
+    for name in columns(asked):
+        np.testing.assert_allclose(found.var[name], asked.var[name])
+
+
+def test_what_the_command_line_writes_replaces_an_earlier_selection(tmp_path):
+    adata = cells()
+    select(adata, "MaxVariance", 4, batch_key="batch")
+    adata.var["ufselect_selected"] = True  # as ufselect 0.1 called it
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    found = selected_by_command(tmp_path / "cells.h5ad", 3)
+
+    assert columns(found) == ["ufselect", "ufselect_rank", "ufselect_score"]
+    assert found.var["ufselect"].sum() == 3
+    assert "ufselect" not in found.uns

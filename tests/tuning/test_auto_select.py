@@ -109,6 +109,12 @@ def test_a_number_has_a_floor_and_a_ceiling(group, n_features, largest, expected
     assert decide_number(following, largest)[0] == expected
 
 
+def test_it_is_said_why_more_are_kept_than_stand_apart():
+    reason = decide_number(Following(np.zeros(40), UpperGroup(9, 0.5)), None)[1]
+
+    assert reason.endswith("; the best 10 are kept (no fewer, unless asked for).")
+
+
 def test_a_given_number_is_not_decided(blobs):
     selector = fitted(blobs.table, n_features_to_select=7, n_clusters=4)
 

@@ -38,6 +38,12 @@ def add_table_arguments(parser: Any) -> None:
         help="leave this column out (may be given several times)",
     )
     reading.add_argument(
+        "--fill",
+        choices=("mean", "median", "zero"),
+        help="what to put in place of missing values: the mean or the median of their "
+        "column, or 0 (default: they are refused)",
+    )
+    reading.add_argument(
         "--transpose",
         action=argparse.BooleanOptionalAction,
         help="whether the rows of the file are features (default: decided)",
@@ -78,10 +84,11 @@ def add_common_options(parser: Any) -> None:
 def read(options: argparse.Namespace) -> "Table":
     """Read the file as the options say."""
     from ufselect.data import read_table
+    from ufselect.data.tables.filling import filled
     from ufselect.data.tables.room import within_memory
 
     with within_memory():
-        return read_table(
+        table = read_table(
             options.file,
             labels=options.labels,
             id_column=options.id,
@@ -93,6 +100,7 @@ def read(options: argparse.Namespace) -> "Table":
             name=options.name,
             apart=True,
         )
+        return table if options.fill is None else filled(table, options.fill)
 
 
 def refuse_incomplete(table: "Table") -> None:
@@ -106,7 +114,8 @@ def refuse_incomplete(table: "Table") -> None:
     drop = " ".join(map(_drop_option, names[:MOST_NAMES])) + (" ..." if more else "")
     raise ValueError(
         f"{table.origin.name} has missing or infinite values in column{plural} {first}"
-        f"{more}; fill them in, or leave the column{plural} out ({drop})"
+        f"{more}; fill them in (--fill median), or leave the column{plural} out "
+        f"({drop})"
     )
 
 

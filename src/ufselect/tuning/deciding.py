@@ -105,9 +105,12 @@ def decide_number(following: Following, largest: int | None) -> tuple[int, str]:
             "do, without a gap between them"
         )
     if number != size:
-        kept = f"the best {number} are kept"
-        limit = " (max_features; a number that is given may be larger)"
-        reason += f"; {kept}" if number > size else f"; {kept}{limit}"
+        limit = (
+            "no fewer, unless asked for"
+            if number > size
+            else "max_features; a number that is given may be larger"
+        )
+        reason += f"; the best {number} are kept ({limit})"
     return number, reason + "."
 
 

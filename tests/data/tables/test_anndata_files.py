@@ -70,10 +70,10 @@ def test_columns_are_added_to_var_and_the_rest_is_kept(tmp_path, name):
 
     with h5py.File(target) as file:
         var = file["var"]
-        assert var["ufselect_selected"][()].tolist() == [True, False, True]
+        assert var["ufselect"][()].tolist() == [True, False, True]
         assert var["ufselect_score"][()].tolist() == [5, 7, 6]
         assert var["ufselect_rank"][()].tolist() == [3, 1, 2]
-        added = ["ufselect_selected", "ufselect_score", "ufselect_rank"]
+        added = ["ufselect", "ufselect_rank", "ufselect_score"]
         assert list(var.attrs["column-order"]) == ["mean", *added]
         for column in added:
             assert var[column].attrs["encoding-type"] == "array"
@@ -89,7 +89,7 @@ def test_features_left_out_get_no_score(tmp_path):
 
     with h5py.File(tmp_path / "b.h5ad") as file:
         var = file["var"]
-        assert var["ufselect_selected"][()].tolist() == [False, False, True]
+        assert var["ufselect"][()].tolist() == [False, False, True]
         np.testing.assert_array_equal(var["ufselect_score"][()], [np.nan, 1, 2])
         assert var["ufselect_rank"][()].tolist() == [0, 2, 1]
 
@@ -101,8 +101,8 @@ def test_file_may_be_written_over_itself_twice(tmp_path):
     write_table(read_table(path), [1], path)
 
     with h5py.File(path) as file:
-        assert file["var/ufselect_selected"][()].tolist() == [False, True, False]
-        assert list(file["var"].attrs["column-order"]) == ["mean", "ufselect_selected"]
+        assert file["var/ufselect"][()].tolist() == [False, True, False]
+        assert list(file["var"].attrs["column-order"]) == ["mean", "ufselect"]
 
 
 def test_other_tables_cannot_be_written_as_anndata(tmp_path):

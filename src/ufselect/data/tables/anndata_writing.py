@@ -11,12 +11,17 @@ from ufselect.data.tables.choice import Choice
 from ufselect.data.tables.hdf5 import opened_hdf5
 from ufselect.data.tables.table import TableError
 
-COLUMNS = ("ufselect_selected", "ufselect_score", "ufselect_rank")
+# The names that ``ufselect.tl.select`` gives. Those of an earlier selection, also in
+# the words of ufselect 0.1, would contradict the new ones.
+KEY = "ufselect"
+EARLIER = tuple(
+    f"{KEY}{ending}" for ending in ("", "_rank", "_score", "_n_batches", "_selected")
+)
 ENCODING = {"encoding-type": "array", "encoding-version": "0.2.0"}
 
 
 def write_anndata(chosen: Choice, path: Path, scores: NDArray[Any] | None) -> None:
-    """Copy the file and add ``ufselect_selected``, ``_score`` and ``_rank`` to ``var``.
+    """Copy the file and add ``ufselect``, ``_rank`` and ``_score`` to ``var``.
 
     The best rank is 1; features that were left out have no score and rank 0.
     """
@@ -29,8 +34,10 @@ def write_anndata(chosen: Choice, path: Path, scores: NDArray[Any] | None) -> No
     shutil.copyfile(origin.path, path)
     with opened_hdf5(path, origin.name, "r+") as file:
         columns = _columns(chosen, file["var"], scores)
-        for name in COLUMNS:
+        for name in EARLIER:
             _remove_column(file["var"], name)
+        if KEY in file.get("uns", ()):
+            del file["uns"][KEY]
         for name, values in columns.items():
             _add_column(file["var"], name, values)
 
@@ -49,14 +56,14 @@ def _columns(
     length = len(var[var.attrs["_index"]])
     selected = np.zeros(length, dtype=bool)
     selected[places[chosen.columns]] = True
-    result: dict[str, NDArray[Any]] = {"ufselect_selected": selected}
-    if scores is not None:
-        result["ufselect_score"] = np.full(length, np.nan)
-        result["ufselect_score"][places] = scores
-        result["ufselect_rank"] = np.zeros(length, dtype=np.int64)
-        order = np.argsort(-np.asarray(scores), kind="stable")
-        result["ufselect_rank"][places[order]] = np.arange(1, n_features + 1)
-    return result
+    if scores is None:
+        return {KEY: selected}
+    score = np.full(length, np.nan)
+    score[places] = scores
+    rank = np.zeros(length, dtype=np.int64)
+    order = np.argsort(-np.asarray(scores), kind="stable")
+    rank[places[order]] = np.arange(1, n_features + 1)
+    return {KEY: selected, f"{KEY}_rank": rank, f"{KEY}_score": score}
 
 
 def _remove_column(var: Any, name: str) -> None:

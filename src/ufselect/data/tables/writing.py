@@ -59,8 +59,8 @@ def write_table(
         Where to.
     scores : array of shape (n_features,), optional
         Scores of all features, higher is better. They are written to AnnData files
-        only, which keep all features and get the columns ``ufselect_selected``,
-        ``ufselect_score`` and ``ufselect_rank`` (1 is best) in ``var``.
+        only, which keep all features and get the columns ``ufselect``,
+        ``ufselect_rank`` (1 is best) and ``ufselect_score`` in ``var``.
     escape_formulas : bool
         Whether names in a text file that a spreadsheet would take for a formula get
         an apostrophe in front.

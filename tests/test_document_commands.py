@@ -1,0 +1,295 @@
+"""Every command of the README and of the documents is run, or is named here.
+
+Commands are given to the functions behind them, in a folder with what documents speak
+of: a small table, and small sets under the names of the research data. What takes
+minutes is cut short: a benchmark to its first row, a family of abuse to its first
+outcome, a plan to two sets and the first point of each grid.
+"""
+
+import importlib
+import re
+import sqlite3
+import sys
+import tomllib
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import running
+from document_blocks import COMMANDS, ROOT
+from documented_method import documented_method
+from scipy.io import savemat
+from small_tables import users_table
+
+import reliability.running
+import ufselect.selectors
+from ufselect.cli import main
+from ufselect.experiments import plan_files
+
+FIRST = ("ufselect", "select", "genes.csv")
+SETS = (
+    "arcene",
+    "colon",
+    "lung_small",
+    "lymphoma",
+    "ORL",
+    "Isolet",
+    "Prostate-GE",
+    "COIL20",
+)
+
+# Commands that are not run here: why, and where they are run instead.
+ELSEWHERE = {
+    "./scripts/test": "runs this test; .ci/run starts it",
+    "./scripts/demo": ".ci/run runs it; tests/cli/test_cli.py tests what it starts",
+    "./scripts/package": ".github/workflows/test.yml runs it; tests/test_packaging.py",
+    "./scripts/docs": "a minute; tests/test_site.py and tests/test_examples.py",
+    "./scripts/audit": "needs the network; scripts/test runs the half that does not",
+    "python -m venv": "makes an environment, as scripts/test and scripts/demo do",
+    "ufselect serve": "waits for a browser; tests/cli/test_serve.py, tests/serving",
+    "dask scheduler": "never ends; test_documents.py starts such a cluster",
+    "python -m benchmarks guard": ".ci/run runs it, with --check",
+    "python -m benchmarks methods_speed": "installs the packages of others",
+    "python -m benchmarks scfs_consensus": (
+        "starts workers; tests/tuning tests what it times"
+    ),
+    "python -m benchmarks scfs_grid": (
+        "ten seconds for any table; tests/selectors tests what it times"
+    ),
+    "python benchmarks/tuning_regret.py": (
+        "ten seconds for any table; tests/tuning tests all criteria that it compares"
+    ),
+    "python benchmarks/consensus.py": "likewise, for the rankings that it combines",
+    "python -m benchmarks scfs_memory": (
+        "six seconds for its first row; tests/benchmarks/test_measuring.py measures so"
+    ),
+    "python -m benchmarks select_speed": (
+        "starts many processes; tests/cli/test_processes.py starts the same command"
+    ),
+    "python -m reliability --quick --check": (
+        "all families, for minutes; those of the page are run one by one"
+    ),
+    **{
+        f"python -m reliability {family}": (
+            "half a minute for its first outcome; tests/experiments and tests/cli have "
+            "stores that are damaged and runs that are killed"
+        )
+        for family in ("damaged_stores", "experiments_under_faults", "long_runs")
+    },
+}
+# Commands that change the machine; what can be asked of them here is asked.
+INSTALLING = ("pip", "git", "cd")
+
+# What a script that prints its own tables does less of.
+SMALLER = {
+    "scfs_quality": {"NUMBERS": (5,), "DRAWS": range(1)},
+    "auto_select": {"NUMBERS": (5,), "SEEDS": range(1)},
+}
+
+
+def elsewhere(words):
+    """Return why a command is not run here, if it is not."""
+    line = " ".join(words).removeprefix(".venv/bin/")
+    return next((ELSEWHERE[key] for key in ELSEWHERE if line.startswith(key)), None)
+
+
+def write_sets(folder):
+    """Write small sets with three groups under the names of research data."""
+    folder.mkdir()
+    for seed, name in enumerate(SETS):
+        random = np.random.default_rng(seed)
+        classes = np.repeat([1, 2, 3], 10)
+        table = random.normal(size=(30, 110))
+        table[:, :6] += 4 * random.normal(size=(3, 6))[classes - 1]
+        savemat(folder / f"{name}.mat", {"X": table, "Y": classes[:, np.newaxis]})
+
+
+def shortened(plan):
+    """Return the text of a plan with less of everything, but all of its methods."""
+    plan = re.sub(r"^sets = \[.*?\]", 'sets = ["lymphoma"]', plan, flags=re.M | re.S)
+    plan = re.sub(r"^features = .*", "features = [3, 6]", plan, flags=re.M)
+    plan = re.sub(r"^(repetitions|restarts|seeds) = .*", r"\1 = 1", plan, flags=re.M)
+    plan = re.sub(r"(max_iter|n_features_to_select) = \d+", r"\1 = 3", plan)
+    return re.sub(
+        r"^grid = .*",
+        lambda found: re.sub(r"\[([^],]*),[^]]*\]", r"[\1]", found[0]),
+        plan,
+        flags=re.M,
+    )
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    """Work where the files are of which documents speak, and nothing takes long."""
+    (tmp_path / "genes.csv").write_text(users_table(), encoding="utf-8")
+    write_sets(tmp_path / "DIR")
+    for path in (ROOT / "plans").glob("*.toml"):
+        text = shortened(path.read_text("utf-8"))
+        (tmp_path / path.name).write_text(text, encoding="utf-8")
+    (tmp_path / "PLAN").write_text((tmp_path / "quick.toml").read_text())
+    monkeypatch.setattr(plan_files, "FOLDERS", (tmp_path,))
+    monkeypatch.setenv("UFSELECT_DATA", str(tmp_path / "DIR"))
+    method = {"Company": documented_method()}
+    monkeypatch.setattr(ufselect.selectors, "installed_selectors", lambda: method)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(desk, monkeypatch):
+    """Return what runs the words of a command and returns its exit code."""
+    cut_short(monkeypatch)
+
+    def ran(words):
+        program, *arguments = words
+        program = program.removeprefix(".venv/bin/")
+        return PROGRAMS[program](arguments, monkeypatch)
+
+    return ran
+
+
+def cut_short(monkeypatch):
+    """Let benchmarks end with their first row, abuse with its first outcome."""
+    load = importlib.import_module
+
+    def beginning(name):
+        module = load(name)
+        function = "measure" if hasattr(module, "measure") else "outcomes"
+        whole = getattr(module, function)
+        return SimpleNamespace(
+            **{function: lambda settings: islice(whole(settings), 1)}
+        )
+
+    fake = SimpleNamespace(import_module=beginning)
+    monkeypatch.setattr(running, "importlib", fake)
+    monkeypatch.setattr(reliability.running, "importlib", fake)
+
+
+def run_python(arguments, monkeypatch):
+    """Run a module or a script of the repository."""
+    if arguments[0] != "-m":
+        return run_script(Path(arguments[0]).stem, monkeypatch)
+    _, module, *rest = arguments
+    rest = [word for each in rest for word in paths_of(each)]
+    if "--read" in rest or "--list" in rest:
+        short = []
+    else:
+        short = {"benchmarks": ["--quick", "--repeats", "1"]}.get(module, ["--quick"])
+    program = {"benchmarks": running, "reliability": reliability.running}[module]
+    return program.main([*rest, *short])
+
+
+def paths_of(word):
+    """Return what a shell would make of a word in the folder of the repository."""
+    if "*" in word:
+        return [str(path) for path in sorted(ROOT.glob(word))]
+    # What would be written into the repository is written beside the table.
+    return [Path(word).name if word.startswith("docs/") else word]
+
+
+def run_script(name, monkeypatch):
+    """Run a script that prints its own tables, on one set and with less to do."""
+    module = importlib.import_module(name)
+    for constant, value in SMALLER[name].items():
+        monkeypatch.setattr(module, constant, value)
+    monkeypatch.setattr(
+        sys, "argv", [name, "--quick", "--jobs", "1", "--sets", "colon"]
+    )
+    return module.main() or 0
+
+
+def run_ufselect(arguments, monkeypatch):
+    """Run the command line."""
+    return main([word.replace("FILE", "quick.sqlite") for word in arguments])
+
+
+def run_sqlite(arguments, monkeypatch):
+    """Ask a store what the command asks it."""
+    path, question = arguments
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as store:
+        return 0 if store.execute(question).fetchall() else 1
+
+
+def check_installing(arguments, monkeypatch):
+    """Look whether the extras are there; nothing is installed."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = re.findall(r"\[([\w,]+)\]", " ".join(arguments))
+    extras = {extra for group in named for extra in group.split(",")}
+    return 0 if extras <= set(project["optional-dependencies"]) else 1
+
+
+PROGRAMS = {
+    "ufselect": run_ufselect,
+    "python": run_python,
+    "sqlite3": run_sqlite,
+    **dict.fromkeys(INSTALLING, check_installing),
+}
+
+
+def last_shown():
+    """Return the commands to run here by page; one on several pages is on the last."""
+    last = {tuple(words): page for page in COMMANDS for words in COMMANDS[page]}
+    return {
+        page: [words for words in last if last[words] == page and not elsewhere(words)]
+        for page in COMMANDS
+    }
+
+
+@pytest.mark.parametrize(
+    "page", [page for page, found in last_shown().items() if found]
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_commands_of_a_page_work_from_top_to_bottom(page, run, desk, capsys):
+    pytest.importorskip("matplotlib")
+    codes = {words: run(words) for words in last_shown()[page]}
+
+    assert {words: code for words, code in codes.items() if code != 0} == {}
+    if FIRST in codes:
+        assert (desk / "genes.selected.csv").exists()
+        assert (desk / "genes.report.html").exists()
+
+
+def test_the_first_command_of_a_newcomer_is_the_same_everywhere():
+    first = {
+        next(tuple(words) for words in COMMANDS[page] if words[0] == "ufselect")
+        for page in ("README.md", "start.md", "command-line.md")
+    }
+
+    assert first == {FIRST}
+    assert any(FIRST in found for found in last_shown().values())
+
+
+def test_commands_that_are_run_elsewhere_are_shown_or_may_be():
+    shown = [
+        " ".join(words).removeprefix(".venv/bin/")
+        for found in COMMANDS.values()
+        for words in found
+    ]
+    # Pages of results show what was measured last.
+    measured = {
+        f"python -m {path.parent.name} {path.stem}"
+        for path in [*ROOT.glob("benchmarks/*.py"), *ROOT.glob("reliability/*.py")]
+    }
+
+    assert all(
+        key in measured or any(line.startswith(key) for line in shown)
+        for key in ELSEWHERE
+    )
+
+
+def test_the_places_that_are_said_to_run_them_exist():
+    places = {
+        place
+        for reason in ELSEWHERE.values()
+        for place in re.findall(r"[\w./]*/[\w/]+(?:\.(?:py|yml))?", reason)
+    }
+
+    assert places
+    assert all((ROOT / place).exists() for place in places)
+
+
+def test_there_are_commands():
+    assert sum(map(len, COMMANDS.values())) > 40
