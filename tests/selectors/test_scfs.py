@@ -530,3 +530,20 @@ class TestVanishing:
     def test_a_beta_that_was_given_is_not_touched(self):
         with pytest.raises(ValueError, match='or use beta="auto"'):
             SCFS(n_clusters=3, beta=1e9, random_state=0).fit(self.problem())
+
+
+class TestGroupsInARow:
+    """Three groups along one direction, as the card of the method says."""
+
+    @staticmethod
+    def found(n_clusters, seed):
+        X = np.random.default_rng(seed).normal(size=(60, 12))
+        X[:, :3] += 4 * (np.arange(60) % 3)[:, np.newaxis]
+        selector = SCFS(3, n_clusters=n_clusters, random_state=0).fit(X)
+        return set(selector.order_[:3])
+
+    def test_noise_comes_among_the_best_with_a_cluster_for_each(self):
+        assert all(self.found(3, seed) != {0, 1, 2} for seed in range(5))
+
+    def test_a_smaller_number_of_clusters_finds_them(self):
+        assert all(self.found(2, seed) == {0, 1, 2} for seed in range(5))

@@ -201,7 +201,10 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     **Cannot.** Find, in a wide table, clusters that share their mean: no linear
     function of the features separates them, and by chance some function of many fits as
     well. For three planes through the origin, 40 samples and 150 columns, the ranking
-    is little better than chance.
+    is little better than chance. Nor does it tell that clusters differ in fewer
+    directions than there could be: the rest of W then follows noise. Of 12 standardised
+    columns with three groups in a row along 3 of them, noise is among the best 3 with
+    ``n_clusters=3``, and is not with ``n_clusters=2``.
 
     **Cost.** O(n p min(n, p)) once, then O(n min(n, p) c) per step; no n x n matrix
     unless 2 n <= p, and no p x p matrix unless p <= n. Of an X on disk, blocks are in
