@@ -85,17 +85,21 @@ venv_is_sound() {
     [[ ! -f $stamp ]] || grep -qxF "root: $PWD" "$stamp"
 }
 
+# Install the rest of the arguments beside the interpreter $1.
+install_beside() {
+    local interpreter=$1
+    shift
+    if have_uv; then
+        quietly uv pip install --python "$interpreter" "$@"
+    else
+        quietly "$interpreter" -m pip install --disable-pip-version-check --no-input "$@"
+    fi
+}
+
 install_package() {
-    local target=".${1:+[$1]}"
     say "installing ufselect${1:+ with its $1 tools} into .venv (once, a minute or so)"
     rm -f "$stamp"
-    if have_uv; then
-        quietly uv pip install --python .venv/bin/python --compile-bytecode \
-            --editable "$target"
-    else
-        quietly .venv/bin/python -m pip install --disable-pip-version-check --no-input \
-            --editable "$target"
-    fi
+    UV_COMPILE_BYTECODE=1 install_beside .venv/bin/python --editable ".${1:+[$1]}"
     fingerprint "$1" >"$stamp"
 }
 

@@ -47,8 +47,11 @@ def run_forked(arguments, folder, *, stdin=b""):
     """Run the command in a process that starts with the imports of another.
 
     All else is its own: streams, exit code, and a crash if there is one. An interpreter
-    that starts from nothing takes twenty times as long, most of it for imports.
+    that starts from nothing takes twenty times as long, most of it for imports, and is
+    what there is on Windows.
     """
+    if sys.platform == "win32":
+        return run(arguments, stdin=stdin)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(SHARED)
     streams = [folder / name for name in ("stdin", "stdout", "stderr")]

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from quick_selectors import made
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
@@ -25,22 +26,11 @@ from ufselect import (
 
 NAMES = ["age", "mass", "height", "pulse", "sugar", "iron"]
 
-
-def made(method, **parameters):
-    """Return a selector with a seed and three clusters, where it has them."""
-    known = {"random_state": 0, "n_clusters": 3, **parameters}
-    names = method().get_params()
-    return method(**{name: value for name, value in known.items() if name in names})
-
-
 INSTANCES = {name: made(method) for name, method in all_selectors().items()}
 INSTANCES["SCFS-paper"] = made(SCFS, solver="paper")
 INSTANCES["Consensus"] = made(Consensus)
 INSTANCES["AutoSelect"] = made(AutoSelect)
 INSTANCES["StabilitySelection"] = made(StabilitySelection, n_subsamples=4)
-# Their updates creep towards the end, and these promises hold wherever they stop.
-for creeping in ("LDSSL", "MFFS", "SGFS"):
-    INSTANCES[creeping].set_params(tol=1e-3)
 
 
 @pytest.fixture(params=INSTANCES, ids=str)

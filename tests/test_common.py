@@ -2,6 +2,7 @@
 
 import pytest
 from documented_method import documented_method
+from quick_selectors import quick
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ufselect import (
@@ -20,7 +21,7 @@ from ufselect import (
 )
 
 INSTANCES: list[UnsupervisedSelector] = [
-    *(selector() for selector in all_selectors().values()),
+    *(quick(selector()) for selector in all_selectors().values()),
     documented_method()(),
     SCFS(solver="paper", n_clusters=2),
     SPEC(phi=1),

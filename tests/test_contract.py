@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from documented_method import documented_method
+from quick_selectors import made
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
@@ -36,14 +37,6 @@ FORMATS = ["csr", "csc", "memmap"]
 # Methods whose scores do not follow their columns, each with its reason.
 BLIND_TO_COLUMNS = {"RandomSelection": "draws places, whatever column is in them"}
 
-
-def made(method, **parameters):
-    """Return a selector with a seed and three clusters, where it has them."""
-    known = {"random_state": 0, "n_clusters": 3, **parameters}
-    names = method().get_params()
-    return method(**{name: value for name, value in known.items() if name in names})
-
-
 INSTANCES = {name: made(method) for name, method in all_selectors().items()}
 # It is held to what its page promises.
 INSTANCES["documented"] = made(documented_method())
@@ -62,9 +55,6 @@ INSTANCES["AutoSelect-distinct"] = made(
     AutoSelect, n_clusters=[2, 3], max_correlation=0.95
 )
 INSTANCES["StabilitySelection"] = made(StabilitySelection, n_subsamples=4)
-# Their updates creep towards the end, and these promises hold wherever they stop.
-for creeping in ("LDSSL", "MFFS", "MFFS-table", "SGFS"):
-    INSTANCES[creeping].set_params(tol=1e-3)
 
 
 @pytest.fixture(params=INSTANCES, ids=str)

@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from real_command import run_forked
 from small_tables import CHOSEN, small_frame, write_frame
 
 COMMAND = [sys.executable, "-m", "ufselect"]
@@ -33,32 +34,23 @@ def test_standard_input_becomes_standard_output(tmp_path):
     assert b"standard input: AutoSelect with SCFS chose 3 of 12" in done.stderr
 
 
-def test_text_is_piped_in_and_json_comes_out():
-    done = subprocess.run(
-        [*COMMAND, "select", "-", "--method", "MaxVariance", "--quiet", "--json"],
-        input=small_frame().to_csv(index=False, sep=";"),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    data = json.loads(done.stdout)
+def test_text_is_piped_in_and_json_comes_out(tmp_path):
+    arguments = ["select", "-", "--method", "MaxVariance", "--quiet", "--json"]
+    table = small_frame().to_csv(index=False, sep=";").encode()
+    code, said, complaint = run_forked(arguments, tmp_path, stdin=table)
+    data = json.loads(said)
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (code, complaint) == (0, "")
     assert sorted(each["feature"] for each in data["features"][:3]) == CHOSEN
 
 
 def test_a_bad_file_is_one_sentence_and_no_traceback(tmp_path):
     (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x01\x00v\x00{'descr'")
-    done = subprocess.run(
-        [*COMMAND, "select", str(tmp_path / "a.npy")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    code, said, complaint = run_forked(["select", tmp_path / "a.npy"], tmp_path)
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("ufselect: ")
-    assert done.stderr.count("\n") == 1
+    assert (code, said) == (1, b"")
+    assert complaint.startswith("ufselect: ")
+    assert complaint.count("\n") == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signal")

@@ -293,7 +293,7 @@ def test_a_score_that_is_no_number_is_the_reason_of_its_cell(
     ) in reasons
 
 
-MANY_SEEDS = {"selector": "SCFS", "parameters": {"n_clusters": 3}, "seeds": 60}
+MANY_SEEDS = {"selector": "SCFS", "parameters": {"n_clusters": 3}, "seeds": 24}
 
 # A server that has loaded everything once, so that a restart takes no time.
 server = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
