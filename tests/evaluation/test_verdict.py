@@ -37,7 +37,7 @@ def p_values_of_random_sets(table, size, n_drawings, **options):
 
 @pytest.mark.parametrize(
     ("criterion", "n_drawings", "n_random"),
-    [("structure", 100, 49), ("reconstruction", 100, 49), ("neighbours", 100, 19)],
+    [("structure", 200, 99), ("reconstruction", 100, 49), ("neighbours", 100, 19)],
 )
 def test_p_values_of_random_sets_are_uniform(criterion, n_drawings, n_random):
     table = planted_data(n_samples=20, n_useful=6, n_noise=12).table
