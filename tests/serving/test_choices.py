@@ -12,6 +12,7 @@ ALL = {
     "id": "sample",
     "variable": "X",
     "sheet": "first",
+    "fill": "median",
     "seed": "7",
     "effort": "thorough",
     "drop": "a\n b \n\nc,d",
@@ -36,6 +37,7 @@ def test_the_command_understands_every_field_of_the_page():
     )
     assert (options.variable, options.sheet, options.seed) == ("X", "first", 7)
     assert (options.effort, options.transpose) == ("thorough", True)
+    assert options.fill == "median"
     assert options.output == "selected.parquet"
 
 

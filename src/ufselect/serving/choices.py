@@ -17,6 +17,7 @@ OPTIONS = {
     "id": "--id",
     "variable": "--variable",
     "sheet": "--sheet",
+    "fill": "--fill",
     "seed": "--seed",
     "effort": "--effort",
 }

@@ -41,8 +41,9 @@ def test_nothing_is_said_of_a_whole_table():
     assert filled(table, "mean") is table
 
 
-def test_zeros_of_a_sparse_table_count(tmp_path):
-    matrix = sp.csr_array(np.array([[0.0, 1.0], [np.nan, 2.0], [6.0, 0.0]]))
+@pytest.mark.parametrize("stored", [sp.csr_array, sp.csc_array])
+def test_zeros_of_a_sparse_table_count(stored, tmp_path):
+    matrix = stored(np.array([[0.0, 1.0], [np.nan, 2.0], [6.0, 0.0]]))
     sp.save_npz(tmp_path / "a.npz", matrix)
     values = filled(read_table(tmp_path / "a.npz"), "mean").values
 
