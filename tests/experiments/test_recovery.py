@@ -147,7 +147,7 @@ def test_a_store_whose_list_of_tables_is_gone_is_not_begun_anew(path, whole):
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("use", [read_experiment, recover, lambda p: Store(p, "j")])
+@pytest.mark.parametrize("use", [read_experiment, lambda path: Store(path, "j")])
 def test_damage_that_has_line_breaks_is_told_in_one_line(path, whole, use):
     place = whole.index(b"CREATE TABLE rankings")
     path.write_bytes(whole[:place] + b"CREATE\nTABEL\n" + whole[place + 13 :])
