@@ -11,6 +11,7 @@ import numpy as np
 from ufselect.experiments.judging import Score
 from ufselect.experiments.records import Record, record_from
 from ufselect.experiments.schema import (
+    DAMAGE,
     SEALED_SINCE,
     damage_of,
     problem_with,
@@ -129,7 +130,7 @@ class StoreReader:
     def _readable(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except DAMAGE as error:
             raise ValueError(self._damaged(error)) from error
 
     def _damaged(self, how: object) -> str:

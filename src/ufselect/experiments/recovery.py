@@ -16,6 +16,7 @@ from ufselect.experiments.pages import Row, rows_in
 from ufselect.experiments.reader import opened
 from ufselect.experiments.remains import Remains
 from ufselect.experiments.schema import (
+    DAMAGE,
     SCHEMA_VERSION,
     create,
     damage_of,
@@ -90,7 +91,7 @@ def _damage(path: Path) -> str | None:
                 raise ValueError(f"{path} {problem}")
             # The mark that makes it ours may be what is damaged.
             return f"it {problem}"
-    except sqlite3.DatabaseError as error:
+    except DAMAGE as error:
         return in_one_line(error)
 
 
