@@ -2,8 +2,9 @@
 
 The store of a small experiment (38 cells) with bytes changed, wiped or cut off at
 random places: reading it, running on it and recovering it must find what was written,
-or say in one sentence that it is damaged, and never change the damaged file. Then
-stores of other versions, and several runs at once on one store.
+or say in one sentence that it is damaged, and never change the damaged file; what is
+still whole in the file must be recovered. Then stores of other versions, and several
+runs at once on one store.
 
     python -m reliability damaged_stores
 """
@@ -27,7 +28,11 @@ from ufselect.experiments.recovery import recover
 from ufselect.experiments.store import Store
 from ufselect.experiments.stored import read_experiment
 
-DURATION = "5 minutes"
+DURATION = "10 minutes"
+# Bytes before the key of a ranking that say how long its values are.
+HEAD = 24
+# Where SQLite keeps the version that we give a file.
+VERSION = slice(60, 64)
 Damage = Callable[[bytearray, np.random.Generator], bytearray]
 
 
@@ -73,43 +78,72 @@ def damages(bench: Bench, settings: Settings) -> Iterator[Outcome]:
     random = np.random.default_rng(settings.seed)
     whole = bench.folder / "whole.sqlite"
     store = bench.folder / "damaged.sqlite"
+    content, places = whole.read_bytes(), places_of(whole)
     for what, damage in DAMAGES.items():
         count, shares = Count(what), []
         for _ in range(settings.count(150, 10)):
-            store.write_bytes(damage(bytearray(whole.read_bytes()), random))
-            shares.append(look_at(count, bench, store))
-        kept = [share for share in shares if share is not None]
-        note = f"median share of cells kept: {np.median(kept):.0%}" if kept else ""
-        yield count.outcome(note)
+            store.write_bytes(damage(bytearray(content), random))
+            untouched = still_there(places, content, store.read_bytes())
+            shares.append(look_at(count, bench, store, untouched))
+        yield count.outcome(
+            "every ranking that is whole in the file is kept, in the median "
+            f"{np.median(shares):.0%} of them"
+        )
         yield completed(f"{what}: run with --recover", bench, damage, settings)
 
 
-def look_at(count: Count, bench: Bench, store: Path) -> float | None:
+def places_of(store: Path) -> dict[str, slice]:
+    """Return where each ranking is in a file: from its key to its seal."""
+    with closing(sqlite3.connect(store)) as connection:
+        seals = dict(connection.execute("SELECT key, seal FROM rankings"))
+    content, places = store.read_bytes(), {}
+    for key, seal in seals.items():
+        end = content.rindex(seal.encode()) + len(seal)
+        start = content.rindex(key.encode(), 0, end)
+        places[key] = slice(start - HEAD, end)
+    return places
+
+
+def still_there(
+    places: dict[str, slice], content: bytes, damaged: bytes
+) -> frozenset[str]:
+    """Return the keys of the rankings all of whose bytes are where they were.
+
+    Another number of the version makes it a store of a newer ufselect, for all we know.
+    """
+    if damaged[VERSION] != content[VERSION]:
+        return frozenset()
+    return frozenset(
+        key for key, place in places.items() if damaged[place] == content[place]
+    )
+
+
+def look_at(
+    count: Count, bench: Bench, store: Path, untouched: frozenset[str]
+) -> float:
     """Read and open a damaged store; return the share of its cells that is kept.
 
     A read that succeeds must find what was written: then the damage met nothing.
     """
-    damaged = store.read_bytes()
-    harmless, refusals = True, []
-    for use in (lambda: read_experiment(store), lambda: Store(store, "judge").close()):
-        try:
-            use()
-        except ValueError as error:
-            harmless = False
-            refusals.append(str(error))
-    if harmless:
+    damaged, refusals = store.read_bytes(), refusals_of(store)
+    if not refusals:
         same = content_of(store) == bench.whole
         count.answer(not same and "a changed value was read without a word")
         return 1.0
     problems = [
         "\n" in "".join(refusals) and "more than a sentence",
+        store.name not in refusals[0] and f"no name: {refusals[0]}",
         store.read_bytes() != damaged and "a damaged store was changed",
     ]
     try:
         recovered = recover(store)
     except ValueError as error:
-        untouched = store.read_bytes() == damaged
-        count.refuse(*problems, "\n" in str(error), not untouched and "it was changed")
+        problems += [
+            "\n" in str(error) and "more than a sentence",
+            store.read_bytes() != damaged and "it was changed",
+            bool(untouched) and "whole rankings were not recovered",
+        ]
+        count.refuse(*problems)
         return 0.0
     found = content_of(store)
     kept = recovered is None or recovered.damaged.read_bytes() == damaged
@@ -117,9 +151,21 @@ def look_at(count: Count, bench: Bench, store: Path) -> float | None:
         *problems,
         not found.within(bench.whole) and "a changed value was recovered",
         not kept and "the damaged file is gone",
+        not untouched <= {row[0] for row in found.rankings} and "a ranking is gone",
     )
     clean(store)
     return len(found.rankings) / len(bench.whole.rankings)
+
+
+def refusals_of(store: Path) -> list[str]:
+    """Return what is said when a store is read, and when it is opened to go on."""
+    refusals = []
+    for use in (lambda: read_experiment(store), lambda: Store(store, "judge").close()):
+        try:
+            use()
+        except ValueError as error:
+            refusals.append(str(error))
+    return refusals
 
 
 def completed(what: str, bench: Bench, damage: Damage, settings: Settings) -> Outcome:
@@ -127,7 +173,7 @@ def completed(what: str, bench: Bench, damage: Damage, settings: Settings) -> Ou
     random = np.random.default_rng(settings.seed + 1)
     count, store = Count(what), bench.folder / "damaged.sqlite"
     content = (bench.folder / "whole.sqlite").read_bytes()
-    for _ in range(settings.count(2, 1)):
+    for _ in range(settings.count(4, 1)):
         store.write_bytes(damage(bytearray(content), random))
         ended = run_whole(bench.folder, "--recover", store=store)
         if ended.code == 1:

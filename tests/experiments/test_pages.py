@@ -6,7 +6,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from ufselect.experiments.pages import rows_in
+from ufselect.experiments.pages import Trust, rows_in
 
 TABLES = """
 CREATE TABLE long (key TEXT PRIMARY KEY, number INTEGER, content BLOB, ratio REAL);
@@ -17,7 +17,7 @@ KEY = 32
 LENGTHS = (0, 1, 50, 3000, 4060, 4061, 5000, 8192, 20_000)
 
 
-def make(path, number=300):
+def make(path, number=150):
     """Write rows of all lengths in two kinds of tables, and return them."""
     random = np.random.default_rng(0)
     keys = [random.bytes(16).hex() for _ in range(number)]
@@ -41,7 +41,9 @@ def make(path, number=300):
 
 def found_in(content, journal=b""):
     """Return our own rows to which a page points, not those of indexes."""
-    rows = [row.values for row in rows_in(content, journal) if row.pointed_to]
+    rows = [
+        row.values for row in rows_in(content, journal) if row.trust == Trust.POINTED_TO
+    ]
     return {row for row in rows if len(row) > 2 and len(str(row[0])) == KEY}
 
 
@@ -72,7 +74,11 @@ def test_rows_that_are_in_the_journal_only_are_found(tmp_path):
 
 def test_rows_are_numbered_in_the_order_in_which_they_came(file):
     content, long, _ = file
-    rows = [row for row in rows_in(content) if row.pointed_to and row.values in long]
+    rows = [
+        row
+        for row in rows_in(content)
+        if row.trust == Trust.POINTED_TO and row.values in long
+    ]
 
     assert sorted(row.number for row in rows) == list(range(1, len(long) + 1))
 
@@ -93,7 +99,11 @@ def test_rows_are_found_on_a_page_that_has_lost_its_pointers(file):
     for start in range(4096, len(content), 4096):
         if damaged[start] in (10, 13):
             damaged[start] = 99
-    found = {row.values for row in rows_in(bytes(damaged)) if not row.pointed_to}
+    found = {
+        row.values
+        for row in rows_in(bytes(damaged))
+        if row.trust == Trust.ON_A_DAMAGED_PAGE
+    }
 
     assert not found_in(bytes(damaged)) & long
     assert long <= found

@@ -10,6 +10,7 @@ import re
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 Row = tuple[Any, ...]
@@ -27,17 +28,26 @@ INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 REAL = 7
 FIRST_TEXT = 12
 # The head of a row whose first value is a key, a text of 32 characters: its own length
-# and the type of that text. Where a page has lost its pointers, rows are found by it.
+# and the type of that text. Rows to which no page points are found by it.
 HEAD = re.compile(rb"(?=[\x03-\x7f]\x4d)")
 # By how many columns our tables without a rowid are known, judgements and scores.
 WITHOUT_ROWID = (5, 6)
 
 
+class Trust(IntEnum):
+    """How sure it is that a row has not been deleted or moved."""
+
+    LEFT_OVER = 0
+    # Nor does a page point to it, but it may have lost the pointer.
+    ON_A_DAMAGED_PAGE = 1
+    POINTED_TO = 2
+
+
 class Found(NamedTuple):
-    """A row, and whether its page points to it; else it may be a leftover."""
+    """A row, and what is known of it."""
 
     values: Row
-    pointed_to: bool
+    trust: Trust
     # Newer rows have a greater one; 0 without a rowid.
     number: int
 
@@ -51,7 +61,7 @@ def rows_in(content: bytes, journal: bytes = b"") -> list[Found]:
     declared = int.from_bytes(content[16:18], "big")
     sizes = {DEFAULT_PAGE_SIZE, 2**16 if declared == 1 else declared} & PAGE_SIZES
     readings = (list(_Pages(content, journal, size).rows()) for size in sorted(sizes))
-    return max(readings, key=lambda found: sum(row.pointed_to for row in found))
+    return max(readings, key=lambda found: sum(row.trust for row in found))
 
 
 class _Pages:
@@ -64,15 +74,15 @@ class _Pages:
         self.pages.update(_frames(journal, size))
 
     def rows(self) -> Iterator[Found]:
-        """Yield the rows of all pages, leftovers only where a page is damaged."""
+        """Yield the rows of all pages, some of them twice."""
         for number, page in self.pages.items():
             found, damaged = self._pointed_to(page, FILE_HEADER if number == 1 else 0)
             yield from found
-            if damaged:
-                yield from self._leftovers(page)
+            trust = Trust.ON_A_DAMAGED_PAGE if damaged else Trust.LEFT_OVER
+            yield from self._others(page, trust)
 
     def _pointed_to(self, page: bytes, start: int) -> tuple[list[Found], bool]:
-        """Return the rows a page points to, and whether there is more or less."""
+        """Return the rows a page points to, and whether there should be more."""
         try:
             kind, places = _pointers(page, start)
         except Unreadable:
@@ -91,9 +101,9 @@ class _Pages:
         if kind == TABLE_LEAF:
             number, place = _varint(page, place)
         payload = self._payload(page, place, length, kind == TABLE_LEAF)
-        return Found(_values(payload), True, number)
+        return Found(_values(payload), Trust.POINTED_TO, number)
 
-    def _leftovers(self, page: bytes) -> Iterator[Found]:
+    def _others(self, page: bytes, trust: Trust) -> Iterator[Found]:
         for match in HEAD.finditer(page):
             place = match.start()
             with suppress(Unreadable):
@@ -102,7 +112,7 @@ class _Pages:
                 with_rowid = len(types) not in WITHOUT_ROWID
                 payload = self._payload(page, place, length, with_rowid)
                 number = _varint_before(page, place) if with_rowid else 0
-                yield Found(_values(payload), False, number)
+                yield Found(_values(payload), trust, number)
 
     def _payload(self, page: bytes, place: int, length: int, with_rowid: bool) -> bytes:
         """Return the bytes of a row, of which long ones go on in other pages."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ufselect._version import RELEASE
 from ufselect.experiments.cells import Cell, digest
-from ufselect.experiments.pages import Found, Row
+from ufselect.experiments.pages import Found, Row, Trust
 from ufselect.experiments.records import VERSION_WITHOUT_RECORDS
 from ufselect.experiments.seals import is_intact, seal_of
 
@@ -46,14 +46,12 @@ class Remains:
         self.rankings: dict[str, Row] = {}
         self.plans: list[Row] = []
         self._judgements: dict[Pair, list[Row]] = defaultdict(list)
-        # Those to which a page points, then leftovers as well.
-        self._scores: tuple[dict[Pair, dict[Row, Row]], ...] = (
-            defaultdict(dict),
-            defaultdict(dict),
-        )
-        # What a page points to comes first: leftovers may be older.
-        for row, pointed_to, _ in sorted(found, key=lambda it: (not it[1], it[2])):
-            self._sort(_with_reals(row), pointed_to)
+        # For every degree of trust those that deserve it, the most trusted first.
+        self._scores: dict[Trust, dict[Pair, dict[Row, Row]]] = {
+            trust: defaultdict(dict) for trust in sorted(Trust, reverse=True)
+        }
+        for row, trust, _ in sorted(found, key=lambda it: (-it.trust, it.number)):
+            self._sort(_with_reals(row), trust)
         self.sealed = any(row[-1] for row in self.rankings.values())
         if self.sealed:
             # What has none is from before the store was migrated.
@@ -67,13 +65,14 @@ class Remains:
                 yield from self._sealed(pair, rows)
         yield from self._believed()
 
-    def _sort(self, row: Row, pointed_to: bool) -> None:
+    def _sort(self, row: Row, trust: Trust) -> None:
         kinds = tuple(map(type, row))
         if len(row) in (SEALED_RANKING, RANKING):
             self._add_ranking(row)
         elif kinds == SCORE:
-            for scores in self._scores if pointed_to else self._scores[1:]:
-                scores[row[0], row[1]].setdefault(row[:5], row)
+            for least, scores in self._scores.items():
+                if trust >= least:
+                    scores[row[0], row[1]].setdefault(row[:5], row)
         elif len(row) == JUDGEMENT:
             self._judgements[row[0], row[1]].append(row)
         elif kinds == PLAN and row[0] == digest([row[2]]) and row not in self.plans:
@@ -91,7 +90,7 @@ class Remains:
 
     def _sealed(self, pair: Pair, rows: list[Row]) -> Iterator[tuple[Row, list[Row]]]:
         for row in sorted(rows, key=lambda each: each[2] != DONE):
-            for known in self._scores:
+            for known in self._scores.values():
                 scores = sorted(known.get(pair, {}).values())
                 if row[-1] == seal_of(row[:-1], scores):
                     yield row, scores
@@ -101,7 +100,7 @@ class Remains:
         """Yield what has no seal: the scores of rankings that have none either."""
         scores = {
             pair: sorted(rows.values())
-            for pair, rows in self._scores[0].items()
+            for pair, rows in self._scores[Trust.POINTED_TO].items()
             if pair[0] in self.rankings and self.rankings[pair[0]][-1] is None
         }
         most: dict[Row, int] = defaultdict(int)
