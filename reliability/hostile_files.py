@@ -40,7 +40,7 @@ MARKS = ("unpickled", "executed")
 # Minutes, most of them for reading gigabytes.
 SLOW = {what for what in ATTACKS if "GB" in what or "million" in what or "MB" in what}
 # Damage leads HDF5 in circles now and then, which takes its time.
-MANY = dict.fromkeys(("version-7.3.mat", "dense.h5ad", "sparse.h5ad"), 250)
+MANY = dict.fromkeys(("version-7.3.mat", "dense.h5ad", "sparse.h5ad"), 500)
 N_PROCESSES = 3
 
 
@@ -81,7 +81,7 @@ def _attacked(what: str) -> Outcome:
 
 
 def _all_damaged(name: str, settings: Settings, place: int) -> Outcome:
-    number = settings.count(MANY.get(name, 400), 40)
+    number = settings.count(MANY.get(name, 1000), 40)
     random = np.random.default_rng([settings.seed, place])
     tried = _of_damaged(name, KINDS[name], number, random)
     return _outcome(f"{name}, damaged", tried)
