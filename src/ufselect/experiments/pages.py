@@ -8,10 +8,12 @@ what was written is for the caller to tell.
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from enum import IntEnum
 from typing import Any, NamedTuple
+
+from ufselect.experiments.journal import FRAME_HEADER, frames_of
 
 Row = tuple[Any, ...]
 
@@ -22,7 +24,6 @@ TABLE_LEAF, INDEX_LEAF, INDEX_INTERIOR = 13, 10, 2
 POINTERS_AT = {TABLE_LEAF: 8, INDEX_LEAF: 8, INDEX_INTERIOR: 12}
 # The first page begins with the header of the file.
 FILE_HEADER = 100
-JOURNAL_HEADER, FRAME_HEADER = 32, 24
 # Bytes of an integer by its type.
 INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 REAL = 7
@@ -71,7 +72,12 @@ class _Pages:
             number: content[start : start + size]
             for number, start in enumerate(range(0, len(content), size), start=1)
         }
-        self.pages.update(_frames(journal, size))
+        # What a newer page has replaced may be whole where that one is not.
+        self.replaced = []
+        for frame in frames_of(journal, size):
+            number = int.from_bytes(frame[:4], "big")
+            self.replaced.append(self.pages.pop(number, b""))
+            self.pages[number] = frame[FRAME_HEADER:]
 
     def rows(self) -> Iterator[Found]:
         """Yield the rows of all pages, some of them twice."""
@@ -80,6 +86,8 @@ class _Pages:
             yield from found
             trust = Trust.ON_A_DAMAGED_PAGE if damaged else Trust.LEFT_OVER
             yield from self._others(page, trust)
+        for page in self.replaced:
+            yield from self._others(page, Trust.LEFT_OVER)
 
     def _pointed_to(self, page: bytes, start: int) -> tuple[list[Found], bool]:
         """Return the rows a page points to, and whether there should be more."""
@@ -134,21 +142,6 @@ class _Pages:
         least = (self.size - 12) * 32 // 255 - 23
         here = least + (length - least) % (self.size - 4)
         return here if here <= most else least
-
-
-def _frames(journal: bytes, size: int) -> Mapping[int, bytes]:
-    """Return the newest content of every page in a journal."""
-    step, salt = FRAME_HEADER + size, journal[16:24]
-    frames = (
-        journal[start : start + step]
-        for start in range(JOURNAL_HEADER, len(journal) - step + 1, step)
-    )
-    # Frames with another salt are left from before the journal was begun anew.
-    return {
-        int.from_bytes(frame[:4], "big"): frame[FRAME_HEADER:]
-        for frame in frames
-        if frame[8:16] == salt
-    }
 
 
 def _pointers(page: bytes, start: int) -> tuple[int, list[int]]:

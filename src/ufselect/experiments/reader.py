@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from ufselect.experiments.journal import HIDDEN, hides_cells
 from ufselect.experiments.judging import Score
 from ufselect.experiments.records import Record, record_from
 from ufselect.experiments.schema import (
@@ -45,6 +46,8 @@ class StoreReader:
             what = "is a folder" if path.is_dir() else "does not exist"
             raise ValueError(f"{path} {what}; name a store that ufselect run has made")
         self.path = path
+        if hides_cells(path):
+            raise ValueError(self._damaged(HIDDEN))
         with self._readable():
             self._connection = opened(path)
         try:

@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+from ufselect.experiments.journal import HIDDEN, hides_cells, journal_of
 from ufselect.experiments.owners import living
 from ufselect.experiments.pages import Row, rows_in
 from ufselect.experiments.reader import opened
@@ -71,9 +72,7 @@ def _rescued(path: Path, kept: Path, fresh: Path) -> tuple[int, int] | None:
     why = _damage(path)
     if why is None:
         return None
-    journal = Path(f"{kept}-wal")
-    content = journal.read_bytes() if journal.exists() else b""
-    remains = Remains(rows_in(kept.read_bytes(), content))
+    remains = Remains(rows_in(kept.read_bytes(), journal_of(kept)))
     if not remains.rankings:
         raise ValueError(_hopeless(path, why))
     with closing(sqlite3.connect(fresh, isolation_level=None)) as new:
@@ -82,6 +81,8 @@ def _rescued(path: Path, kept: Path, fresh: Path) -> tuple[int, int] | None:
 
 def _damage(path: Path) -> str | None:
     """Say what is wrong with a store; raise if a newer version has made it."""
+    if hides_cells(path):
+        return HIDDEN
     try:
         with closing(opened(path)) as old:
             problem = problem_with(old)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.experiments.cells import Cell
+from ufselect.experiments.journal import HIDDEN, hides_cells
 from ufselect.experiments.judging import Order, Score
 from ufselect.experiments.owners import Owner, is_alive, living
 from ufselect.experiments.records import Record, write_record
@@ -81,6 +82,8 @@ class Store:
             raise ValueError(
                 f"cannot write {path}: the folder {path.parent} does not exist"
             )
+        if hides_cells(path):
+            raise ValueError(damaged(path, HIDDEN))
         self.path = path
         self.judge = judge
         self._guard = threading.Lock()
