@@ -3,15 +3,18 @@
 The store of a small experiment (38 cells) with bytes changed, wiped or cut off at
 random places: reading it, running on it and recovering it must find what was written,
 or say in one sentence that it is damaged, and never change the damaged file; what is
-still whole in the file must be recovered. Then stores of other versions, and several
-runs at once on one store.
+still whole in the file must be recovered. Likewise with the journal that a killed run
+leaves. Then stores of other versions, and several runs at once on one store.
 
     python -m reliability damaged_stores
 """
 
+import os
 import shutil
+import signal
 import sqlite3
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from reliability.counting import Count
-from reliability.experiment_runs import Run, content_of, run_whole
+from reliability.experiment_runs import Run, cells_in, content_of, run_whole
 from reliability.faults_from_signals import Bench, undisturbed, unlike
 from reliability.old_stores import make_version_1
 from reliability.outcomes import Outcome
@@ -29,6 +32,8 @@ from ufselect.experiments.store import Store
 from ufselect.experiments.stored import read_experiment
 
 DURATION = "10 minutes"
+# Of the 38 cells, so many are finished when a run is killed.
+MANY = 25
 # Bytes before the key of a ranking that say how long its values are.
 HEAD = 24
 # Where SQLite keeps the version that we give a file.
@@ -40,7 +45,7 @@ def outcomes(settings: Settings) -> Iterator[Outcome]:
     """Yield what became of stores."""
     with tempfile.TemporaryDirectory() as name:
         bench = undisturbed(Path(name), repetitions=2)
-        for family in (damages, versions, several_runs):
+        for family in (damages, journals, versions, several_runs):
             yield from family(bench, settings)
 
 
@@ -173,7 +178,7 @@ def completed(what: str, bench: Bench, damage: Damage, settings: Settings) -> Ou
     random = np.random.default_rng(settings.seed + 1)
     count, store = Count(what), bench.folder / "damaged.sqlite"
     content = (bench.folder / "whole.sqlite").read_bytes()
-    for _ in range(settings.count(4, 1)):
+    for _ in range(settings.count(3, 1)):
         store.write_bytes(damage(bytearray(content), random))
         ended = run_whole(bench.folder, "--recover", store=store)
         if ended.code == 1:
@@ -183,6 +188,58 @@ def completed(what: str, bench: Bench, damage: Damage, settings: Settings) -> Ou
             count.answer(*unlike(ended, store, bench))
         clean(store)
     return count.outcome("complete again, the damaged file kept")
+
+
+def journals(bench: Bench, settings: Settings) -> Iterator[Outcome]:
+    """Damage the journal that a killed run has left, then read or recover the store."""
+    random = np.random.default_rng(settings.seed)
+    store = bench.folder / "journal.sqlite"
+    kill_late(bench, store)
+    journal = Path(f"{store}-wal")
+    files = {path: path.read_bytes() for path in (store, journal)}
+    finished = len(content_of(store).rankings)
+    for what, damage, most in (
+        ("journal of a killed run with one byte changed", flip_one, 1),
+        ("journal of a killed run with twenty bytes changed", flip_many, 20),
+        ("journal of a killed run cut off at any length", cut, finished),
+    ):
+        count, kept = Count(what), []
+        for _ in range(settings.count(50, 5)):
+            clean(store)
+            store.write_bytes(files[store])
+            journal.write_bytes(damage(bytearray(files[journal]), random))
+            kept.append(look_at_journal(count, bench, store, finished - most))
+        yield count.outcome(f"{np.median(kept):.0f} of {finished} cells in the median")
+    clean(store)
+
+
+def kill_late(bench: Bench, store: Path) -> None:
+    """Kill a run when most is finished, of which nothing is in the store itself yet."""
+    run = Run(bench.folder, store=store)
+    while run.process.poll() is None and cells_in(store) < MANY:
+        time.sleep(0.02)
+    os.killpg(run.process.pid, signal.SIGKILL)
+    run.end()
+
+
+def look_at_journal(count: Count, bench: Bench, store: Path, least: int) -> int:
+    """Read a store, or recover it if it is refused; return how much is there."""
+    refusals = refusals_of(store)
+    problems = ["\n" in "".join(refusals) and "more than a sentence"]
+    try:
+        if any("--recover" in each for each in refusals):
+            recover(store)
+    except ValueError as error:
+        problems.append(least > 0 and f"not recovered: {error}")
+        count.refuse(*problems)
+        return 0
+    found = content_of(store)
+    count.answer(
+        *problems,
+        not found.within(bench.whole) and "a changed value was read",
+        len(found.rankings) < least and f"{len(found.rankings)} cells are left",
+    )
+    return len(found.rankings)
 
 
 def clean(store: Path) -> None:

@@ -67,7 +67,7 @@ def signals(what: str, bench: Bench, settings: Settings) -> Iterator[Outcome]:
     """Send signals to runs at random moments, go on after each, and compare."""
     random = np.random.default_rng(settings.seed)
     count, store = Count(what), bench.folder / "signals.sqlite"
-    while count.tried < settings.count(8, 1):
+    while count.tried < settings.count(5, 1):
         disturb(count, bench, store, KINDS[what], random)
     ended = run_whole(bench.folder, store=store)
     problems = unlike(ended, store, bench)
@@ -127,7 +127,7 @@ def helpers(bench: Bench, settings: Settings) -> Iterator[Outcome]:
     }
     for what, find in targets.items():
         count, store = Count(what), bench.folder / "helpers.sqlite"
-        while count.tried < settings.count(5, 1):
+        while count.tried < settings.count(3, 1):
             run = Run(bench.folder, store=store)
             killed = kill_one(run, find, random, bench.seconds)
             ended = run.end()

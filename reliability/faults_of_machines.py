@@ -27,7 +27,7 @@ def full_disks(bench: Bench, settings: Settings) -> Iterator[Outcome]:
     """Run on file systems that are too small, then make room and go on."""
     random = np.random.default_rng(settings.seed)
     count = Count("file system that is full (tmpfs of 44 to 400 kB)")
-    for _ in range(settings.count(8, 1)):
+    for _ in range(settings.count(5, 1)):
         with small_disk(bench.folder / "disk", int(random.integers(44, 400))) as disk:
             if disk is None:
                 yield Outcome(count.what, 0, 0, 0, 0, "not tried: mounting needs root")
@@ -82,7 +82,7 @@ def jumping_clocks(bench: Bench, settings: Settings) -> Iterator[Outcome]:
             yield Outcome(what, 0, 0, 0, 0, "not tried: needs a C compiler")
             continue
         count = Count(what)
-        for seed in range(settings.count(4, 1)):
+        for seed in range(settings.count(3, 1)):
             jump(count, bench, library, number, seed)
         yield count.outcome("no time is negative or longer than the run")
 

@@ -8,19 +8,17 @@ after 200 and after all. Experiments one after the other in one process.
 """
 
 import json
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
 from pathlib import Path
 
 from joblib import Parallel, delayed
 
 from reliability.counting import Count
-from reliability.experiment_runs import Run, environment_here, prepare
+from reliability.experiment_runs import Run, cells_in, environment_here, prepare
 from reliability.outcomes import Outcome
 from reliability.settings import Settings
 from ufselect.experiments.memory import memory_of
@@ -105,16 +103,6 @@ def weigh(run: Run, store: Path, cells: int) -> dict[int, int]:
             break
         time.sleep(0.05)
     return {process: weight for process, weight in weights.items() if weight}
-
-
-def cells_in(store: Path) -> int:
-    """Return how many rankings there are by now."""
-    with suppress(sqlite3.OperationalError):
-        address = f"{store.as_uri()}?mode=ro"
-        with closing(sqlite3.connect(address, uri=True)) as connection:
-            query = "SELECT count(*) FROM rankings WHERE status = 'done'"
-            return int(connection.execute(query).fetchone()[0])
-    return 0
 
 
 def fits(method: str, number: int) -> Outcome:

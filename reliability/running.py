@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.finding import Benchmark, chosen, find_benchmarks, listing
-from reliability.outcomes import Outcome
+from reliability.outcomes import Outcome, broken_down
 from reliability.results import Result, losses, page, read_results, write_results
 from reliability.settings import Settings
 from ufselect.experiments.records import versions_here
@@ -78,8 +78,7 @@ def outcomes_of(family: Benchmark, settings: Settings) -> Iterator[Outcome]:
         print("interrupted", file=sys.stderr)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is a loss
         traceback.print_exc()
-        said = f"{type(error).__name__}: {error}"
-        yield Outcome("the trial itself", 1, 0, 0, 1, said)
+        yield broken_down(error)
 
 
 def line(outcome: Outcome) -> str:
