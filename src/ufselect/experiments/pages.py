@@ -11,11 +11,18 @@ import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ufselect.experiments.journal import FRAME_HEADER, frames_of
-
-Row = tuple[Any, ...]
+from ufselect.experiments.row_format import (
+    Row,
+    Unreadable,
+    length_of,
+    types_of,
+    values_of,
+    varint,
+    varint_before,
+)
 
 PAGE_SIZES = {2**power for power in range(9, 17)}
 DEFAULT_PAGE_SIZE = 4096
@@ -24,10 +31,6 @@ TABLE_LEAF, INDEX_LEAF, INDEX_INTERIOR = 13, 10, 2
 POINTERS_AT = {TABLE_LEAF: 8, INDEX_LEAF: 8, INDEX_INTERIOR: 12}
 # The first page begins with the header of the file.
 FILE_HEADER = 100
-# Bytes of an integer by its type.
-INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
-REAL = 7
-FIRST_TEXT = 12
 # The head of a row whose first value is a key, a text of 32 characters: its own length
 # and the type of that text. Rows to which no page points are found by it.
 HEAD = re.compile(rb"(?=[\x03-\x7f]\x4d)")
@@ -51,10 +54,6 @@ class Found(NamedTuple):
     trust: Trust
     # Newer rows have a greater one; 0 without a rowid.
     number: int
-
-
-class Unreadable(ValueError):
-    """What is there is no row."""
 
 
 def rows_in(content: bytes, journal: bytes = b"") -> list[Found]:
@@ -105,22 +104,22 @@ class _Pages:
         number = 0
         if kind == INDEX_INTERIOR:
             place += 4
-        length, place = _varint(page, place)
+        length, place = varint(page, place)
         if kind == TABLE_LEAF:
-            number, place = _varint(page, place)
+            number, place = varint(page, place)
         payload = self._payload(page, place, length, kind == TABLE_LEAF)
-        return Found(_values(payload), Trust.POINTED_TO, number)
+        return Found(values_of(payload), Trust.POINTED_TO, number)
 
     def _others(self, page: bytes, trust: Trust) -> Iterator[Found]:
         for match in HEAD.finditer(page):
             place = match.start()
             with suppress(Unreadable):
-                types, head = _types(page[place:])
-                length = head + sum(map(_length_of, types))
+                types, head = types_of(page[place:])
+                length = head + sum(map(length_of, types))
                 with_rowid = len(types) not in WITHOUT_ROWID
                 payload = self._payload(page, place, length, with_rowid)
-                number = _varint_before(page, place) if with_rowid else 0
-                yield Found(_values(payload), trust, number)
+                number = varint_before(page, place) if with_rowid else 0
+                yield Found(values_of(payload), trust, number)
 
     def _payload(self, page: bytes, place: int, length: int, with_rowid: bool) -> bytes:
         """Return the bytes of a row, of which long ones go on in other pages."""
@@ -162,70 +161,3 @@ def _exactly(page: bytes, place: int, length: int) -> bytes:
     if len(piece) < length:
         raise Unreadable("it goes on where there is nothing")
     return piece
-
-
-def _varint(content: bytes, place: int) -> tuple[int, int]:
-    """Return a number of one to nine bytes, and where it ends."""
-    value = 0
-    for position, byte in enumerate(content[place : place + 9], start=1):
-        if position == 9:
-            return (value << 8) | byte, place + 9
-        value = (value << 7) | (byte & 0x7F)
-        if byte < 0x80:
-            return value, place + position
-    raise Unreadable("a number without an end")
-
-
-def _varint_before(content: bytes, place: int) -> int:
-    """Return the number that ends at a place: all bytes but its last are above 127."""
-    start = max(0, place - 1)
-    while start > 0 and content[start - 1] > 0x7F:
-        start -= 1
-    return _varint(content, start)[0]
-
-
-def _types(payload: bytes) -> tuple[list[int], int]:
-    """Return the types of the values of a row, and where the values begin."""
-    head, place = _varint(payload, 0)
-    types = []
-    while place < head:
-        kind, place = _varint(payload, place)
-        types.append(kind)
-    if place != head:
-        raise Unreadable("types beyond their end")
-    return types, head
-
-
-def _values(payload: bytes) -> Row:
-    types, place = _types(payload)
-    if place + sum(map(_length_of, types)) != len(payload):
-        raise Unreadable("longer or shorter than its values")
-    values = []
-    for kind in types:
-        end = place + _length_of(kind)
-        values.append(_value(kind, payload[place:end]))
-        place = end
-    return tuple(values)
-
-
-def _length_of(kind: int) -> int:
-    if kind >= FIRST_TEXT:
-        return (kind - FIRST_TEXT) // 2
-    return 8 if kind == REAL else INTEGERS.get(kind, 0)
-
-
-def _value(kind: int, content: bytes) -> Any:
-    if kind in INTEGERS:
-        return int.from_bytes(content, "big", signed=True)
-    if kind == REAL:
-        return struct.unpack(">d", content)[0]
-    if kind >= FIRST_TEXT:
-        return _text(content) if kind % 2 else content
-    return {8: 0, 9: 1}.get(kind)
-
-
-def _text(content: bytes) -> str:
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise Unreadable("a text that is none") from error

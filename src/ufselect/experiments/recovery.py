@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from ufselect.experiments.journal import HIDDEN, hides_cells, journal_of
 from ufselect.experiments.owners import living
-from ufselect.experiments.pages import Row, rows_in
+from ufselect.experiments.pages import rows_in
 from ufselect.experiments.reader import opened
 from ufselect.experiments.remains import Remains
+from ufselect.experiments.row_format import Row
 from ufselect.experiments.schema import (
     DAMAGE,
     SCHEMA_VERSION,

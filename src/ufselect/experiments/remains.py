@@ -15,9 +15,11 @@ import numpy as np
 
 from ufselect._version import RELEASE
 from ufselect.experiments.cells import Cell, digest
-from ufselect.experiments.pages import Found, Row, Trust
+from ufselect.experiments.pages import Found, Trust
 from ufselect.experiments.records import VERSION_WITHOUT_RECORDS
+from ufselect.experiments.row_format import Row
 from ufselect.experiments.seals import is_intact, seal_of
+from ufselect.experiments.store import DONE
 
 # By how many columns, or by which, the rows of a table are known.
 SEALED_RANKING, RANKING, JUDGEMENT = 16, 15, 5
@@ -26,7 +28,6 @@ PLAN = (str, str, str)
 # SQLite keeps a real number without a fraction as an integer.
 REALS = {SEALED_RANKING: (11, 13), RANKING: (11, 13), len(SCORE): (5,)}
 STATUS = 8
-DONE = "done"
 # Of which there are stores without seals.
 VERSIONS = {VERSION_WITHOUT_RECORDS, RELEASE}
 
