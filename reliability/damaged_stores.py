@@ -9,36 +9,38 @@ leaves. Then stores of other versions, and several runs at once on one store.
     python -m reliability damaged_stores
 """
 
-import os
 import shutil
-import signal
 import sqlite3
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 
 from reliability.counting import Count
-from reliability.experiment_runs import Run, cells_in, content_of, run_whole
+from reliability.experiment_runs import Run, content_of, run_whole
 from reliability.faults_from_signals import Bench, undisturbed, unlike
+from reliability.left_journals import journals
 from reliability.old_stores import make_version_1
 from reliability.outcomes import Outcome
 from reliability.settings import Settings
+from reliability.store_damage import (
+    Damage,
+    clean,
+    cut,
+    flip_many,
+    flip_one,
+    refusals_of,
+    wipe_block,
+)
 from ufselect.experiments.recovery import recover
-from ufselect.experiments.store import Store
-from ufselect.experiments.stored import read_experiment
 
 DURATION = "10 minutes"
-# Of the 38 cells, so many are finished when a run is killed.
-MANY = 25
 # Bytes before the key of a ranking that say how long its values are.
 HEAD = 24
 # Where SQLite keeps the version that we give a file.
 VERSION = slice(60, 64)
-Damage = Callable[[bytearray, np.random.Generator], bytearray]
 
 
 def outcomes(settings: Settings) -> Iterator[Outcome]:
@@ -47,27 +49,6 @@ def outcomes(settings: Settings) -> Iterator[Outcome]:
         bench = undisturbed(Path(name), repetitions=2)
         for family in (damages, journals, versions, several_runs):
             yield from family(bench, settings)
-
-
-def flip_one(content: bytearray, random: np.random.Generator) -> bytearray:
-    content[random.integers(len(content))] ^= int(random.integers(1, 256))
-    return content
-
-
-def flip_many(content: bytearray, random: np.random.Generator) -> bytearray:
-    for _ in range(20):
-        flip_one(content, random)
-    return content
-
-
-def wipe_block(content: bytearray, random: np.random.Generator) -> bytearray:
-    at = 512 * int(random.integers(len(content) // 512))
-    content[at : at + 512] = bytes(len(content[at : at + 512]))
-    return content
-
-
-def cut(content: bytearray, random: np.random.Generator) -> bytearray:
-    return content[: random.integers(1, len(content))]
 
 
 DAMAGES: dict[str, Damage] = {
@@ -162,17 +143,6 @@ def look_at(
     return len(found.rankings) / len(bench.whole.rankings)
 
 
-def refusals_of(store: Path) -> list[str]:
-    """Return what is said when a store is read, and when it is opened to go on."""
-    refusals = []
-    for use in (lambda: read_experiment(store), lambda: Store(store, "judge").close()):
-        try:
-            use()
-        except ValueError as error:
-            refusals.append(str(error))
-    return refusals
-
-
 def completed(what: str, bench: Bench, damage: Damage, settings: Settings) -> Outcome:
     """Let the command itself recover what is intact and compute the rest."""
     random = np.random.default_rng(settings.seed + 1)
@@ -188,64 +158,6 @@ def completed(what: str, bench: Bench, damage: Damage, settings: Settings) -> Ou
             count.answer(*unlike(ended, store, bench))
         clean(store)
     return count.outcome("complete again, the damaged file kept")
-
-
-def journals(bench: Bench, settings: Settings) -> Iterator[Outcome]:
-    """Damage the journal that a killed run has left, then read or recover the store."""
-    random = np.random.default_rng(settings.seed)
-    store = bench.folder / "journal.sqlite"
-    kill_late(bench, store)
-    journal = Path(f"{store}-wal")
-    files = {path: path.read_bytes() for path in (store, journal)}
-    finished = len(content_of(store).rankings)
-    for what, damage, most in (
-        ("journal of a killed run with one byte changed", flip_one, 1),
-        ("journal of a killed run with twenty bytes changed", flip_many, 20),
-        ("journal of a killed run cut off at any length", cut, finished),
-    ):
-        count, kept = Count(what), []
-        for _ in range(settings.count(50, 5)):
-            clean(store)
-            store.write_bytes(files[store])
-            journal.write_bytes(damage(bytearray(files[journal]), random))
-            kept.append(look_at_journal(count, bench, store, finished - most))
-        yield count.outcome(f"{np.median(kept):.0f} of {finished} cells in the median")
-    clean(store)
-
-
-def kill_late(bench: Bench, store: Path) -> None:
-    """Kill a run when most is finished, of which nothing is in the store itself yet."""
-    run = Run(bench.folder, store=store)
-    while run.process.poll() is None and cells_in(store) < MANY:
-        time.sleep(0.02)
-    os.killpg(run.process.pid, signal.SIGKILL)
-    run.end()
-
-
-def look_at_journal(count: Count, bench: Bench, store: Path, least: int) -> int:
-    """Read a store, or recover it if it is refused; return how much is there."""
-    refusals = refusals_of(store)
-    problems = ["\n" in "".join(refusals) and "more than a sentence"]
-    try:
-        if any("--recover" in each for each in refusals):
-            recover(store)
-    except ValueError as error:
-        problems.append(least > 0 and f"not recovered: {error}")
-        count.refuse(*problems)
-        return 0
-    found = content_of(store)
-    count.answer(
-        *problems,
-        not found.within(bench.whole) and "a changed value was read",
-        len(found.rankings) < least and f"{len(found.rankings)} cells are left",
-    )
-    return len(found.rankings)
-
-
-def clean(store: Path) -> None:
-    """Remove all files of a store."""
-    for path in store.parent.glob(f"{store.name}*"):
-        path.unlink()
 
 
 def versions(bench: Bench, settings: Settings) -> Iterator[Outcome]:

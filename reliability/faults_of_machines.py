@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from reliability.counting import Count
-from reliability.damaged_stores import clean, seconds_in
+from reliability.damaged_stores import seconds_in
 from reliability.experiment_runs import Run, content_of, run_whole
 from reliability.faults_from_signals import Bench, unlike
 from reliability.outcomes import Outcome
 from reliability.settings import Settings
+from reliability.store_damage import clean
 
 NO_SPACE = "there is no space left for the store"
 SOURCE = Path(__file__).parent / "jumping_clock.c"
