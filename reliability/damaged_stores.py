@@ -72,8 +72,8 @@ def damages(bench: Bench, settings: Settings) -> Iterator[Outcome]:
             untouched = still_there(places, content, store.read_bytes())
             shares.append(look_at(count, bench, store, untouched))
         yield count.outcome(
-            "every ranking that is whole in the file is kept, in the median "
-            f"{np.median(shares):.0%} of them"
+            "every ranking that is whole in the file is kept: in the median "
+            f"{np.median(shares):.0%} of all"
         )
         yield completed(f"{what}: run with --recover", bench, damage, settings)
 
