@@ -2,8 +2,9 @@
 
 The store of a small experiment (38 cells) with bytes changed, wiped or cut off at
 random places: reading it, running on it and recovering it must find what was written,
-or say in one sentence that it is damaged, and never change the damaged file. Then
-stores of other versions, and several runs at once on one store.
+or say in one sentence that it is damaged, and never change the damaged file; what is
+still whole in the file must be recovered. Likewise with the journal that a killed run
+leaves. Then stores of other versions, and several runs at once on one store.
 
     python -m reliability damaged_stores
 """
@@ -11,7 +12,7 @@ stores of other versions, and several runs at once on one store.
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -20,44 +21,34 @@ import numpy as np
 from reliability.counting import Count
 from reliability.experiment_runs import Run, content_of, run_whole
 from reliability.faults_from_signals import Bench, undisturbed, unlike
+from reliability.left_journals import journals
 from reliability.old_stores import make_version_1
 from reliability.outcomes import Outcome
 from reliability.settings import Settings
+from reliability.store_damage import (
+    Damage,
+    clean,
+    cut,
+    flip_many,
+    flip_one,
+    refusals_of,
+    wipe_block,
+)
 from ufselect.experiments.recovery import recover
-from ufselect.experiments.store import Store
-from ufselect.experiments.stored import read_experiment
 
-DURATION = "5 minutes"
-Damage = Callable[[bytearray, np.random.Generator], bytearray]
+DURATION = "10 minutes"
+# Bytes before the key of a ranking that say how long its values are.
+HEAD = 24
+# Where SQLite keeps the version that we give a file.
+VERSION = slice(60, 64)
 
 
 def outcomes(settings: Settings) -> Iterator[Outcome]:
     """Yield what became of stores."""
     with tempfile.TemporaryDirectory() as name:
         bench = undisturbed(Path(name), repetitions=2)
-        for family in (damages, versions, several_runs):
+        for family in (damages, journals, versions, several_runs):
             yield from family(bench, settings)
-
-
-def flip_one(content: bytearray, random: np.random.Generator) -> bytearray:
-    content[random.integers(len(content))] ^= int(random.integers(1, 256))
-    return content
-
-
-def flip_many(content: bytearray, random: np.random.Generator) -> bytearray:
-    for _ in range(20):
-        flip_one(content, random)
-    return content
-
-
-def wipe_block(content: bytearray, random: np.random.Generator) -> bytearray:
-    at = 512 * int(random.integers(len(content) // 512))
-    content[at : at + 512] = bytes(len(content[at : at + 512]))
-    return content
-
-
-def cut(content: bytearray, random: np.random.Generator) -> bytearray:
-    return content[: random.integers(1, len(content))]
 
 
 DAMAGES: dict[str, Damage] = {
@@ -73,43 +64,72 @@ def damages(bench: Bench, settings: Settings) -> Iterator[Outcome]:
     random = np.random.default_rng(settings.seed)
     whole = bench.folder / "whole.sqlite"
     store = bench.folder / "damaged.sqlite"
+    content, places = whole.read_bytes(), places_of(whole)
     for what, damage in DAMAGES.items():
         count, shares = Count(what), []
         for _ in range(settings.count(150, 10)):
-            store.write_bytes(damage(bytearray(whole.read_bytes()), random))
-            shares.append(look_at(count, bench, store))
-        kept = [share for share in shares if share is not None]
-        note = f"median share of cells kept: {np.median(kept):.0%}" if kept else ""
-        yield count.outcome(note)
+            store.write_bytes(damage(bytearray(content), random))
+            untouched = still_there(places, content, store.read_bytes())
+            shares.append(look_at(count, bench, store, untouched))
+        yield count.outcome(
+            "every ranking that is whole in the file is kept: in the median "
+            f"{np.median(shares):.0%} of all"
+        )
         yield completed(f"{what}: run with --recover", bench, damage, settings)
 
 
-def look_at(count: Count, bench: Bench, store: Path) -> float | None:
+def places_of(store: Path) -> dict[str, slice]:
+    """Return where each ranking is in a file: from its key to its seal."""
+    with closing(sqlite3.connect(store)) as connection:
+        seals = dict(connection.execute("SELECT key, seal FROM rankings"))
+    content, places = store.read_bytes(), {}
+    for key, seal in seals.items():
+        end = content.rindex(seal.encode()) + len(seal)
+        start = content.rindex(key.encode(), 0, end)
+        places[key] = slice(start - HEAD, end)
+    return places
+
+
+def still_there(
+    places: dict[str, slice], content: bytes, damaged: bytes
+) -> frozenset[str]:
+    """Return the keys of the rankings all of whose bytes are where they were.
+
+    Another number of the version makes it a store of a newer ufselect, for all we know.
+    """
+    if damaged[VERSION] != content[VERSION]:
+        return frozenset()
+    return frozenset(
+        key for key, place in places.items() if damaged[place] == content[place]
+    )
+
+
+def look_at(
+    count: Count, bench: Bench, store: Path, untouched: frozenset[str]
+) -> float:
     """Read and open a damaged store; return the share of its cells that is kept.
 
     A read that succeeds must find what was written: then the damage met nothing.
     """
-    damaged = store.read_bytes()
-    harmless, refusals = True, []
-    for use in (lambda: read_experiment(store), lambda: Store(store, "judge").close()):
-        try:
-            use()
-        except ValueError as error:
-            harmless = False
-            refusals.append(str(error))
-    if harmless:
+    damaged, refusals = store.read_bytes(), refusals_of(store)
+    if not refusals:
         same = content_of(store) == bench.whole
         count.answer(not same and "a changed value was read without a word")
         return 1.0
     problems = [
         "\n" in "".join(refusals) and "more than a sentence",
+        store.name not in refusals[0] and f"no name: {refusals[0]}",
         store.read_bytes() != damaged and "a damaged store was changed",
     ]
     try:
         recovered = recover(store)
     except ValueError as error:
-        untouched = store.read_bytes() == damaged
-        count.refuse(*problems, "\n" in str(error), not untouched and "it was changed")
+        problems += [
+            "\n" in str(error) and "more than a sentence",
+            store.read_bytes() != damaged and "it was changed",
+            bool(untouched) and "whole rankings were not recovered",
+        ]
+        count.refuse(*problems)
         return 0.0
     found = content_of(store)
     kept = recovered is None or recovered.damaged.read_bytes() == damaged
@@ -117,6 +137,7 @@ def look_at(count: Count, bench: Bench, store: Path) -> float | None:
         *problems,
         not found.within(bench.whole) and "a changed value was recovered",
         not kept and "the damaged file is gone",
+        not untouched <= {row[0] for row in found.rankings} and "a ranking is gone",
     )
     clean(store)
     return len(found.rankings) / len(bench.whole.rankings)
@@ -127,7 +148,7 @@ def completed(what: str, bench: Bench, damage: Damage, settings: Settings) -> Ou
     random = np.random.default_rng(settings.seed + 1)
     count, store = Count(what), bench.folder / "damaged.sqlite"
     content = (bench.folder / "whole.sqlite").read_bytes()
-    for _ in range(settings.count(2, 1)):
+    for _ in range(settings.count(3, 1)):
         store.write_bytes(damage(bytearray(content), random))
         ended = run_whole(bench.folder, "--recover", store=store)
         if ended.code == 1:
@@ -137,12 +158,6 @@ def completed(what: str, bench: Bench, damage: Damage, settings: Settings) -> Ou
             count.answer(*unlike(ended, store, bench))
         clean(store)
     return count.outcome("complete again, the damaged file kept")
-
-
-def clean(store: Path) -> None:
-    """Remove all files of a store."""
-    for path in store.parent.glob(f"{store.name}*"):
-        path.unlink()
 
 
 def versions(bench: Bench, settings: Settings) -> Iterator[Outcome]:

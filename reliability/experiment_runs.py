@@ -7,7 +7,7 @@ import sys
 import time
 import uuid
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,6 +42,8 @@ REPETITIONS = 30
 MARK = "UFSELECT_TRIAL"
 # How long processes may take to notice that nobody waits for them, in seconds.
 GRACE = 30.0
+# How long a run may take before it counts as hanging, also on a machine that is shared.
+LONGEST = 1800.0
 RANKINGS = (
     "SELECT key, set_name, selector, parameters, seed, status, reason, feature_order, "
     "objective, history FROM rankings"
@@ -104,7 +106,7 @@ class Run:
         """Wait for the first line of progress."""
         self.process.stderr.readline()  # type: ignore[union-attr]
 
-    def end(self, timeout: float = 300.0) -> Ended:
+    def end(self, timeout: float = LONGEST) -> Ended:
         """Wait until it has ended."""
         said, complaint = self.process.communicate(timeout=timeout)
         return Ended(self.process.returncode, said, complaint)
@@ -154,6 +156,16 @@ def content_of(store: Path) -> Content:
             return NOTHING
         queries = (RANKINGS, "SELECT * FROM scores")
         return Content(*(frozenset(connection.execute(query)) for query in queries))
+
+
+def cells_in(store: Path) -> int:
+    """Return how many rankings there are by now."""
+    with suppress(sqlite3.OperationalError):
+        address = f"{store.as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            query = "SELECT count(*) FROM rankings WHERE status = 'done'"
+            return int(connection.execute(query).fetchone()[0])
+    return 0
 
 
 def stray_files(store: Path) -> Sequence[str]:

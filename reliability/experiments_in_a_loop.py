@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from reliability.fits_in_a_loop import held
+from reliability.holding import repeated
 from ufselect.experiments.location import locate
 from ufselect.experiments.plan import read_plan
 from ufselect.experiments.runner import run_plan
@@ -15,15 +15,14 @@ from ufselect.experiments.runner import run_plan
 
 def main(folder: Path, number: int) -> None:
     """Print what is held after the first experiments, and after all of them."""
-    plan = read_plan(folder / "plan.toml")
-    located, states = locate(plan.sets, folder), []
-    for count in range(1, number + 1):
-        store = folder / "loop.sqlite"
+    plan, store = read_plan(folder / "plan.toml"), folder / "loop.sqlite"
+    located = locate(plan.sets, folder)
+
+    def run() -> None:
         run_plan(plan, store, located, n_jobs=2)
         store.unlink()
-        if count in (max(1, number // 5), number):
-            states.append(held())
-    print(json.dumps(states))
+
+    print(json.dumps(repeated(run, number)))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from reliability.faults_from_signals import (
 )
 from reliability.faults_of_machines import full_disks, jumping_clocks
 from reliability.faults_of_methods import methods
-from reliability.outcomes import Outcome
+from reliability.outcomes import Outcome, broken_down
 from reliability.settings import Settings
 
 Family = Callable[[Bench, Settings], Iterator[Outcome]]
@@ -54,9 +54,17 @@ def outcomes(settings: Settings) -> Iterator[Outcome]:
 def tried_apart(
     family: Family, place: int, bench: Bench, settings: Settings
 ) -> list[Outcome]:
-    """Return the outcomes of a family that has the same files in its own folder."""
+    """Return the outcomes of a family that has the same files in its own folder.
+
+    One that breaks down is a loss, and no reason to end the others.
+    """
     folder = bench.folder / f"family{place}"
     folder.mkdir()
     for path in (bench.folder / "plan.toml", *bench.folder.glob("*.mat")):
         shutil.copy2(path, folder)
-    return list(family(bench._replace(folder=folder), settings))
+    found: list[Outcome] = []
+    try:
+        found.extend(family(bench._replace(folder=folder), settings))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is a loss
+        found.append(broken_down(error))
+    return found

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from reliability.counting import Count
-from reliability.damaged_stores import clean, seconds_in
+from reliability.damaged_stores import seconds_in
 from reliability.experiment_runs import Run, content_of, run_whole
 from reliability.faults_from_signals import Bench, unlike
 from reliability.outcomes import Outcome
 from reliability.settings import Settings
+from reliability.store_damage import clean
 
 NO_SPACE = "there is no space left for the store"
 SOURCE = Path(__file__).parent / "jumping_clock.c"
@@ -27,7 +28,7 @@ def full_disks(bench: Bench, settings: Settings) -> Iterator[Outcome]:
     """Run on file systems that are too small, then make room and go on."""
     random = np.random.default_rng(settings.seed)
     count = Count("file system that is full (tmpfs of 44 to 400 kB)")
-    for _ in range(settings.count(4, 1)):
+    for _ in range(settings.count(5, 1)):
         with small_disk(bench.folder / "disk", int(random.integers(44, 400))) as disk:
             if disk is None:
                 yield Outcome(count.what, 0, 0, 0, 0, "not tried: mounting needs root")
@@ -82,7 +83,7 @@ def jumping_clocks(bench: Bench, settings: Settings) -> Iterator[Outcome]:
             yield Outcome(what, 0, 0, 0, 0, "not tried: needs a C compiler")
             continue
         count = Count(what)
-        for seed in range(settings.count(2, 1)):
+        for seed in range(settings.count(3, 1)):
             jump(count, bench, library, number, seed)
         yield count.outcome("no time is negative or longer than the run")
 

@@ -47,7 +47,7 @@ def methods(bench: Bench, settings: Settings) -> Iterator[Outcome]:
     """Let one method misbehave, then try again without."""
     for what, kind in KINDS.items():
         count = Count(what)
-        for _ in range(settings.count(1, 1)):
+        for _ in range(settings.count(2, 1)):
             misbehave(count, bench, kind)
         yield count.outcome(
             "two cells reported with their reason, 36 kept; --retry completes them"

@@ -93,11 +93,15 @@ def bomb_npz(path: Path) -> None:
         stream.write(bytes(rows * 800 % len(MEGABYTE)))
 
 
-def workbook_with(path: Path, member: str, content: bytes) -> None:
-    """Write a workbook one part of which is replaced."""
+def workbook_with(path: Path, member: str, content: bytes, declared: str = "") -> None:
+    """Write a workbook one part of which is replaced, or added and declared."""
     write_workbook(path)
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
+    types = members["[Content_Types].xml"]
+    members["[Content_Types].xml"] = types.replace(
+        b"</Types>", f"{declared}</Types>".encode()
+    )
     path.write_bytes(zipped(members | {member: content}))
 
 
@@ -135,10 +139,17 @@ def far_cell(path: Path) -> None:
     workbook_with(path, "xl/worksheets/sheet1.xml", sheet(rows))
 
 
+STRINGS = "xl/sharedStrings.xml"
+
+
 def many_strings(path: Path) -> None:
     """Write a workbook whose table of strings is a bomb."""
     text = b'<?xml version="1.0"?><sst>' + b"<si><t>a</t></si>" * 20_000_000 + b"</sst>"
-    workbook_with(path, "xl/sharedStrings.xml", text)
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    declared = (
+        f'<Override PartName="/{STRINGS}" ContentType="{kind}.sharedStrings+xml"/>'
+    )
+    workbook_with(path, STRINGS, text, declared)
 
 
 def deep_cells(path: Path) -> None:

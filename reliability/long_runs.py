@@ -8,19 +8,17 @@ after 200 and after all. Experiments one after the other in one process.
 """
 
 import json
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
 from pathlib import Path
 
 from joblib import Parallel, delayed
 
 from reliability.counting import Count
-from reliability.experiment_runs import Run, environment_here, prepare
+from reliability.experiment_runs import Run, cells_in, environment_here, prepare
 from reliability.outcomes import Outcome
 from reliability.settings import Settings
 from ufselect.experiments.memory import memory_of
@@ -107,39 +105,35 @@ def weigh(run: Run, store: Path, cells: int) -> dict[int, int]:
     return {process: weight for process, weight in weights.items() if weight}
 
 
-def cells_in(store: Path) -> int:
-    """Return how many rankings there are by now."""
-    with suppress(sqlite3.OperationalError):
-        address = f"{store.as_uri()}?mode=ro"
-        with closing(sqlite3.connect(address, uri=True)) as connection:
-            query = "SELECT count(*) FROM rankings WHERE status = 'done'"
-            return int(connection.execute(query).fetchone()[0])
-    return 0
-
-
 def fits(method: str, number: int) -> Outcome:
     """Fit so often in one process, and compare what it holds early and late."""
-    count = Count(f"{number:,} fits of {method} in a loop")
-    command = [sys.executable, "-m", "reliability.fits_in_a_loop", method, str(number)]
+    what = f"{number:,} fits of {method} in a loop"
+    return looped(what, "fits_in_a_loop", method, str(number))
+
+
+def experiments(number: int) -> Outcome:
+    """Run so many experiments in one process, and compare likewise."""
+    what = f"{number} experiments in one process, with two workers each"
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(Path(folder), repetitions=1)
+        return looped(what, "experiments_in_a_loop", folder, str(number))
+
+
+def looped(what: str, module: str, *arguments: str) -> Outcome:
+    """Let a process repeat something, and count it unless something grows in it."""
+    count = Count(what)
     done = subprocess.run(
-        command,
+        [sys.executable, "-m", f"reliability.{module}", *arguments],
         capture_output=True,
         text=True,
         check=False,
         env=environment_here(),
         cwd=Path(__file__).parents[1],
     )
-    early, late = json.loads(done.stdout) if done.returncode == 0 else ({}, {})
-    return compared(count, early, late, done.stderr)
-
-
-def compared(
-    count: Count, early: dict[str, int], late: dict[str, int], complaint: str
-) -> Outcome:
-    """Count a loop that ended, unless something has grown in it."""
-    if not early:
-        count.answer(f"it failed: {complaint[-120:]}")
+    if done.returncode != 0:
+        count.answer(f"it failed: {done.stderr[-120:]}")
         return count.outcome()
+    early, late = json.loads(done.stdout)
     others = [name for name in early if name != "memory" and late[name] > early[name]]
     count.answer(
         late["memory"] - early["memory"] > SLACK and "memory grows",
@@ -150,22 +144,3 @@ def compared(
         f"{sizes[0]} after a fifth, {sizes[1]} after all; {late['files']} open files, "
         f"{late['threads']} thread, {late['children']} children throughout"
     )
-
-
-def experiments(number: int) -> Outcome:
-    """Run so many experiments in one process, and compare likewise."""
-    count = Count(f"{number} experiments in one process, with two workers each")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        prepare(folder, repetitions=1)
-        script = "reliability.experiments_in_a_loop"
-        done = subprocess.run(
-            [sys.executable, "-m", script, str(folder), str(number)],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=environment_here(),
-            cwd=Path(__file__).parents[1],
-        )
-    early, late = json.loads(done.stdout) if done.returncode == 0 else ({}, {})
-    return compared(count, early, late, done.stderr)

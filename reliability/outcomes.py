@@ -13,3 +13,9 @@ class Outcome:
     refused: int  # ended with the documented one-sentence error
     lost: int  # anything else; must be 0
     note: str = ""  # such as the peak of memory, or the limit
+
+
+def broken_down(error: Exception) -> Outcome:
+    """Return the loss that an exception is which nobody has expected."""
+    said = f"{type(error).__name__}: {error}"
+    return Outcome("the trial itself", 1, 0, 0, 1, said)

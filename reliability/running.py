@@ -14,11 +14,12 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.finding import Benchmark, chosen, find_benchmarks, listing
-from reliability.outcomes import Outcome
+from reliability.outcomes import Outcome, broken_down
 from reliability.results import Result, losses, page, read_results, write_results
 from reliability.settings import Settings
 from ufselect.experiments.records import versions_here
@@ -31,22 +32,38 @@ def find_families() -> dict[str, Benchmark]:
     return find_benchmarks(FOLDER, "outcomes")
 
 
-def tried(family: Benchmark, settings: Settings) -> Result:
-    """Try everything of a family, and print outcomes as they come."""
+def tried(family: Benchmark, settings: Settings) -> Iterator[Result]:
+    """Try everything of a family, print outcomes, and yield the result so far."""
     print(f"\n{family.question}\n", flush=True)
     start = time.monotonic()
-    outcomes = []
+    result = Result(
+        family.name, family.question, options_of(settings), 0.0, versions_here(), ()
+    )
+    yield result
     for outcome in outcomes_of(family, settings):
         print(line(outcome), flush=True)
-        outcomes.append(outcome)
-    return Result(
-        family.name,
-        family.question,
-        options_of(settings),
-        round(time.monotonic() - start, 1),
-        versions_here(),
-        tuple(outcomes),
-    )
+        result = replace(
+            result,
+            seconds=round(time.monotonic() - start, 1),
+            outcomes=(*result.outcomes, outcome),
+        )
+        yield result
+
+
+def all_tried(
+    families: Iterable[Benchmark], settings: Settings, path: Path | None
+) -> list[Result]:
+    """Try families one after the other, and write after every outcome.
+
+    A run of hours that is cut, whatever cuts it, has then lost one outcome.
+    """
+    results: list[Result] = []
+    for family in families:
+        for result in tried(family, settings):
+            if path is not None:
+                write_results(path, [*results, result])
+        results.append(result)
+    return results
 
 
 def outcomes_of(family: Benchmark, settings: Settings) -> Iterator[Outcome]:
@@ -61,8 +78,7 @@ def outcomes_of(family: Benchmark, settings: Settings) -> Iterator[Outcome]:
         print("interrupted", file=sys.stderr)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is a loss
         traceback.print_exc()
-        said = f"{type(error).__name__}: {error}"
-        yield Outcome("the trial itself", 1, 0, 0, 1, said)
+        yield broken_down(error)
 
 
 def line(outcome: Outcome) -> str:
@@ -111,9 +127,7 @@ def perform(options: argparse.Namespace) -> int:
         results = read_results(options.read)
     else:
         settings = Settings(options.quick, options.seed)
-        results = [tried(each, settings) for each in chosen(options.names, known)]
-    if options.json is not None:
-        write_results(options.json, results)
+        results = all_tried(chosen(options.names, known), settings, options.json)
     if options.markdown is not None:
         options.markdown.write_text(page(results), "utf-8")
     lost = losses(results) if options.check else []

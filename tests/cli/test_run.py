@@ -147,6 +147,8 @@ def test_what_is_intact_of_a_damaged_store_is_gone_on_with_on_request(folder, ca
     assert "keep what is intact with ufselect run PLAN --recover" in complaint
     assert code == 0
     assert "recovered 15 cells, 14 of them with scores; the damaged" in err
+    # One of them had failed.
+    assert "computed now: SCFS on one (1), SCFS on two (3), Random" in err
     # But for times and memory, at the end.
     assert out.split("seconds")[0] == first.split("seconds")[0]
     assert (folder / "tiny.sqlite.damaged").read_bytes() == damaged

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -165,3 +166,30 @@ def test_memory_cannot_be_limited_where_it_cannot_be_seen(outcomes, monkeypatch)
 
     with pytest.raises(ValueError, match="on Linux only"):
         outcomes(WELL, memory=10**9)
+
+
+FIRST_START = """
+from multiprocessing import forkserver
+from pathlib import Path
+
+from ufselect.experiments.worker_process import WorkerProcess
+
+worker = WorkerProcess(print)
+status = Path(f"/proc/{forkserver._forkserver._forkserver_pid}/status").read_text()
+worker.end()
+print(status.split("SigBlk:")[1].split()[0])
+"""
+
+
+@LINUX
+def test_ctrl_c_does_not_reach_the_server_while_it_loads():
+    source = str(Path(ufselect.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_START],
+        env={**os.environ, "PYTHONPATH": source},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert int(done.stdout, 16) & (1 << (signal.SIGINT - 1))

@@ -1,6 +1,7 @@
 """A damaged store is noticed, never overwritten, and what is intact of it is kept."""
 
 import sqlite3
+import struct
 from contextlib import closing
 
 import numpy as np
@@ -118,21 +119,148 @@ def test_a_store_with_flipped_bytes_is_as_it_was_or_refused(path, whole, tmp_pat
     assert np.median(rescued) >= 10
 
 
-@pytest.mark.parametrize("share", [0.9, 0.5, 0.1])
-def test_a_store_that_was_cut_gives_what_is_left(path, whole, share):
-    rankings, scores = rows(path, "rankings"), rows(path, "scores")
-    path.write_bytes(whole[: int(share * len(whole))])
+def ends_of(content, path):
+    """Return where the last byte is of every ranking, and of every judgement."""
+    ends = {row[0]: end_of(content, row[-1]) for row in rows(path, "rankings")}
+    judged = {row[0]: end_of(content, row[-1]) for row in rows(path, "judgements")}
+    for key in judged:
+        of_it = [row for row in rows(path, "scores") if row[0] == key]
+        places = [end_of(content, *as_written(row)) for row in of_it]
+        judged[key] = max([ends[key], judged[key], *places])
+    return ends, judged
 
-    with pytest.raises(ValueError, match="cannot be used"):
-        Store(path, "judge")
-    left = path.read_bytes()
-    try:
-        recover(path)
-    except ValueError:
-        assert path.read_bytes() == left
-    else:
+
+def as_written(score):
+    """Return the values of a score as they stand in the file; 0 and 1 take no byte."""
+    key, judge, features, metric, repetition, value = score
+    numbers = [bytes([each]) if each > 1 else b"" for each in (features, repetition)]
+    number = b"" if value in (0, 1) else struct.pack(">d", value)
+    return key, judge, numbers[0], metric, numbers[1], number
+
+
+def end_of(content, *values):
+    written = b"".join(v.encode() if isinstance(v, str) else v for v in values)
+    return content.rindex(written) + len(written)
+
+
+def test_all_that_is_whole_in_a_store_that_was_cut_comes_back(path, whole):
+    ends, judged = ends_of(whole, path)
+    rankings, scores = rows(path, "rankings"), rows(path, "scores")
+    kept = []
+    for length in range(len(whole) - 1, 0, -len(whole) // 30):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match="cannot be used, being damaged"):
+            Store(path, "judge")
+        try:
+            recover(path)
+        except ValueError:
+            assert path.read_bytes() == whole[:length]
+            assert min(ends.values()) > length
+            continue
+        kept.append(len(rows(path, "rankings")))
+        assert {key for key, end in ends.items() if end <= length} <= {
+            row[0] for row in rows(path, "rankings")
+        }
+        assert {key for key, end in judged.items() if end <= length} <= {
+            row[0] for row in rows(path, "judgements")
+        }
         assert rows(path, "rankings") <= rankings
         assert rows(path, "scores") <= scores
+
+    assert kept[0] == len(rankings)
+    assert min(kept) < len(rankings)
+
+
+@pytest.mark.parametrize(
+    ("place", "content"),
+    [
+        (0, bytes(100)),  # The header of the file.
+        (0, bytes(4096)),  # Also the list of tables.
+        (16, b"\x20\0"),  # Another size of pages.
+        (68, b"beef"),  # The mark by which our files are known.
+    ],
+)
+def test_a_store_whose_beginning_is_gone_gives_all_its_cells(
+    path, whole, place, content
+):
+    everything = [rows(path, table) for table in ("rankings", "scores", "plans")]
+    path.write_bytes(whole[:place] + content + whole[place + len(content) :])
+
+    recover(path)
+
+    tables = [rows(path, table) for table in ("rankings", "scores", "plans")]
+    assert tables == everything
+    assert read_experiment(path).count().missing == 0
+
+
+@pytest.fixture(scope="module")
+def with_journal(tmp_path_factory, sets):
+    """Return a store, and the files of one that was killed when all was finished."""
+    path = tmp_path_factory.mktemp("killed") / "store.sqlite"
+    Store(path, "judge").close()
+    with closing(sqlite3.connect(path)) as reader:
+        # Keeps the journal from being written back.
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM rankings").fetchone()
+        run_plan(small_plan(**METHODS), path, sets)
+        files = [path.with_name(name).read_bytes() for name in KILLED]
+    return path, files
+
+
+KILLED = ("store.sqlite", "store.sqlite-wal")
+
+
+@pytest.fixture
+def killed(tmp_path, with_journal):
+    for name, content in zip(KILLED, with_journal[1], strict=True):
+        (tmp_path / name).write_bytes(content)
+    return tmp_path / KILLED[0]
+
+
+def test_what_is_in_a_whole_journal_only_is_read(killed):
+    assert read_experiment(killed).count().missing == 0
+
+
+@pytest.mark.parametrize("use", [read_experiment, lambda path: Store(path, "j")])
+@pytest.mark.parametrize("place", [3, 20, 40, 50, 60, 10_000, 50_000])
+def test_damage_in_a_journal_does_not_hide_what_comes_after(
+    killed, with_journal, place, use
+):
+    journal = killed.with_name(KILLED[1])
+    flip(journal, place)
+    before = journal.read_bytes()
+
+    with pytest.raises(ValueError, match=r"damage in its journal hides .*--recover"):
+        use(killed)
+    assert journal.read_bytes() == before
+    recovered = recover(killed)
+
+    assert rows(killed, "rankings") <= rows(with_journal[0], "rankings")
+    # One byte harms one cell at most, and those in older pages are left.
+    assert recovered.rankings >= 12
+    assert recovered.judgements >= 12
+
+
+def test_a_journal_that_ends_in_a_transaction_is_no_damage(killed):
+    journal = killed.with_name(KILLED[1])
+    journal.write_bytes(journal.read_bytes()[:-1])
+
+    Store(killed, "judge").close()
+
+    assert len(rows(killed, "rankings")) >= 12
+
+
+@pytest.mark.parametrize("use", [read_experiment, lambda path: Store(path, "j")])
+def test_damage_that_is_no_text_even_in_its_message_is_told_with_the_remedy(
+    path, whole, use
+):
+    place = whole.index(b"CREATE TABLE rankings")
+    path.write_bytes(whole[:place] + b"CREATE \xffABLE" + whole[place + 12 :])
+
+    with pytest.raises(ValueError, match=r"store\.sqlite cannot be .*--recover"):
+        use(path)
+
+    assert recover(path).rankings == 13
 
 
 def test_a_store_whose_list_of_tables_is_gone_is_not_begun_anew(path, whole):
@@ -147,7 +275,7 @@ def test_a_store_whose_list_of_tables_is_gone_is_not_begun_anew(path, whole):
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("use", [read_experiment, recover, lambda p: Store(p, "j")])
+@pytest.mark.parametrize("use", [read_experiment, lambda path: Store(path, "j")])
 def test_damage_that_has_line_breaks_is_told_in_one_line(path, whole, use):
     place = whole.index(b"CREATE TABLE rankings")
     path.write_bytes(whole[:place] + b"CREATE\nTABEL\n" + whole[place + 13 :])
@@ -223,3 +351,15 @@ def test_a_damaged_store_of_the_first_version_gives_what_makes_sense(path, sets)
 
     assert recovered[:2] == (12, 12)
     assert (progress.known, progress.computed) == (12, 1)
+
+
+def test_scores_without_a_seal_are_not_believed_if_one_is_missing(path):
+    make_version_1(path)
+    (key, *_), *_ = sorted(rows(path, "scores"))
+    change(path, f"DELETE FROM scores WHERE ranking = '{key}' AND repetition = 1")
+    flip(path, 100)
+
+    recovered = recover(path)
+
+    assert recovered[:2] == (13, 12)
+    assert key not in {row[0] for row in rows(path, "scores")}

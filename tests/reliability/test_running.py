@@ -89,6 +89,22 @@ def test_outcomes_are_written_and_a_page_is_made_from_what_was_written(
     assert pages[1].read_text() == pages[0].read_text()
 
 
+def test_what_was_found_is_written_before_the_next_trial(folder, monkeypatch, capsys):
+    written, seen = folder / "results.json", []
+
+    def answer(settings):
+        for _ in range(3):
+            seen.append(len(json.loads(written.read_text())[0]["outcomes"]))
+            yield KEPT
+
+    module = SimpleNamespace(outcomes=answer)
+    monkeypatch.setattr(importlib, "import_module", lambda name: module)
+
+    running.main(["--json", str(written)])
+
+    assert seen == [0, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("outcome", "options", "code"),
     [(LOST, ["--check"], 1), (LOST, [], 0), (KEPT, ["--check"], 0)],

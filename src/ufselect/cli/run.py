@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -136,7 +137,7 @@ def compute(
     from ufselect.experiments.runner import run_plan
 
     if options.recover:
-        _recover(store)
+        _recover(plan, store, located)
     line = ProgressLine("cells", quiet=options.quiet)
     try:
         with _termination_is_an_interruption():
@@ -157,9 +158,10 @@ def compute(
     return progress.failed
 
 
-def _recover(store: Path) -> None:
-    """Go on with what is intact of a damaged store, and say what that is."""
+def _recover(plan: "Plan", store: Path, located: "Located") -> None:
+    """Go on with what is intact of a damaged store; say what that is, and what not."""
     from ufselect.experiments.recovery import recover
+    from ufselect.experiments.runner import missing_cells
 
     recovered = recover(store)
     if recovered is None:
@@ -170,6 +172,13 @@ def _recover(store: Path) -> None:
         f"them with scores; the damaged store is kept as {recovered.damaged}",
         file=sys.stderr,
     )
+    missing = missing_cells(plan, store, located)
+    names = Counter(f"{cell.selector} on {cell.set_name}" for cell in missing)
+    listed = ", ".join(f"{name} ({number})" for name, number in names.items())
+    if listed:
+        print(
+            f"ufselect: lost or never finished, computed now: {listed}", file=sys.stderr
+        )
 
 
 @contextmanager

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from ufselect.experiments.journal import HIDDEN, hides_cells
 from ufselect.experiments.judging import Score
 from ufselect.experiments.records import Record, record_from
 from ufselect.experiments.schema import (
+    DAMAGE,
     SEALED_SINCE,
     damage_of,
     problem_with,
@@ -44,6 +46,8 @@ class StoreReader:
             what = "is a folder" if path.is_dir() else "does not exist"
             raise ValueError(f"{path} {what}; name a store that ufselect run has made")
         self.path = path
+        if hides_cells(path):
+            raise ValueError(self._damaged(HIDDEN))
         with self._readable():
             self._connection = opened(path)
         try:
@@ -129,7 +133,7 @@ class StoreReader:
     def _readable(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except DAMAGE as error:
             raise ValueError(self._damaged(error)) from error
 
     def _damaged(self, how: object) -> str:

@@ -1,50 +1,31 @@
 """Keeps what is intact of a damaged store, in a new one; the damaged file stays.
 
-Whatever SQLite can still read is read row by row, and kept if its seal is unbroken.
-Stores from before there were seals have none: there a ranking is kept if its key is
-that of its inputs, and scores are believed.
+The file is read page by page (see `pages`), past all that SQLite stumbles over, and a
+row is kept if it is what was written (see `remains`).
 """
 
-import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from ufselect._version import RELEASE
-from ufselect.experiments.cells import Cell, digest
+from ufselect.experiments.journal import HIDDEN, hides_cells, journal_of
 from ufselect.experiments.owners import living
+from ufselect.experiments.pages import rows_in
 from ufselect.experiments.reader import opened
-from ufselect.experiments.records import VERSION_WITHOUT_RECORDS
+from ufselect.experiments.remains import Remains
+from ufselect.experiments.row_format import Row
 from ufselect.experiments.schema import (
-    SEALED_SINCE,
+    DAMAGE,
+    SCHEMA_VERSION,
     create,
     damage_of,
     problem_with,
     version_of,
 )
-from ufselect.experiments.seals import (
-    JUDGEMENTS,
-    ORDERED,
-    SCORES,
-    in_one_line,
-    is_intact,
-    seal_everything,
-    seal_of,
-)
-
-Row = tuple[Any, ...]
-
-# No row of a table takes less, so that there cannot be more of them in a file.
-LEAST_ROW = 64
-# Of which there are stores without seals.
-VERSIONS = {VERSION_WITHOUT_RECORDS, RELEASE}
+from ufselect.experiments.seals import in_one_line, seal_everything
 
 
 class Recovered(NamedTuple):
@@ -72,7 +53,7 @@ def recover(path: Path) -> Recovered | None:
             shutil.copy2(f"{path}{suffix}", f"{kept}{suffix}")
     fresh = _free_name(path, "recovered")
     try:
-        counts = _rescued(path, fresh)
+        counts = _rescued(path, kept, fresh)
     except BaseException:
         _remove(fresh)
         _remove(kept)
@@ -87,22 +68,33 @@ def recover(path: Path) -> Recovered | None:
     return Recovered(*counts, kept)
 
 
-def _rescued(path: Path, fresh: Path) -> tuple[int, int] | None:
+def _rescued(path: Path, kept: Path, fresh: Path) -> tuple[int, int] | None:
     """Write what is intact to a new file; None if everything is."""
+    why = _damage(path)
+    if why is None:
+        return None
+    remains = Remains(rows_in(kept.read_bytes(), journal_of(kept)))
+    if not remains.rankings:
+        raise ValueError(_hopeless(path, why))
+    with closing(sqlite3.connect(fresh, isolation_level=None)) as new:
+        return _write(remains, new)
+
+
+def _damage(path: Path) -> str | None:
+    """Say what is wrong with a store; raise if a newer version has made it."""
+    if hides_cells(path):
+        return HIDDEN
     try:
         with closing(opened(path)) as old:
             problem = problem_with(old)
-            if problem is not None:
+            if problem is None:
+                return damage_of(old)
+            if version_of(old) > SCHEMA_VERSION:
                 raise ValueError(f"{path} {problem}")
-            if _is_whole(old):
-                return None
-            with closing(sqlite3.connect(fresh, isolation_level=None)) as new:
-                counts = _copy(old, new, path.stat().st_size // LEAST_ROW)
-    except sqlite3.DatabaseError as error:
-        raise ValueError(_hopeless(path, error)) from error
-    if counts[0] == 0:
-        raise ValueError(_hopeless(path, "no cell of it is intact"))
-    return counts
+            # The mark that makes it ours may be what is damaged.
+            return f"it {problem}"
+    except DAMAGE as error:
+        return in_one_line(error)
 
 
 def _hopeless(path: Path, why: object) -> str:
@@ -112,97 +104,23 @@ def _hopeless(path: Path, why: object) -> str:
     )
 
 
-def _is_whole(old: sqlite3.Connection) -> bool:
-    try:
-        return damage_of(old) is None
-    except sqlite3.DatabaseError:
-        return False
-
-
-def _copy(
-    old: sqlite3.Connection, new: sqlite3.Connection, most: int
-) -> tuple[int, int]:
-    """Copy what is intact; return the numbers of rankings and judgements."""
-    sealed = version_of(old) >= SEALED_SINCE
+def _write(remains: Remains, new: sqlite3.Connection) -> tuple[int, int]:
+    """Fill a new store; return the numbers of rankings and judgements."""
     new.execute("BEGIN")
     create(new)
-    keys = []
-    for row in _rows_of(old, "rankings", most):
-        if is_intact(row) if sealed else _makes_sense(row):
-            _insert(new, "rankings", row if sealed else (*row, None))
-            keys.append(row[0])
-    judged = _sealed_judgements if sealed else _believed_judgements
-    judgements = sum(_copy_judgements(old, new, key, judged) for key in keys)
-    for row in _rows_of(old, "plans", most):
-        if row[0] == digest([row[2]]):
-            _insert(new, "plans", row)
-    if not sealed:
+    for row in remains.rankings.values():
+        _insert(new, "rankings", row)
+    judgements = list(remains.judgements())
+    for row, scores in judgements:
+        _insert(new, "judgements", row)
+        for score in scores:
+            _insert(new, "scores", score)
+    for row in remains.plans:
+        _insert(new, "plans", row)
+    if not remains.sealed:
         seal_everything(new)
     new.execute("COMMIT")
-    return len(keys), judgements
-
-
-def _rows_of(old: sqlite3.Connection, table: str, most: int) -> Iterator[Row]:
-    """Yield the rows of a table, past those that cannot be read."""
-    query = f"SELECT * FROM {table} WHERE rowid = ?"
-    for number in range(1, _last_row(old, table, most) + 1):
-        with suppress(sqlite3.DatabaseError):
-            yield from old.execute(query, [number]).fetchall()
-
-
-def _last_row(old: sqlite3.Connection, table: str, most: int) -> int:
-    try:
-        (last,) = old.execute(f"SELECT max(rowid) FROM {table}").fetchone()
-    except sqlite3.DatabaseError:
-        return most
-    return min(last or 0, most)
-
-
-Judged = Callable[[sqlite3.Connection, str], Iterator[tuple[Row, list[Row]]]]
-
-
-def _copy_judgements(
-    old: sqlite3.Connection, new: sqlite3.Connection, key: str, judged: Judged
-) -> int:
-    copied = 0
-    with suppress(sqlite3.DatabaseError):
-        for judgement, scores in judged(old, key):
-            _insert(new, "judgements", judgement)
-            for score in scores:
-                _insert(new, "scores", score)
-            copied += 1
-    return copied
-
-
-def _sealed_judgements(
-    old: sqlite3.Connection, key: str
-) -> Iterator[tuple[Row, list[Row]]]:
-    for row in old.execute(f"{JUDGEMENTS} WHERE ranking = ?", [key]).fetchall():
-        query = f"{SCORES} WHERE ranking = ? AND judge = ?{ORDERED}"
-        scores = old.execute(query, row[:2]).fetchall()
-        if row[-1] == seal_of(row[:-1], scores):
-            yield row, scores
-
-
-def _believed_judgements(
-    old: sqlite3.Connection, key: str
-) -> Iterator[tuple[Row, list[Row]]]:
-    scores = old.execute(f"{SCORES} WHERE ranking = ?{ORDERED}", [key]).fetchall()
-    for judge in sorted({score[1] for score in scores}):
-        mine = [score for score in scores if score[1] == judge]
-        yield (key, judge, "done", None, None), mine
-
-
-def _makes_sense(row: Row) -> bool:
-    """Say whether a ranking without a seal has the key of its inputs, and an order."""
-    try:
-        cell = replace(Cell(*row[1:7]), before=tuple(json.loads(row[7])))
-    except (TypeError, ValueError):
-        return False
-    order = np.sort(np.frombuffer(row[10] or b"", dtype=np.int32))
-    return row[0] in map(cell.key_in, VERSIONS) and np.array_equal(
-        order, np.arange(len(order))
-    )
+    return len(remains.rankings), len(judgements)
 
 
 def _insert(new: sqlite3.Connection, table: str, row: Row) -> None:

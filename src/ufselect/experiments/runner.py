@@ -111,6 +111,14 @@ def distinct_cells(plan: Plan, fingerprints: Mapping[str, str]) -> dict[str, Cel
     return {role.cell.key: role.cell for role in roles_of(plan, fingerprints)}
 
 
+def missing_cells(plan: Plan, store_path: Path, located: Located) -> list[Cell]:
+    """Return the cells of a plan that a store has not finished."""
+    cells = distinct_cells(plan, record_of(plan, located).fingerprints)
+    with Store(store_path, judge_key(plan.judge)) as store:
+        finished = store.finished()
+    return [cell for key, cell in cells.items() if key not in finished]
+
+
 class _Run:
     def __init__(
         self,

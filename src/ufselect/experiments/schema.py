@@ -10,6 +10,8 @@ APPLICATION = 0x75667365
 SCHEMA_VERSION = 2
 # Before it, nothing told whether a value is the one that was written.
 SEALED_SINCE = 2
+# What reading a damaged file raises: a message that quotes damaged text is no text.
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 JUDGEMENTS = """
 CREATE TABLE judgements (
     ranking TEXT NOT NULL REFERENCES rankings (key),

@@ -19,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.experiments.cells import Cell
+from ufselect.experiments.journal import HIDDEN, hides_cells
 from ufselect.experiments.judging import Order, Score
 from ufselect.experiments.owners import Owner, is_alive, living
 from ufselect.experiments.records import Record, write_record
 from ufselect.experiments.schema import (
+    DAMAGE,
     SCHEMA_VERSION,
     create,
     damage_of,
@@ -80,6 +82,8 @@ class Store:
             raise ValueError(
                 f"cannot write {path}: the folder {path.parent} does not exist"
             )
+        if hides_cells(path):
+            raise ValueError(damaged(path, HIDDEN))
         self.path = path
         self.judge = judge
         self._guard = threading.Lock()
@@ -293,11 +297,11 @@ class Store:
         """Turn the errors of a damaged or busy file into a sentence."""
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except DAMAGE as error:
             raise ValueError(sentence_about(self.path, error)) from error
 
 
-def sentence_about(path: Path, error: sqlite3.DatabaseError) -> str:
+def sentence_about(path: Path, error: Exception) -> str:
     """Say what an error of SQLite means for a store."""
     # The low byte is the kind, whatever the details.
     kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -306,7 +310,8 @@ def sentence_about(path: Path, error: sqlite3.DatabaseError) -> str:
             f"there is no space left for the store {path}; make some, and the same "
             "command goes on from what is kept"
         )
-    if kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    corrupt = kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    if corrupt or isinstance(error, UnicodeDecodeError):
         return damaged(path, error)
     return (
         f"the store {path} cannot be used ({in_one_line(error)}); see that it can be "

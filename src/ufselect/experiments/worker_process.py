@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -123,6 +124,8 @@ def _not_interrupted() -> Iterator[None]:
     if os.name != "posix":
         yield
         return
+    # It unblocks Ctrl-C when it starts, also for the server that would start it.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
