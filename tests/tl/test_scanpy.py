@@ -1,27 +1,23 @@
 """A pipeline of scanpy goes on with the selected genes, as its page shows."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
+from document_blocks import ROOT, fenced
 
 # Of its half gigabyte of packages, some warn about each other.
 pytestmark = pytest.mark.filterwarnings("ignore")
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "scverse.md"
+PAGE = ROOT / "docs" / "scverse.md"
 
 
 @pytest.fixture(scope="module")
 def page():
     """Run the first block of the page and the one about scanpy; return the names."""
     pytest.importorskip("scanpy")
-    text = PAGE.read_text("utf-8")
-    start = re.search(r"```python\n(.*?)```", text, re.S)[1]
-    pipeline = text.split("## With scanpy")[1].split("highly variable ones:\n")[1]
-    lines = pipeline.split("\nor, ")[0].splitlines()
     names = {}
-    for code in (start, "\n".join(line[4:] for line in lines)):
-        exec(compile(code, "scverse.md", "exec"), names)
+    first, *others = fenced(PAGE, "python")
+    (pipeline,) = (block for block in others if "import scanpy" in block)
+    for code in (first, pipeline):
+        exec(compile(code, PAGE.name, "exec"), names)
     return names
 
 
