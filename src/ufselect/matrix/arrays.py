@@ -22,6 +22,8 @@ class InMemoryMatrix(DataMatrix):
 
     def dot(self, right: Float) -> Float:
         """Return ``X @ right``."""
+        if self.plain:
+            return product_with(self.raw, right)
         scaled = right * self.scale[:, np.newaxis]
         product = product_with(self.raw, scaled)
         if self.sample_scale is not None:
@@ -32,6 +34,8 @@ class InMemoryMatrix(DataMatrix):
 
     def transpose_dot(self, left: Float) -> Float:
         """Return ``X.T @ left``."""
+        if self.plain:
+            return product_with(self.raw.T, left)
         factor = left
         if self.sample_scale is not None:
             factor = left * self.sample_scale[:, np.newaxis]

@@ -173,11 +173,13 @@ class DataMatrix(ABC):
         self.shift = np.zeros(raw.shape[1]) if shift is None else shift
         self.scale = np.ones(raw.shape[1]) if scale is None else scale
         self.sample_scale = sample_scale
+        # Whether raw data are the matrix itself.
+        self.plain = shift is None and scale is None and sample_scale is None
 
     def affine(self, shift: Float, scale: Float) -> Self:
         """Return the same samples seen through another shift and scale."""
         view = copy.copy(self)
-        view.shift, view.scale = shift, scale
+        view.shift, view.scale, view.plain = shift, scale, False
         return view
 
     def known_near_zero(self) -> Self:

@@ -7,7 +7,10 @@ the slacks become.
 """
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import LinAlgError, cho_factor, eigh
+
+# Without the checks of its wrapper, which take as long as a small system.
+from scipy.linalg.lapack import dpotrs
 
 from ufselect.matrix.base import DataMatrix, Float, Index
 
@@ -33,9 +36,10 @@ class IdentityPlus:
         # A symmetric matrix is its transpose, which LAPACK takes without a copy.
         turned = matrix.T
         try:
-            self._factor = cho_factor(
+            factor, _ = cho_factor(
                 turned, lower=True, overwrite_a=True, check_finite=False
             )
+            self._factor = factor.astype(np.float64, copy=False)
             self._vectors: Float | None = None
         except LinAlgError:
             # The upper triangle is as it was.
@@ -47,9 +51,8 @@ class IdentityPlus:
         """Return ``(I + matrix)^-1 right``, whose place it may take."""
         if self._vectors is None:
             # LAPACK needs no copy of what lies in columns.
-            return cho_solve(
-                self._factor, right, overwrite_b=overwrite, check_finite=False
-            )
+            solution, _ = dpotrs(self._factor, right, lower=1, overwrite_b=overwrite)
+            return np.asarray(solution)
         parts = self._vectors.T @ right
         rounding = len(right) * np.finfo(np.float64).eps * np.linalg.norm(right, axis=0)
         parts[np.abs(parts) <= rounding] = 0.0

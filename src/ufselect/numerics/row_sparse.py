@@ -238,7 +238,9 @@ class RowSparseRegression:
             strongest = np.argsort(-proximity[entering], kind="stable")[:room]
             entering = entering[strongest]
         self._set.admit(entering)
-        self._curvature = self._set.curvature()
+        if len(entering):
+            # Without others, what is left has no more than before.
+            self._curvature = self._set.curvature()
 
     def _descend(self, penalty: float, n_products: int, effort: int = 1) -> None:
         """Move the coefficients of the working set; the objective never rises."""
