@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any
 
 from joblib import cpu_count, effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from ufselect.matrix.base import DataMatrix
 
@@ -65,13 +66,21 @@ def limited(
         return function(*call)
 
 
-def limited_threads(data: DataMatrix) -> threadpool_limits:
+def limited_threads(data: DataMatrix) -> AbstractContextManager[Any]:
     """Return a context with one thread where products are too short for two.
 
     There, rounding does not depend on how many threads there are.
     """
-    threads = 1 if _repeated_product(data) < SHORT_PRODUCT else None
-    return threadpool_limits(threads, user_api="blas")
+    if _repeated_product(data) >= SHORT_PRODUCT:
+        return nullcontext()
+    limit: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
+    return limit
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return the libraries of this process; to look for them takes milliseconds."""
+    return ThreadpoolController()
 
 
 def _repeated_product(data: DataMatrix) -> int:
