@@ -20,6 +20,10 @@ SMOOTHING = np.finfo(np.float64).eps
 # Up to this many features a p x p matrix is smaller than what else is kept.
 SMALL = 200
 
+# Up to so many features for each vector wanted, and up to so many in all, it is worth
+# while where p > n.
+MANY, LARGEST = 32, 2048
+
 # What is left of the smallest weight in an inverse, as a share of it: the less, the
 # faster its eigenvectors are found, and the fewer digits they have.
 MARGIN = 1e-2
@@ -80,6 +84,7 @@ def smallest_through_samples(
     n_samples = matrix.shape[0]
     values, vectors = eigh(discriminant.toarray())
     root = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
+    # From one set of weights to the next the wanted vectors hardly turn.
     start = start_block(matrix, n_vectors)
 
     def solve(weights: Float) -> Float:
@@ -94,7 +99,9 @@ def smallest_through_samples(
             back = matrix.transpose_dot(root.T @ image)
             return scaled - back / lowered[:, np.newaxis]
 
-        return largest_eigenvectors(invert, start, n_vectors)
+        found = largest_eigenvectors(invert, start, n_vectors)
+        start[:, :n_vectors] = found
+        return found
 
     return solve
 
@@ -116,10 +123,18 @@ def smallest_eigenvectors(
     matrix: DataMatrix, discriminant: sp.csr_array, n_vectors: int
 ) -> Eigenvectors:
     """Return the solver for the shape of the matrix."""
-    n_samples, n_features = matrix.shape
-    dense = n_features <= max(n_samples, SMALL)
+    dense = forms_scatter(matrix.shape, n_vectors)
     make = smallest_through_features if dense else smallest_through_samples
     return make(matrix, discriminant, n_vectors)
+
+
+def forms_scatter(shape: tuple[int, int], n_vectors: int) -> bool:
+    """Return whether M itself is formed, which is p x p."""
+    n_samples, n_features = shape
+    if n_features <= max(n_samples, SMALL):
+        return True
+    # To find many of its eigenvectors one by one takes longer than all at once.
+    return n_features <= min(MANY * n_vectors, LARGEST)
 
 
 def fit_udfs(

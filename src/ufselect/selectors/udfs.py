@@ -23,6 +23,7 @@ from ufselect.numerics.rows import row_norms
 from ufselect.numerics.udfs import (
     diagonal_of_scatter,
     fit_udfs,
+    forms_scatter,
     smallest_eigenvectors,
     start_weights,
 )
@@ -132,11 +133,12 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
     features count one by one, ranks planted features well above noise there, but the
     hundred best of the lung_small data then cluster worse than random ones.
 
-    **Cost.** O(n^2 p) for the neighbours. Per iteration O(p^3) if p <= n or p <= 200,
-    otherwise O(n^2 p + n^3) and O(n p c) for each of some ten products in the
-    eigensolver, with dense n x n matrices and no p x p one. For distances a dense
-    copy of X is made unless X is sparse, and two in any case if p <= n. With four
-    p x p or n x n arrays that is refused beyond ``max_memory``.
+    **Cost.** O(n^2 p) for the neighbours. Per iteration O(p^3) if p <= n, p <= 200
+    or p <= 32 c and p <= 2048, otherwise O(n^2 p + n^3) and O(n p c) for each of some
+    seven products in the eigensolver, with dense n x n matrices and no p x p one. For
+    distances a dense copy of X is made unless X is sparse, and two in any case where
+    p x p matrices are. With four p x p or n x n arrays that is refused beyond
+    ``max_memory``.
 
     References
     ----------
@@ -206,7 +208,7 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
         n_samples, n_features = data.shape
         cliques = 64 * n_samples * (self.n_neighbors + 1) ** 2
-        if n_features <= n_samples:
+        if forms_scatter(data.shape, self.n_clusters):
             # Two dense arrays of the shape of X, sparse or not.
             return square_arrays(4, n_features, cliques + 16 * n_samples * n_features)
         return square_arrays(4, n_samples, cliques + graph_bytes(data))
