@@ -24,7 +24,7 @@ from ufselect.data import data_folder, read_labelled
 from ufselect.evaluation import judge_by_k_means
 from ufselect.report import text_table
 
-DURATION = "8 minutes"
+DURATION = "15 minutes"
 NUMBERS = (50, 100, 150, 200, 250, 300)
 
 # Whatever depends on chance is drawn this often, so that luck averages out.

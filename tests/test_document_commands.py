@@ -45,13 +45,16 @@ SETS = (
 ELSEWHERE = {
     "./scripts/test": "runs this test; .ci/run starts it",
     "./scripts/demo": ".ci/run runs it; tests/cli/test_cli.py tests what it starts",
-    "./scripts/package": ".github/workflows/test.yml runs it; tests/test_packaging.py",
-    "./scripts/docs": "a minute; tests/test_site.py and tests/test_examples.py",
+    "./scripts/package": ".ci/run runs it; tests/test_packaging.py",
+    "./scripts/docs": ".ci/run runs it; tests/test_site.py, tests/test_examples.py",
     "./scripts/audit": "needs the network; scripts/test runs the half that does not",
     "python -m venv": "makes an environment, as scripts/test and scripts/demo do",
     "ufselect serve": "waits for a browser; tests/cli/test_serve.py, tests/serving",
     "dask scheduler": "never ends; test_documents.py starts such a cluster",
     "python -m benchmarks guard": ".ci/run runs it, with --check",
+    "python -m benchmarks blas_share": (
+        "looks at a process for seconds; tests/benchmarks/test_blas_share.py looks so"
+    ),
     "python -m benchmarks methods_speed": "installs the packages of others",
     "python -m benchmarks scfs_consensus": (
         "starts workers; tests/tuning tests what it times"
