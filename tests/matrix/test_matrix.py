@@ -15,6 +15,7 @@ from ufselect.matrix import (
     as_rows_elsewhere,
     is_elsewhere,
 )
+from ufselect.matrix.base import product_with
 
 N_SAMPLES, N_FEATURES = 23, 13
 
@@ -562,3 +563,13 @@ def test_points_of_sparse_and_dense_samples_have_the_same_distances():
     np.testing.assert_allclose(
         dense - dense[0], sparse.toarray() - sparse.toarray()[0], atol=1e-12
     )
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_product_lies_as_the_thin_factor_does(order):
+    random = np.random.default_rng(0)
+    wide, thin = random.normal(size=(7, 5)), random.normal(size=(5, 3))
+    product = product_with(wide, np.asarray(thin, order=order))
+
+    np.testing.assert_allclose(product, wide @ thin)
+    assert product.flags["C_CONTIGUOUS" if order == "C" else "F_CONTIGUOUS"]

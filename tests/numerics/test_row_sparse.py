@@ -354,3 +354,15 @@ def test_shrinking_shortens_rows_by_the_amount():
     expected = [[2.4, 3.2], [0, 0], [0, 0], [0, 0]]
 
     np.testing.assert_allclose(shrink_rows(rows, 1.0), expected)
+
+
+def test_the_working_set_lets_go_of_rows_that_may_stay_zero():
+    X, Y, penalty = problem((60, 30), share=0.01)
+    regression = RowSparseRegression(as_matrix(X), Y.shape[1])
+    regression.solve(Target.of(Y), penalty)
+    before = len(regression._set.index)
+
+    solution = regression.solve(Target.of(Y), 50 * penalty)
+
+    n_rows = np.count_nonzero(solution.coef.any(axis=1))
+    assert n_rows <= len(regression._set.index) < before

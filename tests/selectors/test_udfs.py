@@ -297,3 +297,29 @@ def test_verbose_prints_every_iteration(planted, capsys):
 
     printed = capsys.readouterr().out
     assert printed.count("UDFS iteration") == selector.n_iter_
+
+
+@pytest.mark.parametrize(
+    ("shape", "n_vectors", "formed"),
+    [
+        ((500, 400), 2, True),
+        ((50, 200), 2, True),
+        ((400, 1024), 40, True),
+        ((400, 1024), 8, False),
+        ((400, 3000), 200, False),
+    ],
+)
+def test_a_square_of_the_features_is_formed_where_that_is_quicker(
+    shape, n_vectors, formed
+):
+    assert udfs.forms_scatter(shape, n_vectors) is formed
+
+
+def test_a_wide_table_is_ranked_alike_whether_the_square_is_formed(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(40, 260))
+    ours = UDFS(n_clusters=3).fit(X)
+    monkeypatch.setattr(udfs, "forms_scatter", lambda shape, n_vectors: True)
+    formed = UDFS(n_clusters=3).fit(X)
+
+    assert ours.n_iter_ == formed.n_iter_ > 2
+    np.testing.assert_allclose(ours.scores_, formed.scores_, atol=1e-7)

@@ -54,19 +54,24 @@ def test_workers_do_not_matter(X, backend):
     assert [work.name for work in together.works] == ["work 0", "work 1", "work 2"]
 
 
+def calls_of(monkeypatch, module, name):
+    """Return a list that gets the arguments of every call of a function."""
+    seen, function = [], getattr(module, name)
+
+    @functools.wraps(function)
+    def counted(*arguments):
+        seen.append(arguments)
+        return function(*arguments)
+
+    monkeypatch.setattr(module, name, counted)
+    return seen
+
+
 @pytest.mark.parametrize(("share", "searches"), [(True, 1), (False, 2)])
 def test_a_search_for_neighbours_is_shared_where_asked_for(
     X, monkeypatch, share, searches
 ):
-    seen = []
-    search = graphs._search
-
-    @functools.wraps(search)
-    def counted(*arguments):
-        seen.append(arguments)
-        return search(*arguments)
-
-    monkeypatch.setattr(graphs, "_search", counted)
+    seen = calls_of(monkeypatch, graphs, "_search")
     selectors = [LaplacianScore(), LaplacianScore(weights="heat")]
     fit_all(X, works(*selectors), Effort(), title="all", share=share)
 
@@ -74,15 +79,7 @@ def test_a_search_for_neighbours_is_shared_where_asked_for(
 
 
 def test_members_of_one_kind_share_their_prepared_data(X, monkeypatch):
-    seen = []
-    pose = scfs.pose
-
-    @functools.wraps(pose)
-    def counted(*arguments):
-        seen.append(arguments)
-        return pose(*arguments)
-
-    monkeypatch.setattr(scfs, "pose", counted)
+    seen = calls_of(monkeypatch, scfs, "pose")
     seeds = [SCFS(n_clusters=3, random_state=seed) for seed in range(3)]
     members = [*seeds, SCFS(n_clusters=2, random_state=0)]
     found = fit_all(X, works(*members), Effort(), title="all", share=True)
