@@ -353,10 +353,22 @@ def test_a_damaged_store_of_the_first_version_gives_what_makes_sense(path, sets)
     assert (progress.known, progress.computed) == (12, 1)
 
 
-def test_scores_without_a_seal_are_not_believed_if_one_is_missing(path):
+@pytest.mark.parametrize(
+    ("selector", "missing"),
+    [
+        ("LaplacianScore", "repetition = 0"),
+        ("LaplacianScore", "features = 3"),
+        ("RandomSelection", "repetition = 1"),
+        ("RandomSelection", "metric = 'nmi_max'"),
+        ("all features", "repetition = 1"),
+    ],
+)
+def test_scores_without_a_seal_are_not_believed_if_one_is_missing(
+    path, selector, missing
+):
     make_version_1(path)
-    (key, *_), *_ = sorted(rows(path, "scores"))
-    change(path, f"DELETE FROM scores WHERE ranking = '{key}' AND repetition = 1")
+    key = min(row[0] for row in rows(path, "rankings") if row[4] == selector)
+    change(path, f"DELETE FROM scores WHERE ranking = '{key}' AND {missing}")
     flip(path, 100)
 
     recovered = recover(path)

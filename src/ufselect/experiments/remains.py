@@ -6,16 +6,17 @@ none is missing.
 """
 
 import json
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
 from ufselect._version import RELEASE
 from ufselect.experiments.cells import Cell, digest
 from ufselect.experiments.pages import Found, Trust
+from ufselect.experiments.plan import ALL_FEATURES
 from ufselect.experiments.records import VERSION_WITHOUT_RECORDS
 from ufselect.experiments.row_format import Row
 from ufselect.experiments.seals import is_intact, seal_of
@@ -104,25 +105,23 @@ class Remains:
             for pair, rows in self._scores[Trust.POINTED_TO].items()
             if pair[0] in self.rankings and self.rankings[pair[0]][-1] is None
         }
-        most: dict[Row, int] = defaultdict(int)
+        # A judge asks for the same metrics and repetitions of every ranking, at the
+        # same numbers of features wherever there is a choice.
+        asked: dict[str, set[Row]] = defaultdict(set)
+        sizes: dict[Row, set[int]] = defaultdict(set)
         for pair, rows in scores.items():
-            kind = self._kind(pair)
-            most[kind] = max(most[kind], len(rows))
+            asked[pair[1]] |= {row[3:5] for row in rows}
+            sizes[self._kind(pair)] |= {row[2] for row in rows}
         for pair, rows in scores.items():
-            if len(rows) == most[self._kind(pair)] == _all_combinations(rows):
+            complete = product(sizes[self._kind(pair)], asked[pair[1]])
+            if {(row[2], row[3:5]) for row in rows} == set(complete):
                 yield (*pair, DONE, None, None), rows
 
     def _kind(self, pair: Pair) -> Row:
-        """Return what judgements with equally many scores have in common."""
+        """Return what judgements at the same numbers of features have in common."""
         key, judge = pair
         _, set_name, _, _, selector, *_ = self.rankings[key]
-        return judge, set_name, selector
-
-
-def _all_combinations(scores: list[Row]) -> int:
-    """Return how many scores there are if every metric has all its repetitions."""
-    _, _, features, metrics, repetitions, _ = zip(*scores, strict=True)
-    return math.prod(len(set(values)) for values in (features, metrics, repetitions))
+        return judge, set_name, selector == ALL_FEATURES
 
 
 def _with_reals(row: Row) -> Row:
