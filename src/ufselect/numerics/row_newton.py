@@ -11,7 +11,6 @@ conjugate gradient steps is the reweighted ridge step, and few more are needed.
 """
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
 
 from ufselect.matrix.base import Float
 from ufselect.numerics.ridge import FeatureRidge, SampleRidge
@@ -26,6 +25,9 @@ ROUNDING = 1e-15
 
 # A step that is short next to the coefficients.
 SHORT = 1e-5
+
+# A second derivative next to that of the ridge regression that tells nothing.
+FLAT = 1e-10
 
 # How far to go along a step, until the objective falls.
 LENGTHS = (1.0, 0.5, 0.25, 0.125, 0.0625)
@@ -81,30 +83,48 @@ def _newton_direction(
     inside = slack > 0
     weights = np.divide(1.0, slack, out=np.zeros(len(slack)), where=inside)
     unit = coef / np.where(inside, row_norms(start.coef), 1.0)
-
-    def second_derivative(direction: Float) -> Float:
-        rows = direction.reshape(coef.shape)
-        along = np.einsum("ij,ij->j", unit, rows)
-        result = problem.normal(rows.T).T
-        result += weights * rows
-        result -= (weights * along) * unit
-        result *= inside
-        return result.ravel()
-
-    def preconditioner(residual: Float) -> Float:
-        return ridge.inverse(residual.reshape(coef.shape).T).T.ravel()
-
     # Half the penalty pulls a row towards zero: |w| / slack.
     descent = ((problem.cross - start.image).T - weights * coef) * inside
-    square = (coef.size, coef.size)
     with np.errstate(all="ignore"):
-        step, _ = cg(
-            LinearOperator(square, second_derivative, dtype=np.float64),
-            descent.ravel(),
-            rtol=RESIDUAL,
-            maxiter=n_products,
-            M=LinearOperator(square, preconditioner, dtype=np.float64),
-        )
-    if not np.isfinite(step).all():
-        step = preconditioner(descent)
-    return np.ascontiguousarray(step.reshape(coef.shape).T)
+        step = _conjugate_gradients(descent, ridge, weights, unit, n_products)
+        if not np.isfinite(step).all():
+            step = ridge.inverse(descent.T).T
+    return np.ascontiguousarray(step.T)
+
+
+def _conjugate_gradients(
+    right: Float,
+    ridge: FeatureRidge | SampleRidge,
+    weights: Float,
+    unit: Float,
+    n_products: int,
+) -> Float:
+    """Solve ``(M - R) V = right``, M the matrix of the ridge regression.
+
+    R is what the second derivative lacks of M, a projection of every row. As steps are
+    made of ``Z = M^-1 residual``, M times them is made of residuals, and no other
+    product with M or ``Z'Z`` is needed.
+    """
+    step = np.zeros_like(right)
+    residual = right.copy()
+    direction = image = np.zeros_like(right)
+    largest = RESIDUAL * np.linalg.norm(right)
+    before = np.inf
+    for _ in range(n_products):
+        if np.linalg.norm(residual) <= largest:
+            break
+        preconditioned = ridge.inverse(residual.T).T
+        decrease = np.vdot(residual, preconditioned)
+        direction = preconditioned + (decrease / before) * direction
+        image = residual + (decrease / before) * image
+        along = np.einsum("ij,ij->j", unit, direction)
+        curved = image - (weights * along) * unit
+        curvature = np.vdot(direction, curved)
+        if curvature <= FLAT * np.vdot(direction, image):
+            # Columns that cancel: what is left of the residual is rounding.
+            break
+        length = decrease / curvature
+        step += length * direction
+        residual -= length * curved
+        before = decrease
+    return step
