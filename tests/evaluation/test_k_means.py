@@ -10,7 +10,6 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect.evaluation import clustering_accuracy, repeated_k_means
-from ufselect.evaluation.k_means import best_restart
 from ufselect.numerics import sample_distances
 
 
@@ -191,14 +190,6 @@ def test_no_seeds_give_no_rows():
 def test_impossible_numbers_are_named(n_clusters, options, complaint):
     with pytest.raises(ValueError, match=complaint):
         repeated_k_means(np.eye(4), n_clusters, seeds=[0], **options)
-
-
-def test_among_equal_clusterings_the_first_restart_is_kept():
-    labels = np.array([[0, 0, 1], [1, 1, 0], [0, 1, 1]])
-
-    assert best_restart(labels, np.array([1.0, 1.0 - 1e-15, 2.0])) == 0
-    assert best_restart(labels, np.array([1.0, 1.0, 1.0 - 1e-15])) == 2
-    assert best_restart(labels, np.array([1.0, 0.5, 2.0])) == 1
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])

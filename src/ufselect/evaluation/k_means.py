@@ -10,16 +10,13 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 
-from ufselect.numerics.k_means_seeding import greedy_seeds, n_draws
-from ufselect.numerics.lloyd import lloyd
+from ufselect.numerics.k_means_seeding import n_draws
 from ufselect.numerics.preparation import LARGEST_LENGTH
+from ufselect.numerics.restarted_k_means import k_means_of_draws
 from ufselect.numerics.sample_distances import Labels, SampleDistances
 
 # Distances (restart, cluster, sample) held at a time; two such arrays are at work.
 BLOCK = 800_000
-
-# Two inertias closer than this may differ by rounding only.
-ROUNDING = 1e-9
 
 
 def repeated_k_means(
@@ -113,48 +110,6 @@ def check_numbers(n_samples: int, n_clusters: int, n_init: int, max_iter: int) -
     for name, value in {"n_init": n_init, "max_iter": max_iter}.items():
         if value < 1:
             raise ValueError(f"{name}={value} must be at least 1")
-
-
-def k_means_of_draws(
-    geometry: SampleDistances,
-    draws: NDArray[np.float64],
-    n_clusters: int,
-    n_init: int,
-    max_iter: int,
-    tol: float,
-) -> tuple[Labels, NDArray[np.float64]]:
-    """Run k-means for seeds whose random numbers are the rows of ``draws``."""
-    uniforms = draws.reshape(len(draws) * n_init, -1)
-    starts = geometry.to_samples(greedy_seeds(geometry, uniforms, n_clusters))
-    labels, inertia = lloyd(
-        geometry,
-        starts,
-        tolerance=tol * geometry.variance,
-        max_iter=max_iter,
-        group=n_init,
-    )
-    labels = labels.reshape(len(draws), n_init, -1)
-    inertia = inertia.reshape(len(draws), n_init)
-    best = [best_restart(*both) for both in zip(labels, inertia, strict=True)]
-    every = np.arange(len(draws))
-    return labels[every, best], inertia[every, best]
-
-
-def best_restart(labels: Labels, inertia: NDArray[np.float64]) -> int:
-    """Return the restart of least inertia, the first among equal clusterings."""
-    best = 0
-    for at in range(1, len(inertia)):
-        if inertia[at] < inertia[best]:
-            clearly = inertia[at] < (1.0 - ROUNDING) * inertia[best]
-            if clearly or not same_clustering(labels[at], labels[best]):
-                best = at
-    return best
-
-
-def same_clustering(labels: Labels, others: Labels) -> bool:
-    """Tell whether two labellings differ by the names of the clusters only."""
-    pairs = np.unique(labels * (others.max() + 1) + others)
-    return len(pairs) == len(np.unique(labels)) == len(np.unique(others))
 
 
 def warn_of_few_clusters(labels: Labels, n_clusters: int) -> None:

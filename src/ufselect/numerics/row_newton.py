@@ -114,7 +114,7 @@ def _conjugate_gradients(
         if np.linalg.norm(residual) <= largest:
             break
         preconditioned = ridge.inverse(residual.T).T
-        decrease = np.vdot(residual, preconditioned)
+        decrease = float(np.vdot(residual, preconditioned))
         direction = preconditioned + (decrease / before) * direction
         image = residual + (decrease / before) * image
         along = np.einsum("ij,ij->j", unit, direction)

@@ -20,6 +20,7 @@ from ufselect.matrix.base import (
     Index,
     column_sums,
 )
+from ufselect.numerics.restarted_k_means import k_means_labels
 
 # More samples than this do not make a better start, only a slower one.
 LARGEST_SAMPLE = 5000
@@ -89,11 +90,12 @@ def start_from_components(
     far more often than after k-means on X itself.
     """
     points = leading_components(multiply, n_samples, n_clusters, random)
-    sample = np.arange(n_samples)
-    if n_samples > LARGEST_SAMPLE:
+    if n_samples <= LARGEST_SAMPLE:
+        labels = k_means_labels(points, n_clusters, random)
+    else:
         sample = np.sort(random.permutation(n_samples)[:LARGEST_SAMPLE])
-    model = KMeans(n_clusters, n_init=10, random_state=random).fit(points[sample])
-    labels = pairwise_distances_argmin(points, model.cluster_centers_)
+        model = KMeans(n_clusters, n_init=10, random_state=random).fit(points[sample])
+        labels = pairwise_distances_argmin(points, model.cluster_centers_)
     return crisp_memberships(with_every_cluster(labels, n_clusters), n_clusters)
 
 
