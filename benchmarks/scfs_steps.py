@@ -140,7 +140,7 @@ def jump(partition: SoftPartition, aim: np.ndarray, alpha: float) -> None:
     ):
         change = partition.propose(soft_clustering.slope_at(partition.sums, alpha), 0.0)
     segment = soft_clustering.Segment(partition.sums, change, alpha)
-    partition.move(soft_clustering.good_step(segment))
+    partition.move(soft_clustering.good_step(segment)[0])
 
 
 def until_order_settles() -> AbstractContextManager[Any]:

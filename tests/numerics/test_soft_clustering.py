@@ -412,35 +412,33 @@ class TestBestStep:
     def test_no_polynomial_is_higher_than_at_zero(self, coefficients):
         polynomial = np.polynomial.Polynomial(coefficients)
 
-        step = best_step(polynomial)
+        step, gain = best_step(polynomial)
 
         assert 0 <= step <= 1
-        assert polynomial(step) <= polynomial(0.0)
+        assert gain == polynomial(0.0) - polynomial(step) >= 0
 
     @pytest.mark.parametrize("minimum", [1e-6, 1e-3, 0.04, 0.33, 0.96])
     def test_it_comes_near_the_minimum(self, minimum):
         def parabola(t):
             return (t - minimum) ** 2
 
-        gain = parabola(0.0) - parabola(best_step(parabola))
-
-        assert gain >= 0.75 * parabola(0.0)
+        assert best_step(parabola)[1] >= 0.75 * parabola(0.0)
 
     def test_a_full_step_that_gains_is_good_enough(self):
         def parabola(t):
             return (t - 0.55) ** 2
 
-        assert good_step(parabola) == 1.0
+        assert good_step(parabola) == (1.0, parabola(0.0) - parabola(1.0))
         assert good_step(lambda t: (t - 0.3) ** 2) == best_step(
             lambda t: (t - 0.3) ** 2
         )
-        assert good_step(lambda t: t) == 0.0
+        assert good_step(lambda t: t) == (0.0, 0.0)
 
     def test_it_goes_all_the_way_when_that_is_best(self):
-        assert best_step(lambda t: -t) == 1.0
+        assert best_step(lambda t: -t) == (1.0, 1.0)
 
     def test_it_stays_when_every_step_rises(self):
-        assert best_step(lambda t: t) == 0.0
+        assert best_step(lambda t: t) == (0.0, 0.0)
 
 
 def empty_column(n_samples, amount):

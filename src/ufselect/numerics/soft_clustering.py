@@ -180,29 +180,32 @@ _COARSE = np.concatenate([[0.0], np.linspace(0.1, 1.0, 10)])
 _FINE = np.concatenate([[0.0], 0.5 ** np.arange(4, 30.0)])
 
 
-def good_step(segment: Callable[[Float], Float]) -> float:
-    """Return a t in [0, 1] with a value below that at t = 0, or 0 if none is found.
+def good_step(segment: Callable[[Float], Float]) -> tuple[float, float]:
+    """Return a t in [0, 1] and how far its value lies below that at t = 0.
 
     A full step that gains is taken: the lengths of later steps depend on it more than
-    on the last bit of gain.
+    on the last bit of gain. If no step gains, t is 0.
     """
     here, there = segment(_ENDS)
-    return 1.0 if there < here else best_step(segment)
+    if there < here:
+        return 1.0, float(here - there)
+    return best_step(segment)
 
 
-def best_step(segment: Callable[[Float], Float]) -> float:
-    """Return a t in [0, 1] with the lowest value found, 0 if none is below t = 0."""
+def best_step(segment: Callable[[Float], Float]) -> tuple[float, float]:
+    """Return the t in [0, 1] with the lowest value found, and how far below t = 0."""
     values = segment(_COARSE)
-    best = int(values.argmin())
+    here, best = values[0], int(values.argmin())
     if best == 0:
         values = segment(_FINE)
         best = int(values.argmin())
-        return float(_FINE[best])
+        return float(_FINE[best]), float(values[0] - values[best])
     if best == len(_COARSE) - 1:
-        return 1.0
+        return 1.0, float(here - values[best])
     around = _COARSE[best] + np.linspace(-0.1, 0.1, 9)
     refined = segment(around)
-    return float(around[refined.argmin()])
+    best = int(refined.argmin())
+    return float(around[best]), float(here - refined[best])
 
 
 class Partition(Protocol):
@@ -244,12 +247,11 @@ def refine_partition(
     for _ in range(max_steps):
         change = partition.propose(slope, length)
         segment = Segment(partition.sums, change, alpha)
-        step = good_step(segment)
+        step, gain = good_step(segment)
         if step == 0.0:
             break
-        before, after = segment(np.array([0.0, step]))
         partition.move(step)
-        if before - after <= tol:
+        if gain <= tol:
             break
         previous, slope = slope, slope_at(partition.sums, alpha)
         rise = slope.along(change, step) - previous.along(change)

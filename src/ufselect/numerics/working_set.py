@@ -277,12 +277,16 @@ class TallWorkingSet(GramWorkingSet):
         super().__init__(matrix, n_targets)
         self.gram = matrix.feature_gram() if gram is None else gram
         self._curvature: float | None = None
+        self._outside = np.arange(len(self.gram))
+        # The rows of ``X'X`` outside, in the columns of the set.
+        self._between: Float = np.empty((len(self.gram), 0))
 
     def correlation(self) -> Float:
-        if 2 * len(self.index) > len(self.gram):
-            # Less work than to cut the rows out.
-            return self.cross - product_with(self.gram, self.full_coef())
-        return self.cross - product_with(self.gram[self.index].T, self.coef)
+        correlation = self.cross.copy()
+        if self.problem is not None:
+            correlation[self.index] -= self.point.image
+            correlation[self._outside] -= product_with(self._between, self.coef)
+        return correlation
 
     def curvature(self) -> float:
         """Return that of all features, which is known once and for all."""
@@ -295,7 +299,13 @@ class TallWorkingSet(GramWorkingSet):
         return self._curvature
 
     def _gram_of_set(self, staying: Index) -> Float:
-        return self.gram[np.ix_(self.index, self.index)]
+        self._outside = np.setdiff1d(np.arange(len(self.gram)), self.index)
+        self._between = self._cut(self._outside)
+        return self._cut(self.index)
+
+    def _cut(self, rows: Index) -> Float:
+        # Twice as fast as both at once.
+        return self.gram.take(rows, axis=0).take(self.index, axis=1)
 
 
 class StreamedWorkingSet(GramWorkingSet):
