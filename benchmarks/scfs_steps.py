@@ -89,7 +89,7 @@ def gradients_for_coefficients() -> AbstractContextManager[Any]:
 
 def reweighted_for_coefficients() -> AbstractContextManager[Any]:
     """Find W by reweighted ridge steps: Newton steps of a single product."""
-    return patch.multiple(row_sparse, ROUGH_PRODUCTS=1, FINE_PRODUCTS=1)
+    return patch.multiple(row_sparse, ROUGH_PRODUCTS=1, MOST_PRODUCTS=1)
 
 
 def lowest_of_segment() -> AbstractContextManager[Any]:

@@ -27,8 +27,12 @@ from ufselect.numerics.working_set import (
 # The least number of features that may enter the working set at once.
 GROWTH = 200
 
-# Conjugate gradient steps for a Newton step: while the target moves, and at the end.
-ROUGH_PRODUCTS, FINE_PRODUCTS = 4, 30
+# Conjugate gradient steps for a Newton step: while the target moves, and at the end,
+# where every round adds some, up to a limit.
+ROUGH_PRODUCTS, FINE_PRODUCTS, MORE_PRODUCTS, MOST_PRODUCTS = 4, 14, 2, 30
+
+# Rounds after which gradients, too, get another step.
+ROUNDS_PER_GRADIENT = 4
 
 # Share of the working set that may be zero before such rows are dropped from it.
 MOST_IDLE = 0.1
@@ -132,7 +136,7 @@ class RowSparseRegression:
         """
         self._set.set_target(target)
         least, idle = np.inf, 0
-        for effort in range(1, max_rounds + 1):
+        for round_number in range(max_rounds):
             solution = self._solution(penalty)
             least, idle = (
                 (solution.gap, 0) if solution.gap < least else (least, idle + 1)
@@ -140,8 +144,9 @@ class RowSparseRegression:
             if solution.gap <= tol or idle == IDLE_ROUNDS:
                 return solution
             self._admit(solution.proximity)
-            n_products = min(2 * ROUGH_PRODUCTS * effort, FINE_PRODUCTS)
-            self._descend(penalty, n_products, effort)
+            more = FINE_PRODUCTS + MORE_PRODUCTS * round_number
+            effort = 1 + (round_number + 1) // ROUNDS_PER_GRADIENT
+            self._descend(penalty, min(more, MOST_PRODUCTS), effort)
         return self._solution(penalty)
 
     def improve(self, target: Target, penalty: float) -> None:

@@ -34,7 +34,7 @@ Report = Callable[[int, float], bool]
 State = dict[str, Float]
 Keep = Callable[[State], None]
 
-PARTITION_STEPS = 15
+PARTITION_STEPS = 20
 
 # Iterations from one state that is kept to the next.
 KEEP_EVERY = 5
