@@ -32,12 +32,12 @@ def blas_threads():
     }
 
 
-def test_all_pairs_are_fitted_neighbours_after_one_another(X, selector):
+def test_all_pairs_are_fitted_from_the_highest_penalty_to_the_lowest(X, selector):
     fitted = list(selector.path(X, alphas=ALPHAS, betas=BETAS))
 
     pairs = [(each.alpha, each.beta) for each in fitted]
 
-    assert pairs == [(200.0, 20.0), (200.0, 2.0), (50.0, 2.0), (50.0, 20.0)]
+    assert pairs == [(50.0, 20.0), (200.0, 20.0), (50.0, 2.0), (200.0, 2.0)]
 
 
 @pytest.mark.parametrize("init", ["k-means", "random"])

@@ -1,37 +1,37 @@
 """A grid of weights for one problem of SCFS, each fit from where the last one ended.
 
-Neighbours on a grid have nearly the same clusters and nearly the same features, so that
-a few steps lead from one to the next. A path that goes to and fro has no jumps.
+But for the clusters it aims at, W depends on the weights through ``beta / alpha`` only.
+So pairs of one such penalty have nearly the same features, and a path on which it never
+rises has to let few of them go.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import product
 
 from ufselect.numerics.partitions import SoftPartition
 from ufselect.numerics.scfs_exact import ExactFit, ExactProblem, Report, fit_exact
 
-# Hardly a feature stays in the model when the penalty rises so many times over, and to
-# let all of them go takes longer than to begin without any.
-FAR_HIGHER = 10
 
-
-def to_and_fro(
+def by_penalty(
     alphas: Iterable[float], betas: Iterable[float]
 ) -> Iterator[tuple[float, float]]:
-    """Yield all pairs so that neighbours differ in one of the two only.
+    """Yield all pairs from the highest ``beta / alpha`` to the lowest.
 
-    Alphas go down once; betas go down for the first of them, up for the next, and so
-    on. High weights come first, because few features are in the model there.
+    Among pairs where it is the same, alphas go up and down in turns.
 
     Examples
     --------
-    >>> list(to_and_fro([1, 2], [3, 4]))
-    [(2, 4), (2, 3), (1, 3), (1, 4)]
+    >>> list(by_penalty([1, 2], [1, 2]))
+    [(1, 2), (1, 1), (2, 2), (2, 1)]
     """
-    down = sorted(betas, reverse=True)
-    for place, alpha in enumerate(sorted(alphas, reverse=True)):
-        for beta in down if place % 2 == 0 else reversed(down):
-            yield alpha, beta
+    pairs = defaultdict(list)
+    for alpha, beta in product(sorted(alphas), betas):
+        # Rounding must not tell penalties apart.
+        pairs[float(f"{beta / alpha:.9e}")].append((alpha, beta))
+    for place, penalty in enumerate(sorted(pairs, reverse=True)):
+        yield from pairs[penalty] if place % 2 else reversed(pairs[penalty])
 
 
 def checked_weights(weights: Iterable[float] | None, name: str) -> list[float] | None:
@@ -57,16 +57,11 @@ class ExactPath:
     def __init__(self, problem: ExactProblem, partition: SoftPartition) -> None:
         self.problem, self.partition = problem, partition
         self._regression = problem.regression(len(partition.sums.sizes))
-        self._penalty = math.inf
 
     def fit(
         self, alpha: float, beta: float, *, max_iter: int, tol: float, report: Report
     ) -> ExactFit:
         """Fit with the next weights; the result is used up by the fit after it."""
-        before, self._penalty = self._penalty, beta / alpha
-        if self._penalty > FAR_HIGHER * before:
-            n_clusters = len(self.partition.sums.sizes)
-            self._regression = self.problem.regression(n_clusters)
         return fit_exact(
             self.problem,
             self.partition,

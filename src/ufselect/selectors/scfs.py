@@ -42,7 +42,7 @@ from ufselect.numerics.scfs_exact import (
     useful_penalty,
 )
 from ufselect.numerics.scfs_paper import PaperFit, fit_paper
-from ufselect.numerics.scfs_path import ExactPath, checked_weights, to_and_fro
+from ufselect.numerics.scfs_path import ExactPath, by_penalty, checked_weights
 from ufselect.numerics.scfs_units import (
     AUTO_ALPHA,
     AUTO_BETA,
@@ -329,9 +329,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         ------
         selector : SCFS
             A fitted copy of this selector with ``alpha`` and ``beta`` of the pair. They
-            come as they are fitted: from the highest alpha to the lowest, betas down
-            and up in turns. A pair that leaves no feature in the model has no ranking;
-            it is left out, which a warning says at the end.
+            come as they are fitted: from the highest beta / alpha to the lowest, which
+            lets ever more features in. A pair that leaves no feature in the model has
+            no ranking; it is left out, which a warning says at the end.
 
         Examples
         --------
@@ -340,7 +340,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         >>> selector = SCFS(2, n_clusters=3, random_state=0)
         >>> path = selector.path(load_iris().data, alphas=[10, 100], betas=[1, 5])
         >>> [(fitted.alpha, fitted.beta) for fitted in path]
-        [(100.0, 5.0), (100.0, 1.0), (10.0, 1.0), (10.0, 5.0)]
+        [(10.0, 5.0), (10.0, 1.0), (100.0, 5.0), (100.0, 1.0)]
         """
         self._validate_params()
         if self.solver == "paper" or self.n_init > 1 or self.checkpoint is not None:
@@ -360,7 +360,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         with limited_threads(data):
             way = first._begin_path(data, summary)
             weights = way.posed.weights(way.path.partition, alphas, betas)
-            pairs = list(to_and_fro(*weights))
+            pairs = list(by_penalty(*weights))
         left_out = []
         for alpha, beta in pairs:
             point = clone(self).set_params(alpha=alpha, beta=beta)
