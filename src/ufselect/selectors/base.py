@@ -2,7 +2,6 @@
 
 import warnings
 from abc import ABCMeta, abstractmethod
-from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ufselect._constraints import COUNT
 from ufselect._sklearn_compat import Interval, RealNotInt, fit_context
 from ufselect.matrix import (
     ColumnSummary,
@@ -99,7 +99,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
             None,
-            Interval(Integral, 1, None, closed="left"),
+            COUNT,
             Interval(RealNotInt, 0, 1, closed="right"),
         ],
     }

@@ -1,10 +1,11 @@
 """CPFS: features from which all features can be rebuilt."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
     CallbackSupportMixin,
     FitProgress,
@@ -137,13 +138,11 @@ class CPFS(CallbackSupportMixin, UnsupervisedSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
-        "lam": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "lam": [StrOptions({"auto"}), POSITIVE],
         "lam_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_lams": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_memory": [Interval(Real, 0, None, closed="neither")],
-        "verbose": ["boolean"],
+        "n_lams": [COUNT],
+        **ITERATIONS,
+        "max_memory": [POSITIVE],
     }
 
     def __init__(

@@ -1,11 +1,12 @@
 """FSASL: feature selection that learns the structure of the samples as it goes."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
+from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
     CallbackSupportMixin,
     FitProgress,
@@ -166,20 +167,15 @@ class FSASL(CallbackSupportMixin, UnsupervisedSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_clusters": [COUNT],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
-        "beta": [Interval(Real, 0, None, closed="neither")],
-        "gamma": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "mu": [
-            StrOptions({"projected", "samples"}),
-            Interval(Real, 0, None, closed="neither"),
-        ],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "beta": [POSITIVE],
+        "gamma": [StrOptions({"auto"}), POSITIVE],
+        "mu": [StrOptions({"projected", "samples"}), POSITIVE],
+        "n_neighbors": [COUNT],
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_memory": [Interval(Real, 0, None, closed="neither")],
-        "verbose": ["boolean"],
+        **ITERATIONS,
+        "max_memory": [POSITIVE],
     }
 
     def __init__(

@@ -1,14 +1,13 @@
 """GLSPFS: global and local structure preservation for feature selection."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ufselect._constraints import COUNT, ITERATIONS, NOT_NEGATIVE, POSITIVE
 from ufselect._sklearn_compat import (
     CallbackSupportMixin,
     FitProgress,
-    Interval,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
@@ -163,18 +162,16 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
-        "r1": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "r2": [Interval(Real, 0, None, closed="left")],
+        "r1": [StrOptions({"auto"}), POSITIVE],
+        "r2": [NOT_NEGATIVE],
         "local": [StrOptions({"neighbours", "lle", "ltsa"})],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "sigma": [None, Interval(Real, 0, None, closed="neither")],
-        "kernel_sigma": [None, Interval(Real, 0, None, closed="neither")],
+        "n_components": [COUNT],
+        "n_neighbors": [COUNT],
+        "sigma": [None, POSITIVE],
+        "kernel_sigma": [None, POSITIVE],
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_memory": [Interval(Real, 0, None, closed="neither")],
-        "verbose": ["boolean"],
+        **ITERATIONS,
+        "max_memory": [POSITIVE],
     }
 
     def __init__(

@@ -1,14 +1,13 @@
 """JELSR: joint embedding learning and sparse regression."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
     CallbackSupportMixin,
     FitProgress,
-    Interval,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
@@ -146,14 +145,12 @@ class JELSR(CallbackSupportMixin, UnsupervisedSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "beta": [Interval(Real, 0, None, closed="neither")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_memory": [Interval(Real, 0, None, closed="neither")],
-        "verbose": ["boolean"],
+        "n_clusters": [COUNT],
+        "alpha": [StrOptions({"auto"}), POSITIVE],
+        "beta": [POSITIVE],
+        "n_neighbors": [COUNT],
+        **ITERATIONS,
+        "max_memory": [POSITIVE],
     }
 
     def __init__(

@@ -1,10 +1,11 @@
 """Laplacian score: features that vary smoothly over a graph of the samples."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ufselect._constraints import COUNT, POSITIVE
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import neighbour_graph
@@ -105,9 +106,9 @@ class LaplacianScore(UnsupervisedSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [COUNT],
         "weights": [StrOptions({"binary", "heat"})],
-        "sigma": [None, Interval(Real, 0, None, closed="neither")],
+        "sigma": [None, POSITIVE],
         "n_landmarks": [Interval(Integral, 2, None, closed="left")],
     }
 

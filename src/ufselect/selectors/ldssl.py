@@ -1,11 +1,12 @@
 """LDSSL: local discriminative based sparse subspace learning."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
+from ufselect._constraints import COUNT, ITERATIONS, NOT_NEGATIVE, POSITIVE
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.numerics.factor_selection import SampleTerm, UnitProblem, Weights
 from ufselect.numerics.local_discriminant import (
@@ -161,20 +162,18 @@ class LDSSL(FactorSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
-        "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "beta": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "lam": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "mu": [Interval(Real, 0, None, closed="neither")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "sigma": [None, Interval(Real, 0, None, closed="neither")],
+        "n_components": [None, COUNT],
+        "alpha": [StrOptions({"auto"}), NOT_NEGATIVE],
+        "beta": [StrOptions({"auto"}), NOT_NEGATIVE],
+        "lam": [StrOptions({"auto"}), POSITIVE],
+        "mu": [POSITIVE],
+        "n_neighbors": [COUNT],
+        "sigma": [None, POSITIVE],
         "shift": [StrOptions({"features", "table"})],
         "exponent": [None, Interval(Real, 0, 1, closed="right")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_init": [COUNT],
+        **ITERATIONS,
         "random_state": ["random_state"],
-        "verbose": ["boolean"],
     }
 
     def __init__(

@@ -1,10 +1,11 @@
 """MCFS: multi-cluster feature selection."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ufselect._constraints import COUNT, POSITIVE
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.matrix.base import BLOCK_BYTES
@@ -158,13 +159,13 @@ class MCFS(UnsupervisedSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "sigma": [None, Interval(Real, 0, None, closed="neither")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "n_clusters": [COUNT],
+        "n_neighbors": [COUNT],
+        "sigma": [None, POSITIVE],
+        "ridge": [POSITIVE],
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
         "n_landmarks": [Interval(Integral, 2, None, closed="left")],
-        "max_memory": [Interval(Real, 0, None, closed="neither")],
+        "max_memory": [POSITIVE],
         "verbose": ["boolean"],
     }
 

@@ -1,10 +1,11 @@
 """MFFS: feature selection by matrix factorisation."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.numerics.factor_selection import Weights
 from ufselect.selectors.base import Properties, UnsupervisedSelector
@@ -126,15 +127,13 @@ class MFFS(FactorSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
-        "rho": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "n_components": [None, COUNT],
+        "rho": [StrOptions({"auto"}), POSITIVE],
         "shift": [StrOptions({"features", "table"})],
         "exponent": [None, Interval(Real, 0, 1, closed="right")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_init": [COUNT],
+        **ITERATIONS,
         "random_state": ["random_state"],
-        "verbose": ["boolean"],
     }
 
     _share = 0.5

@@ -1,15 +1,14 @@
 """NDFS: non-negative discriminative feature selection."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
     CallbackSupportMixin,
     FitProgress,
-    Interval,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
@@ -158,17 +157,15 @@ class NDFS(CallbackSupportMixin, UnsupervisedSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "beta": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "sigma": [None, Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_clusters": [COUNT],
+        "alpha": [POSITIVE],
+        "beta": [StrOptions({"auto"}), POSITIVE],
+        "gamma": [POSITIVE],
+        "n_neighbors": [COUNT],
+        "sigma": [None, POSITIVE],
+        **ITERATIONS,
         "random_state": ["random_state"],
-        "max_memory": [Interval(Real, 0, None, closed="neither")],
-        "verbose": ["boolean"],
+        "max_memory": [POSITIVE],
     }
 
     def __init__(

@@ -1,12 +1,12 @@
 """REFS: the features from which a learned map reconstructs all features."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect._sklearn_compat import Interval, StrOptions
+from ufselect._constraints import COUNT, NOT_NEGATIVE, POSITIVE
+from ufselect._sklearn_compat import StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import laplacian, neighbour_graph
 from ufselect.numerics.greedy_reconstruction import choose_greedily
@@ -117,11 +117,11 @@ class REFS(UnsupervisedSelector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
         "reconstruction": [StrOptions({"linear", "transductive"})],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "beta": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "sigma": [None, Interval(Real, 0, None, closed="neither")],
-        "max_memory": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [POSITIVE],
+        "beta": [NOT_NEGATIVE],
+        "n_neighbors": [COUNT],
+        "sigma": [None, POSITIVE],
+        "max_memory": [POSITIVE],
     }
 
     def __init__(

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator
-from numbers import Integral, Real
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
     CallbackSupportMixin,
     FitProgress,
-    Interval,
     StrOptions,
     fit_context,
 )
@@ -244,22 +244,20 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "beta": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "n_clusters": [COUNT],
+        "alpha": [StrOptions({"auto"}), POSITIVE],
+        "beta": [StrOptions({"auto"}), POSITIVE],
         "solver": [StrOptions({"exact", "paper"})],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [POSITIVE],
         "init": [StrOptions({"k-means", "fuzzy", "random"}), "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [COUNT],
         "n_jobs": [None, Integral],
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
         "fit_intercept": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        **ITERATIONS,
         "random_state": ["random_state"],
         "checkpoint": [None, str, PathLike],
-        "working_memory": [Interval(Real, 0, None, closed="neither")],
-        "verbose": ["boolean"],
+        "working_memory": [POSITIVE],
     }
 
     def __init__(

@@ -1,11 +1,12 @@
 """SPEC: features that agree with the spectrum of a graph of the samples."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ufselect._sklearn_compat import Interval, Options, StrOptions
+from ufselect._constraints import COUNT, POSITIVE
+from ufselect._sklearn_compat import Options, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import neighbour_graph
 from ufselect.numerics.preparation import steady_points
@@ -100,11 +101,11 @@ class SPEC(UnsupervisedSelector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
         "phi": [Options(Integral, {1, 2, 3})],
-        "exponent": [Interval(Real, 0, None, closed="neither")],
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "exponent": [POSITIVE],
+        "n_clusters": [COUNT],
+        "n_neighbors": [COUNT],
         "weights": [StrOptions({"binary", "heat"})],
-        "sigma": [None, Interval(Real, 0, None, closed="neither")],
+        "sigma": [None, POSITIVE],
     }
 
     def __init__(

@@ -1,14 +1,13 @@
 """SPFS: similarity preserving feature selection."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
     CallbackSupportMixin,
     FitProgress,
-    Interval,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
@@ -152,15 +151,13 @@ class SPFS(CallbackSupportMixin, UnsupervisedSelector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
         "strategy": [StrOptions({"greedy", "group-lasso"})],
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "lam": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "sigma": [None, Interval(Real, 0, None, closed="neither")],
+        "n_clusters": [COUNT],
+        "lam": [StrOptions({"auto"}), POSITIVE],
+        "sigma": [None, POSITIVE],
         "scale": [StrOptions({"kernel", "unit"})],
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_memory": [Interval(Real, 0, None, closed="neither")],
-        "verbose": ["boolean"],
+        **ITERATIONS,
+        "max_memory": [POSITIVE],
     }
 
     def __init__(

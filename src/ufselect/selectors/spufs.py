@@ -1,14 +1,13 @@
 """SPUFS: structure preserving unsupervised feature selection."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ufselect._constraints import COUNT, ITERATIONS, NOT_NEGATIVE, POSITIVE
 from ufselect._sklearn_compat import (
     CallbackSupportMixin,
     FitProgress,
-    Interval,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
@@ -131,15 +130,13 @@ class SPUFS(CallbackSupportMixin, UnsupervisedSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
-        "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "beta": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "sigma": [None, Interval(Real, 0, None, closed="neither")],
+        "alpha": [StrOptions({"auto"}), POSITIVE],
+        "beta": [NOT_NEGATIVE],
+        "n_neighbors": [COUNT],
+        "sigma": [None, POSITIVE],
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_memory": [Interval(Real, 0, None, closed="neither")],
-        "verbose": ["boolean"],
+        **ITERATIONS,
+        "max_memory": [POSITIVE],
     }
 
     def __init__(

@@ -1,15 +1,14 @@
 """UDFS: unsupervised discriminative feature selection."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
+from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
     CallbackSupportMixin,
     FitProgress,
-    Interval,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
@@ -166,16 +165,14 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "lam": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "gamma": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "n_clusters": [COUNT],
+        "n_neighbors": [COUNT],
+        "lam": [StrOptions({"auto"}), POSITIVE],
+        "gamma": [StrOptions({"auto"}), POSITIVE],
         "start": [StrOptions({"auto", "identity", "scatter"})],
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_memory": [Interval(Real, 0, None, closed="neither")],
-        "verbose": ["boolean"],
+        **ITERATIONS,
+        "max_memory": [POSITIVE],
     }
 
     def __init__(

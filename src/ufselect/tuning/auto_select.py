@@ -2,13 +2,14 @@
 
 import warnings
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from ufselect._constraints import COUNT
 from ufselect._sklearn_compat import (
     CallbackSupportMixin,
     FitProgress,
@@ -125,10 +126,10 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         ],
         "n_clusters": [
             StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
+            COUNT,
             "array-like",
         ],
-        "max_features": [None, Interval(Integral, 1, None, closed="left")],
+        "max_features": [None, COUNT],
         "max_correlation": [None, Interval(Real, 0, 1, closed="both")],
         **EFFORT_CONSTRAINTS,
     }

@@ -1,18 +1,17 @@
 """Consensus: the rankings of several selectors, made into one."""
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from ufselect._constraints import COUNT
 from ufselect._sklearn_compat import (
     BaseComposition,
     CallbackSupportMixin,
     FitProgress,
-    Interval,
     StrOptions,
     name_estimators,
 )
@@ -107,7 +106,7 @@ default="log-rank"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
         "selectors": [None, list, tuple],
-        "n_clusters": [None, Interval(Integral, 1, None, closed="left"), "array-like"],
+        "n_clusters": [None, COUNT, "array-like"],
         "combine": [StrOptions(set(COMBINATIONS))],
         **EFFORT_CONSTRAINTS,
     }

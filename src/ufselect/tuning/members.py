@@ -1,18 +1,18 @@
 """What a selector around other selectors asks of them."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from ufselect._sklearn_compat import Interval
+from ufselect._constraints import POSITIVE
 from ufselect.selectors.base import UnsupervisedSelector
 
 # What many fits have in common, as parameters of a selector.
 EFFORT_CONSTRAINTS: dict[str, list[Any]] = {
     "n_jobs": [None, Integral],
-    "time_budget": [None, Interval(Real, 0, None, closed="neither")],
+    "time_budget": [None, POSITIVE],
     "random_state": ["random_state"],
     "verbose": ["boolean"],
 }

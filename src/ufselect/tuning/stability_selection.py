@@ -1,12 +1,13 @@
 """Stability selection: the features that a selector chooses on most subsamples."""
 
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ufselect._constraints import COUNT
 from ufselect._sklearn_compat import CallbackSupportMixin, FitProgress, Interval
 from ufselect.evaluation import selection_stability
 from ufselect.evaluation.stability import Stability
@@ -94,7 +95,7 @@ class StabilitySelection(CallbackSupportMixin, UnsupervisedSelector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **UnsupervisedSelector._parameter_constraints,
         "selector": [None, UnsupervisedSelector],
-        "n_subsamples": [Interval(Integral, 1, None, closed="left")],
+        "n_subsamples": [COUNT],
         "fraction": [Interval(Real, 0, 1, closed="neither")],
         **EFFORT_CONSTRAINTS,
     }
