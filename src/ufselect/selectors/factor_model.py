@@ -2,13 +2,20 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from ufselect._sklearn_compat import CallbackSupportMixin, FitProgress
+from ufselect._constraints import COUNT, ITERATIONS
+from ufselect._sklearn_compat import (
+    CallbackSupportMixin,
+    FitProgress,
+    Interval,
+    StrOptions,
+)
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.factor_selection import (
     FactorFit,
@@ -33,6 +40,16 @@ class FactorSelector(CallbackSupportMixin, UnsupervisedSelector):
     samples if it has one. Weights are those of
     ``|X - X S V|^2 + lam/2 |S'S - I|^2 + ...``.
     """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **UnsupervisedSelector._parameter_constraints,
+        "n_components": [None, COUNT],
+        "shift": [StrOptions({"features", "table"})],
+        "exponent": [None, Interval(Real, 0, 1, closed="right")],
+        "n_init": [COUNT],
+        **ITERATIONS,
+        "random_state": ["random_state"],
+    }
 
     # The objective of the method, as a share of the one above.
     _share: ClassVar[float] = 1.0

@@ -1,13 +1,12 @@
 """LDSSL: local discriminative based sparse subspace learning."""
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect._constraints import COUNT, ITERATIONS, NOT_NEGATIVE, POSITIVE
-from ufselect._sklearn_compat import Interval, StrOptions
+from ufselect._constraints import COUNT, NOT_NEGATIVE, POSITIVE
+from ufselect._sklearn_compat import StrOptions
 from ufselect.numerics.factor_selection import SampleTerm, UnitProblem, Weights
 from ufselect.numerics.local_discriminant import (
     clique_scatters,
@@ -16,7 +15,7 @@ from ufselect.numerics.local_discriminant import (
     neighbour_cliques,
 )
 from ufselect.numerics.udfs import diagonal_of_scatter
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.selectors.base import Properties
 from ufselect.selectors.factor_model import FactorSelector
 
 # "auto", where |X| = 1; the first as a share of what S = I would give, the last two
@@ -161,19 +160,13 @@ class LDSSL(FactorSelector):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **UnsupervisedSelector._parameter_constraints,
-        "n_components": [None, COUNT],
+        **FactorSelector._parameter_constraints,
         "alpha": [StrOptions({"auto"}), NOT_NEGATIVE],
         "beta": [StrOptions({"auto"}), NOT_NEGATIVE],
         "lam": [StrOptions({"auto"}), POSITIVE],
         "mu": [POSITIVE],
         "n_neighbors": [COUNT],
         "sigma": [None, POSITIVE],
-        "shift": [StrOptions({"features", "table"})],
-        "exponent": [None, Interval(Real, 0, 1, closed="right")],
-        "n_init": [COUNT],
-        **ITERATIONS,
-        "random_state": ["random_state"],
     }
 
     def __init__(

@@ -1,14 +1,13 @@
 """MFFS: feature selection by matrix factorisation."""
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
-from ufselect._sklearn_compat import Interval, StrOptions
+from ufselect._constraints import POSITIVE
+from ufselect._sklearn_compat import StrOptions
 from ufselect.numerics.factor_selection import Weights
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.selectors.base import Properties
 from ufselect.selectors.factor_model import FactorSelector
 
 # "auto", where |X| = 1 and for one component.
@@ -126,14 +125,8 @@ class MFFS(FactorSelector):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **UnsupervisedSelector._parameter_constraints,
-        "n_components": [None, COUNT],
+        **FactorSelector._parameter_constraints,
         "rho": [StrOptions({"auto"}), POSITIVE],
-        "shift": [StrOptions({"features", "table"})],
-        "exponent": [None, Interval(Real, 0, 1, closed="right")],
-        "n_init": [COUNT],
-        **ITERATIONS,
-        "random_state": ["random_state"],
     }
 
     _share = 0.5

@@ -1,17 +1,16 @@
 """SGFS: subspace learning-based graph regularised feature selection."""
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect._constraints import COUNT, ITERATIONS, NOT_NEGATIVE, POSITIVE
-from ufselect._sklearn_compat import Interval, StrOptions
+from ufselect._constraints import COUNT, NOT_NEGATIVE, POSITIVE
+from ufselect._sklearn_compat import StrOptions
 from ufselect.matrix import DataMatrix
 from ufselect.numerics.factor_selection import UnitProblem, Weights
 from ufselect.numerics.graphs import neighbour_graph
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.selectors.base import Properties
 from ufselect.selectors.factor_model import FactorSelector
 
 # "auto", where |X| = 1; the last two are for one component.
@@ -144,18 +143,12 @@ class SGFS(FactorSelector):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **UnsupervisedSelector._parameter_constraints,
-        "n_components": [None, COUNT],
+        **FactorSelector._parameter_constraints,
         "alpha": [StrOptions({"auto"}), NOT_NEGATIVE],
         "beta": [StrOptions({"auto"}), NOT_NEGATIVE],
         "lam": [StrOptions({"auto"}), POSITIVE],
         "n_neighbors": [COUNT],
         "sigma": [None, POSITIVE],
-        "shift": [StrOptions({"features", "table"})],
-        "exponent": [None, Interval(Real, 0, 1, closed="right")],
-        "n_init": [COUNT],
-        **ITERATIONS,
-        "random_state": ["random_state"],
     }
 
     def __init__(
