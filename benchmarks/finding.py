@@ -4,9 +4,10 @@ A benchmark is a file that begins with its question. With a function
 ``measure(settings)`` that yields rows, the runner measures it; without, it is a script
 that prints its own tables, and takes ``--quick``. ``DURATION`` says roughly how long it
 takes on two quiet cores.
-`reliability` finds its files in the same way.
+`reliability` finds its files in the same way, and has the same options.
 """
 
+import argparse
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -90,3 +91,23 @@ def chosen(names: Sequence[str], known: dict[str, Benchmark]) -> list[Benchmark]
     return [known[name] for name in names] or [
         each for each in known.values() if each.measured
     ]
+
+
+def parser_of_questions(
+    program: str, description: str, *, check: str, read: str
+) -> argparse.ArgumentParser:
+    """Return a parser with the options of every command that runs such files.
+
+    ``check`` and ``read`` say what these two options do.
+    """
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {program}", description=description
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--list", action="store_true", help="names and questions")
+    parser.add_argument("--quick", action="store_true", help="less of everything")
+    parser.add_argument("--check", action="store_true", help=check)
+    for option in ("--json", "--markdown"):
+        parser.add_argument(option, type=Path, metavar="FILE")
+    parser.add_argument("--read", type=Path, nargs="+", metavar="FILE", help=read)
+    return parser

@@ -19,7 +19,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from finding import Benchmark, chosen, find_benchmarks, listing, plan
+from finding import (
+    Benchmark,
+    chosen,
+    find_benchmarks,
+    listing,
+    parser_of_questions,
+    plan,
+)
 from machine import describe_machine, sentence
 from outcomes import Result, Row, cells, from_json, to_json, to_markdown
 from settings import Settings
@@ -113,26 +120,18 @@ def read_results(paths: Sequence[Path]) -> list[Result]:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return the options of the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Measure what ufselect costs."
+    parser = parser_of_questions(
+        "benchmarks",
+        "Measure what ufselect costs.",
+        check="fail if a target is missed",
+        read="measure nothing",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--list", action="store_true", help="names and questions")
-    parser.add_argument("--quick", action="store_true", help="less of everything")
     parser.add_argument("--repeats", type=int, metavar="N")
     parser.add_argument("--sets", help="data sets, with commas between them")
     parser.add_argument(
         "--peers",
         metavar="PYTHON",
         help="the interpreter of an environment with other packages",
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="fail if a target is missed"
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--markdown", type=Path, metavar="FILE")
-    parser.add_argument(
-        "--read", type=Path, nargs="+", metavar="FILE", help="measure nothing"
     )
     return parser.parse_args(arguments)
 

@@ -18,7 +18,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.finding import Benchmark, chosen, find_benchmarks, listing
+from benchmarks.finding import (
+    Benchmark,
+    chosen,
+    find_benchmarks,
+    listing,
+    parser_of_questions,
+)
 from reliability.outcomes import Outcome, broken_down
 from reliability.results import Result, losses, page, read_results, write_results
 from reliability.settings import Settings
@@ -99,21 +105,13 @@ def options_of(settings: Settings) -> str:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return the options of the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m reliability", description="Try to break ufselect."
+    parser = parser_of_questions(
+        "reliability",
+        "Try to break ufselect.",
+        check="fail if anything was lost",
+        read="try nothing",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--list", action="store_true", help="names and questions")
-    parser.add_argument("--quick", action="store_true", help="less of everything")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
-    parser.add_argument(
-        "--check", action="store_true", help="fail if anything was lost"
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--markdown", type=Path, metavar="FILE")
-    parser.add_argument(
-        "--read", type=Path, nargs="+", metavar="FILE", help="try nothing"
-    )
     return parser.parse_args(arguments)
 
 
