@@ -5,9 +5,9 @@ import pytest
 from numerics.naive import group_lasso_objective, planted
 
 from ufselect.matrix import as_matrix
+from ufselect.numerics.least_squares import Target
 from ufselect.numerics.responses import FeatureResponse, SampleResponse
 from ufselect.numerics.row_sparse import RowSparseRegression
-from ufselect.numerics.working_set import Target
 
 INDEX = np.array([7, 2, 5, 11])
 

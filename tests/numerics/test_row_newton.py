@@ -5,9 +5,10 @@ import pytest
 from numerics.naive import planted
 
 from ufselect.matrix import as_matrix
+from ufselect.numerics.least_squares import Point, Target
 from ufselect.numerics.row_newton import _newton_direction, newton_step
 from ufselect.numerics.rows import row_norms
-from ufselect.numerics.working_set import Point, Target, working_set
+from ufselect.numerics.working_set import working_set
 
 SHAPES = [(40, 12), (15, 30)]
 FORMS = ["primal", "dual"]

@@ -7,18 +7,14 @@ from numerics.naive import group_lasso_objective, planted, proximal_gradient
 from sklearn.linear_model import MultiTaskLasso
 
 from ufselect.matrix import as_matrix
+from ufselect.numerics.least_squares import Target, choose_form
 from ufselect.numerics.row_sparse import (
     RowSparseRegression,
     duality_gap,
     largest_penalty,
 )
 from ufselect.numerics.rows import row_norms, shrink_rows
-from ufselect.numerics.working_set import (
-    TallWorkingSet,
-    Target,
-    choose_form,
-    working_set,
-)
+from ufselect.numerics.working_set import TallWorkingSet, working_set
 
 FORMS = ["auto", "primal", "dual", "first-order"]
 SHAPES = [(60, 20), (25, 80), (40, 300)]

@@ -6,9 +6,9 @@ import pytest
 from ufselect import SCFS
 from ufselect.data import read_labelled
 from ufselect.matrix import as_matrix
+from ufselect.numerics.least_squares import PrimalLeastSquares
 from ufselect.numerics.preparation import prepare
 from ufselect.numerics.scfs_exact import ExactProblem
-from ufselect.numerics.working_set import PrimalLeastSquares
 
 BEST = 100
 

@@ -15,11 +15,11 @@ from ufselect.matrix.base import (
     column_sums,
     product_with,
 )
+from ufselect.numerics.least_squares import Target
 from ufselect.numerics.responses import Response
 from ufselect.numerics.row_sparse import RowSparseRegression
 from ufselect.numerics.simplex import project_rows_to_simplex
 from ufselect.numerics.soft_clustering import ALIVE, Change, Slope, Sums, indicator
-from ufselect.numerics.working_set import Target
 
 # What is aimed at is looked up anew.
 KEPT_SUMS = ("sizes", "overlap", "similarity", "agreement")

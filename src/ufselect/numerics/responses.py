@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from ufselect.matrix.base import DataMatrix, Float, Index
+from ufselect.numerics.least_squares import Target
 from ufselect.numerics.ridge import FeatureRidge, SampleRidge
-from ufselect.numerics.working_set import Target
 
 
 class Response(Protocol):

@@ -13,8 +13,9 @@ import numpy as np
 from scipy.linalg import eigh, eigvalsh
 
 from ufselect.matrix import DataMatrix, DenseMatrix, Float, Index
+from ufselect.numerics.least_squares import LeastSquares, Target
 from ufselect.numerics.simplex import CACHED_VALUES
-from ufselect.numerics.working_set import LeastSquares, Target, WideWorkingSet
+from ufselect.numerics.working_set import WideWorkingSet
 
 # The least number of features that may enter the working set at once.
 GROWTH = 100

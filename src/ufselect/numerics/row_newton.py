@@ -13,9 +13,9 @@ conjugate gradient steps is the reweighted ridge step, and few more are needed.
 import numpy as np
 
 from ufselect.matrix.base import Float
+from ufselect.numerics.least_squares import LeastSquares, Point
 from ufselect.numerics.ridge import FeatureRidge, SampleRidge
 from ufselect.numerics.rows import row_norms
-from ufselect.numerics.working_set import LeastSquares, Point
 
 # The equations of a step are solved to this residual, relative to the gradient.
 RESIDUAL = 1e-2

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ufselect.matrix.base import Arrays, Beside, DataMatrix, Float, column_sums
+from ufselect.numerics.least_squares import Target
 from ufselect.numerics.partitions import SoftPartition, kept_alive, projected
 from ufselect.numerics.responses import FeatureResponse, Response
 from ufselect.numerics.row_sparse import RowSparseRegression
 from ufselect.numerics.soft_clustering import Change, Slope, Sums, indicator
-from ufselect.numerics.working_set import Target
 
 
 class RowPartition(SoftPartition):

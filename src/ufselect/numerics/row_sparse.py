@@ -12,17 +12,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ufselect.matrix.base import DataMatrix, Float
-from ufselect.numerics.responses import FeatureResponse, Response, SampleResponse
-from ufselect.numerics.row_newton import newton_step
-from ufselect.numerics.rows import row_norms, shrink_rows
-from ufselect.numerics.working_set import (
+from ufselect.numerics.least_squares import (
     Form,
     LeastSquares,
     Point,
     PrimalLeastSquares,
     Target,
-    working_set,
 )
+from ufselect.numerics.responses import FeatureResponse, Response, SampleResponse
+from ufselect.numerics.row_newton import newton_step
+from ufselect.numerics.rows import row_norms, shrink_rows
+from ufselect.numerics.working_set import working_set
 
 # The least number of features that may enter the working set at once.
 GROWTH = 200

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ufselect.matrix.base import Beside, DataMatrix, Float
+from ufselect.numerics.least_squares import Form
 from ufselect.numerics.partitions import KernelPartition, SoftPartition
 from ufselect.numerics.preparation import Prepared
 from ufselect.numerics.row_partition import RowPartition
@@ -27,7 +28,7 @@ from ufselect.numerics.starts import (
     start_beside_rows,
     start_from_components,
 )
-from ufselect.numerics.working_set import Form, reads_full_gram
+from ufselect.numerics.working_set import reads_full_gram
 
 Multiply = Callable[[Float], Float]
 Report = Callable[[int, float], bool]

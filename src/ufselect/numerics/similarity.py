@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.matrix.base import BLOCK_BYTES, DataMatrix, Float, Index
+from ufselect.numerics.least_squares import Target
 from ufselect.numerics.row_sparse import (
     RowSparseRegression,
     RowSparseSolution,
     largest_penalty,
 )
 from ufselect.numerics.rows import row_norms
-from ufselect.numerics.working_set import Target
 
 Report = Callable[[int, float], bool]
 
