@@ -9,7 +9,6 @@ block costs hardly more than one with a vector.
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import eigh
 
 from ufselect.matrix import Float
 
@@ -20,15 +19,18 @@ Operator = Callable[[Float], Float]
 EXTRA = 2
 
 # Width of the subspace, in blocks, at which it is reduced, and to which.
-WIDEST, REDUCED = 8, 3
+WIDEST, REDUCED = 6, 3
 
-# Largest residual of an eigenvector, as a share of the largest eigenvalue.
+# Largest residual of an eigenvector, as a share of its eigenvalue.
 TOLERANCE = 1e-12
 
 # Products without a smaller residual, after which it is taken for rounding errors.
 PATIENCE = 10
 
 LARGEST_NUMBER_OF_PRODUCTS = 1000
+
+# Overlap of unit vectors whose square is lost in rounding.
+NEGLIGIBLE = 1e-8
 
 
 def block_width(n_vectors: int, order: int) -> int:
@@ -39,9 +41,6 @@ def block_width(n_vectors: int, order: int) -> int:
 
 def largest_eigenvectors(operator: Operator, start: Float, n_vectors: int) -> Float:
     """Return orthonormal eigenvectors of the largest eigenvalues, largest first.
-
-    The best vectors in a subspace are improved by adding their residuals to it. When
-    it has become wide, the best of it are kept.
 
     Parameters
     ----------
@@ -59,60 +58,93 @@ def largest_eigenvectors(operator: Operator, start: Float, n_vectors: int) -> Fl
     >>> np.linalg.norm(found, axis=1).round(6)
     array([0., 1., 1., 0.])
     """
+    return improved_block(operator, start, n_vectors, TOLERANCE)[:, :n_vectors]
+
+
+def improved_block(
+    operator: Operator, start: Float, n_vectors: int, tolerance: float
+) -> Float:
+    """Return a block that begins with the eigenvectors of ``largest_eigenvectors``.
+
+    The columns beyond are the next best, from which to start for an operator much like
+    this one. The best vectors in a subspace are improved by adding to it the residuals
+    of those that are not yet eigenvectors. When it has become wide, the best of it are
+    kept.
+    """
     order, width = start.shape
-    space = Subspace(operator, np.linalg.qr(start)[0])
+    space = Subspace(operator, start, min(WIDEST * width, order))
     smallest, n_in_vain = np.inf, 0
     for _ in range(LARGEST_NUMBER_OF_PRODUCTS):
-        residuals, error = space.residuals(width, n_vectors)
+        residuals, errors = space.residuals(width)
+        error = float(errors[:n_vectors].max())
         n_in_vain = n_in_vain + 1 if error >= smallest else 0
         smallest = min(smallest, error)
-        if error <= TOLERANCE or n_in_vain == PATIENCE or width == order:
+        if error <= tolerance or n_in_vain == PATIENCE or width == order:
             break
-        if space.basis.shape[1] >= WIDEST * width:
+        if space.n_left < width:
             space.reduce(REDUCED * width)
-        space.extend(residuals)
-    space.reduce(n_vectors)
-    return np.linalg.qr(space.basis)[0]
+        space.extend(residuals[:, errors > tolerance])
+    return space.best(width)
 
 
 class Subspace:
     """An orthonormal basis, its images, and the best vectors in its span."""
 
-    def __init__(self, operator: Operator, basis: Float) -> None:
+    def __init__(self, operator: Operator, start: Float, widest: int) -> None:
         self._operator = operator
-        self.basis = basis
-        self._images = operator(basis)
-        self._projected = basis.T @ self._images
-        self._find_best()
+        # By columns, so that those in use lie side by side.
+        self._basis = np.empty((len(start), widest), order="F")
+        self._images = np.empty_like(self._basis)
+        self._projected = np.empty((0, 0))
+        self.extend(start)
 
-    def _find_best(self) -> None:
-        values, vectors = eigh(self._projected, check_finite=False)
-        self._values, self._mixtures = values[::-1], vectors[:, ::-1]
+    @property
+    def n_left(self) -> int:
+        """Return how many columns may be added."""
+        return self._basis.shape[1] - len(self._projected)
 
-    def residuals(self, n_best: int, n_vectors: int) -> tuple[Float, float]:
-        """Return those of the best vectors, and the largest of the wanted ones."""
-        mixtures = self._mixtures[:, :n_best]
-        scaled = mixtures * self._values[:n_best]
-        residuals = self._images @ mixtures - self.basis @ scaled
-        lengths = np.linalg.norm(residuals[:, :n_vectors], axis=0)
-        return residuals, float(lengths.max() / self._values[0])
+    def best(self, n_best: int) -> Float:
+        """Return the best vectors."""
+        return self._used(self._basis) @ self._mixtures[:, :n_best]
+
+    def _used(self, columns: Float) -> Float:
+        return columns[:, : len(self._projected)]
+
+    def residuals(self, n_best: int) -> tuple[Float, Float]:
+        """Return those of the best vectors, and their lengths by the eigenvalues."""
+        values = self._values[:n_best]
+        images = self._used(self._images) @ self._mixtures[:, :n_best]
+        residuals = images - self.best(n_best) * values
+        return residuals, np.linalg.norm(residuals, axis=0) / values
 
     def reduce(self, n_best: int) -> None:
         """Keep the span of the best vectors."""
-        self.basis = self.basis @ self._mixtures[:, :n_best]
-        self._images = self._images @ self._mixtures[:, :n_best]
-        self._values = self._values[:n_best]
-        self._projected = np.diag(self._values)
-        self._mixtures = np.eye(len(self._values))
+        for columns in (self._basis, self._images):
+            columns[:, :n_best] = self._used(columns) @ self._mixtures[:, :n_best]
+        self._projected = np.diag(self._values[:n_best])
 
     def extend(self, block: Float) -> None:
         """Add the span of a block."""
-        # Once leaves rounding errors that are large beside what is new.
-        for _ in range(2):
-            block = np.linalg.qr(block - self.basis @ (self.basis.T @ block))[0]
+        basis = self._used(self._basis)
+        block = orthonormal_beside(basis, block)
         images = self._operator(block)
-        cross, corner = self.basis.T @ images, block.T @ images
+        new = slice(basis.shape[1], basis.shape[1] + block.shape[1])
+        self._basis[:, new], self._images[:, new] = block, images
+        cross, corner = basis.T @ images, block.T @ images
         self._projected = np.block([[self._projected, cross], [cross.T, corner]])
-        self.basis = np.hstack([self.basis, block])
-        self._images = np.hstack([self._images, images])
-        self._find_best()
+        values, vectors = np.linalg.eigh(self._projected)
+        self._values, self._mixtures = values[::-1], vectors[:, ::-1]
+
+
+def orthonormal_beside(basis: Float, block: Float) -> Float:
+    """Return an orthonormal basis of what a block adds to an orthonormal one."""
+    # Of unequal lengths, short columns would end as rounding errors of long ones.
+    block = block / np.linalg.norm(block, axis=0)
+    # Once leaves rounding errors that are large beside what is new.
+    for _ in range(3):
+        block = np.linalg.qr(block)[0]
+        overlap = basis.T @ block
+        block -= basis @ overlap
+        if np.abs(overlap).max(initial=0.0) < NEGLIGIBLE:
+            break
+    return block
