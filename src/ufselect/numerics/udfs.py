@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from ufselect.matrix import DataMatrix, Float
-from ufselect.numerics.block_krylov import block_width, largest_eigenvectors
+from ufselect.numerics.block_krylov import Operator, block_width, improved_block
 
 # Smoothing of row norms, as published.
 SMOOTHING = np.finfo(np.float64).eps
@@ -24,9 +24,17 @@ SMALL = 200
 # while where p > n.
 MANY, LARGEST = 32, 2048
 
+# Up to so many features for each vector wanted, a decomposition is as fast as to turn
+# the vectors of the last one.
+FEW = 12
+
 # What is left of the smallest weight in an inverse, as a share of it: the less, the
 # faster its eigenvectors are found, and the fewer digits they have.
 MARGIN = 1e-2
+
+# Largest residual of an eigenvector, as a share of its eigenvalue: what is less is lost
+# in the smoothing.
+TOLERANCE = 1e-8
 
 # Size of what tells equal features apart, beside entries of about one.
 TIE_BREAK = 1e-3
@@ -62,11 +70,27 @@ def smallest_through_features(
     columns = matrix.columns(slice(None))
     scatter = columns.T @ (discriminant @ columns)
     scatter = (scatter + scatter.T) / 2
+    few = len(scatter) <= FEW * n_vectors
+    start = np.empty(0)
 
-    def solve(weights: Float) -> Float:
+    def add(weights: Float) -> Float:
         weighted = scatter.copy()
         weighted.flat[:: len(weighted) + 1] += weights
-        return eigh(weighted, subset_by_index=[0, n_vectors - 1])[1]
+        # In the order of its columns, which LAPACK overwrites.
+        return weighted.T
+
+    def inverse(weights: Float) -> Operator:
+        factor = factored(add(weights))
+        return lambda block: cho_solve(factor, block, check_finite=False)
+
+    def solve(weights: Float) -> Float:
+        nonlocal start
+        if few or not start.size:
+            last = (n_vectors if few else block_width(n_vectors, len(scatter))) - 1
+            start = eigh(add(weights), subset_by_index=[0, last], overwrite_a=True)[1]
+        else:
+            start = improved_for(weights, inverse, start, n_vectors)
+        return start[:, :n_vectors]
 
     return solve
 
@@ -77,33 +101,53 @@ def smallest_through_samples(
     """Return the solver that inverts M + diag(weights) with n x n matrices: p > n.
 
     With ``L = R'R`` and ``Y = R X``, for diagonal Q, Woodbury's identity is
-    ``(Y'Y + Q)^-1 = Q^-1 - Q^-1 Y' (I + Y Q^-1 Y')^-1 Y Q^-1``, whose largest
-    eigenvectors are wanted. No eigenvalue is below the smallest weight, so that all
-    weights may be lowered by nearly that much, which sets the wanted ones apart.
+    ``(Y'Y + Q)^-1 = Q^-1 - Q^-1 Y' (I + Y Q^-1 Y')^-1 Y Q^-1``.
     """
     n_samples = matrix.shape[0]
     values, vectors = eigh(discriminant.toarray())
     root = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
-    # From one set of weights to the next the wanted vectors hardly turn.
     start = start_block(matrix, n_vectors)
 
-    def solve(weights: Float) -> Float:
-        lowered = weights - (1 - MARGIN) * weights.min()
-        inner = root @ matrix.sample_gram(1 / lowered) @ root.T
+    def inverse(weights: Float) -> Operator:
+        inner = root @ matrix.sample_gram(1 / weights) @ root.T
         inner.flat[:: n_samples + 1] += 1.0
-        factor = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
+        factor = factored(inner.T)
 
         def invert(block: Float) -> Float:
-            scaled = block / lowered[:, np.newaxis]
+            scaled = block / weights[:, np.newaxis]
             image = cho_solve(factor, root @ matrix.dot(scaled), check_finite=False)
             back = matrix.transpose_dot(root.T @ image)
-            return scaled - back / lowered[:, np.newaxis]
+            return scaled - back / weights[:, np.newaxis]
 
-        found = largest_eigenvectors(invert, start, n_vectors)
-        start[:, :n_vectors] = found
-        return found
+        return invert
+
+    def solve(weights: Float) -> Float:
+        nonlocal start
+        start = improved_for(weights, inverse, start, n_vectors)
+        return start[:, :n_vectors]
 
     return solve
+
+
+def improved_for(
+    weights: Float,
+    inverse: Callable[[Float], Operator],
+    start: Float,
+    n_vectors: int,
+) -> Float:
+    """Return a block that begins with the smallest eigenvectors of M + diag(weights).
+
+    They are the largest of its inverse. No eigenvalue is below the smallest weight, so
+    that all weights may be lowered by nearly that much, which sets the wanted ones
+    apart. From one set of weights to the next they hardly turn: the block is the start.
+    """
+    lowered = weights - (1 - MARGIN) * weights.min()
+    return improved_block(inverse(lowered), start, n_vectors, TOLERANCE)
+
+
+def factored(matrix: Float) -> tuple[Float, bool]:
+    """Return the Cholesky factor of a matrix, in its place."""
+    return cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
 
 
 def start_block(matrix: DataMatrix, n_vectors: int) -> Float:
