@@ -19,7 +19,10 @@ Operator = Callable[[Float], Float]
 EXTRA = 2
 
 # Width of the subspace, in blocks, at which it is reduced, and to which.
-WIDEST, REDUCED = 6, 3
+WIDEST, REDUCED = 5, 2
+
+# Products for which it is extended before its best vectors are found.
+AT_ONCE = 2
 
 # Largest residual of an eigenvector, as a share of its eigenvalue.
 TOLERANCE = 1e-12
@@ -29,7 +32,7 @@ PATIENCE = 10
 
 LARGEST_NUMBER_OF_PRODUCTS = 1000
 
-# Overlap of unit vectors whose square is lost in rounding.
+# Overlap of unit vectors whose square is less than rounding errors.
 NEGLIGIBLE = 1e-8
 
 
@@ -68,8 +71,8 @@ def improved_block(
 
     The columns beyond are the next best, from which to start for an operator much like
     this one. The best vectors in a subspace are improved by adding to it the residuals
-    of those that are not yet eigenvectors. When it has become wide, the best of it are
-    kept.
+    of those that are not yet eigenvectors, and the images of what was added. When it
+    has become wide, the best of it are kept.
     """
     order, width = start.shape
     space = Subspace(operator, start, min(WIDEST * width, order))
@@ -81,9 +84,11 @@ def improved_block(
         smallest = min(smallest, error)
         if error <= tolerance or n_in_vain == PATIENCE or width == order:
             break
-        if space.n_left < width:
+        if space.n_left < AT_ONCE * width:
             space.reduce(REDUCED * width)
-        space.extend(residuals[:, errors > tolerance])
+        block = residuals[:, errors > tolerance]
+        for _ in range(AT_ONCE):
+            block = space.extend(block)
     return space.best(width)
 
 
@@ -103,28 +108,11 @@ class Subspace:
         """Return how many columns may be added."""
         return self._basis.shape[1] - len(self._projected)
 
-    def best(self, n_best: int) -> Float:
-        """Return the best vectors."""
-        return self._used(self._basis) @ self._mixtures[:, :n_best]
-
     def _used(self, columns: Float) -> Float:
         return columns[:, : len(self._projected)]
 
-    def residuals(self, n_best: int) -> tuple[Float, Float]:
-        """Return those of the best vectors, and their lengths by the eigenvalues."""
-        values = self._values[:n_best]
-        images = self._used(self._images) @ self._mixtures[:, :n_best]
-        residuals = images - self.best(n_best) * values
-        return residuals, np.linalg.norm(residuals, axis=0) / values
-
-    def reduce(self, n_best: int) -> None:
-        """Keep the span of the best vectors."""
-        for columns in (self._basis, self._images):
-            columns[:, :n_best] = self._used(columns) @ self._mixtures[:, :n_best]
-        self._projected = np.diag(self._values[:n_best])
-
-    def extend(self, block: Float) -> None:
-        """Add the span of a block."""
+    def extend(self, block: Float) -> Float:
+        """Add the span of a block, and return the images of what was new in it."""
         basis = self._used(self._basis)
         block = orthonormal_beside(basis, block)
         images = self._operator(block)
@@ -132,19 +120,45 @@ class Subspace:
         self._basis[:, new], self._images[:, new] = block, images
         cross, corner = basis.T @ images, block.T @ images
         self._projected = np.block([[self._projected, cross], [cross.T, corner]])
+        return images
+
+    def residuals(self, n_best: int) -> tuple[Float, Float]:
+        """Find the best vectors; return residuals, and lengths by the eigenvalues."""
         values, vectors = np.linalg.eigh(self._projected)
         self._values, self._mixtures = values[::-1], vectors[:, ::-1]
+        images = self._used(self._images) @ self._mixtures[:, :n_best]
+        residuals = images - self.best(n_best) * self._values[:n_best]
+        return residuals, np.linalg.norm(residuals, axis=0) / self._values[:n_best]
+
+    def best(self, n_best: int) -> Float:
+        """Return the best vectors found."""
+        return self._used(self._basis) @ self._mixtures[:, :n_best]
+
+    def reduce(self, n_best: int) -> None:
+        """Keep the span of the best vectors found."""
+        for columns in (self._basis, self._images):
+            columns[:, :n_best] = self._used(columns) @ self._mixtures[:, :n_best]
+        self._projected = np.diag(self._values[:n_best])
 
 
 def orthonormal_beside(basis: Float, block: Float) -> Float:
     """Return an orthonormal basis of what a block adds to an orthonormal one."""
     # Of unequal lengths, short columns would end as rounding errors of long ones.
     block = block / np.linalg.norm(block, axis=0)
+    overlap = basis.T @ block
+    # Residuals have none to speak of.
+    if not negligible(overlap):
+        block -= basis @ overlap
     # Once leaves rounding errors that are large beside what is new.
     for _ in range(3):
         block = np.linalg.qr(block)[0]
         overlap = basis.T @ block
         block -= basis @ overlap
-        if np.abs(overlap).max(initial=0.0) < NEGLIGIBLE:
+        if negligible(overlap):
             break
     return block
+
+
+def negligible(overlap: Float) -> bool:
+    """Return whether squares of overlaps of unit vectors are rounding errors."""
+    return bool(np.abs(overlap).max(initial=0.0) < NEGLIGIBLE)
