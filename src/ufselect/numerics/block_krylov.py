@@ -24,7 +24,7 @@ WIDEST, REDUCED = 5, 2
 # Products for which it is extended before its best vectors are found.
 AT_ONCE = 2
 
-# Largest residual of an eigenvector, as a share of its eigenvalue.
+# That of ``largest_eigenvectors``, close to rounding errors.
 TOLERANCE = 1e-12
 
 # Products without a smaller residual, after which it is taken for rounding errors.
@@ -42,8 +42,14 @@ def block_width(n_vectors: int, order: int) -> int:
     return width if (WIDEST + 1) * width <= order else order
 
 
-def largest_eigenvectors(operator: Operator, start: Float, n_vectors: int) -> Float:
+def largest_eigenvectors(
+    operator: Operator, start: Float, n_vectors: int, tolerance: float = TOLERANCE
+) -> Float:
     """Return orthonormal eigenvectors of the largest eigenvalues, largest first.
+
+    The best vectors in a subspace are improved by adding to it the residuals of those
+    that are not yet eigenvectors, and the images of what was added. When it has become
+    wide, the best of it are kept.
 
     Parameters
     ----------
@@ -52,6 +58,8 @@ def largest_eigenvectors(operator: Operator, start: Float, n_vectors: int) -> Fl
     start : ndarray of shape (p, b)
         With the ``block_width`` for p. Has to have a part in each vector wanted.
     n_vectors : int
+    tolerance : float
+        Largest residual of an eigenvector, as a share of its eigenvalue.
 
     Examples
     --------
@@ -60,19 +68,6 @@ def largest_eigenvectors(operator: Operator, start: Float, n_vectors: int) -> Fl
     >>> found = largest_eigenvectors(lambda block: weights * block, np.eye(4), 2)
     >>> np.linalg.norm(found, axis=1).round(6)
     array([0., 1., 1., 0.])
-    """
-    return improved_block(operator, start, n_vectors, TOLERANCE)[:, :n_vectors]
-
-
-def improved_block(
-    operator: Operator, start: Float, n_vectors: int, tolerance: float
-) -> Float:
-    """Return a block that begins with the eigenvectors of ``largest_eigenvectors``.
-
-    The columns beyond are the next best, from which to start for an operator much like
-    this one. The best vectors in a subspace are improved by adding to it the residuals
-    of those that are not yet eigenvectors, and the images of what was added. When it
-    has become wide, the best of it are kept.
     """
     order, width = start.shape
     space = Subspace(operator, start, min(WIDEST * width, order))
@@ -89,7 +84,7 @@ def improved_block(
         block = residuals[:, errors > tolerance]
         for _ in range(AT_ONCE):
             block = space.extend(block)
-    return space.best(width)
+    return space.best(n_vectors)
 
 
 class Subspace:

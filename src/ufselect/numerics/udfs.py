@@ -9,10 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import eigh
 
-from ufselect.matrix import DataMatrix, Float
-from ufselect.numerics.block_krylov import Operator, block_width, improved_block
+from ufselect.matrix import DataMatrix, DenseMatrix, Float
+from ufselect.numerics.block_krylov import block_width, largest_eigenvectors
+from ufselect.numerics.scatter_inverse import (
+    Inverse,
+    inverse_through_features,
+    inverse_through_samples,
+    with_diagonal,
+)
 
 # Smoothing of row norms, as published.
 SMOOTHING = np.finfo(np.float64).eps
@@ -27,6 +33,9 @@ MANY, LARGEST = 32, 2048
 # Up to so many features for each vector wanted, a decomposition is as fast as to turn
 # the vectors of the last one.
 FEW = 12
+
+# Smallest weight that rounding errors in M leave positive, as a share of its trace.
+LEAST = 1e-10
 
 # What is left of the smallest weight in an inverse, as a share of it: the less, the
 # faster its eigenvectors are found, and the fewer digits they have.
@@ -66,31 +75,35 @@ def diagonal_of_scatter(matrix: DataMatrix, discriminant: sp.csr_array) -> Float
 def smallest_through_features(
     matrix: DataMatrix, discriminant: sp.csr_array, n_vectors: int
 ) -> Eigenvectors:
-    """Return the solver that forms M, which is p x p: for p <= n."""
+    """Return the solver that forms M, which is p x p."""
     columns = matrix.columns(slice(None))
     scatter = columns.T @ (discriminant @ columns)
     scatter = (scatter + scatter.T) / 2
-    few = len(scatter) <= FEW * n_vectors
-    start = np.empty(0)
 
-    def add(weights: Float) -> Float:
-        weighted = scatter.copy()
-        weighted.flat[:: len(weighted) + 1] += weights
-        # In the order of its columns, which LAPACK overwrites.
-        return weighted.T
+    def decompose(weights: Float) -> Float:
+        weighted = with_diagonal(scatter, weights)
+        wanted = [0, n_vectors - 1]
+        return eigh(weighted, subset_by_index=wanted, overwrite_a=True)[1]
 
-    def inverse(weights: Float) -> Operator:
-        factor = factored(add(weights))
-        return lambda block: cho_solve(factor, block, check_finite=False)
+    n_samples, n_features = columns.shape
+    if n_features <= max(SMALL, FEW * n_vectors):
+        return decompose
+    inverse = (
+        inverse_through_features(scatter)
+        if n_features <= n_samples
+        else inverse_through_samples(DenseMatrix(columns), discriminant)
+    )
+    start, least = start_block(matrix, n_vectors), LEAST * float(np.trace(scatter))
+    turn = turned_from(start, inverse, n_vectors)
+    known = False
 
     def solve(weights: Float) -> Float:
-        nonlocal start
-        if few or not start.size:
-            last = (n_vectors if few else block_width(n_vectors, len(scatter))) - 1
-            start = eigh(add(weights), subset_by_index=[0, last], overwrite_a=True)[1]
-        else:
-            start = improved_for(weights, inverse, start, n_vectors)
-        return start[:, :n_vectors]
+        nonlocal known
+        if known and weights.min() > least:
+            return turn(weights)
+        start[:, :n_vectors] = decompose(weights)
+        known = True
+        return start[:, :n_vectors].copy()
 
     return solve
 
@@ -98,56 +111,27 @@ def smallest_through_features(
 def smallest_through_samples(
     matrix: DataMatrix, discriminant: sp.csr_array, n_vectors: int
 ) -> Eigenvectors:
-    """Return the solver that inverts M + diag(weights) with n x n matrices: p > n.
+    """Return the solver that makes n x n matrices and no p x p one: for p > n."""
+    inverse = inverse_through_samples(matrix, discriminant)
+    return turned_from(start_block(matrix, n_vectors), inverse, n_vectors)
 
-    With ``L = R'R`` and ``Y = R X``, for diagonal Q, Woodbury's identity is
-    ``(Y'Y + Q)^-1 = Q^-1 - Q^-1 Y' (I + Y Q^-1 Y')^-1 Y Q^-1``.
+
+def turned_from(start: Float, inverse: Inverse, n_vectors: int) -> Eigenvectors:
+    """Return the solver that turns the vectors it found last, which it puts into start.
+
+    The smallest eigenvectors are the largest of the inverse. No eigenvalue is below the
+    smallest weight, so that all weights may be lowered by nearly that much, which sets
+    the wanted ones apart.
     """
-    n_samples = matrix.shape[0]
-    values, vectors = eigh(discriminant.toarray())
-    root = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
-    start = start_block(matrix, n_vectors)
-
-    def inverse(weights: Float) -> Operator:
-        inner = root @ matrix.sample_gram(1 / weights) @ root.T
-        inner.flat[:: n_samples + 1] += 1.0
-        factor = factored(inner.T)
-
-        def invert(block: Float) -> Float:
-            scaled = block / weights[:, np.newaxis]
-            image = cho_solve(factor, root @ matrix.dot(scaled), check_finite=False)
-            back = matrix.transpose_dot(root.T @ image)
-            return scaled - back / weights[:, np.newaxis]
-
-        return invert
 
     def solve(weights: Float) -> Float:
-        nonlocal start
-        start = improved_for(weights, inverse, start, n_vectors)
-        return start[:, :n_vectors]
+        lowered = weights - (1 - MARGIN) * weights.min()
+        found = largest_eigenvectors(inverse(lowered), start, n_vectors, TOLERANCE)
+        # The other columns stay, for what none of the vectors found has a part in.
+        start[:, :n_vectors] = found
+        return found
 
     return solve
-
-
-def improved_for(
-    weights: Float,
-    inverse: Callable[[Float], Operator],
-    start: Float,
-    n_vectors: int,
-) -> Float:
-    """Return a block that begins with the smallest eigenvectors of M + diag(weights).
-
-    They are the largest of its inverse. No eigenvalue is below the smallest weight, so
-    that all weights may be lowered by nearly that much, which sets the wanted ones
-    apart. From one set of weights to the next they hardly turn: the block is the start.
-    """
-    lowered = weights - (1 - MARGIN) * weights.min()
-    return improved_block(inverse(lowered), start, n_vectors, TOLERANCE)
-
-
-def factored(matrix: Float) -> tuple[Float, bool]:
-    """Return the Cholesky factor of a matrix, in its place."""
-    return cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
 
 
 def start_block(matrix: DataMatrix, n_vectors: int) -> Float:
