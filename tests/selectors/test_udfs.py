@@ -138,14 +138,18 @@ def eigenvalues_from_weights_to_weights(X, route, unit):
 
 @ROUTES
 @pytest.mark.parametrize("n_samples", [30, 300])
-def test_from_weights_to_weights_no_eigenvector_is_missed(planted, route, n_samples):
+def test_from_weights_to_weights_no_eigenvector_is_missed(
+    monkeypatch, planted, route, n_samples
+):
+    monkeypatch.setattr(udfs, "MEDIUM", 0)
     X = planted(n_samples, 260).X
 
     for found, expected in eigenvalues_from_weights_to_weights(X, route, 1.0):
         np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 
-def test_weights_may_be_less_than_rounding_errors(planted):
+def test_weights_may_be_less_than_rounding_errors(monkeypatch, planted):
+    monkeypatch.setattr(udfs, "MEDIUM", 0)
     X = np.repeat(planted(300, 52).X, 5, axis=1)
     route = smallest_through_features
 

@@ -30,9 +30,9 @@ SMALL = 200
 # while where p > n.
 MANY, LARGEST = 32, 2048
 
-# Up to so many features for each vector wanted, a decomposition is as fast as to turn
-# the vectors of the last one.
-FEW = 12
+# Up to so many features, and up to so many for each vector wanted, to decompose M anew
+# is as fast as to turn the vectors found last.
+MEDIUM, FEW = 500, 24
 
 # Smallest weight that rounding errors in M leave positive, as a share of its trace.
 LEAST = 1e-10
@@ -86,7 +86,7 @@ def smallest_through_features(
         return eigh(weighted, subset_by_index=wanted, overwrite_a=True)[1]
 
     n_samples, n_features = columns.shape
-    if n_features <= max(SMALL, FEW * n_vectors):
+    if n_features <= max(MEDIUM, FEW * n_vectors):
         return decompose
     inverse = (
         inverse_through_features(scatter)
