@@ -41,9 +41,9 @@ LEAST = 1e-10
 # faster its eigenvectors are found, and the fewer digits they have.
 MARGIN = 1e-2
 
-# Largest residual of an eigenvector, as a share of its eigenvalue: what is less is lost
-# in the smoothing.
-TOLERANCE = 1e-8
+# Largest residual of an eigenvector, as a share of its eigenvalue. From step to step
+# errors grow; they end about as small as the smoothing.
+TOLERANCE = 1e-9
 
 # Size of what tells equal features apart, beside entries of about one.
 TIE_BREAK = 1e-3
