@@ -123,6 +123,40 @@ def test_equal_features_leave_the_smallest_eigenvectors_to_be_found(planted, n_e
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
+def eigenvalues_from_weights_to_weights(X, route, unit):
+    # The difference of two equal features has a part in nothing that came before.
+    X[:, -1] = X[:, -2]
+    L = discriminant_of(X)
+    M, weights = X.T @ L @ X, unit * np.linspace(1, 5, X.shape[1])
+    solve = route(as_matrix(X), L, 3)
+    for last in (10.0, 6.0, 0.9, 4.0):
+        weights[-2:] = last * unit
+        weighted = M + np.diag(weights)
+        W = solve(weights)
+        yield np.linalg.eigvalsh(W.T @ weighted @ W), np.linalg.eigvalsh(weighted)[:3]
+
+
+@ROUTES
+@pytest.mark.parametrize("n_samples", [30, 300])
+def test_from_weights_to_weights_no_eigenvector_is_missed(
+    monkeypatch, planted, route, n_samples
+):
+    monkeypatch.setattr(udfs, "MEDIUM", 0)
+    X = planted(n_samples, 260).X
+
+    for found, expected in eigenvalues_from_weights_to_weights(X, route, 1.0):
+        np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+def test_weights_may_be_less_than_rounding_errors(monkeypatch, planted):
+    monkeypatch.setattr(udfs, "MEDIUM", 0)
+    X = np.repeat(planted(300, 52).X, 5, axis=1)
+    route = smallest_through_features
+
+    for found, expected in eigenvalues_from_weights_to_weights(X, route, 1e-18):
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
 @ROUTES
 @pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
 def test_sparse_data_give_the_same_fit(planted, route, container):

@@ -9,7 +9,6 @@ block costs hardly more than one with a vector.
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import eigh
 
 from ufselect.matrix import Float
 
@@ -20,15 +19,21 @@ Operator = Callable[[Float], Float]
 EXTRA = 2
 
 # Width of the subspace, in blocks, at which it is reduced, and to which.
-WIDEST, REDUCED = 8, 3
+WIDEST, REDUCED = 5, 2
 
-# Largest residual of an eigenvector, as a share of the largest eigenvalue.
+# Products for which it is extended before its best vectors are found.
+AT_ONCE = 2
+
+# That of ``largest_eigenvectors``, close to rounding errors.
 TOLERANCE = 1e-12
 
 # Products without a smaller residual, after which it is taken for rounding errors.
 PATIENCE = 10
 
 LARGEST_NUMBER_OF_PRODUCTS = 1000
+
+# Overlap of unit vectors whose square is less than rounding errors.
+NEGLIGIBLE = 1e-8
 
 
 def block_width(n_vectors: int, order: int) -> int:
@@ -37,11 +42,14 @@ def block_width(n_vectors: int, order: int) -> int:
     return width if (WIDEST + 1) * width <= order else order
 
 
-def largest_eigenvectors(operator: Operator, start: Float, n_vectors: int) -> Float:
+def largest_eigenvectors(
+    operator: Operator, start: Float, n_vectors: int, tolerance: float = TOLERANCE
+) -> Float:
     """Return orthonormal eigenvectors of the largest eigenvalues, largest first.
 
-    The best vectors in a subspace are improved by adding their residuals to it. When
-    it has become wide, the best of it are kept.
+    The best vectors in a subspace are improved by adding to it the residuals of those
+    that are not yet eigenvectors, and the images of what was added. When it has become
+    wide, the best of it are kept.
 
     Parameters
     ----------
@@ -50,6 +58,8 @@ def largest_eigenvectors(operator: Operator, start: Float, n_vectors: int) -> Fl
     start : ndarray of shape (p, b)
         With the ``block_width`` for p. Has to have a part in each vector wanted.
     n_vectors : int
+    tolerance : float
+        Largest residual of an eigenvector, as a share of its eigenvalue.
 
     Examples
     --------
@@ -60,59 +70,90 @@ def largest_eigenvectors(operator: Operator, start: Float, n_vectors: int) -> Fl
     array([0., 1., 1., 0.])
     """
     order, width = start.shape
-    space = Subspace(operator, np.linalg.qr(start)[0])
+    space = Subspace(operator, start, min(WIDEST * width, order))
     smallest, n_in_vain = np.inf, 0
     for _ in range(LARGEST_NUMBER_OF_PRODUCTS):
-        residuals, error = space.residuals(width, n_vectors)
+        residuals, errors = space.residuals(width)
+        error = float(errors[:n_vectors].max())
         n_in_vain = n_in_vain + 1 if error >= smallest else 0
         smallest = min(smallest, error)
-        if error <= TOLERANCE or n_in_vain == PATIENCE or width == order:
+        if error <= tolerance or n_in_vain == PATIENCE or width == order:
             break
-        if space.basis.shape[1] >= WIDEST * width:
+        if space.n_left < AT_ONCE * width:
             space.reduce(REDUCED * width)
-        space.extend(residuals)
-    space.reduce(n_vectors)
-    return np.linalg.qr(space.basis)[0]
+        block = residuals[:, errors > tolerance]
+        for _ in range(AT_ONCE):
+            block = space.extend(block)
+    return space.best(n_vectors)
 
 
 class Subspace:
     """An orthonormal basis, its images, and the best vectors in its span."""
 
-    def __init__(self, operator: Operator, basis: Float) -> None:
+    def __init__(self, operator: Operator, start: Float, widest: int) -> None:
         self._operator = operator
-        self.basis = basis
-        self._images = operator(basis)
-        self._projected = basis.T @ self._images
-        self._find_best()
+        # By columns, so that those in use lie side by side.
+        self._basis = np.empty((len(start), widest), order="F")
+        self._images = np.empty_like(self._basis)
+        self._projected = np.empty((0, 0))
+        self.extend(start)
 
-    def _find_best(self) -> None:
-        values, vectors = eigh(self._projected, check_finite=False)
+    @property
+    def n_left(self) -> int:
+        """Return how many columns may be added."""
+        return self._basis.shape[1] - len(self._projected)
+
+    def _used(self, columns: Float) -> Float:
+        return columns[:, : len(self._projected)]
+
+    def extend(self, block: Float) -> Float:
+        """Add the span of a block, and return the images of what was new in it."""
+        basis = self._used(self._basis)
+        block = orthonormal_beside(basis, block)
+        images = self._operator(block)
+        new = slice(basis.shape[1], basis.shape[1] + block.shape[1])
+        self._basis[:, new], self._images[:, new] = block, images
+        cross, corner = basis.T @ images, block.T @ images
+        self._projected = np.block([[self._projected, cross], [cross.T, corner]])
+        return images
+
+    def residuals(self, n_best: int) -> tuple[Float, Float]:
+        """Find the best vectors; return residuals, and lengths by the eigenvalues."""
+        values, vectors = np.linalg.eigh(self._projected)
         self._values, self._mixtures = values[::-1], vectors[:, ::-1]
+        images = self._used(self._images) @ self._mixtures[:, :n_best]
+        residuals = images - self.best(n_best) * self._values[:n_best]
+        return residuals, np.linalg.norm(residuals, axis=0) / self._values[:n_best]
 
-    def residuals(self, n_best: int, n_vectors: int) -> tuple[Float, float]:
-        """Return those of the best vectors, and the largest of the wanted ones."""
-        mixtures = self._mixtures[:, :n_best]
-        scaled = mixtures * self._values[:n_best]
-        residuals = self._images @ mixtures - self.basis @ scaled
-        lengths = np.linalg.norm(residuals[:, :n_vectors], axis=0)
-        return residuals, float(lengths.max() / self._values[0])
+    def best(self, n_best: int) -> Float:
+        """Return the best vectors found."""
+        return self._used(self._basis) @ self._mixtures[:, :n_best]
 
     def reduce(self, n_best: int) -> None:
-        """Keep the span of the best vectors."""
-        self.basis = self.basis @ self._mixtures[:, :n_best]
-        self._images = self._images @ self._mixtures[:, :n_best]
-        self._values = self._values[:n_best]
-        self._projected = np.diag(self._values)
-        self._mixtures = np.eye(len(self._values))
+        """Keep the span of the best vectors found."""
+        for columns in (self._basis, self._images):
+            columns[:, :n_best] = self._used(columns) @ self._mixtures[:, :n_best]
+        self._projected = np.diag(self._values[:n_best])
 
-    def extend(self, block: Float) -> None:
-        """Add the span of a block."""
-        # Once leaves rounding errors that are large beside what is new.
-        for _ in range(2):
-            block = np.linalg.qr(block - self.basis @ (self.basis.T @ block))[0]
-        images = self._operator(block)
-        cross, corner = self.basis.T @ images, block.T @ images
-        self._projected = np.block([[self._projected, cross], [cross.T, corner]])
-        self.basis = np.hstack([self.basis, block])
-        self._images = np.hstack([self._images, images])
-        self._find_best()
+
+def orthonormal_beside(basis: Float, block: Float) -> Float:
+    """Return an orthonormal basis of what a block adds to an orthonormal one."""
+    # Of unequal lengths, short columns would end as rounding errors of long ones.
+    block = block / np.linalg.norm(block, axis=0)
+    overlap = basis.T @ block
+    # Residuals have none to speak of.
+    if not negligible(overlap):
+        block -= basis @ overlap
+    # Once leaves rounding errors that are large beside what is new.
+    for _ in range(3):
+        block = np.linalg.qr(block)[0]
+        overlap = basis.T @ block
+        block -= basis @ overlap
+        if negligible(overlap):
+            break
+    return block
+
+
+def negligible(overlap: Float) -> bool:
+    """Return whether squares of overlaps of unit vectors are rounding errors."""
+    return bool(np.abs(overlap).max(initial=0.0) < NEGLIGIBLE)

@@ -9,10 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import eigh
 
-from ufselect.matrix import DataMatrix, Float
+from ufselect.matrix import DataMatrix, DenseMatrix, Float
 from ufselect.numerics.block_krylov import block_width, largest_eigenvectors
+from ufselect.numerics.scatter_inverse import (
+    Inverse,
+    inverse_through_features,
+    inverse_through_samples,
+    with_diagonal,
+)
 
 # Smoothing of row norms, as published.
 SMOOTHING = np.finfo(np.float64).eps
@@ -24,9 +30,20 @@ SMALL = 200
 # while where p > n.
 MANY, LARGEST = 32, 2048
 
+# Up to so many features, and up to so many for each vector wanted, to decompose M anew
+# is as fast as to turn the vectors found last.
+MEDIUM, FEW = 500, 24
+
+# Smallest weight that rounding errors in M leave positive, as a share of its trace.
+LEAST = 1e-10
+
 # What is left of the smallest weight in an inverse, as a share of it: the less, the
 # faster its eigenvectors are found, and the fewer digits they have.
 MARGIN = 1e-2
+
+# Largest residual of an eigenvector, as a share of its eigenvalue. From step to step
+# errors grow; they end about as small as the smoothing.
+TOLERANCE = 1e-9
 
 # Size of what tells equal features apart, beside entries of about one.
 TIE_BREAK = 1e-3
@@ -58,15 +75,35 @@ def diagonal_of_scatter(matrix: DataMatrix, discriminant: sp.csr_array) -> Float
 def smallest_through_features(
     matrix: DataMatrix, discriminant: sp.csr_array, n_vectors: int
 ) -> Eigenvectors:
-    """Return the solver that forms M, which is p x p: for p <= n."""
+    """Return the solver that forms M, which is p x p."""
     columns = matrix.columns(slice(None))
     scatter = columns.T @ (discriminant @ columns)
     scatter = (scatter + scatter.T) / 2
 
+    def decompose(weights: Float) -> Float:
+        weighted = with_diagonal(scatter, weights)
+        wanted = [0, n_vectors - 1]
+        return eigh(weighted, subset_by_index=wanted, overwrite_a=True)[1]
+
+    n_samples, n_features = columns.shape
+    if n_features <= max(MEDIUM, FEW * n_vectors):
+        return decompose
+    inverse = (
+        inverse_through_features(scatter)
+        if n_features <= n_samples
+        else inverse_through_samples(DenseMatrix(columns), discriminant)
+    )
+    start, least = start_block(matrix, n_vectors), LEAST * float(np.trace(scatter))
+    turn = turned_from(start, inverse, n_vectors)
+    known = False
+
     def solve(weights: Float) -> Float:
-        weighted = scatter.copy()
-        weighted.flat[:: len(weighted) + 1] += weights
-        return eigh(weighted, subset_by_index=[0, n_vectors - 1])[1]
+        nonlocal known
+        if known and weights.min() > least:
+            return turn(weights)
+        start[:, :n_vectors] = decompose(weights)
+        known = True
+        return start[:, :n_vectors].copy()
 
     return solve
 
@@ -74,32 +111,23 @@ def smallest_through_features(
 def smallest_through_samples(
     matrix: DataMatrix, discriminant: sp.csr_array, n_vectors: int
 ) -> Eigenvectors:
-    """Return the solver that inverts M + diag(weights) with n x n matrices: p > n.
+    """Return the solver that makes n x n matrices and no p x p one: for p > n."""
+    inverse = inverse_through_samples(matrix, discriminant)
+    return turned_from(start_block(matrix, n_vectors), inverse, n_vectors)
 
-    With ``L = R'R`` and ``Y = R X``, for diagonal Q, Woodbury's identity is
-    ``(Y'Y + Q)^-1 = Q^-1 - Q^-1 Y' (I + Y Q^-1 Y')^-1 Y Q^-1``, whose largest
-    eigenvectors are wanted. No eigenvalue is below the smallest weight, so that all
-    weights may be lowered by nearly that much, which sets the wanted ones apart.
+
+def turned_from(start: Float, inverse: Inverse, n_vectors: int) -> Eigenvectors:
+    """Return the solver that turns the vectors it found last, which it puts into start.
+
+    The smallest eigenvectors are the largest of the inverse. No eigenvalue is below the
+    smallest weight, so that all weights may be lowered by nearly that much, which sets
+    the wanted ones apart.
     """
-    n_samples = matrix.shape[0]
-    values, vectors = eigh(discriminant.toarray())
-    root = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
-    # From one set of weights to the next the wanted vectors hardly turn.
-    start = start_block(matrix, n_vectors)
 
     def solve(weights: Float) -> Float:
         lowered = weights - (1 - MARGIN) * weights.min()
-        inner = root @ matrix.sample_gram(1 / lowered) @ root.T
-        inner.flat[:: n_samples + 1] += 1.0
-        factor = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
-
-        def invert(block: Float) -> Float:
-            scaled = block / lowered[:, np.newaxis]
-            image = cho_solve(factor, root @ matrix.dot(scaled), check_finite=False)
-            back = matrix.transpose_dot(root.T @ image)
-            return scaled - back / lowered[:, np.newaxis]
-
-        found = largest_eigenvectors(invert, start, n_vectors)
+        found = largest_eigenvectors(inverse(lowered), start, n_vectors, TOLERANCE)
+        # The other columns stay, for what none of the vectors found has a part in.
         start[:, :n_vectors] = found
         return found
 

@@ -11,7 +11,7 @@ from ufselect._sklearn_compat import (
     FitProgress,
     StrOptions,
 )
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import ColumnSummary, DataMatrix, DenseMatrix, Float
 from ufselect.numerics.local_discriminant import (
     clique_scatters,
     local_discriminant_matrix,
@@ -134,8 +134,8 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Cost.** O(n^2 p) for the neighbours. Per iteration O(p^3) if p <= n, p <= 200
     or p <= 32 c and p <= 2048, otherwise O(n^2 p + n^3) and O(n p c) for each of some
-    seven products in the eigensolver, with dense n x n matrices and no p x p one. For
-    distances a dense copy of X is made unless X is sparse, and two in any case where
+    seven products in the eigensolver, with dense n x n matrices and no p x p one. Two
+    dense copies of X are made unless X is sparse or in a file, and in any case where
     p x p matrices are. With four p x p or n x n arrays that is refused beyond
     ``max_memory``.
 
@@ -208,7 +208,9 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
         if forms_scatter(data.shape, self.n_clusters):
             # Two dense arrays of the shape of X, sparse or not.
             return square_arrays(4, n_features, cliques + 16 * n_samples * n_features)
-        return square_arrays(4, n_samples, cliques + graph_bytes(data))
+        # Beside a copy without constant columns, one that is turned.
+        turned = 8 * n_samples * n_features if isinstance(data, DenseMatrix) else 0
+        return square_arrays(4, n_samples, cliques + turned + graph_bytes(data))
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self.standardize_ = preparation_kind(self.standardize, data, summary)
