@@ -13,6 +13,7 @@ from ufselect.matrix import DenseMatrix
 from ufselect.matrix.base import DataMatrix, Float, Index
 from ufselect.numerics.lars import (
     LARGEST_DETOUR,
+    Direction,
     ElasticNetPath,
     PathPoint,
     column_cutter,
@@ -97,16 +98,17 @@ class ScreenedPath:
 
         The penalties are those beyond which correlations are no rounding errors.
         """
-        path, residual = self._path, self._residual
-        residuals: list[Float] = []
-        bounds: list[float] = []
-        while path.continues(n_nonzero) and len(bounds) < most:
-            change, before = path.active_change(), path.penalty
-            move = path.move_of(change)
-            path.follow(path.direction(change, self._looked_at.T @ move))
-            residuals.append(residual := residual - (before - path.penalty) * move)
-            bounds.append(path.penalty + self._rounding)
-        return np.column_stack(residuals), np.array(bounds)
+        path = self._path
+        moves: list[Float] = []
+        penalties = [path.penalty]
+        while path.continues(n_nonzero) and len(moves) < most:
+            change = path.active_change()
+            moves.append(path.move_of(change))
+            path.follow(Direction(change, self._looked_at.T @ moves[-1]))
+            penalties.append(path.penalty)
+        moved = np.diff(penalties)[:, np.newaxis] * np.array(moves)
+        residuals = self._residual + np.cumsum(moved, axis=0)
+        return residuals.T, np.array(penalties[1:]) + self._rounding
 
     def _nearest(self, correlation: Float) -> Index:
         """Return the columns that are held, and those nearest to entering."""
