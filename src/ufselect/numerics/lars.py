@@ -33,6 +33,9 @@ SLOWEST = 1e-12
 # Gap, as a share of the penalty, that is none.
 CLOSED = 1e-30
 
+# Made once, for they are needed at every event.
+ZERO, FALL_AND_RISE = np.zeros(1), np.array([[-1.0], [1.0]])
+
 # Up to so many columns, BLAS multiplies them faster one by one than together.
 FEW = 4
 
@@ -291,14 +294,14 @@ class ElasticNetPath:
         self._model.append(sign * self._column_at(place))
         self._active.append(place)
         self._signs.append(sign)
-        self._sizes = np.append(self._sizes, 0.0)
+        self._sizes = np.concatenate([self._sizes, ZERO])
         self._gaps[:, place] = np.inf
 
     def _leave(self, which: int) -> None:
         self._model.delete(which)
         self._left = self._active.pop(which)
         self._left_row = int(self._signs.pop(which) < 0)
-        self._sizes = np.delete(self._sizes, which)
+        self._sizes = np.concatenate([self._sizes[:which], self._sizes[which + 1 :]])
         # It has the largest correlation of this sign, and does not enter again at once.
         self._gaps[self._left_row, self._left] = np.inf
         self._gaps[1 - self._left_row, self._left] = 2 * self.penalty
@@ -306,7 +309,6 @@ class ElasticNetPath:
 
 def _closing(direction: Direction) -> Float:
     """Return how fast gaps close: to the penalty, which falls, and to its negative."""
-    closing = np.empty((2, len(direction.correlation)))
-    np.subtract(1.0, direction.correlation, out=closing[0])
-    np.add(1.0, direction.correlation, out=closing[1])
+    closing = FALL_AND_RISE * direction.correlation
+    closing += 1.0
     return closing
