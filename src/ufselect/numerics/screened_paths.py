@@ -31,6 +31,9 @@ FIRST, MOST = 8, 32
 # Difference of correlations, as a share of the first penalty, that is a rounding error.
 ROUNDING = 1e-12
 
+# Less than any penalty.
+TINY = np.finfo(np.float64).tiny
+
 
 def screened_points(
     matrix: DataMatrix, targets: Float, n_nonzero: int, ridge: float
@@ -75,44 +78,46 @@ class ScreenedPath:
     def point(self, glance: "Glance", n_nonzero: int) -> PathPoint:
         """Follow the path to the end of its first line with n_nonzero."""
         n_left, n_events = LARGEST_DETOUR * n_nonzero + 10, FIRST
-        self._look_at(self._nearest(glance.of(self._target[:, np.newaxis]).ravel()))
+        shares = glance.of(self._target / max(self._path.penalty, TINY))
+        self._look_at(self._nearest(shares))
         while self._path.continues(n_nonzero) and n_left > 0:
             known = self._path.copy()
             residuals, bounds = self._advance(n_nonzero, min(n_events, n_left))
-            # As shares of the most that they may be.
-            shares = glance.of(residuals / bounds)
-            last = shares[:, -1].copy()
-            missed = glance.above_one(shares, residuals / bounds, self._path.features)
+            last = glance.of(residuals[-1] / bounds[-1])
+            ends = np.maximum(shares, last)
+            missed = glance.above_one(ends, residuals, bounds, self._path.features)
             if len(missed):
                 features = np.union1d(self._path.features, missed)
                 self._path, n_events = known, max(n_events // 2, 1)
                 self._look_at(features)
                 continue
-            n_left -= len(bounds)
+            n_left -= len(bounds) - 1
             n_events = min(2 * n_events, MOST)
-            self._look_at(self._nearest(last))
+            shares = last
+            self._look_at(self._nearest(shares))
         return self._seen_by_all()
 
     def _advance(self, n_nonzero: int, most: int) -> tuple[Float, Float]:
         """Go past some events; return what is left of the target, and penalties.
 
-        The penalties are those beyond which correlations are no rounding errors.
+        Both are of the start and of each event. The penalties are those beyond which
+        correlations are no rounding errors.
         """
-        path = self._path
+        path, looked_at = self._path, self._looked_at.T
         moves: list[Float] = []
         penalties = [path.penalty]
         while path.continues(n_nonzero) and len(moves) < most:
             change = path.active_change()
             moves.append(path.move_of(change))
-            path.follow(Direction(change, self._looked_at.T @ moves[-1]))
+            path.follow(Direction(change, looked_at @ moves[-1]))
             penalties.append(path.penalty)
-        moved = np.diff(penalties)[:, np.newaxis] * np.array(moves)
-        residuals = self._residual + np.cumsum(moved, axis=0)
-        return residuals.T, np.array(penalties[1:]) + self._rounding
+        residuals = np.vstack([self._residual, *moves])
+        residuals[1:] *= np.diff(penalties)[:, np.newaxis]
+        return np.cumsum(residuals, axis=0), np.array(penalties) + self._rounding
 
-    def _nearest(self, correlation: Float) -> Index:
+    def _nearest(self, shares: Float) -> Index:
         """Return the columns that are held, and those nearest to entering."""
-        farness = -np.abs(correlation)
+        farness = -shares
         farness[self._path.held] = -np.inf
         return np.argpartition(farness, self._n_looked_at)[: self._n_looked_at]
 
@@ -143,28 +148,45 @@ class Glance:
     def __init__(self, matrix: DenseMatrix) -> None:
         self._matrix = matrix
         self._rows = np.empty(matrix.shape[::-1], np.float32)
-        largest = 0.0
+        self._norms = np.empty(matrix.shape[1])
         for block in matrix.column_blocks():
             columns = matrix.columns(block)
             self._rows[block] = columns.T
-            largest = max(largest, float(np.sum(columns**2, axis=0).max()))
-        self._norm = np.sqrt(largest)
+            self._norms[block] = np.sqrt(np.einsum("ij,ij->j", columns, columns))
 
     def of(self, left: Float) -> Float:
-        """Return ``X.T @ left``, about."""
-        return np.asarray(self._rows @ left.astype(np.float32))
+        """Return ``|X.T @ left|``, about."""
+        return np.abs(self._rows @ left.astype(np.float32))
 
-    def above_one(self, products: Float, left: Float, known: Index) -> Index:
-        """Return the columns with a product above one, but for those that are known.
+    def above_one(
+        self, ends: Float, residuals: Float, bounds: Float, known: Index
+    ) -> Index:
+        """Return columns with a product above its bound, but for those that are known.
 
-        ``products`` are those of ``left``, and are used up.
+        ``ends`` are the larger of the shares of the bounds at the first and the last of
+        the residuals.
         """
-        products[known] = 0.0
-        # Rounding of both factors, of products and of sums.
-        length = float(np.sqrt(np.einsum("ij,ij->j", left, left).max()))
-        error = (len(left) + 2) * np.finfo(np.float32).eps * self._norm * length
-        if max(products.max(), -products.min()) <= 1.0 - error:
-            return np.empty(0, dtype=np.intp)
-        near = np.flatnonzero((np.abs(products) > 1.0 - error).any(axis=1))
-        exact = np.abs(self._matrix.columns(near).T @ left)
-        return np.asarray(near[(exact > 1.0).any(axis=1)])
+        most = ends + self._norms * uncertainty(residuals, bounds)
+        most[known] = 0.0
+        near = np.flatnonzero(most > 1.0)
+        if not len(near):
+            return near
+        exact = np.abs(residuals @ self._matrix.columns(near))
+        return np.asarray(near[(exact > bounds[:, np.newaxis]).any(axis=0)])
+
+
+def uncertainty(residuals: Float, bounds: Float) -> float:
+    """Return how much the share of a bound may exceed those at both ends.
+
+    That is for a column of unit length, and shares at the ends in single precision.
+    Were residuals and bounds on a line between them, no share would be above both. So
+    none is by more than the distance from that line, in units of the bound.
+    """
+    span = max(bounds[0] - bounds[-1], TINY)
+    place = ((bounds[0] - bounds) / span)[:, np.newaxis]
+    apart = residuals - residuals[0] - place * (residuals[-1] - residuals[0])
+    lengths = np.sqrt([np.einsum("ij,ij->i", each, each) for each in (apart, residuals)])
+    detour, length = (lengths / bounds).max(axis=1)
+    # Rounding of both factors, of products and of sums.
+    single = (residuals.shape[1] + 2) * np.finfo(np.float32).eps
+    return float(detour + single * length)
