@@ -53,6 +53,10 @@ class DenseMatrix(InMemoryMatrix):
         """Return some columns, prepared once and for all."""
         return DenseMatrix(self.columns(index))
 
+    def _is_copy(self, piece: Any) -> bool:
+        # Columns that fancy indexing cut out are a view, but of a copy.
+        return not np.may_share_memory(piece, self.raw)
+
 
 class SparseMatrix(InMemoryMatrix):
     """A CSR or CSC matrix; zeros stay implicit in every product."""

@@ -187,12 +187,11 @@ class ElasticNetPath:
         return few or bool(np.count_nonzero(self._sizes) < n_nonzero)
 
     def look_at(self, column_at: ColumnAt, features: Index, correlation: Float) -> None:
-        """Look at other columns, all that are held among them."""
-        places = np.full(max(features.max(), self.features.max()) + 1, -1)
-        places[features] = np.arange(len(features))
-        self._active = places[self.features[self._active]].tolist()
+        """Look at other columns, in rising order, all that are held among them."""
+        places = np.searchsorted(features, self.held).tolist()
         if self._left >= 0:
-            self._left = int(places[self.features[self._left]])
+            self._left = places.pop()
+        self._active = places
         self._look_at(column_at, features, correlation)
 
     def _look_at(
@@ -200,7 +199,7 @@ class ElasticNetPath:
     ) -> None:
         self._column_at, self.features = column_at, features
         # How far correlations are below the penalty, and above its negative.
-        self._gaps = np.stack([self.penalty - correlation, self.penalty + correlation])
+        self._gaps = FALL_AND_RISE * correlation + self.penalty
         # These have nothing to enter.
         self._gaps[:, self._active] = np.inf
         if self._left >= 0:

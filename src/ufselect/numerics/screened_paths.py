@@ -119,7 +119,7 @@ class ScreenedPath:
         """Return the columns that are held, and those nearest to entering."""
         farness = -shares
         farness[self._path.held] = -np.inf
-        return np.argpartition(farness, self._n_looked_at)[: self._n_looked_at]
+        return np.sort(np.argpartition(farness, self._n_looked_at)[: self._n_looked_at])
 
     def _look_at(self, features: Index) -> None:
         looked_at = self._looked_at = self._matrix.columns(features)
@@ -184,9 +184,10 @@ def uncertainty(residuals: Float, bounds: Float) -> float:
     """
     span = max(bounds[0] - bounds[-1], TINY)
     place = ((bounds[0] - bounds) / span)[:, np.newaxis]
-    apart = residuals - residuals[0] - place * (residuals[-1] - residuals[0])
-    lengths = np.sqrt([np.einsum("ij,ij->i", each, each) for each in (apart, residuals)])
-    detour, length = (lengths / bounds).max(axis=1)
+    apart = residuals - residuals[0]
+    apart -= place * apart[-1]
+    detours = np.sqrt(np.einsum("ij,ij->i", apart, apart)) / bounds
+    lengths = np.linalg.norm(residuals[[0, -1]], axis=1) / bounds[[0, -1]]
     # Rounding of both factors, of products and of sums.
     single = (residuals.shape[1] + 2) * np.finfo(np.float32).eps
-    return float(detour + single * length)
+    return float(detours.max() + single * lengths.max())
