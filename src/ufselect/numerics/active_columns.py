@@ -5,10 +5,10 @@ import copy
 import numpy as np
 
 # Without the checks of their wrappers, which take longer than so small systems.
-from scipy.linalg.lapack import dposv, dpotrf, dpotrs, dtrtrs
+from scipy.linalg.blas import dger
+from scipy.linalg.lapack import dposv, dpotrf, dtrtri
 
 from ufselect.matrix.base import Float
-
 
 # Columns for which there is room at first, and for which more is made at a time.
 ROOM = 32
@@ -17,26 +17,29 @@ ROOM = 32
 class ActiveColumns:
     """The columns Z in the model, and systems with ``Z'Z + ridge I``.
 
-    While there are no more columns than samples a triangular factor T with
-    ``T T' = Z'Z + ridge I`` is kept and changed as columns come and go; from then on
-    ``Z Z'``, which is smaller. There is room for more columns, where Z is zero and T is
-    that of the unit matrix: LAPACK takes the whole, but would copy a part.
+    While there are no more columns than samples a root W with
+    ``W'W = (Z'Z + ridge I)^-1`` is kept and changed as columns come and go; from then
+    on ``Z Z'``, which is smaller. There is room for more columns, where Z and W are
+    zero: BLAS takes the whole, but a part would be copied.
+
+    ``even`` is the solution of the system with ones on the right.
     """
 
     def __init__(self, n_samples: int, ridge: float) -> None:
         self._n_samples = n_samples
         self._ridge = ridge
         self._size = 0
-        # In the order of LAPACK, each column contiguous.
+        # Each column contiguous.
         self._room = np.zeros((n_samples, ROOM), order="F")
-        self._factor = np.eye(min(ROOM, n_samples), order="F")
+        self._root = np.zeros((min(ROOM, n_samples), min(ROOM, n_samples)))
         self._outer = np.empty((0, 0))
+        self.even = np.empty(0)
 
     def copy(self) -> "ActiveColumns":
         """Return a model that may change alone."""
         other = copy.copy(self)
         other._room = self._room.copy(order="F")
-        other._factor = self._factor.copy(order="F")
+        other._root = self._root.copy()
         other._outer = self._outer.copy()
         return other
 
@@ -53,40 +56,38 @@ class ActiveColumns:
         """Add a column of length n."""
         if self._size == self._room.shape[1]:
             self._make_room()
-        if self._wide:
-            self._outer += np.outer(column, column)
-        elif self._size < self._n_samples:
-            self._append_to_factor(column)
-        self._room[:, self._size] = column
-        self._size += 1
+        if self._size < self._n_samples:
+            self._append_to_root(column)
+            return
+        self._put(column)
         if self._size == self._n_samples + 1:
             self._outer = self.columns @ self.columns.T
+        else:
+            self._outer += np.outer(column, column)
+        self.even = self.solve(np.ones(self._size))
 
     def delete(self, place: int) -> None:
-        """Remove the column at a place."""
+        """Remove the column at a place, which the last one takes."""
         last = self._size - 1
         if self._wide:
             column = self._room[:, place]
             self._outer -= np.outer(column, column)
         else:
-            self._delete_from_factor(place)
-        self._room[:, place:last] = self._room[:, place + 1 : self._size]
+            self._delete_from_root(place)
+        self._room[:, place] = self._room[:, last]
         self._room[:, last] = 0.0
         self._size = last
         if last == self._n_samples:
-            gram = self.columns.T @ self.columns
-            gram.flat[:: last + 1] += self._ridge
-            self._factor[:] = dpotrf(gram, lower=1)[0]
+            self._root[:] = self._fresh_root()
+        self.even = self.solve(np.ones(last))
 
     def solve(self, right: Float) -> Float:
         """Return ``(Z'Z + ridge I)^-1 right``."""
         if not self._size:
             return np.empty(0)
         if not self._wide:
-            padded = np.zeros(len(self._factor))
-            padded[: self._size] = right
-            solution = dpotrs(self._factor, padded, lower=1, overwrite_b=1)[0]
-            return np.asarray(solution[: self._size])
+            root = self._root[: self._size, : self._size]
+            return np.asarray((root @ right) @ root)
         # (Z'Z + r I)^-1 s = (s - Z'(Z Z' + r I)^-1 Z s) / r
         system = self._outer.copy()
         system.flat[:: len(system) + 1] += self._ridge
@@ -94,31 +95,50 @@ class ActiveColumns:
         inner = dposv(system.T, self.columns @ right, overwrite_a=1, overwrite_b=1)[1]
         return np.asarray((right - self.columns.T @ inner) / self._ridge)
 
-    def _append_to_factor(self, column: Float) -> None:
-        """Add the row ``t' = (T^-1 Z'z)'`` and the corner that completes ``z'z``."""
-        products = self._room[:, : len(self._factor)].T @ column
-        row = dtrtrs(self._factor, products, lower=1, overwrite_b=1)[0]
-        corner = float(column @ column) + self._ridge - float(row @ row)
-        # It is at least the ridge, but for rounding errors.
-        row[self._size] = np.sqrt(max(corner, self._ridge))
-        self._factor[self._size] = row
+    def _put(self, column: Float) -> None:
+        self._room[:, self._size] = column
+        self._size += 1
 
-    def _delete_from_factor(self, place: int) -> None:
-        """Remove a row; below it, T becomes the factor of ``T T' + t t'``."""
+    def _append_to_root(self, column: Float) -> None:
+        """Add the row ``(-t'W, 1) / c`` for ``t = W Z'z`` and ``c^2 = z'z + r - t't``."""
+        root = self._root
+        products = root @ (self._room[:, : len(root)].T @ column)
+        corner = float(column @ column) + self._ridge - float(products @ products)
+        # It is at least the ridge, but for rounding errors.
+        scale = 1.0 / np.sqrt(max(corner, self._ridge))
+        row = products @ root
+        row *= -scale
+        row[self._size] = scale
+        root[self._size] = row
+        self._put(column)
+        row *= float(row.sum())
+        row[: self._size - 1] += self.even
+        self.even = row[: self._size]
+
+    def _delete_from_root(self, place: int) -> None:
+        """Remove a row and a column, once the root is turned so that both meet alone.
+
+        No other row has a part in the column then. Turned by a reflection, the root is
+        one as before.
+        """
         last = self._size - 1
-        below, moved = slice(place + 1, self._size), slice(place, last)
-        if place < last:
-            rest = self._factor[below, place : self._size]
-            product = rest @ rest.T
-            self._factor[moved, :place] = self._factor[below, :place]
-            self._factor[moved, moved] = dpotrf(product.T, lower=1, overwrite_a=1)[0]
-        self._factor[last] = 0.0
-        self._factor[last, last] = 1.0
+        axis = self._root[:, place].copy()
+        axis[last] += np.copysign(np.sqrt(axis @ axis), axis[last])
+        turned, scale = axis @ self._root, -2.0 / (axis @ axis)
+        root = dger(scale, turned, axis, a=self._root.T, overwrite_a=1).T
+        root[:, place] = root[:, last]
+        root[last] = root[:, last] = 0.0
+        self._root = root
+
+    def _fresh_root(self) -> Float:
+        gram = self.columns.T @ self.columns
+        gram.flat[:: self._size + 1] += self._ridge
+        return np.asarray(dtrtri(dpotrf(gram, lower=1)[0], lower=1)[0])
 
     def _make_room(self) -> None:
         room = np.zeros((self._n_samples, self._size + ROOM), order="F")
         room[:, : self._size] = self._room
         self._room = room
-        known = self._factor
-        self._factor = np.eye(min(room.shape[1], self._n_samples), order="F")
-        self._factor[: len(known), : len(known)] = known
+        known, order = self._root, min(room.shape[1], self._n_samples)
+        self._root = np.zeros((order, order))
+        self._root[: len(known), : len(known)] = known

@@ -215,7 +215,7 @@ class ElasticNetPath:
 
     def active_change(self) -> Float:
         """Return the change that lets correlations in the model fall at rate one."""
-        return self._model.solve(np.ones(len(self._active)))
+        return self._model.even
 
     def move_of(self, change: Float) -> Float:
         """Return the change of what is predicted, for that of coefficients."""
@@ -297,10 +297,14 @@ class ElasticNetPath:
         self._gaps[:, place] = np.inf
 
     def _leave(self, which: int) -> None:
+        self._left, self._left_row = self._active[which], int(self._signs[which] < 0)
+        # The last one takes its place, as in the model.
         self._model.delete(which)
-        self._left = self._active.pop(which)
-        self._left_row = int(self._signs.pop(which) < 0)
-        self._sizes = np.concatenate([self._sizes[:which], self._sizes[which + 1 :]])
+        for each in (self._active, self._signs, self._sizes):
+            each[which] = each[-1]
+        self._active.pop()
+        self._signs.pop()
+        self._sizes = self._sizes[:-1]
         # It has the largest correlation of this sign, and does not enter again at once.
         self._gaps[self._left_row, self._left] = np.inf
         self._gaps[1 - self._left_row, self._left] = 2 * self.penalty
