@@ -13,11 +13,19 @@ from ufselect.matrix.base import Float
 # Columns for which there is room at first, and for which more is made at a time.
 ROOM = 32
 
+# Up to so many columns for each sample, a system of their number is solved sooner.
+WIDE = 1.25
+
+
+def largest_root(n_samples: int) -> int:
+    """Return the number of columns up to which a root of their inverse is kept."""
+    return int(WIDE * n_samples)
+
 
 class ActiveColumns:
     """The columns Z in the model, and systems with ``Z'Z + ridge I``.
 
-    While there are no more columns than samples a root W with
+    While there are not many more columns than samples a root W with
     ``W'W = (Z'Z + ridge I)^-1`` is kept and changed as columns come and go; from then
     on ``Z Z'``, which is smaller. There is room for more columns, where Z and W are
     zero: BLAS takes the whole, but a part would be copied.
@@ -26,12 +34,12 @@ class ActiveColumns:
     """
 
     def __init__(self, n_samples: int, ridge: float) -> None:
-        self._n_samples = n_samples
+        self._largest = largest_root(n_samples)
         self._ridge = ridge
         self._size = 0
         # Each column contiguous.
         self._room = np.zeros((n_samples, ROOM), order="F")
-        self._root = np.zeros((min(ROOM, n_samples), min(ROOM, n_samples)))
+        self._root = np.zeros((min(ROOM, self._largest),) * 2)
         self._outer = np.empty((0, 0))
         self.even = np.empty(0)
 
@@ -50,17 +58,17 @@ class ActiveColumns:
 
     @property
     def _wide(self) -> bool:
-        return self._size > self._n_samples
+        return self._size > self._largest
 
     def append(self, column: Float) -> None:
         """Add a column of length n."""
         if self._size == self._room.shape[1]:
             self._make_room()
-        if self._size < self._n_samples:
+        if self._size < self._largest:
             self._append_to_root(column)
             return
         self._put(column)
-        if self._size == self._n_samples + 1:
+        if self._size == self._largest + 1:
             self._outer = self.columns @ self.columns.T
         else:
             self._outer += np.outer(column, column)
@@ -77,7 +85,7 @@ class ActiveColumns:
         self._room[:, place] = self._room[:, last]
         self._room[:, last] = 0.0
         self._size = last
-        if last == self._n_samples:
+        if last == self._largest:
             self._root[:] = self._fresh_root()
         self.even = self.solve(np.ones(last))
 
@@ -136,9 +144,9 @@ class ActiveColumns:
         return np.asarray(dtrtri(dpotrf(gram, lower=1)[0], lower=1)[0])
 
     def _make_room(self) -> None:
-        room = np.zeros((self._n_samples, self._size + ROOM), order="F")
+        room = np.zeros((len(self._room), self._size + ROOM), order="F")
         room[:, : self._size] = self._room
         self._room = room
-        known, order = self._root, min(room.shape[1], self._n_samples)
+        known, order = self._root, min(room.shape[1], self._largest)
         self._root = np.zeros((order, order))
         self._root[: len(known), : len(known)] = known

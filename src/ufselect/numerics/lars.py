@@ -77,6 +77,11 @@ def elastic_net_points(
         if not short:
             break
         advance(matrix, short)
+    return points(matrix, paths)
+
+
+def points(matrix: DataMatrix, paths: Sequence["ElasticNetPath"]) -> list[PathPoint]:
+    """Return where paths are that look at all columns."""
     lines = directions(matrix, paths)
     return [
         PathPoint(path.coef, path.entries(line), path.penalty)

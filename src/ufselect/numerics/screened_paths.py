@@ -7,6 +7,8 @@ events only. If so, the path goes back and looks at that column too. The result 
 of looking at all columns all the time.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ufselect.matrix import DenseMatrix
@@ -17,9 +19,9 @@ from ufselect.numerics.lars import (
     ElasticNetPath,
     PathPoint,
     column_cutter,
-    directions,
     elastic_net_paths,
     elastic_net_points,
+    points,
 )
 
 # Columns looked at, for each that is wanted; and at least so many.
@@ -44,10 +46,23 @@ def screened_points(
         return elastic_net_points(matrix, targets, n_nonzero, ridge)
     paths = elastic_net_paths(matrix, targets, ridge)
     glance = Glance(matrix)
-    return [
-        ScreenedPath(matrix, target, path, n_looked_at).point(glance, n_nonzero)
+    ends = [
+        ScreenedPath(matrix, target, path, n_looked_at).end(glance, n_nonzero)
         for target, path in zip(targets.T, paths, strict=True)
     ]
+    look_at_all(matrix, targets, ends)
+    return points(matrix, ends)
+
+
+def look_at_all(
+    matrix: DenseMatrix, targets: Float, paths: Sequence[ElasticNetPath]
+) -> None:
+    """Let each path look at all columns."""
+    predicted = np.column_stack([path.predicted() for path in paths])
+    correlations = matrix.transpose_dot(targets - predicted)
+    everything = np.arange(matrix.shape[1])
+    for path, correlation in zip(paths, correlations.T, strict=True):
+        path.look_at(column_cutter(matrix), everything, correlation)
 
 
 def number_looked_at(matrix: DataMatrix, n_nonzero: int) -> int:
@@ -75,7 +90,7 @@ class ScreenedPath:
         self._n_looked_at = n_looked_at
         self._rounding = ROUNDING * path.penalty
 
-    def point(self, glance: "Glance", n_nonzero: int) -> PathPoint:
+    def end(self, glance: "Glance", n_nonzero: int) -> ElasticNetPath:
         """Follow the path to the end of its first line with n_nonzero."""
         n_left, n_events = LARGEST_DETOUR * n_nonzero + 10, FIRST
         shares = glance.of(self._target / max(self._path.penalty, TINY))
@@ -95,7 +110,7 @@ class ScreenedPath:
             n_events = min(2 * n_events, MOST)
             shares = last
             self._look_at(self._nearest(shares))
-        return self._seen_by_all()
+        return self._path
 
     def _advance(self, n_nonzero: int, most: int) -> tuple[Float, Float]:
         """Go past some events; return what is left of the target, and penalties.
@@ -126,16 +141,6 @@ class ScreenedPath:
         self._residual = self._target - self._path.predicted()
         correlation = looked_at.T @ self._residual
         self._path.look_at(lambda place: looked_at[:, place], features, correlation)
-
-    def _seen_by_all(self) -> PathPoint:
-        """Return the point, with the entries of all columns."""
-        path = self._path
-        residual = self._target - path.predicted()
-        correlation = self._matrix.transpose_dot(residual[:, np.newaxis]).ravel()
-        everything = np.arange(self._matrix.shape[1])
-        path.look_at(column_cutter(self._matrix), everything, correlation)
-        (line,) = directions(self._matrix, [path])
-        return PathPoint(path.coef, path.entries(line), path.penalty)
 
 
 class Glance:
