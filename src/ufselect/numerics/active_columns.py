@@ -108,7 +108,7 @@ class ActiveColumns:
         self._size += 1
 
     def _append_to_root(self, column: Float) -> None:
-        """Add the row ``(-t'W, 1) / c`` for ``t = W Z'z`` and ``c^2 = z'z + r - t't``."""
+        """Add the row ``(-t'W, 1) / c`` with ``t = W Z'z``, ``c^2 = z'z + r - t't``."""
         root = self._root
         products = root @ (self._room[:, : len(root)].T @ column)
         corner = float(column @ column) + self._ridge - float(products @ products)

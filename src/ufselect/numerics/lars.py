@@ -305,10 +305,9 @@ class ElasticNetPath:
         self._left, self._left_row = self._active[which], int(self._signs[which] < 0)
         # The last one takes its place, as in the model.
         self._model.delete(which)
-        for each in (self._active, self._signs, self._sizes):
-            each[which] = each[-1]
-        self._active.pop()
-        self._signs.pop()
+        self._active[which], self._signs[which] = self._active[-1], self._signs[-1]
+        del self._active[-1], self._signs[-1]
+        self._sizes[which] = self._sizes[-1]
         self._sizes = self._sizes[:-1]
         # It has the largest correlation of this sign, and does not enter again at once.
         self._gaps[self._left_row, self._left] = np.inf
