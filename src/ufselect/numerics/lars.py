@@ -175,7 +175,8 @@ class ElasticNetPath:
     def coef(self) -> Float:
         """Coefficients of the columns that it looks at."""
         coef = np.zeros(len(self.features))
-        coef[self._active] = self._sizes * self._signs
+        # Added, so that what has just entered is not a negative zero.
+        coef[self._active] += self._sizes * self._signs
         return coef
 
     @property
