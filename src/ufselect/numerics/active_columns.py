@@ -1,6 +1,7 @@
 """Columns that enter and leave a regression, and systems with their Gram matrix."""
 
 import copy
+import math
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class ActiveColumns:
     While there are not many more columns than samples a root W with
     ``W'W = (Z'Z + ridge I)^-1`` is kept and changed as columns come and go; from then
     on ``Z Z'``, which is smaller. There is room for more columns, where Z and W are
-    zero: BLAS takes the whole, but a part would be copied.
+    zero, so that W may be changed as a whole: a part of it would be copied for that.
 
     ``even`` is the solution of the system with ones on the right.
     """
@@ -109,19 +110,19 @@ class ActiveColumns:
 
     def _append_to_root(self, column: Float) -> None:
         """Add the row ``(-t'W, 1) / c`` with ``t = W Z'z``, ``c^2 = z'z + r - t't``."""
-        root = self._root
-        products = root @ (self._room[:, : len(root)].T @ column)
+        size = self._size
+        root = self._root[:size, :size]
+        products = root @ (self.columns.T @ column)
         corner = float(column @ column) + self._ridge - float(products @ products)
         # It is at least the ridge, but for rounding errors.
-        scale = 1.0 / np.sqrt(max(corner, self._ridge))
-        row = products @ root
-        row *= -scale
-        row[self._size] = scale
-        root[self._size] = row
+        scale = 1.0 / math.sqrt(max(corner, self._ridge))
+        row = self._root[size, : size + 1]
+        np.multiply(products @ root, -scale, out=row[:size])
+        row[size] = scale
         self._put(column)
-        row *= float(row.sum())
-        row[: self._size - 1] += self.even
-        self.even = row[: self._size]
+        even = row * float(np.add.reduce(row))
+        even[:size] += self.even
+        self.even = even
 
     def _delete_from_root(self, place: int) -> None:
         """Remove a row and a column, once the root is turned so that both meet alone.
