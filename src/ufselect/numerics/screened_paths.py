@@ -155,7 +155,8 @@ class Glance:
         self._rows = np.empty(matrix.shape[::-1], np.float32)
         self._norms = np.empty(matrix.shape[1])
         for block in matrix.column_blocks():
-            columns = matrix.columns(block)
+            # Not copied if they need not be: to touch new memory takes its time.
+            columns = matrix.raw[:, block] if matrix.plain else matrix.columns(block)
             self._rows[block] = columns.T
             self._norms[block] = np.sqrt(np.einsum("ij,ij->j", columns, columns))
 
