@@ -266,10 +266,14 @@ class ElasticNetPath:
 
     def _first_to_enter(self, closing: Float) -> tuple[int, int]:
         """Return the row and the place of the gap that closes first."""
-        # What is as fast as the penalty never catches up with it.
-        speeds = closing - SLOWEST
         gaps = np.maximum(self._gaps, CLOSED * self.penalty)
-        return divmod(int(np.divide(speeds, gaps, out=speeds).argmax()), len(speeds[0]))
+        haste = np.divide(closing, gaps, out=gaps)
+        first = int(haste.argmax())
+        if closing.item(first) <= SLOWEST:
+            # What is as fast as the penalty never catches up with it.
+            haste[closing <= SLOWEST] = 0.0
+            first = int(haste.argmax())
+        return divmod(first, closing.shape[1])
 
     def _length(self, closing: Float, row: int, place: int) -> float:
         """Return how far to go until a gap is closed."""

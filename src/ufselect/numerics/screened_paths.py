@@ -126,7 +126,7 @@ class ScreenedPath:
             moves.append(path.move_of(change))
             path.follow(Direction(change, looked_at @ moves[-1]))
             penalties.append(path.penalty)
-        residuals = np.vstack([self._residual, *moves])
+        residuals = np.array([self._residual, *moves])
         residuals[1:] *= np.diff(penalties)[:, np.newaxis]
         return np.cumsum(residuals, axis=0), np.array(penalties) + self._rounding
 
