@@ -115,6 +115,17 @@ def test_a_target_related_to_nothing_gives_zeros(few):
     assert not point.coef.any()
 
 
+def test_a_target_at_right_angles_to_all_columns_gives_zeros(few):
+    X, _ = problem(15)
+    X[:5] = 0.0
+    target = np.zeros((15, 1))
+    target[:5] = 1.0
+
+    (point,) = screened_points(as_matrix(X), target, 5, 1e-3)
+
+    assert not point.coef.any()
+
+
 def test_few_columns_and_sparse_ones_are_all_looked_at():
     X, targets = problem(15)
     expected = elastic_net_points(as_matrix(X), targets, 5, 1e-3)

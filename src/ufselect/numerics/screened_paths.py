@@ -33,7 +33,7 @@ FIRST, MOST = 8, 32
 # Difference of correlations, as a share of the first penalty, that is a rounding error.
 ROUNDING = 1e-12
 
-# Less than any penalty.
+# Less than any difference of penalties.
 TINY = np.finfo(np.float64).tiny
 
 
@@ -93,7 +93,8 @@ class ScreenedPath:
     def end(self, glance: "Glance", n_nonzero: int) -> ElasticNetPath:
         """Follow the path to the end of its first line with n_nonzero."""
         n_left, n_events = LARGEST_DETOUR * n_nonzero + 10, FIRST
-        shares = glance.of(self._target / max(self._path.penalty, TINY))
+        # Without any correlation there are no shares, and the path is at its end.
+        shares = glance.of(self._target / (self._path.penalty or 1.0))
         self._look_at(self._nearest(shares))
         while self._path.continues(n_nonzero) and n_left > 0:
             known = self._path.copy()
