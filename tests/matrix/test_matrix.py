@@ -292,6 +292,19 @@ def test_results_are_copies(case):
     np.testing.assert_array_equal(as_dense(case.raw), before)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_that_are_picked_are_copies_in_any_order_of_memory(order, dtype):
+    raw = np.asarray(values(), dtype, order=order)
+    index = np.array([2, 0, 1, 2])
+
+    piece = DenseMatrix(raw).columns(index)
+
+    np.testing.assert_array_equal(piece, raw[:, index])
+    assert piece.dtype == np.float64
+    assert not np.may_share_memory(piece, raw)
+
+
 def test_scaling_samples_leaves_the_first_matrix_alone():
     raw = sp.csr_array(values())
     matrix = as_matrix(raw)

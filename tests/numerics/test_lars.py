@@ -32,7 +32,8 @@ def elastic_net_point(matrix, y, n_nonzero, ridge):
 
 def first_with(path, count):
     """Return the first column of a path with so many coefficients."""
-    counts = np.count_nonzero(path, axis=0)
+    # What has left is a rounding error, rather than zero, in some releases.
+    counts = np.count_nonzero(np.abs(path) > 1e-15, axis=0)
     return path[:, np.flatnonzero(counts >= count)[0]]
 
 

@@ -282,9 +282,12 @@ class DataMatrix(ABC):
         """Return a matrix of some columns, shifted and scaled as here."""
 
     def _dense(self, piece: Any) -> Float:
-        # What fancy indexing cut out is a copy already; a slice is a view.
-        own = piece.base is None
+        own = self._is_copy(piece)
         return np.asarray(piece, np.float64) if own else np.array(piece, np.float64)
+
+    def _is_copy(self, piece: Any) -> bool:
+        # What fancy indexing cut out is a copy already; a slice is a view.
+        return piece.base is None
 
     def points(self) -> Any:
         """Return the samples in rows, up to a shift, to measure distances between.

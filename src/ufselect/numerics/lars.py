@@ -30,6 +30,12 @@ LEAST_RIDGE = 1e-12
 # Difference of speeds, with that of the penalty being one, that is a rounding error.
 SLOWEST = 1e-12
 
+# Gap, as a share of the penalty, that is none.
+CLOSED = 1e-30
+
+# Made once, for they are needed at every event.
+ZERO, FALL_AND_RISE = np.zeros(1), np.array([[-1.0], [1.0]])
+
 # Up to so many columns, BLAS multiplies them faster one by one than together.
 FEW = 4
 
@@ -52,7 +58,7 @@ class PathPoint(NamedTuple):
 
 
 class Direction(NamedTuple):
-    """Change of the coefficients in the model, and of all correlations."""
+    """Change of the coefficients in the model, and of the correlations of others."""
 
     active: Float
     correlation: Float
@@ -71,6 +77,11 @@ def elastic_net_points(
         if not short:
             break
         advance(matrix, short)
+    return points(matrix, paths)
+
+
+def points(matrix: DataMatrix, paths: Sequence["ElasticNetPath"]) -> list[PathPoint]:
+    """Return where paths are that look at all columns."""
     lines = directions(matrix, paths)
     return [
         PathPoint(path.coef, path.entries(line), path.penalty)
@@ -122,12 +133,7 @@ def directions(
         matrix.transpose_dot(np.column_stack(moves[first : first + step])).T
         for first in range(0, len(moves), step)
     ]
-    return [
-        path.direction(change, np.ascontiguousarray(correlation))
-        for path, change, correlation in zip(
-            paths, changes, np.vstack(products), strict=True
-        )
-    ]
+    return [Direction(*line) for line in zip(changes, np.vstack(products), strict=True)]
 
 
 def column_cutter(matrix: DataMatrix) -> ColumnAt:
@@ -143,19 +149,22 @@ class ElasticNetPath:
     """
 
     def __init__(self, matrix: DataMatrix, correlation: Float, ridge: float) -> None:
-        self._ridge = ridge
         self.penalty = float(np.abs(correlation).max())
         self._end = END_OF_PATH * self.penalty
         # Of the columns in the model: place among those looked at, sign, coefficient.
-        self._active: Index = np.empty(0, dtype=np.intp)
-        self._signs = np.empty(0)
-        self._values = np.empty(0)
+        # The model has them turned round where the sign is negative, and so are the
+        # coefficients, which are positive then.
+        self._active: list[int] = []
+        self._signs: list[float] = []
+        self._sizes = np.empty(0)
         self._model = ActiveColumns(matrix.shape[0], ridge)
-        self._left, self._left_sign = -1, 0.0
+        # Place of the column that has just left, and the row of its gap.
+        self._left, self._left_row = -1, 0
         everything = np.arange(matrix.shape[1])
-        self._look_at(column_cutter(matrix), everything, correlation.copy())
+        self._look_at(column_cutter(matrix), everything, correlation)
         if not self.exhausted:
-            self._enter(int(np.abs(correlation).argmax()))
+            first = int(np.abs(correlation).argmax())
+            self._enter(int(correlation[first] < 0), first)
 
     @property
     def exhausted(self) -> bool:
@@ -165,8 +174,9 @@ class ElasticNetPath:
     @property
     def coef(self) -> Float:
         """Coefficients of the columns that it looks at."""
-        coef = np.zeros(len(self._correlation))
-        coef[self._active] = self._values
+        coef = np.zeros(len(self.features))
+        # Added, so that what has just entered is not a negative zero.
+        coef[self._active] += self._sizes * self._signs
         return coef
 
     @property
@@ -177,34 +187,41 @@ class ElasticNetPath:
 
     def continues(self, n_nonzero: int) -> bool:
         """Whether there is a next event, and fewer coefficients than that."""
-        return not self.exhausted and bool(np.count_nonzero(self._values) < n_nonzero)
+        if self.exhausted:
+            return False
+        few = len(self._active) < n_nonzero
+        return few or bool(np.count_nonzero(self._sizes) < n_nonzero)
 
     def look_at(self, column_at: ColumnAt, features: Index, correlation: Float) -> None:
-        """Look at other columns, all that are held among them."""
-        places = np.full(max(features.max(), self.features.max()) + 1, -1)
-        places[features] = np.arange(len(features))
-        self._active = places[self.features[self._active]]
+        """Look at other columns, in rising order, all that are held among them."""
+        places = np.searchsorted(features, self.held).tolist()
         if self._left >= 0:
-            self._left = int(places[self.features[self._left]])
+            self._left = places.pop()
+        self._active = places
         self._look_at(column_at, features, correlation)
-        self._correlation[self._active] = self.penalty * self._signs
 
     def _look_at(
         self, column_at: ColumnAt, features: Index, correlation: Float
     ) -> None:
         self._column_at, self.features = column_at, features
-        self._correlation = correlation
+        # How far correlations are below the penalty, and above its negative.
+        self._gaps = FALL_AND_RISE * correlation + self.penalty
+        # These have nothing to enter.
+        self._gaps[:, self._active] = np.inf
+        if self._left >= 0:
+            self._gaps[self._left_row, self._left] = np.inf
 
     def copy(self) -> "ElasticNetPath":
         """Return a path that may go elsewhere from here."""
         other = copy.copy(self)
+        other._active, other._signs = self._active.copy(), self._signs.copy()
         other._model = self._model.copy()
-        other._correlation = self._correlation.copy()
+        other._gaps = self._gaps.copy()
         return other
 
     def active_change(self) -> Float:
         """Return the change that lets correlations in the model fall at rate one."""
-        return self._model.solve(self._signs)
+        return self._model.even
 
     def move_of(self, change: Float) -> Float:
         """Return the change of what is predicted, for that of coefficients."""
@@ -212,84 +229,98 @@ class ElasticNetPath:
 
     def predicted(self) -> Float:
         """Return what the coefficients predict."""
-        return self.move_of(self._values)
-
-    def direction(self, change: Float, correlation: Float) -> Direction:
-        """Return the line, given products of the columns with what is predicted."""
-        correlation[self._active] += self._ridge * change
-        return Direction(change, correlation)
+        return self.move_of(self._sizes)
 
     def follow(self, direction: Direction) -> None:
         """Move to the next event, and let a feature enter or leave."""
-        lengths = self._entry_lengths(direction)
-        entering = int(lengths.argmin())
-        crossings = self._crossing_lengths(direction)
-        leaving = int(crossings.argmin()) if len(crossings) else -1
-        length = min(float(lengths[entering]), self.penalty)
-        if leaving >= 0 and crossings[leaving] < length:
-            self._move(direction, float(crossings[leaving]))
-            self._leave(leaving)
-            return
-        self._move(direction, length)
+        closing = _closing(direction)
+        row, place = self._first_to_enter(closing)
+        length = min(self._length(closing, row, place), self.penalty)
+        sizes = self._sizes + length * direction.active
+        if len(sizes) and sizes[sizes.argmin()] < 0:
+            crossings = self._crossing_lengths(direction)
+            leaving = int(crossings.argmin())
+            if crossings[leaving] < length:
+                length = float(crossings[leaving])
+                self._sizes = self._sizes + length * direction.active
+                self._move(closing, length)
+                self._leave(leaving)
+                return
+        self._sizes = sizes
+        self._move(closing, length)
         self._left = -1
-        if not self.exhausted and np.isfinite(lengths[entering]):
-            self._enter(entering)
+        if not self.exhausted:
+            self._enter(row, place)
 
     def entries(self, direction: Direction) -> Float:
         """Return when each feature would enter, as a share of the penalty."""
         if self.exhausted:
             return np.where(self.coef != 0, 1.0, 0.0)
-        lengths = np.minimum(self._entry_lengths(direction), self.penalty)
-        entry = 1.0 - lengths / self.penalty
+        closing = _closing(direction)
+        lengths = np.full(closing.shape, np.inf)
+        np.divide(self._gaps, closing, out=lengths, where=closing > SLOWEST)
+        shares = np.clip(lengths.min(axis=0) / self.penalty, 0.0, 1.0)
+        entry = 1.0 - shares
         entry[self._active] = 1.0
-        return entry
+        return np.asarray(entry)
 
-    def _entry_lengths(self, direction: Direction) -> Float:
-        """Return how far to go until each feature has the largest correlation."""
-        # A row for correlations that rise to the penalty, one for those that fall.
-        shape = (2, len(self._correlation))
-        slower, gaps = np.empty(shape), np.empty(shape)
-        np.subtract(1.0, direction.correlation, out=slower[0])
-        np.add(1.0, direction.correlation, out=slower[1])
-        np.subtract(self.penalty, self._correlation, out=gaps[0])
-        np.add(self.penalty, self._correlation, out=gaps[1])
-        np.maximum(gaps, 0.0, out=gaps)
-        # A feature that falls as fast as the penalty never catches up with it.
-        lengths = np.full(shape, np.inf)
-        np.divide(gaps, slower, out=lengths, where=slower > SLOWEST)
-        if self._left >= 0:
-            # It has just left, with the largest correlation of this sign.
-            lengths[0 if self._left_sign > 0 else 1, self._left] = np.inf
-        shortest = np.minimum(lengths[0], lengths[1])
-        shortest[self._active] = np.inf
-        return shortest
+    def _first_to_enter(self, closing: Float) -> tuple[int, int]:
+        """Return the row and the place of the gap that closes first."""
+        gaps = np.maximum(self._gaps, CLOSED * self.penalty)
+        haste = np.divide(closing, gaps, out=gaps)
+        first = int(haste.argmax())
+        if closing.item(first) <= SLOWEST:
+            # What is as fast as the penalty never catches up with it.
+            haste[closing <= SLOWEST] = 0.0
+            first = int(haste.argmax())
+        return divmod(first, closing.shape[1])
+
+    def _length(self, closing: Float, row: int, place: int) -> float:
+        """Return how far to go until a gap is closed."""
+        speed = float(closing[row, place])
+        gap = max(float(self._gaps[row, place]), 0.0)
+        return gap / speed if speed > SLOWEST else np.inf
 
     def _crossing_lengths(self, direction: Direction) -> Float:
         """Return how far to go until each coefficient in the model is zero."""
-        lengths = np.full(len(self._values), np.inf)
+        lengths = np.full(len(self._sizes), np.inf)
         # What moves away never crosses; what has just entered is zero already.
-        shrinks = self._values * direction.active < 0
-        return np.divide(self._values, -direction.active, out=lengths, where=shrinks)
+        shrinks = self._sizes * direction.active < 0
+        return np.divide(self._sizes, -direction.active, out=lengths, where=shrinks)
 
-    def _move(self, direction: Direction, length: float) -> None:
-        self._values = self._values + length * direction.active
+    def _move(self, closing: Float, length: float) -> None:
+        """Let the penalty fall, and the gaps close."""
         self.penalty -= length
-        self._correlation -= length * direction.correlation
-        # Known exactly, so that rounding errors do not add up.
-        self._correlation[self._active] = self.penalty * self._signs
+        closing *= length
+        self._gaps -= closing
+        if self._left >= 0:
+            # There was none when it left.
+            gap = -closing[self._left_row, self._left]
+            self._gaps[self._left_row, self._left] = gap
 
-    def _enter(self, feature: int) -> None:
-        self._model.append(self._column_at(feature))
-        sign = np.sign(self._correlation[feature])
-        self._active = np.concatenate([self._active, [feature]])
-        self._signs = np.concatenate([self._signs, [sign]])
-        self._values = np.concatenate([self._values, [0.0]])
+    def _enter(self, row: int, place: int) -> None:
+        sign = -1.0 if row else 1.0
+        self._model.append(sign * self._column_at(place))
+        self._active.append(place)
+        self._signs.append(sign)
+        self._sizes = np.concatenate([self._sizes, ZERO])
+        self._gaps[:, place] = np.inf
 
-    def _leave(self, place: int) -> None:
-        self._left = int(self._active[place])
-        self._left_sign = float(self._signs[place])
-        self._model.delete(place)
-        kept = np.arange(len(self._active)) != place
-        self._active = self._active[kept]
-        self._signs = self._signs[kept]
-        self._values = self._values[kept]
+    def _leave(self, which: int) -> None:
+        self._left, self._left_row = self._active[which], int(self._signs[which] < 0)
+        # The last one takes its place, as in the model.
+        self._model.delete(which)
+        self._active[which], self._signs[which] = self._active[-1], self._signs[-1]
+        del self._active[-1], self._signs[-1]
+        self._sizes[which] = self._sizes[-1]
+        self._sizes = self._sizes[:-1]
+        # It has the largest correlation of this sign, and does not enter again at once.
+        self._gaps[self._left_row, self._left] = np.inf
+        self._gaps[1 - self._left_row, self._left] = 2 * self.penalty
+
+
+def _closing(direction: Direction) -> Float:
+    """Return how fast gaps close: to the penalty, which falls, and to its negative."""
+    closing = FALL_AND_RISE * direction.correlation
+    closing += 1.0
+    return closing

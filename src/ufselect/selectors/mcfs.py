@@ -9,6 +9,7 @@ from ufselect._constraints import COUNT, POSITIVE
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.matrix.base import BLOCK_BYTES
+from ufselect.numerics.active_columns import largest_root
 from ufselect.numerics.graphs import neighbour_graph
 from ufselect.numerics.landmark_places import find_landmarks, n_looked_at
 from ufselect.numerics.landmarks import (
@@ -127,8 +128,8 @@ class MCFS(UnsupervisedSelector):
     **Cost.** O(n^2 p) for the graph, O(n p + d^2) for each of some d steps of each of
     K paths, for d features wanted, and O(n p + n^3) where d > n. The graph is sparse;
     for its distances, and then for the paths, a dense copy of X is made unless X is
-    sparse. The d columns of a regression are dense, 16 n d bytes, and have a Gram
-    matrix of min(n, d) rows. Where X is dense and p is above some 12 d, a path looks at
+    sparse. The d columns of a regression are dense, 16 n d bytes, beside a matrix
+    of min(5 n / 4, d) rows. Where X is dense and p is above some 12 d, a path looks at
     the 6 d columns nearest to entering, and at all of them, in single precision, every
     32 steps, which changes nothing but the time. What is needed is said before the fit
     starts, and refused beyond ``max_memory``. Elsewhere O(n p (m + p)) for m landmarks,
@@ -200,8 +201,10 @@ class MCFS(UnsupervisedSelector):
             return self._memory_needed_here(data)
         n_samples, n_wanted = data.shape[0], self.n_selected_
         graph = 8 * n_samples * (12 * self.n_neighbors + 6 * self.n_clusters)
-        # Columns in a regression, twice while one enters, and their Gram matrix.
-        columns = 16 * n_samples * n_wanted + 24 * min(n_samples, n_wanted) ** 2
+        # Columns in a regression, twice while one enters, and the inverse of their
+        # Gram matrix.
+        order = min(largest_root(n_samples), n_wanted)
+        columns = 16 * n_samples * n_wanted + 24 * order**2
         columns += screened_bytes(data, n_wanted)
         return MemoryNeed(
             graph_bytes(data) + graph + columns,
