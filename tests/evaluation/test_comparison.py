@@ -257,6 +257,16 @@ def test_missing_cells_of_arrays_are_named_by_number():
         average_ranks(scores)
 
 
+def test_of_many_missing_cells_a_few_are_named():
+    scores = DEMSAR.copy()
+    scores[:, 3] = np.nan
+
+    with pytest.raises(ValueError, match=r"\(0, 3\), .* \d+ others; fill") as caught:
+        average_ranks(np.hstack([scores] * 9))
+
+    assert len(str(caught.value)) < 250
+
+
 def test_tables_too_small_and_levels_out_of_range_are_refused():
     with pytest.raises(ValueError, match=r"shape \(1, 4\) but needs two methods"):
         friedman(DEMSAR[:1, :4])

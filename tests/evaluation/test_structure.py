@@ -144,6 +144,12 @@ def test_bad_tables_and_numbers_are_refused():
         clustering_agreement(table, [0], 2, seeds=[])
 
 
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_values_whose_differences_are_not_finite_are_refused(convert):
+    with pytest.raises(ValueError, match=r"reaches 1.5e\+308, where differences"):
+        redundancy(convert([[1.5e308, 1.0], [-1.5e308, 2.0]]))
+
+
 def test_opposite_infinities_are_refused_without_a_warning():
     with pytest.raises(ValueError, match="infinity"):
         redundancy([[np.inf, 1.0], [-np.inf, 2.0]])

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 
+from ufselect.evaluation.tables import largest_magnitude
 from ufselect.numerics.k_means_seeding import n_draws
 from ufselect.numerics.preparation import LARGEST_LENGTH
 from ufselect.numerics.restarted_k_means import k_means_of_draws
@@ -92,9 +92,7 @@ def repeated_k_means(
 
 def refuse_immense(columns: Any) -> None:
     """Raise ValueError where squared distances would not be finite."""
-    # The maximum of a sparse matrix would tidy it up in place.
-    values = columns.data if bool(sp.issparse(columns)) else columns
-    peak = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+    peak = largest_magnitude(columns)
     if peak > LARGEST_LENGTH / np.sqrt(columns.shape[0] * columns.shape[1]):
         raise ValueError(
             f"columns reach {peak:.3g}, whose square is no finite number; rescale them"

@@ -6,6 +6,9 @@ import numpy as np
 
 from ufselect.matrix import Float
 
+# Cells named in an error; the others are counted.
+MOST_SHOWN = 5
+
 
 def checked_scores(table: Any) -> Float:
     """Return the scores as an array without gaps, or say which cells are missing."""
@@ -19,7 +22,10 @@ def checked_scores(table: Any) -> Float:
     missing = np.argwhere(~np.isfinite(scores))
     if len(missing):
         rows, columns = _names(table, scores.shape)
-        cells = ", ".join(f"({rows[i]!r}, {columns[j]!r})" for i, j in missing)
+        shown = missing[:MOST_SHOWN]
+        cells = ", ".join(f"({rows[i]!r}, {columns[j]!r})" for i, j in shown)
+        if len(missing) > len(shown):
+            cells += f" and {len(missing) - len(shown)} others"
         raise ValueError(
             f"The table of scores has no finite value for (method, data set) {cells}; "
             "fill these cells, or leave out their methods or data sets."

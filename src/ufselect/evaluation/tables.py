@@ -21,13 +21,27 @@ def checked_table(table: Any, name: str = "table") -> Any:
         )
     # Looking for infinity, scikit-learn adds it to its opposite.
     with np.errstate(invalid="ignore"):
-        return check_array(
+        checked = check_array(
             table,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
             ensure_min_samples=2,
             input_name=name,
         )
+    peak = largest_magnitude(checked)
+    if peak > np.finfo(checked.dtype).max / (4 * np.sqrt(np.prod(checked.shape))):
+        raise ValueError(
+            f"{name} reaches {peak:.3g}, where differences are no finite numbers; "
+            "rescale it."
+        )
+    return checked
+
+
+def largest_magnitude(table: Any) -> float:
+    """Return the largest absolute value of an array or sparse matrix."""
+    # The maximum of a sparse matrix would tidy it up in place.
+    values = table.data if bool(sp.issparse(table)) else table
+    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
 def checked_selection(selected: ArrayLike, n_features: int) -> Index:
