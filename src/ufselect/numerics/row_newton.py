@@ -105,9 +105,8 @@ def _conjugate_gradients(
     made of ``Z = M^-1 residual``, M times them is made of residuals, and no other
     product with M or ``Z'Z`` is needed.
     """
-    step = np.zeros_like(right)
+    step, direction, image = (np.zeros_like(right) for _ in range(3))
     residual = right.copy()
-    direction = image = np.zeros_like(right)
     largest = RESIDUAL * np.linalg.norm(right)
     before = np.inf
     for _ in range(n_products):
@@ -115,16 +114,19 @@ def _conjugate_gradients(
             break
         preconditioned = ridge.inverse(residual.T).T
         decrease = float(np.vdot(residual, preconditioned))
-        direction = preconditioned + (decrease / before) * direction
-        image = residual + (decrease / before) * image
-        along = np.einsum("ij,ij->j", unit, direction)
-        curved = image - (weights * along) * unit
+        direction *= decrease / before
+        direction += preconditioned
+        image *= decrease / before
+        image += residual
+        along = weights * np.einsum("ij,ij->j", unit, direction)
+        curved = image - along * unit
         curvature = np.vdot(direction, curved)
         if curvature <= FLAT * np.vdot(direction, image):
             # Columns that cancel: what is left of the residual is rounding.
             break
         length = decrease / curvature
         step += length * direction
-        residual -= length * curved
+        curved *= length
+        residual -= curved
         before = decrease
     return step
