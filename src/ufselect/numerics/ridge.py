@@ -6,6 +6,8 @@ kind identity plus positive semi-definite, which stays well conditioned however 
 the slacks become.
 """
 
+from typing import Protocol
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, eigh
 
@@ -97,16 +99,29 @@ class FeatureRidge:
         return result
 
 
+class Regressors(Protocol):
+    """What is asked of X here, which most matrices know."""
+
+    def sample_gram(self, weights: Float) -> Float:
+        """Return ``X diag(w) X.T``."""
+
+    def dot(self, right: Float) -> Float:
+        """Return ``X @ right``."""
+
+    def transpose_dot(self, left: Float) -> Float:
+        """Return ``X.T @ left``."""
+
+
 class SampleRidge:
     """The regression factored through ``I + X diag(slack) X'``: n x n, for p > n.
 
     Parameters
     ----------
-    matrix : DataMatrix
+    matrix : Regressors
     slack : ndarray of shape (p,)
     """
 
-    def __init__(self, matrix: DataMatrix, slack: Float) -> None:
+    def __init__(self, matrix: Regressors, slack: Float) -> None:
         self._matrix, self._slack = matrix, slack[:, np.newaxis]
         self._system = IdentityPlus(matrix.sample_gram(slack))
 

@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import eigh
 
 from ufselect.matrix import DataMatrix, DenseMatrix, Float
 from ufselect.numerics.block_krylov import Operator
+from ufselect.numerics.ridge import FeatureRidge, SampleRidge
 
 # Maps positive weights to the inverse of M + diag(weights).
 Inverse = Callable[[Float], Operator]
@@ -24,23 +25,17 @@ def inverse_through_features(scatter: Float) -> Inverse:
     --------
     >>> import numpy as np
     >>> inverse = inverse_through_features(np.array([[1.0, 1.0], [1.0, 1.0]]))
-    >>> inverse(np.array([1.0, 2.0]))(np.array([[2.0], [1.0]])).round(6)
+    >>> inverse(np.array([1.0, 2.0]))(np.array([[2.0], [1.0]])).round(6) + 0.0
     array([[1.],
            [0.]])
     """
-
-    def inverse(weights: Float) -> Operator:
-        factor = factored(with_diagonal(scatter, weights))
-        return lambda block: cho_solve(factor, block, check_finite=False)
-
-    return inverse
+    return lambda weights: FeatureRidge(scatter, 1 / weights).inverse
 
 
 def inverse_through_samples(matrix: DataMatrix, discriminant: sp.csr_array) -> Inverse:
     """Return the inverse by Cholesky factors of n x n matrices.
 
-    With ``L = R'R`` and ``Y = R X``, for diagonal Q, Woodbury's identity is
-    ``(Y'Y + Q)^-1 = Q^-1 - Q^-1 Y' (I + Y Q^-1 Y')^-1 Y Q^-1``.
+    With ``L = R'R``, M is the Gram matrix of the columns of ``R X``.
     """
     values, vectors = eigh(discriminant.toarray())
     root = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
@@ -48,20 +43,7 @@ def inverse_through_samples(matrix: DataMatrix, discriminant: sp.csr_array) -> I
     if isinstance(matrix, DenseMatrix):
         # As large as X, and saves a product with R in every product with X.
         turned = DenseMatrix(matrix.transpose_dot(root.T).T)
-    ones = np.ones(matrix.shape[0])
-
-    def inverse(weights: Float) -> Operator:
-        shares = 1 / weights
-        factor = factored(with_diagonal(turned.sample_gram(shares), ones))
-
-        def invert(block: Float) -> Float:
-            scaled = block * shares[:, np.newaxis]
-            image = cho_solve(factor, turned.dot(scaled), check_finite=False)
-            return scaled - turned.transpose_dot(image) * shares[:, np.newaxis]
-
-        return invert
-
-    return inverse
+    return lambda weights: SampleRidge(turned, 1 / weights).inverse
 
 
 class Turned:
@@ -81,15 +63,3 @@ class Turned:
     def transpose_dot(self, left: Float) -> Float:
         """Return ``X' R' left``."""
         return self._matrix.transpose_dot(self._root.T @ left)
-
-
-def with_diagonal(matrix: Float, diagonal: Float) -> Float:
-    """Return a symmetric matrix plus a diagonal one, by columns as LAPACK has it."""
-    total = matrix.copy().T
-    total.flat[:: len(total) + 1] += diagonal
-    return total
-
-
-def factored(matrix: Float) -> tuple[Float, bool]:
-    """Return the Cholesky factor of a matrix, in its place."""
-    return cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)

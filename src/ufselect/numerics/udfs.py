@@ -17,7 +17,6 @@ from ufselect.numerics.scatter_inverse import (
     Inverse,
     inverse_through_features,
     inverse_through_samples,
-    with_diagonal,
 )
 
 # Smoothing of row norms, as published.
@@ -81,9 +80,11 @@ def smallest_through_features(
     scatter = (scatter + scatter.T) / 2
 
     def decompose(weights: Float) -> Float:
-        weighted = with_diagonal(scatter, weights)
+        weighted = scatter.copy()
+        weighted.flat[:: len(weighted) + 1] += weights
         wanted = [0, n_vectors - 1]
-        return eigh(weighted, subset_by_index=wanted, overwrite_a=True)[1]
+        # A symmetric matrix is its transpose, which LAPACK takes without a copy.
+        return eigh(weighted.T, subset_by_index=wanted, overwrite_a=True)[1]
 
     n_samples, n_features = columns.shape
     if n_features <= max(MEDIUM, FEW * n_vectors):
