@@ -81,6 +81,15 @@ def test_bad_input_is_refused(classes, options, message):
         judge_by_classification(columns, classes, **options)
 
 
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_large_values_in_single_precision_are_judged(convert):
+    table = np.repeat([[1e30], [3e30]], 6, axis=0).astype(np.float32)
+
+    scores = judge_by_classification(convert(table), [0] * 6 + [1] * 6, seeds=[0])
+
+    assert scores[0, 0] == 1.0
+
+
 def test_values_too_large_to_square_are_refused():
     columns = 1e200 * np.arange(20.0).reshape(10, 2)
 

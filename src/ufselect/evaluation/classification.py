@@ -51,7 +51,8 @@ def judge_by_classification(
     >>> judge_by_classification(columns, list("aaabbb"), n_splits=3, seeds=[0])
     array([[1., 1.]])
     """
-    table = checked_table(columns, "columns")
+    # In single precision, the variances of large values overflow.
+    table = checked_table(columns, "columns").astype(np.float64, copy=False)
     refuse_immense(table)
     labels = _checked_classes(classes, table.shape[0])
     kept = _in_every_fold(labels, n_splits)

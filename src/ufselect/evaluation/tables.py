@@ -31,8 +31,8 @@ def checked_table(table: Any, name: str = "table") -> Any:
     peak = largest_magnitude(checked)
     if peak > np.finfo(checked.dtype).max / (4 * np.sqrt(np.prod(checked.shape))):
         raise ValueError(
-            f"{name} reaches {peak:.3g}, where differences are no finite numbers; "
-            "rescale it."
+            f"A value of {name} is of size {peak:.3g}, where differences are no finite "
+            f"numbers; rescale {name}."
         )
     return checked
 
