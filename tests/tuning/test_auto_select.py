@@ -12,6 +12,7 @@ from scipy.io import loadmat
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from ufselect.tuning.deciding import Following, UpperGroup, decide_number
 
 from ufselect import (
     MCFS,
@@ -24,7 +25,6 @@ from ufselect import (
 from ufselect.data import data_folder, planted, read_labelled
 from ufselect.evaluation import judge_by_k_means
 from ufselect.tuning.auto_select import lowered
-from ufselect.tuning.deciding import Following, UpperGroup, decide_number
 
 
 def fitted(X, **parameters):

@@ -57,3 +57,20 @@ def free_names(folder: Path, name: str) -> tuple[Path, Path]:
         for mark in marks
     )
     return next(pair for pair in pairs if not any(path.exists() for path in pair))
+
+
+def ranking_name(table: str) -> Path:
+    """Return a name for the ranking that is written where no table can be.
+
+    Examples
+    --------
+    >>> ranking_name("no-such-folder/genes.selected.csv.gz").name
+    'genes.ranking.csv'
+    """
+    from ufselect.data.tables.detection import split_name
+
+    path = Path(table)
+    stem = split_name(path.name)[0].removesuffix(".selected")
+    marks = chain([""], map("-{}".format, count(2)))
+    names = (path.with_name(f"{stem}.ranking{mark}.csv") for mark in marks)
+    return next(name for name in names if not name.exists())

@@ -9,7 +9,7 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ufselect.cli.default_files import name_files
+from ufselect.cli.default_files import name_files, ranking_name
 from ufselect.cli.outputs import write_whole
 from ufselect.cli.progress import Waiting
 from ufselect.cli.progress_json import waiting_for
@@ -67,20 +67,19 @@ def run(options: argparse.Namespace) -> int:
 
 def _selector(options: argparse.Namespace) -> "AutoSelect":
     from ufselect import AutoSelect
-    from ufselect.tuning.auto_select import DEFAULT_SELECTOR
 
-    # Who names a method or its parameters gets its ranking and no other.
+    # If you name a method or its parameters, you get the ranking of that method.
     named = None
     if options.method is not None or options.param:
-        named = named_selector(options.method or DEFAULT_SELECTOR, options.param)
+        named = named_selector(options.method or "SCFS", options.param)
+    unlimited = options.max_correlation is None
     selector: AutoSelect = checked(
         AutoSelect(
             named,
             n_features_to_select=options.features or "auto",
             n_clusters=options.clusters or "auto",
-            max_correlation=options.max_correlation,
+            max_correlation="auto" if unlimited else options.max_correlation,
             n_jobs=options.jobs,
-            time_budget=options.time_budget,
             random_state=options.seed,
         )
     )
@@ -129,8 +128,8 @@ def _write(
     from ufselect.report.downloads import csv_text
     from ufselect.report.selection_text import ranking_frame
 
-    if options.output is not None:
-        chosen = selector.get_support()
+    chosen = selector.get_support()
+    if options.output is not None and chosen.any():
         write_table(
             table,
             chosen,
@@ -139,6 +138,9 @@ def _write(
             escape_formulas=not options.keep_formulas,
         )
         kept["table"] = "standard output" if options.output == "-" else options.output
+    elif options.output is not None and options.output != "-":
+        # Nothing was chosen: the ranking takes the place of the table.
+        options.scores = options.scores or ranking_name(options.output)
     if options.scores is not None:
         frame = ranking_frame(table.names(), selector)
         text = csv_text(frame, None, escape_formulas=not options.keep_formulas)
@@ -176,8 +178,7 @@ def _report(
         random_state=options.seed,
         progress=waiting.step,
     )
-    if selector.selector is not None:
-        # Its ranking stays as it is.
+    if selector.selector_ is not None:
         report = replace(report, method=who_chose(selector.selector_))
     return report
 

@@ -11,7 +11,6 @@ from ufselect.cli.usage import (
     correlation,
     image_shape,
     number_of_features,
-    numbers_of_clusters,
     parameter,
     positive,
     refuse_folders_that_are_missing,
@@ -59,7 +58,7 @@ def _add_selecting(group: Any) -> None:
     group.add_argument(
         "--method",
         metavar="NAME",
-        help="who ranks: see ufselect methods (default: AutoSelect with SCFS)",
+        help="method that ranks: see ufselect methods (default: AutoSelect)",
     )
     group.add_argument(
         "--param",
@@ -71,16 +70,16 @@ def _add_selecting(group: Any) -> None:
     )
     group.add_argument(
         "--clusters",
-        type=numbers_of_clusters,
-        metavar="N[,N...]",
-        help="how many clusters there may be; several make a consensus (default: "
-        "decided)",
+        type=positive,
+        metavar="N",
+        help="number of clusters of methods that need one (default: decided)",
     )
     group.add_argument(
         "--max-correlation",
         type=correlation,
         metavar="R",
-        help="skip features that correlate more than this with a better one",
+        help="skip features that correlate more than this with a better one (default: "
+        "0.8, no limit for a method that you name)",
     )
     group.add_argument(
         "--time-budget",

@@ -82,18 +82,6 @@ def number_of_features(text: str) -> int | float:
     return int(value)
 
 
-def numbers_of_clusters(text: str) -> int | list[int]:
-    """Return a number of clusters, or several.
-
-    Examples
-    --------
-    >>> numbers_of_clusters("5"), numbers_of_clusters("3,5,8")
-    (5, [3, 5, 8])
-    """
-    numbers = [positive(part) for part in text.split(",")]
-    return numbers if len(numbers) > 1 else numbers[0]
-
-
 def image_shape(text: str) -> tuple[int, int]:
     """Return rows and columns of images.
 

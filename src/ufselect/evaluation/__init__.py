@@ -28,10 +28,12 @@ from ufselect.evaluation.structure import (
     neighbourhood_agreement,
     redundancy,
 )
+from ufselect.evaluation.structure_test import StructureTest, structure_test
 from ufselect.evaluation.verdict import Verdict, verdict
 from ufselect.evaluation.view import View, sample_view
 
 __all__ = [
+    "StructureTest",
     "Verdict",
     "View",
     "adjusted_rand",
@@ -57,6 +59,7 @@ __all__ = [
     "skip_near_duplicates",
     "stability_difference",
     "stand_ins",
+    "structure_test",
     "verdict",
     "wilcoxon_against",
 ]

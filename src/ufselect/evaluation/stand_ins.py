@@ -11,15 +11,12 @@ from ufselect.evaluation.tables import (
     checked_selection,
     checked_table,
     some_of,
-    unit_columns,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
+from ufselect.numerics.redundancy import ROUNDING, distinct_columns, unit_columns
 
 # Correlations, or values of columns, are held for this many at a time.
 VALUES_AT_ONCE = 1_000_000
-
-# A correlation of exactly 1 may be computed as this much more or less.
-ROUNDING = 1e-7
 
 
 class StandIn(NamedTuple):
@@ -184,7 +181,7 @@ def skip_near_duplicates(
     if len(columns):
         unit = unit_columns(data, summary, varying).by_columns()
         places = np.searchsorted(varying, columns)
-        taken = columns[_distinct(unit, places, n_features, max_correlation)]
+        taken = columns[distinct_columns(unit, places, n_features, max_correlation)]
     if len(taken) < n_features:
         warnings.warn(
             f"Only {len(taken)} of n_features={n_features} columns are left when "
@@ -193,24 +190,6 @@ def skip_near_duplicates(
             UserWarning,
             stacklevel=2,
         )
-    return taken
-
-
-def _distinct(
-    unit: DataMatrix, places: Index, n_features: int, most: float
-) -> list[int]:
-    """Return which of the places to take, looking at a few columns at a time."""
-    n_samples = unit.shape[0]
-    taken: list[int] = []
-    basis = np.empty((min(n_features, len(places)), n_samples))
-    for batch in gen_batches(len(places), max(1, VALUES_AT_ONCE // n_samples)):
-        for step, column in enumerate(unit.columns(places[batch]).T):
-            correlations = np.abs(basis[: len(taken)] @ column)
-            if correlations.max(initial=0.0) <= most + ROUNDING:
-                basis[len(taken)] = column
-                taken.append(batch.start + step)
-            if len(taken) == n_features:
-                return taken
     return taken
 
 

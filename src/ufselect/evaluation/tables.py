@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from ufselect.matrix import ColumnSummary, DataMatrix, Index, as_matrix
+from ufselect.matrix import DataMatrix, Index, as_matrix
 from ufselect.numerics.preparation import Kind, prepare
 
 
@@ -120,13 +120,3 @@ def centred(table: Any, kind: Kind = "none") -> Centred:
             "structure to keep."
         )
     return Centred(prepare(data, summary, kind, 1.0).centred, summary.constant)
-
-
-def unit_columns(
-    data: DataMatrix, summary: ColumnSummary, varying: Index
-) -> DataMatrix:
-    """Return columns that vary, centred and of unit length: products correlate them."""
-    kept = ColumnSummary(*(part[varying] for part in summary))
-    # To take all columns would be to copy the table.
-    some = data.take(varying) if len(varying) < data.shape[1] else data
-    return prepare(some, kept, "features", len(varying)).centred

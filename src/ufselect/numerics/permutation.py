@@ -22,10 +22,14 @@ def permuted_columns(X: Any, random: np.random.Generator) -> Any:
     sparse = bool(sp.issparse(X))
     if not sparse:
         return random.permuted(X, axis=0)
-    result = sp.csc_array(X, copy=True)
-    # The values of a column go to other rows; zeros go with them.
-    for start, end in zip(result.indptr[:-1], result.indptr[1:], strict=True):
-        rows = random.choice(X.shape[0], end - start, replace=False)
-        result.indices[start:end] = rows
+    result: Any = sp.csc_array(X, copy=True)
+    n_samples, n_features = result.shape
+    # In a random order of the rows, each column moves down by a number of its own: the
+    # values of a column go to other rows, and its zeros with them.
+    moves = np.repeat(
+        random.integers(n_samples, size=n_features), np.diff(result.indptr)
+    )
+    rows = random.permutation(n_samples)[result.indices]
+    result.indices = ((rows + moves) % n_samples).astype(result.indices.dtype)
     result.has_sorted_indices = False
     return result

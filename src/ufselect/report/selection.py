@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ufselect.evaluation import StructureTest
 from ufselect.experiments.records import versions_here
 from ufselect.report.page import html_page
 from ufselect.report.plots import Frame
@@ -69,6 +70,8 @@ class SelectionReport:
         What to run to repeat it.
     decisions : sequence of str
         What the selector decided by itself, and why.
+    structure : StructureTest or None
+        Whether the table shows structure, if the selector tested it.
     left_out : mapping of str to str
         Parts that could not be had, and why.
     notes : mapping of str to list of str
@@ -93,6 +96,7 @@ class SelectionReport:
     surroundings: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
     decisions: Sequence[str] = ()
+    structure: StructureTest | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -220,6 +224,7 @@ def selection_report(
         surroundings=versions_here() | {"seed of this report": str(seed)},
         command=command or f"{selector!r}.fit(X)",
         decisions=list(getattr(selector, "reasons_", ())),
+        structure=getattr(selector, "structure_", None),
         left_out=collected.left_out,
         notes=collected.notes,
         **parts,

@@ -97,6 +97,9 @@ class Collector:
 
 def measured(collected: Collector, extras: Extras) -> dict[str, Any]:
     """Return all parts; what is sure and cheap comes first."""
+    if not len(collected.subject.chosen):
+        collected.tell("done")
+        return {"features": _features(collected.subject, None, None)}
     asked: dict[str, tuple[Any, ...]] = {
         "convergence": (measure_convergence,),
         "planes": (measure_planes, extras.labels, extras.sample_names),

@@ -10,8 +10,8 @@ from scipy.spatial.distance import squareform
 
 from ufselect.evaluation import redundancy, sample_view, stand_ins
 from ufselect.evaluation.stand_ins import StandIn
-from ufselect.evaluation.tables import unit_columns
 from ufselect.matrix import Float, as_matrix
+from ufselect.numerics.redundancy import unit_columns
 from ufselect.report.selection_parts import (
     Convergence,
     KeptPixels,

@@ -17,6 +17,7 @@ from ufselect.report.selection_words import (
     ABOUT,
     CRITERIA,
     HEADINGS,
+    NO_STRUCTURE,
     answer,
     caption_of_planes,
     chance_sentence,
@@ -34,6 +35,11 @@ MOST_LISTED = 300
 
 def selection_sections(report: "SelectionReport") -> list[Section]:
     """Return the sections of the page."""
+    if not len(report.features.columns):
+        return [
+            Section("In short", _summary(report)),
+            Section("How to repeat it", _repeat(report)),
+        ]
     sections = [
         Section("In short", _summary(report)),
         Section("The chosen features", _features(report)),
@@ -69,6 +75,8 @@ def _section(
 
 def _summary(report: "SelectionReport") -> list[Block]:
     blocks: list[Block] = [Paragraph(summary_of(report))]
+    if report.structure is not None and not report.structure.found:
+        blocks.insert(0, Paragraph(NO_STRUCTURE))
     if report.decisions:
         reasons = " ".join(report.decisions)
         blocks.append(Paragraph(f"Decided from the table alone: {reasons}"))

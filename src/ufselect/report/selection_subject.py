@@ -58,9 +58,9 @@ def learned(selector: Any, name: str) -> Any:
 
     Examples
     --------
-    >>> from ufselect import AutoSelect
+    >>> from ufselect import SCFS, AutoSelect
     >>> from ufselect.data import planted
-    >>> selector = AutoSelect(random_state=0).fit(planted("blobs").table)
+    >>> selector = AutoSelect(SCFS(), random_state=0).fit(planted("blobs").table)
     >>> len(learned(selector, "labels_"))
     90
     """
@@ -73,9 +73,9 @@ def who_chose(selector: Any) -> str:
 
     Examples
     --------
-    >>> from ufselect import AutoSelect
+    >>> from ufselect import SCFS, AutoSelect
     >>> from ufselect.data import planted
-    >>> who_chose(AutoSelect(random_state=0).fit(planted("blobs").table))
+    >>> who_chose(AutoSelect(SCFS(), random_state=0).fit(planted("blobs").table))
     'AutoSelect with SCFS'
     """
     name = type(selector).__name__

@@ -11,7 +11,7 @@ from ufselect.experiments.records import versions_here
 from ufselect.report.drawing import printable, shortened
 from ufselect.report.plots import Frame
 from ufselect.report.selection import SelectionReport
-from ufselect.report.selection_words import ABOUT, answer
+from ufselect.report.selection_words import ABOUT, NO_STRUCTURE, answer
 from ufselect.report.tables import text_table
 from ufselect.tuning import AutoSelect
 
@@ -24,7 +24,7 @@ PARTS = ("stand-ins", "against_random", "labels")
 
 
 def ranking_frame(names: Any, selector: AutoSelect) -> Frame:
-    """Return all features by rank, with score, choice and explained share.
+    """Return all features by rank, with score, call and explained share.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def ranking_frame(names: Any, selector: AutoSelect) -> Frame:
     >>> selector = AutoSelect(n_features_to_select=5, random_state=0).fit(X)
     >>> frame = ranking_frame([f"x{place}" for place in range(X.shape[1])], selector)
     >>> list(frame), sum(frame["selected"])
-    (['rank', 'feature', 'score', 'selected', 'explained'], 5)
+    (['rank', 'feature', 'score', 'selected', 'call', 'explained', 'q_value'], 5)
     """
     order = selector.order_
     ranks = range(1, len(order) + 1)
@@ -43,7 +43,9 @@ def ranking_frame(names: Any, selector: AutoSelect) -> Frame:
         "feature": [str(names[column]) for column in order],
         "score": selector.scores_[order].tolist(),
         "selected": [rank <= selector.n_selected_ for rank in ranks],
+        "call": selector.calls_[order].tolist(),
         "explained": selector.explained_[order].tolist(),
+        "q_value": selector.q_values_[order].tolist(),
     }
 
 
@@ -67,6 +69,7 @@ def selection_text(
         Name of the labels that the report compares with.
     """
     parts = [
+        *([] if selector.structure_found_ else [NO_STRUCTURE]),
         _paragraph(f"{printable(source)}: {_decision(report, selector)}"),
         *_verdict_parts(report),
         *_label_parts(report, label_column),
@@ -85,21 +88,12 @@ def _decision(report: SelectionReport, selector: AutoSelect) -> str:
         f"{report.method} chose {selector.n_selected_} of {n_features} features of "
         f"{n_samples} samples, without looking at any label."
     )
-    return " ".join([opening, *report.decisions, *_changes(selector)])
-
-
-def _changes(selector: AutoSelect) -> list[str]:
-    """Say if the ranking is not that of the method alone."""
-    if np.array_equal(selector.order_, selector.selector_.order_):
-        return []
-    last = "columns that do not follow the clusters"
-    if selector.max_correlation is not None:
-        last += ", or repeat a better one,"
-    name = type(selector.selector_).__name__
-    return [f"In the ranking of {name}, {last} were put last."]
+    return " ".join([opening, *report.decisions])
 
 
 def _verdict_parts(report: SelectionReport) -> list[str]:
+    if not len(report.features.columns):
+        return []
     if report.against_random is None:
         reason = report.left_out.get("against_random", "it was not asked for")
         sentence = f"There is no comparison with random features: {reason}."
@@ -149,25 +143,29 @@ def _label_parts(report: SelectionReport, column: str | None) -> list[str]:
 
 
 def _feature_parts(report: SelectionReport, selector: AutoSelect) -> list[str]:
+    if not len(report.features.columns):
+        return []
     header, rows = report.features.rows(MOST_LISTED)
     explained = selector.explained_[report.features.columns]
+    calls = selector.calls_[report.features.columns]
     cells = [
         [
             shortened(row[header.index("feature")], LONGEST_NAME),
             row[header.index("score")],
+            str(call),
             f"{share:.0%}",
             _stand_ins(row, header),
         ]
-        for row, share in zip(rows, explained, strict=False)
+        for row, call, share in zip(rows, calls, explained, strict=False)
     ]
-    titles = ["feature", "score", "explained", "stands for"]
+    titles = ["feature", "score", "call", "explained", "stands for"]
     if report.features.stand_ins is None:
         titles, cells = titles[:-1], [row[:-1] for row in cells]
     rest = report.curve.n_selected - len(cells)
     more = f"\nand {rest} more." if rest else ""
     sentence = (
         "Chosen features, the best first, and the share of the variance of each that "
-        "the clusters explain:"
+        "the structure of the others explains:"
     )
     if "stand-ins" in report.left_out:
         more += f"\nWhat they stand for was left out: {report.left_out['stand-ins']}."
@@ -189,10 +187,16 @@ def selection_data(
         "n_samples": report.shape[0],
         "n_features": report.shape[1],
         "chosen_by": report.method,
-        "method": type(selector.selector_).__name__,
+        "method": type(selector.selector_ or selector).__name__,
+        "structure": {
+            "found": selector.structure_found_,
+            "p_value": selector.structure_.p_value,
+            "standardize": selector.standardize_,
+            "evidence": selector.structure_.evidence,
+        },
         "n_clusters": selector.n_clusters_,
         "n_selected": int(selector.n_selected_),
-        "reasons": [*report.decisions, *_changes(selector)],
+        "reasons": list(report.decisions),
         "features": _feature_data(report, selector),
         "against_random": _verdict_data(report),
         "redundancy": report.repetition and report.repetition.mean,
@@ -217,6 +221,7 @@ def _feature_data(report: SelectionReport, selector: AutoSelect) -> list[Any]:
             "feature": features.names[column],
             "column": int(column),
             "score": _finite(selector.scores_[column]),
+            "call": str(selector.calls_[column]),
             "explained": _finite(selector.explained_[column]),
         }
         for rank, column in enumerate(features.columns, start=1)

@@ -15,6 +15,8 @@ from ufselect.report.selection_parts import (
 if TYPE_CHECKING:
     from ufselect.report.selection import SelectionReport
 
+# What a table without structure is answered with.
+NO_STRUCTURE = "This table shows no groups; do not use this selection."
 HEADINGS = {
     "curve": "Scores and the cut",
     "against_random": "Better than random?",

@@ -4,6 +4,7 @@ from ufselect.selectors.base import UnsupervisedSelector as UnsupervisedSelector
 from ufselect.selectors.cpfs import CPFS as CPFS
 from ufselect.selectors.fsasl import FSASL as FSASL
 from ufselect.selectors.glspfs import GLSPFS as GLSPFS
+from ufselect.selectors.graph_energy import GraphEnergy as GraphEnergy
 from ufselect.selectors.installed import installed_selectors
 from ufselect.selectors.jelsr import JELSR as JELSR
 from ufselect.selectors.laplacian_score import LaplacianScore as LaplacianScore

@@ -1,12 +1,14 @@
-"""AutoSelect: how many clusters and how many features, decided from X alone."""
+"""AutoSelect: is there structure, which features follow it, how many to keep."""
 
 import warnings
-from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ufselect._constraints import COUNT
@@ -16,56 +18,63 @@ from ufselect._sklearn_compat import (
     Interval,
     StrOptions,
 )
-from ufselect.evaluation import skip_near_duplicates
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.selectors import all_selectors
+from ufselect.evaluation.structure_test import N_PERMUTATIONS, tested_matrix
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
+from ufselect.numerics.preparation import Kind, choose_preparation, prepare
+from ufselect.numerics.rank_aggregation import ranks_of
+from ufselect.numerics.redundancy import redundant_features
+from ufselect.numerics.subsamples import FEWEST_SAMPLES, draw_subsamples
+from ufselect.selectors import SCFS
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.tuning.consensus import Consensus
-from ufselect.tuning.deciding import (
-    Following,
-    columns_that_follow,
-    decide_clusters,
-    decide_number,
+from ufselect.selectors.graph_energy import (
+    LARGEST_SUBSAMPLE,
+    relative_deviations,
+    subsample_shares,
 )
-from ufselect.tuning.members import (
-    EFFORT_CONSTRAINTS,
-    LARGEST_SEED,
-    checked_selector,
-    seeded,
-)
+from ufselect.tuning.calls import features_that_follow
+from ufselect.tuning.members import LARGEST_SEED, checked_selector, seeded
 
-# No consensus that beats it on one half of the research data does so on the other; see
-# docs/auto.md.
-DEFAULT_SELECTOR = "SCFS"
+N_SUBSAMPLES = 6
+N_COMPONENTS = 10
+N_NEIGHBORS = 5
+N_CLUSTERS = 8
+
+# A ranking by graph energy counts as much as two by SCFS.
+ENERGY_WEIGHT = 2
+
+# A feature that correlates more than this with a better one says the same.
+MAX_CORRELATION = 0.8
+
+# Largest false discovery rates of confirmed and of tentative features.
+CONFIRMED_FDR = 0.05
+TENTATIVE_FDR = 0.2
 
 
 class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     """Selection with everything decided from X.
 
-    Decides how many clusters there may be, lets a selector rank the features, and
-    decides how many of them to keep.
+    Tests whether the table shows structure, ranks the features by a consensus of graph
+    energy and SCFS over subsamples, and keeps those that follow the structure of the
+    other features more than permuted copies do.
 
     Parameters
     ----------
     selector : selector or None, default=None
-        Who ranks. None is ``SCFS`` with the columns that stand apart put first, see
-        Notes; the ranking of a selector that is given stays as it is.
+        A selector whose ranking is used instead of the consensus. If you also give a
+        number of features, its ranking stays as it is.
     n_features_to_select : int, float, None or "auto", default="auto"
-        "auto" keeps the columns that follow the clusters, see Notes; otherwise the
-        number of features, fraction of them, or None for half.
-    n_clusters : int, list of int or "auto", default="auto"
-        "auto" counts directions, see Notes. A list is a consensus over its numbers.
-        Selectors without such a parameter rank without it; the number of features
-        still uses it.
-    max_features : int or None, default=300
-        Largest number of features for "auto".
-    max_correlation : float or None, default=None
-        Skip features whose absolute correlation with a better one exceeds this. Fewer
-        than wanted may be left, which gives a warning.
+        "auto" keeps the confirmed features, see Notes; otherwise the number of
+        features, fraction of them, or None for half.
+    n_clusters : int or "auto", default="auto"
+        Number of clusters of the selectors that need one; "auto" is 8.
+    max_features : int or None, default=200
+        Largest number of confirmed features.
+    max_correlation : float, None or "auto", default="auto"
+        A feature whose absolute correlation with a better one exceeds this is ranked
+        behind the others and not confirmed. None confirms them all. "auto" is 0.8, and
+        None for the ranking of a ``selector``.
     n_jobs : int or None, default=None
-        Fits at once if ``n_clusters`` is a list, through joblib; None is one.
-    time_budget : float or None, default=None
-        Seconds after which no further fit for ``n_clusters`` is started.
+        Subsamples at once, through joblib; None is one.
     random_state : int, RandomState instance or None, default=None
         Seed, also of a selector that has none.
     verbose : bool, default=False
@@ -73,38 +82,57 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
 
     Attributes
     ----------
+    structure_found_ : bool
+        Whether the table shows structure. If not, no feature is selected unless a
+        number is given.
+    structure_ : StructureTest
+        The test behind it: p-value, preparation, and the evidence for each preparation.
+    standardize_ : {"none", "features", "samples"}
+        The preparation that was chosen.
+    calls_ : ndarray of str of shape (p,)
+        "confirmed", "tentative" or "rejected" for each feature.
+    q_values_ : ndarray of shape (p,)
+        Least false discovery rate at which a feature is among the discoveries.
+    explained_ : ndarray of shape (p,)
+        Share of the variance of each feature that the structure of the others explains.
     scores_ : ndarray of shape (p,)
-        Those of the selector. Features that were put behind the others, because they do
-        not follow the clusters or because of ``max_correlation``, have theirs lowered.
+        One over the geometric mean rank of the consensus, or the scores of the
+        ``selector`` scaled to lie between 0 and 1. Of features that correlate with a
+        better one 1 is subtracted, of tentative ones 2, of rejected ones 3.
     order_ : ndarray of shape (p,)
         Features from best to worst.
-    n_clusters_ : int or list of int
-        Numbers of clusters.
     n_selected_ : int
         Number of features.
-    explained_ : ndarray of shape (p,)
-        Share of the variance of each feature that the clusters explain.
+    n_clusters_ : int
+        Clusters that the directions with structure leave room for, from 2 to 8, or the
+        number given; 1 without structure.
     reasons_ : list of str
         What was decided, and why, in sentences.
-    selector_ : selector
-        Who ranked, fitted.
+    selector_ : selector or None
+        The fitted ``selector``, if one was given.
 
     Notes
     -----
-    **Clusters.** One more than there are principal components with a larger variance
-    than any component of the same table with its columns permuted; from 2 to 8.
+    **Structure.** `structure_test`: the largest eigenvalue against those of 39 tables
+    with every column permuted. Counts have their samples scaled to unit length. Other
+    tables stay in their own units if the structure shows there (a ratio of at least
+    1.5); else features are scaled if that shows more.
 
-    **Number of features.** k-means in the leading components gives clusters, and these
-    explain a share of the variance of each column. By this share the columns are split
-    into the two groups that differ most (Otsu). The upper group is kept, at most
-    ``max_features`` of it and at least ten (or half of a narrow table). If the groups
-    stand apart (the split explains 0.9 of the variance of the shares) the upper group
-    also comes first in the ranking of the default selector: its regression takes up
-    columns of noise where all that is useful says the same.
+    **Ranking.** On six subsamples of two thirds of the samples, at most 1000 each,
+    features are ranked by `GraphEnergy` and by `SCFS`. The consensus is the geometric
+    mean of the ranks, in which graph energy counts twice.
 
-    **Parameters** of the selector stay as they are. Choosing them, or a method, per
-    data set by a label-free criterion was measured and did not pay; see docs/auto.md
-    and ``benchmarks/tuning_regret.py``.
+    **Calls.** Each feature is compared with the leading eigenvectors of the features in
+    other folds and with permuted copies of these. A feature is *confirmed* if the false
+    discovery rate is at most 5 %, no better confirmed feature correlates with it above
+    ``max_correlation``, and there are no more than ``max_features`` better ones. It is
+    *tentative* if the rate is at most 20 %, and *rejected* otherwise.
+
+    **Many samples.** Of a Dask collection, a Zarr array, an HDF5 data set or a mapped
+    array, up to 5000 evenly spaced samples are read and everything is decided from
+    them.
+
+    Mathematics, measurements and what was tried without gain are in docs/auto.md.
 
     Examples
     --------
@@ -112,11 +140,13 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     >>> from ufselect.data import planted
     >>> X = planted("blobs", n_samples=90, n_useful=20, n_noise=480).table
     >>> selector = AutoSelect(random_state=0).fit(X)
-    >>> selector.n_clusters_, selector.n_selected_
-    (3, 20)
+    >>> selector.structure_found_, selector.n_clusters_, selector.n_selected_
+    (True, 3, 20)
     >>> print(selector.reasons_[-1])
-    20 of 500 columns follow the clusters and stand apart from the others.
+    20 of 500 features are confirmed at a false discovery rate of 5 %.
     """
+
+    READS_ELSEWHERE = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "selector": [None, UnsupervisedSelector],
@@ -124,14 +154,16 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
             StrOptions({"auto"}),
             *UnsupervisedSelector._parameter_constraints["n_features_to_select"],
         ],
-        "n_clusters": [
-            StrOptions({"auto"}),
-            COUNT,
-            "array-like",
-        ],
+        "n_clusters": [StrOptions({"auto"}), COUNT],
         "max_features": [None, COUNT],
-        "max_correlation": [None, Interval(Real, 0, 1, closed="both")],
-        **EFFORT_CONSTRAINTS,
+        "max_correlation": [
+            StrOptions({"auto"}),
+            None,
+            Interval(Real, 0, 1, closed="both"),
+        ],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state"],
+        "verbose": ["boolean"],
     }
 
     n_features_to_select: Any
@@ -141,11 +173,10 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         selector: UnsupervisedSelector | None = None,
         *,
         n_features_to_select: int | float | str | None = "auto",
-        n_clusters: int | str | Sequence[int] = "auto",
-        max_features: int | None = 300,
-        max_correlation: float | None = None,
+        n_clusters: int | str = "auto",
+        max_features: int | None = 200,
+        max_correlation: float | str | None = "auto",
         n_jobs: int | None = None,
-        time_budget: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
     ) -> None:
@@ -155,7 +186,6 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         self.max_features = max_features
         self.max_correlation = max_correlation
         self.n_jobs = n_jobs
-        self.time_budget = time_budget
         self.random_state = random_state
         self.verbose = verbose
 
@@ -167,91 +197,162 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         progress = FitProgress(self, 3, verbose=False, unit=1.0)
         try:
-            return self._decide_and_rank(data, summary, progress)
+            return self._decide(data, progress)
         finally:
             progress.finish()
 
-    def _decide_and_rank(
-        self, data: DataMatrix, summary: ColumnSummary, progress: FitProgress
-    ) -> Float:
+    def _decide(self, data: DataMatrix, progress: FitProgress) -> Float:
         random = check_random_state(self.random_state)
         self.reasons_: list[str] = []
-        self.n_clusters_ = self._decided_clusters(data, summary, random)
-        progress.step("part", {"name": "clusters", "state": "done"})
-        following = columns_that_follow(
-            data, summary, int(np.max(self.n_clusters_)), random
-        )
-        self.explained_ = following.shares
-        if self.n_features_to_select == "auto":
-            self.n_selected_, reason = decide_number(following, self.max_features)
-            self._say(reason)
-        progress.step("part", {"name": "features", "state": "done"})
-        self.selector_ = self._ranker(random.randint(LARGEST_SEED)).fit(data.raw)
+        if data.streams or data.scattered:
+            data = as_matrix(data.rows(data.some_rows()))
+        summary = data.summary()
+        if self.n_clusters != "auto":
+            given = int(self.n_clusters)
+            self._refuse_more_clusters_than_samples(given, data.shape[0])
+
+        self.structure_ = tested_matrix(data, N_PERMUTATIONS, random)
+        self.structure_found_ = self.structure_.found
+        self.standardize_ = self.structure_.standardize
+        self.n_clusters_ = self._decided_clusters(data.shape[0])
+        self._say(self.structure_.sentence)
+        progress.step("part", {"name": "structure", "state": "done"})
+
+        ranking = self._ranking(data, summary, random)
         progress.step("part", {"name": "ranking", "state": "done"})
-        scores = self._group_first(self.selector_.scores_, following)
-        return self._without_duplicates(scores, data)
 
-    def _decided_clusters(
+        scores = self._call(ranking, data, summary, random)
+        progress.step("part", {"name": "features", "state": "done"})
+        return scores
+
+    def _decided_clusters(self, n_samples: int) -> int:
+        if self.n_clusters != "auto":
+            return int(self.n_clusters)
+        if not self.structure_found_:
+            return 1
+        directions = max(self.structure_.n_directions, 1)
+        return min(directions + 1, N_CLUSTERS, n_samples)
+
+    def _ranking(
         self, data: DataMatrix, summary: ColumnSummary, random: np.random.RandomState
-    ) -> int | list[int]:
-        if isinstance(self.n_clusters, str):
-            number, reason = decide_clusters(data, summary, random)
-            self._say(reason)
-            return number
-        if np.size(self.n_clusters) == 0:
-            raise ValueError('n_clusters=[] holds no number; give one or "auto".')
-        most = int(np.max(self.n_clusters))
-        self._refuse_more_clusters_than_samples(most, data.shape[0])
-        if np.ndim(self.n_clusters) == 0:
-            return int(self.n_clusters)  # type: ignore[arg-type]
-        return [int(number) for number in np.unique(self.n_clusters)]
-
-    def _ranker(self, seed: int) -> UnsupervisedSelector:
-        """Return the selector, told all that was decided."""
-        selector = self.selector
-        if selector is None:
-            selector = all_selectors()[DEFAULT_SELECTOR]()
-        checked_selector(selector, "AutoSelect")
-        copy = seeded(clone(selector), seed)
-        copy.set_params(n_features_to_select=self.n_selected_)
-        takes_clusters = "n_clusters" in copy.get_params(deep=False)
-        if isinstance(self.n_clusters_, list) and takes_clusters:
-            return Consensus(
-                [copy],
-                self.n_selected_,
-                n_clusters=self.n_clusters_,
-                n_jobs=self.n_jobs,
-                time_budget=self.time_budget,
-                random_state=seed,
-                verbose=self.verbose,
+    ) -> Float:
+        """Return scores between 0 and 1: those of the selector, or a consensus."""
+        self.selector_: UnsupervisedSelector | None = None
+        if self.selector is not None:
+            checked_selector(self.selector, "AutoSelect")
+            copy = seeded(clone(self.selector), random.randint(LARGEST_SEED))
+            if "n_clusters" in copy.get_params(deep=False):
+                copy.set_params(n_clusters=max(2, self.n_clusters_))
+            copy.set_params(n_features_to_select=min(self.n_selected_, self._most()))
+            self.selector_ = copy.fit(data.raw)
+            scores = self.selector_.scores_
+            return (scores - scores.min()) / (np.ptp(scores) or 1.0)
+        subsamples = draw_subsamples(
+            data.shape[0], N_SUBSAMPLES, LARGEST_SUBSAMPLE, random
+        )
+        deviations = relative_deviations(data, summary, self.standardize_)
+        # For noise there is no second opinion: its iterations would be long.
+        scfs = self._scfs(data, summary) if self.structure_found_ else None
+        jobs = (
+            delayed(member_ranks)(
+                *(data.raw[rows], self.standardize_, deviations),
+                scfs and clone(scfs).set_params(random_state=seed),
             )
-        return copy.set_params(n_clusters=self.n_clusters_) if takes_clusters else copy
-
-    def _group_first(self, scores: Float, following: Following) -> Float:
-        if self.selector is not None or not following.apart:
-            return scores
-        falling = np.argsort(-following.shares, kind="stable")
-        return lowered(scores, falling[following.group.size :])
-
-    def _without_duplicates(self, scores: Float, data: DataMatrix) -> Float:
-        if self.max_correlation is None:
-            return scores
-        order = np.argsort(-scores, kind="stable")
-        with warnings.catch_warnings(record=True):
-            kept = skip_near_duplicates(
-                data.raw, order, self.n_selected_, self.max_correlation
+            for rows, seed in zip(
+                subsamples,
+                random.randint(LARGEST_SEED, size=len(subsamples)).tolist(),
+                strict=True,
             )
-        if len(kept) < self.n_selected_:
-            warnings.warn(
-                f"Only {len(kept)} of {self.n_selected_} features are left when no two "
-                f"may correlate above max_correlation={self.max_correlation}; these "
-                "are selected.",
-                UserWarning,
-                # Past this class and scikit-learn's wrapper, to the caller of fit.
-                stacklevel=6,
+        )
+        ranks = np.vstack(Parallel(n_jobs=self.n_jobs)(jobs))
+        return np.asarray(np.exp(-np.log(ranks).mean(axis=0)))
+
+    def _most(self) -> int:
+        return self.n_features_in_ if self.max_features is None else self.max_features
+
+    def _scfs(self, data: DataMatrix, summary: ColumnSummary) -> SCFS:
+        """Return the other member of the consensus, told what all of X shows."""
+        number = N_CLUSTERS if self.n_clusters == "auto" else int(self.n_clusters)
+        preparation = choose_preparation(data, summary)
+        return SCFS(
+            n_clusters=min(number, FEWEST_SAMPLES, data.shape[0]),
+            standardize=False if preparation == "none" else preparation,
+        )
+
+    def _call(
+        self,
+        ranking: Float,
+        data: DataMatrix,
+        summary: ColumnSummary,
+        random: np.random.RandomState,
+    ) -> Float:
+        """Set the calls and the number of features; return scores in that order."""
+        n_features = data.shape[1]
+        self.q_values_, self.explained_ = np.ones(n_features), np.zeros(n_features)
+        if self.structure_found_:
+            rows = np.sort(random.permutation(data.shape[0])[:LARGEST_SUBSAMPLE])
+            sample = as_matrix(data.raw[rows])
+            centred = prepare(
+                sample, sample.summary(), self.standardize_, float(n_features)
+            ).centred
+            self.explained_, self.q_values_ = features_that_follow(centred, random)
+        tier = np.select(
+            [self.q_values_ <= CONFIRMED_FDR, self.q_values_ <= TENTATIVE_FDR],
+            [0.0, 2.0],
+            3.0,
+        )
+        max_correlation = self.max_correlation
+        if max_correlation == "auto":
+            max_correlation = MAX_CORRELATION if self.selector is None else None
+        if max_correlation is not None:
+            order = np.argsort(tier - ranking, kind="stable")
+            behind = redundant_features(data, summary, order, float(max_correlation))
+            tier[behind] = np.maximum(tier[behind], 1.0)
+        scores = ranking - tier
+        best_first = np.argsort(-scores, kind="stable")
+        confirmed = best_first[tier[best_first] == 0][: self._most()]
+        self.calls_ = np.where(tier < 3, "tentative", "rejected")
+        self.calls_[confirmed] = "confirmed"
+        if self.n_features_to_select == "auto":
+            self.n_selected_ = self._decided_number(len(confirmed))
+            return np.asarray(scores)
+        if not self.structure_found_:
+            self._warn("Do not use this selection.")
+        if self.selector is None:
+            return np.asarray(scores)
+        # A method and a number were asked for: nothing but copies is put behind.
+        return ranking - (tier == 1)
+
+    def _decided_number(self, n_confirmed: int) -> int:
+        """Return the number of features to keep; warn if none is confirmed."""
+        n_features = len(self.calls_)
+        if not self.structure_found_:
+            self._warn(
+                "Do not use this selection: no feature is selected. Give "
+                "n_features_to_select to have the best of the ranking all the same."
             )
-        self.n_selected_ = max(1, len(kept))
-        return lowered(scores, np.setdiff1d(order, kept)) if len(kept) else scores
+            return 0
+        rate = f"a false discovery rate of {100 * CONFIRMED_FDR:.0f} %"
+        if n_confirmed:
+            self._say(
+                f"{n_confirmed} of {n_features} features are confirmed at {rate}."
+            )
+            return n_confirmed
+        tentative = int(np.count_nonzero(self.calls_ == "tentative"))
+        number = min(tentative, self._most())
+        self._warn(
+            f"No feature is confirmed at {rate}; {number} tentative ones are selected."
+        )
+        return number
+
+    def _warn(self, sentence: str) -> None:
+        self._say(sentence)
+        warnings.warn(
+            sentence if self.structure_found_ else " ".join(self.reasons_),
+            UserWarning,
+            # Past this class and scikit-learn's wrapper, to the caller of fit.
+            stacklevel=8,
+        )
 
     def _say(self, reason: str) -> None:
         self.reasons_.append(reason)
@@ -259,19 +360,15 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
             print(f"AutoSelect: {reason}")  # noqa: T201 - what verbose asks for
 
 
-def lowered(scores: Float, behind: Any) -> Float:
-    """Return scores in which some come strictly behind all others, in their order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> lowered(np.array([3.0, 1.0, 2.0]), np.array([0]))
-    array([0.33333333, 1.        , 2.        ])
-    """
-    result = scores.copy()
-    if len(behind) in (0, len(scores)):
-        return result
-    lowest = np.delete(scores, behind).min()
-    gap = np.ptp(scores) / len(scores) or 1.0
-    result[behind] -= max(0.0, scores[behind].max() - lowest) + gap
-    return result
+def member_ranks(
+    raw: Any, kind: Kind, deviations: Float, scfs: SCFS | None
+) -> NDArray[np.float64]:
+    """Return the ranks of all features on a subsample, one row for each vote."""
+    energy = deviations * subsample_shares(raw, kind, N_COMPONENTS, N_NEIGHBORS)
+    votes = [energy] * ENERGY_WEIGHT
+    if scfs is not None:
+        with warnings.catch_warnings():
+            # A ranking changes little in the last iterations.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            votes.append(scfs.fit(raw).scores_)
+    return ranks_of(np.array(votes))
