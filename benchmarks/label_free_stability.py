@@ -1,0 +1,129 @@
+"""Part of label_free.py: would other samples choose the same columns?"""
+
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+from label_free_report import UNSEEN, Part, at_least
+from label_free_sets import CANDIDATES, ranked
+from settings import find_set
+
+from ufselect.data import read_labelled
+from ufselect.report import markdown_table
+
+SETS = (
+    *("lymphoma", "Prostate-GE", "SRBCT", "Su2001", "TCGA_breast", "JAFFE", "Yale"),
+    *("Pollen", "Brain_Tumor1", "UMIST", "lung", "PBMC68k_reduced", "bbcsport"),
+    *("colon", "DLBCL"),
+)
+RANKING = ("AutoSelect", "SCFS", "Laplacian score", "variance")
+SPLITS = 2
+FIRST = 100
+
+# Columns more correlated than this stand for each other.
+CORRELATED = 0.8
+# Random sets of columns that say how many stand-ins there are by chance.
+DRAWS = 5
+
+EXPLAINED = f"""
+{UNSEEN}
+
+Rankings of two random halves of the samples, {SPLITS} splits: the share of the first
+{FIRST} columns that is the same, and the share of those that find in the other ranking
+themselves or a stand-in, correlated above {CORRELATED} over all samples. Both are
+corrected for chance: 0 is what random columns would give, 1 is the same."""
+
+
+def overlap(first, second, n_features):
+    """Return the share of columns that two sets share, corrected for chance."""
+    chance = len(second) / n_features
+    shared = len(np.intersect1d(first, second)) / len(first)
+    return (shared - chance) / (1 - chance)
+
+
+def stand_in_overlap(table, first, second, seed=0):
+    """Return the share of columns with a stand-in, corrected for chance."""
+    rng = np.random.default_rng(seed)
+    draws = [rng.permutation(table.shape[1])[: len(first)] for _ in range(DRAWS)]
+    chance = np.mean(
+        [stood_for(table, one, draw) for one in (first, second) for draw in draws]
+    )
+    shared = stood_for(table, first, second)
+    return (shared - chance) / (1 - chance) if chance < 1 else 1.0
+
+
+def stood_for(table, first, second):
+    """Return the share of columns of each set with a stand-in in the other."""
+    correlations = np.abs(unit_columns(table, first).T @ unit_columns(table, second))
+    same = (correlations > CORRELATED) | np.equal.outer(first, second)
+    return (same.any(axis=0).mean() + same.any(axis=1).mean()) / 2
+
+
+def unit_columns(table, columns):
+    """Return some columns, centred and of unit length; constant ones are zero."""
+    some = table[:, columns]
+    some = np.asarray(some.toarray() if sp.issparse(some) else some, dtype=float)
+    some = some - some.mean(axis=0)
+    lengths = np.linalg.norm(some, axis=0)
+    return some / np.where(lengths > 0, lengths, 1)
+
+
+def stable(name, folder):
+    """Return both overlaps of every ranking on one set."""
+    warnings.simplefilter("ignore")
+    path = find_set(name)
+    table = read_labelled(path).table
+    n_samples, n_features = table.shape
+    number = min(FIRST, n_features // 2)
+    found = {ranking: [] for ranking in RANKING}
+    for split in range(SPLITS):
+        rows = np.random.RandomState(50 + split).permutation(n_samples)
+        halves = rows[: n_samples // 2], rows[n_samples // 2 :]
+        for ranking in RANKING:
+            first, second = (
+                ranked(
+                    *(folder, path, table[half], CANDIDATES[ranking]()),
+                    f"split {split}, half {place}",
+                ).order[:number]
+                for place, half in enumerate(halves)
+            )
+            found[ranking].append(
+                (
+                    overlap(first, second, n_features),
+                    stand_in_overlap(table, first, second),
+                )
+            )
+    return name, {ranking: np.mean(pairs, axis=0) for ranking, pairs in found.items()}
+
+
+def stability(options):
+    """Return how much the rankings of halves have in common."""
+    names = [name for name in SETS if not options.sets or name in options.sets]
+    if not names:
+        return Part("## Stability\n\nNone of these sets is among the fifteen.", [])
+    found = dict(
+        Parallel(n_jobs=options.jobs)(
+            delayed(stable)(name, options.cache) for name in names
+        )
+    )
+    means = {
+        ranking: np.mean([each[ranking] for each in found.values()], axis=0)
+        for ranking in RANKING
+    }
+    rows = [
+        [name, *(shown(each[ranking]) for ranking in RANKING)]
+        for name, each in [*found.items(), ("mean", means)]
+    ]
+    header = ["same / same or stand-in", *RANKING]
+    text = "\n\n".join(
+        ["## Stability", EXPLAINED.strip(), markdown_table(header, rows)]
+    )
+    plain, generous = means["AutoSelect"]
+    what = f"stability on {len(names)} sets (with stand-ins: {generous:.2f})"
+    return Part(text, [at_least(what, [0.38], [plain], "{:.2f}")])
+
+
+def shown(pair):
+    """Return two overlaps as text."""
+    return " / ".join(f"{value:.2f}" for value in pair)
