@@ -1,4 +1,4 @@
-"""Part of label_free.py: are planted columns found, and nothing else confirmed?"""
+"""Part of label_free.py: which planted columns are found, and what is confirmed."""
 
 import numpy as np
 from joblib import Parallel, delayed

@@ -1,4 +1,4 @@
-"""Part of label_free.py: would other samples choose the same columns?"""
+"""Part of label_free.py: how far rankings of other samples are the same."""
 
 import warnings
 
