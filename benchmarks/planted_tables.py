@@ -26,8 +26,8 @@ DESIGNS = {
     ),
     "log-gamma": Design(
         *(60, 1500, 30, 2.5),
-        "logarithms of gamma variables; planted columns scaled back to the variance "
-        "that they had as noise",
+        "logarithms of gamma variables; means of groups have exactly that deviation; "
+        "planted columns scaled back to the variance that they had as noise",
     ),
     "one unit": Design(120, 2000, 40, 2.0, "normal noise"),
     "mixed units": Design(
@@ -76,11 +76,17 @@ def counts(rng, design, shifts):
 
 
 def log_gamma(rng, design, shifts):
-    """Return columns of unequal shape, whose variance says nothing about use."""
+    """Return columns of unequal shape, whose variance says nothing about use.
+
+    With 60 samples the groups are near the limit of what can be seen at all, so that no
+    column has small shifts by chance.
+    """
     shapes = rng.uniform(0.5, 5, size=design.n_columns)
     table = np.log(rng.gamma(shapes, size=(design.n_samples, design.n_columns)))
     useful = table[:, : design.n_planted]
     deviations = useful.std(axis=0)
+    # Groups are of equal size: the deviation over samples is that over groups.
+    shifts = design.effect * (shifts - shifts.mean(axis=0)) / shifts.std(axis=0)
     shifted = useful + shifts * deviations
     table[:, : design.n_planted] = shifted * (deviations / shifted.std(axis=0))
     return table
