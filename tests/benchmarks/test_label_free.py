@@ -1,5 +1,7 @@
 """The study of choosing without labels: its tables, its sums, and that it runs."""
 
+from types import SimpleNamespace
+
 import label_free
 import label_free_noise
 import label_free_planted
@@ -11,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 from label_free_cost import exponent
 from label_free_gains import gains, shown_gain, shown_wins, shown_worst
-from label_free_noise import grid_of, uniformity
+from label_free_noise import grid_of, structure_found, structure_p, uniformity
 from label_free_report import at_least, at_most, table_of_answers
 from label_free_stability import overlap, stand_in_overlap
 from scipy.io import savemat
@@ -124,6 +126,25 @@ def test_p_values_of_a_permutation_test_are_uniform_on_their_grid():
     assert uniformity(np.repeat(grid, 4)) > 0.5
     assert uniformity(np.repeat(grid[:50], 8)) < 0.001
     assert grid_of(np.random.default_rng(0).random(50)) is None
+
+
+def test_what_a_selector_says_of_structure_is_read():
+    calls = np.array(["rejected", "confirmed", "tentative"])
+    says = SimpleNamespace(
+        structure_found_=False, structure_=SimpleNamespace(p_value=0.4), calls_=calls
+    )
+
+    assert not structure_found(says)
+    assert structure_p(says) == 0.4
+    np.testing.assert_array_equal(label_free_planted.confirmed_by(says), [1])
+
+
+def test_a_selector_without_a_test_finds_structure_and_confirms_what_it_selects():
+    silent = MaxVariance(1).fit([[0.0, 0.0], [0.0, 1.0], [1.0, 5.0]])
+
+    assert structure_found(silent)
+    assert np.isnan(structure_p(silent))
+    np.testing.assert_array_equal(label_free_planted.confirmed_by(silent), [1])
 
 
 def test_overlap_is_one_for_the_same_and_nought_for_chance():
