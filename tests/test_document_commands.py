@@ -62,10 +62,9 @@ ELSEWHERE = {
     "python -m benchmarks scfs_grid": (
         "ten seconds for any table; tests/selectors tests what it times"
     ),
-    "python benchmarks/tuning_regret.py": (
-        "ten seconds for any table; tests/tuning tests all criteria that it compares"
+    "python -m benchmarks label_free": (
+        "half a minute for any tables; tests/benchmarks/test_label_free.py has smaller"
     ),
-    "python benchmarks/consensus.py": "likewise, for the rankings that it combines",
     "python -m benchmarks scfs_memory": (
         "six seconds for its first row; tests/benchmarks/test_measuring.py measures so"
     ),
@@ -89,7 +88,6 @@ INSTALLING = ("pip", "git", "cd")
 # What a script that prints its own tables does less of.
 SMALLER = {
     "scfs_quality": {"NUMBERS": (5,), "DRAWS": range(1)},
-    "auto_select": {"NUMBERS": (5,), "SEEDS": range(1)},
 }
 
 
