@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.io import savemat
 
-from ufselect.experiments.location import Located
 from ufselect.experiments.plan import parse_plan
+from ufselect.experiments.records import Located
 from ufselect.experiments.runner import run_plan
 
 

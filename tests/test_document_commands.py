@@ -80,7 +80,7 @@ ELSEWHERE = {
             "half a minute for its first outcome; tests/experiments and tests/cli have "
             "stores that are damaged and runs that are killed"
         )
-        for family in ("damaged_stores", "experiments_under_faults", "long_runs")
+        for family in ("experiments_under_faults", "long_runs")
     },
 }
 # Commands that change the machine; what can be asked of them here is asked.

@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 from small_experiments import planted_sets
 
-from reliability.old_stores import make_version_1
 from ufselect.cli import main
-from ufselect.experiments.seals import seal_everything
 from ufselect.experiments.stored import read_experiment
 from ufselect.report.experiment import experiment_report
 
@@ -71,7 +69,6 @@ def change(*statements):
     with sqlite3.connect("tiny.sqlite") as connection:
         for statement in statements:
             connection.execute(statement)
-        seal_everything(connection)
     connection.close()
 
 
@@ -202,17 +199,17 @@ def test_markdown_is_written(folder, capsys):
     assert "alpha=1, 10; beta=10⁻², 10⁹" in text
 
 
-def test_a_store_from_before_asks_for_its_plan_and_is_read_with_it(folder, capsys):
+def test_a_store_without_plans_asks_for_its_plan_and_is_read_with_it(folder, capsys):
     expected = page_of()
-    make_version_1(folder / "tiny.sqlite", plans=False)
+    change("DELETE FROM plans")
     capsys.readouterr()
     code = main(["report", "tiny.sqlite"])
     err = capsys.readouterr().err
 
     assert code == 1
     assert err == (
-        "ufselect: tiny.sqlite does not say which plan it is of, being made before "
-        "stores did; name the plan with --plan PLAN\n"
+        "ufselect: tiny.sqlite does not say which plan it is of; name the plan with "
+        "--plan PLAN\n"
     )
     before_versions = slice(0, expected.index("Versions that computed"))
     assert page_of("--plan", "tiny.toml")[before_versions] == expected[before_versions]

@@ -132,19 +132,27 @@ def test_a_store_cut_in_half_is_answered_in_one_sentence(folder, capsys):
     assert "the store tiny.sqlite cannot be used" in err
 
 
-def test_what_is_intact_of_a_damaged_store_is_gone_on_with_on_request(folder, capsys):
+def test_what_can_be_read_of_a_damaged_store_is_gone_on_with_on_request(folder, capsys):
     run("--quiet")
     first = capsys.readouterr().out
     store = folder / "tiny.sqlite"
     with closing(sqlite3.connect(store)) as connection, connection:
-        connection.execute("UPDATE rankings SET seed = 1 WHERE set_name = 'two'")
+        gone = "SELECT key FROM rankings WHERE set_name = 'two'"
+        connection.execute(f"DELETE FROM scores WHERE ranking IN ({gone})")
+        connection.execute(f"DELETE FROM judgements WHERE ranking IN ({gone})")
+        connection.execute("DELETE FROM rankings WHERE set_name = 'two'")
+        query = "SELECT rootpage FROM sqlite_master WHERE name = 'claims'"
+        (page,) = connection.execute(query).fetchone()
+    content = bytearray(store.read_bytes())
+    content[4096 * (page - 1)] ^= 0xFF
+    store.write_bytes(content)
     damaged = store.read_bytes()
     refused, complaint = run("--quiet"), capsys.readouterr().err
     code = run("--quiet", "--recover")
     out, err = capsys.readouterr()
 
     assert refused == 1
-    assert "keep what is intact with ufselect run PLAN --recover" in complaint
+    assert "keep what can be read with ufselect run PLAN --recover" in complaint
     assert code == 0
     assert "recovered 15 cells, 14 of them with scores; the damaged" in err
     # One of them had failed.

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from ufselect.experiments.cells import Cell, judge_key, roles_of
 from ufselect.experiments.limits import NO_LIMITS, Limits
-from ufselect.experiments.location import Located
 from ufselect.experiments.plan import Judge, Plan
-from ufselect.experiments.records import record_of
+from ufselect.experiments.records import Located, record_of
 from ufselect.experiments.store import DONE, Outcome, Store
 from ufselect.experiments.work import Job
 from ufselect.experiments.workers import Workers, workers
