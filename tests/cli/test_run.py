@@ -11,7 +11,7 @@ import pytest
 from small_experiments import planted_sets
 
 from ufselect.cli import main
-from ufselect.experiments.plan_files import find_plan, plan_path
+from ufselect.experiments.plan import find_plan, plan_path
 
 PLAN = """
 name = "tiny"

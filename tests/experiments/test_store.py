@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ufselect.experiments.cells import Cell
-from ufselect.experiments.judging import Score
+from ufselect.experiments.protocol import Score
 from ufselect.experiments.store import (
     DONE,
     FAILED,

@@ -13,9 +13,8 @@ from small_experiments import planted_sets, small_plan
 
 from ufselect.experiments import cells, stored
 from ufselect.experiments.cells import FIXED, judge_key, roles_of
-from ufselect.experiments.judging import Score
-from ufselect.experiments.plan import read_plan
-from ufselect.experiments.plan_files import plan_names, plan_path
+from ufselect.experiments.plan import plan_names, plan_path, read_plan
+from ufselect.experiments.protocol import Score
 from ufselect.experiments.readings import Place
 from ufselect.experiments.records import Record, record_from, record_of, versions_here
 from ufselect.experiments.runner import run_plan

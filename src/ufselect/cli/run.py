@@ -102,8 +102,7 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the plan and print its tables."""
-    from ufselect.experiments.plan import read_plan
-    from ufselect.experiments.plan_files import find_plan
+    from ufselect.experiments.plan import find_plan, read_plan
     from ufselect.experiments.stored import read_experiment
     from ufselect.report.experiment import experiment_report
 

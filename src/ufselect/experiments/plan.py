@@ -12,7 +12,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ufselect.experiments.judging import METRICS
 from ufselect.experiments.limits import NO_LIMITS, Limits, bytes_of
 from ufselect.experiments.plan_checks import (
     choices_at,
@@ -23,12 +22,18 @@ from ufselect.experiments.plan_checks import (
     refuse_unknown_keys,
     text_at,
 )
-from ufselect.experiments.preparation import PREPARATIONS
+from ufselect.experiments.protocol import METRICS, PREPARATIONS
 from ufselect.selectors import all_selectors
 
 KEYS = (
     "name description sets preparations features clusters seed cell_timeout "
     "cell_memory judge methods"
+)
+# In a wheel the plans that come with the project lie in this folder, in a source
+# checkout at the root.
+FOLDERS = (
+    Path(__file__).parent / "plans",
+    Path(__file__).resolve().parents[3] / "plans",
 )
 ALL_FEATURES = "all features"
 # What every comparison shows beside its methods, whether the plan says so or not.
@@ -268,3 +273,43 @@ def _grid(value: Any, accepted: list[str], where: str) -> dict[str, list[Any]]:
 
 def _is_positive(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def plan_names() -> list[str]:
+    """Return the names of the plans that come with the project.
+
+    Examples
+    --------
+    >>> "quick" in plan_names()
+    True
+    """
+    return sorted(path.stem for folder in FOLDERS for path in folder.glob("*.toml"))
+
+
+def plan_path(name: str) -> Path:
+    """Return the file of a plan that comes with the project."""
+    for folder in FOLDERS:
+        path = folder / f"{name}.toml"
+        if path.is_file():
+            return path
+    raise ValueError(
+        f"no plan is called {name!r}; there are: {', '.join(plan_names())}"
+    )
+
+
+def find_plan(given: Path) -> Path:
+    """Return a file, or else the plan of that name that comes with the project.
+
+    Examples
+    --------
+    >>> find_plan(Path("quick")).name
+    'quick.toml'
+    """
+    if given.is_file():
+        return given
+    if str(given) in plan_names():
+        return plan_path(str(given))
+    raise ValueError(
+        f"{given} does not exist; name a plan in TOML, or one that comes with the "
+        f"project: {', '.join(plan_names())}"
+    )

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.experiments.cells import Cell, digest, judge_key
-from ufselect.experiments.judging import Order, Score
+from ufselect.experiments.protocol import Order, Score
 from ufselect.experiments.records import Record
 
 Float = NDArray[np.float64]

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ufselect.experiments.cells import FIXED, GRID, Role, judge_key, roles_of
-from ufselect.experiments.judging import Score
 from ufselect.experiments.plan import Plan
+from ufselect.experiments.protocol import Score
 from ufselect.experiments.readings import Place, Results
 from ufselect.experiments.records import Record, record_from, versions_here
 from ufselect.experiments.store import (

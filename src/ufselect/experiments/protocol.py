@@ -1,16 +1,18 @@
-"""How a ranking is judged at every number of features, metric by metric.
+"""The protocol of an experiment: how tables are prepared, and rankings judged.
 
-Three kinds of metrics: k-means on the chosen columns against the classes (every
-repetition another k-means), classifiers that see the chosen columns, cross-validated
-(every repetition another assignment to folds), and what of the table the columns keep
-(no labels, no chance, one repetition).
+Rankings are judged at every number of features, by three kinds of metrics: k-means on
+the chosen columns against the classes (every repetition another k-means), classifiers
+that see the chosen columns, cross-validated (every repetition another assignment to
+folds), and what of the table the columns keep (no labels, no chance, one repetition).
 """
 
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler, minmax_scale, normalize
 
 from ufselect.evaluation import (
     judge_by_classification,
@@ -32,6 +34,48 @@ LOWER_IS_BETTER = frozenset({"redundancy", "reconstruction_error"})
 
 Order = NDArray[np.int32]
 Cache = MutableMapping[tuple[int, ...], NDArray[np.float64]]
+
+
+def _logarithm(table: Any) -> Any:
+    smallest = table.min()
+    if smallest < 0:
+        raise ValueError(
+            f"preparation 'log' needs values of at least 0, and one is {smallest:g}"
+        )
+    # np.log1p keeps a sparse table sparse, since log(1 + 0) = 0.
+    return np.log1p(table)
+
+
+def _unit_range(table: Any) -> Any:
+    # Zero stays zero in a sparse table, which counts from zero anyway.
+    if sp.issparse(table):
+        return MaxAbsScaler().fit_transform(table)
+    return minmax_scale(table)
+
+
+def _unit_variance(table: Any) -> Any:
+    return StandardScaler(with_mean=not sp.issparse(table)).fit_transform(table)
+
+
+PREPARATIONS: dict[str, Callable[[Any], Any]] = {
+    "none": lambda table: table,
+    "unit-variance": _unit_variance,
+    "unit-range": _unit_range,
+    "unit-samples": normalize,
+    "log": _logarithm,
+}
+
+
+def prepare_table(table: Any, preparation: str) -> Any:
+    """Return the table after one of ``PREPARATIONS``.
+
+    Examples
+    --------
+    >>> prepare_table(np.array([[1.0], [3.0]]), "unit-range")
+    array([[0.],
+           [1.]])
+    """
+    return PREPARATIONS[preparation](table)
 
 
 class Score(NamedTuple):
