@@ -3,14 +3,13 @@
 import json
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from small_experiments import planted_sets
+from small_experiments import change, planted_sets
 
 from ufselect.cli import main
 from ufselect.experiments.stored import read_experiment
@@ -63,13 +62,6 @@ def folder(computed, tmp_path, monkeypatch):
         shutil.copy(computed / name, tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def change(*statements):
-    with sqlite3.connect("tiny.sqlite") as connection:
-        for statement in statements:
-            connection.execute(statement)
-    connection.close()
 
 
 def page_of(*more):
@@ -201,7 +193,7 @@ def test_markdown_is_written(folder, capsys):
 
 def test_a_store_without_plans_asks_for_its_plan_and_is_read_with_it(folder, capsys):
     expected = page_of()
-    change("DELETE FROM plans")
+    change("tiny.sqlite", "DELETE FROM plans")
     capsys.readouterr()
     code = main(["report", "tiny.sqlite"])
     err = capsys.readouterr().err
@@ -218,6 +210,7 @@ def test_a_store_without_plans_asks_for_its_plan_and_is_read_with_it(folder, cap
 def test_half_an_experiment_makes_a_page_that_says_what_is_missing(folder, capsys):
     gone = "SELECT key FROM rankings WHERE set_name IN ('four', 'five')"
     change(
+        "tiny.sqlite",
         f"DELETE FROM scores WHERE ranking IN ({gone})",
         f"DELETE FROM judgements WHERE ranking IN ({gone})",
         f"DELETE FROM rankings WHERE key IN ({gone} AND selector != 'SCFS')",
@@ -233,6 +226,7 @@ def test_half_an_experiment_makes_a_page_that_says_what_is_missing(folder, capsy
 def test_an_experiment_without_grid_or_objective_says_so(folder):
     gone = "SELECT key FROM rankings WHERE selector = 'SCFS'"
     change(
+        "tiny.sqlite",
         f"DELETE FROM scores WHERE ranking IN ({gone})",
         f"DELETE FROM judgements WHERE ranking IN ({gone})",
         "DELETE FROM rankings WHERE selector = 'SCFS'",
@@ -246,14 +240,12 @@ def test_an_experiment_without_grid_or_objective_says_so(folder):
 
 def without_cells(path):
     tables = ("scores", "judgements", "rankings")
-    change(*(f"DELETE FROM {table}" for table in tables))
+    change("tiny.sqlite", *(f"DELETE FROM {table}" for table in tables))
 
 
 def of_another_program(path):
     path.unlink()
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE theirs (a)")
-    connection.close()
+    change(path, "CREATE TABLE theirs (a)")
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,12 @@
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from small_experiments import planted_sets
+from small_experiments import change, planted_sets, query
 
 from ufselect.cli import main
 from ufselect.experiments.plan import find_plan, plan_path
@@ -136,13 +134,15 @@ def test_what_can_be_read_of_a_damaged_store_is_gone_on_with_on_request(folder, 
     run("--quiet")
     first = capsys.readouterr().out
     store = folder / "tiny.sqlite"
-    with closing(sqlite3.connect(store)) as connection, connection:
-        gone = "SELECT key FROM rankings WHERE set_name = 'two'"
-        connection.execute(f"DELETE FROM scores WHERE ranking IN ({gone})")
-        connection.execute(f"DELETE FROM judgements WHERE ranking IN ({gone})")
-        connection.execute("DELETE FROM rankings WHERE set_name = 'two'")
-        query = "SELECT rootpage FROM sqlite_master WHERE name = 'claims'"
-        (page,) = connection.execute(query).fetchone()
+    gone = "SELECT key FROM rankings WHERE set_name = 'two'"
+    change(
+        store,
+        f"DELETE FROM scores WHERE ranking IN ({gone})",
+        f"DELETE FROM judgements WHERE ranking IN ({gone})",
+        "DELETE FROM rankings WHERE set_name = 'two'",
+    )
+    where = "SELECT rootpage FROM sqlite_master WHERE name = 'claims'"
+    ((page,),) = query(store, where)
     content = bytearray(store.read_bytes())
     content[4096 * (page - 1)] ^= 0xFF
     store.write_bytes(content)

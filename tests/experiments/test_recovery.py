@@ -5,7 +5,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from small_experiments import planted_sets, small_plan
+from small_experiments import change, content, planted_sets, query, small_plan
 
 from ufselect.experiments.recovery import recover
 from ufselect.experiments.runner import run_plan
@@ -40,22 +40,19 @@ def path(tmp_path, whole):
     return path
 
 
-def content(path):
-    """Return rankings, without times and memory, and scores."""
-    with closing(sqlite3.connect(path)) as connection:
-        rankings = connection.execute("SELECT key, seed, feature_order FROM rankings")
-        scores = connection.execute("SELECT * FROM scores")
-        return set(rankings.fetchall()), set(scores.fetchall())
+def kept_in(path):
+    """Return the rankings and the scores of a store."""
+    rankings, scores, _ = content(path)
+    return set(rankings), set(scores)
 
 
 def pages_of(path, table):
     """Return the pages of a table or index that hold rows."""
-    with closing(sqlite3.connect(path)) as connection:
-        query = "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'"
-        try:
-            return [page for (page,) in connection.execute(query, [table])]
-        except sqlite3.OperationalError:
-            pytest.skip("this SQLite does not say where pages are")
+    pages = "SELECT pageno FROM dbstat WHERE pagetype = 'leaf' AND name = "
+    try:
+        return [page for (page,) in query(path, f"{pages} '{table}'")]
+    except sqlite3.OperationalError:
+        pytest.skip("this SQLite does not say where pages are")
 
 
 def overwrite(path, page):
@@ -75,19 +72,19 @@ def check_recovery(path, sets, least):
     assert path.read_bytes() == damaged
 
     recovered = recover(path)
-    kept = content(path)
+    kept = kept_in(path)
     progress = run_plan(PLAN, path, sets)
 
     assert recovered.damaged.read_bytes() == damaged
     assert least <= recovered.rankings == len(kept[0])
     assert progress.known == recovered.judgements
     assert progress.computed == progress.total - progress.known
-    return kept, content(path)
+    return kept, kept_in(path)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
 def test_a_store_that_was_cut_gives_what_is_left(path, whole, sets, share):
-    everything = content(path)
+    everything = kept_in(path)
     path.write_bytes(whole[: int(share * len(whole))])
 
     kept, completed = check_recovery(path, sets, least=1)
@@ -100,7 +97,7 @@ def test_a_store_that_was_cut_gives_what_is_left(path, whole, sets, share):
 @pytest.mark.parametrize("table", ["rankings", "scores", "judgements"])
 @pytest.mark.parametrize("place", [0, 1, -1])
 def test_an_overwritten_page_costs_what_was_on_it(path, sets, table, place):
-    everything = content(path)
+    everything = kept_in(path)
     pages = pages_of(path, table)
     overwrite(path, pages[min(place, len(pages) - 1)])
 
@@ -130,10 +127,8 @@ def test_what_a_killed_run_left_in_the_journal_is_kept(tmp_path, path, whole, se
 
 
 def test_an_order_that_is_none_is_computed_again(path, sets):
-    everything = content(path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        spoil = "UPDATE rankings SET feature_order = zeroblob(48) WHERE rowid = 3"
-        connection.execute(spoil)
+    everything = kept_in(path)
+    change(path, "UPDATE rankings SET feature_order = zeroblob(48) WHERE rowid = 3")
     overwrite(path, pages_of(path, "sqlite_autoindex_rankings_1")[0])
 
     _, completed = check_recovery(path, sets, least=61)
@@ -149,13 +144,7 @@ def test_a_store_that_is_not_damaged_stays_as_it_is(path, whole):
 
 def another_program(path):
     path.unlink()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE theirs (a)")
-
-
-def newer(path):
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 99")
+    change(path, "CREATE TABLE theirs (a)")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +153,10 @@ def newer(path):
         (lambda path: path.write_text("a,b\n" * 1000), "nothing can be recovered from"),
         (lambda path: overwrite(path, 1), "nothing can be recovered from"),
         (another_program, "nothing can be recovered from"),
-        (newer, "has version 99 of the store"),
+        (
+            lambda path: change(path, "PRAGMA user_version = 99"),
+            "has version 99 of the store",
+        ),
     ],
 )
 def test_what_cannot_be_recovered_stays_as_it_is(path, spoil, sentence):

@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import shutil
 import signal
-import sqlite3
 from contextlib import contextmanager
 
 import misbehaving
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 from real_command import SHARED
 from scipy.sparse.linalg import ArpackNoConvergence
-from small_experiments import run_in_process, small_plan
+from small_experiments import content, query, run_in_process, small_plan
 
 from ufselect import LaplacianScore
 from ufselect.experiments import protocol, runner, worker_pool
@@ -21,21 +20,6 @@ from ufselect.experiments.runner import Stopped, distinct_cells, run_plan
 from ufselect.experiments.stored import read_experiment
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
-
-
-def content(path):
-    """Return all that a store must not lose or change, without times and memory."""
-    with sqlite3.connect(path) as connection:
-        rankings = connection.execute(
-            "SELECT key, set_name, selector, parameters, seed, status, reason, "
-            "feature_order, objective FROM rankings ORDER BY key"
-        ).fetchall()
-        scores = connection.execute(
-            "SELECT * FROM scores ORDER BY ranking, judge, features, metric, repetition"
-        ).fetchall()
-        claims = connection.execute("SELECT count(*) FROM claims").fetchone()[0]
-    connection.close()
-    return rankings, scores, claims
 
 
 @pytest.fixture(scope="module")
@@ -178,14 +162,12 @@ WARM = {
 
 
 def steps_of(path):
-    with sqlite3.connect(path) as connection:
-        rows = connection.execute(
-            "SELECT parameters, before, length(history) / 8 FROM rankings "
-            "WHERE selector = 'SCFS' AND parameters LIKE '%beta%' AND status = 'done' "
-            "ORDER BY set_name, parameters"
-        ).fetchall()
-    connection.close()
-    return rows
+    return query(
+        path,
+        "SELECT parameters, before, length(history) / 8 FROM rankings "
+        "WHERE selector = 'SCFS' AND parameters LIKE '%beta%' AND status = 'done' "
+        "ORDER BY set_name, parameters",
+    )
 
 
 def test_starts_are_handed_on_along_the_last_parameter(

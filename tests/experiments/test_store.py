@@ -1,10 +1,9 @@
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 
 import numpy as np
 import pytest
+from small_experiments import query
 
 from ufselect.experiments.cells import Cell
 from ufselect.experiments.protocol import Score
@@ -35,11 +34,6 @@ def path(tmp_path):
     return tmp_path / "store.sqlite"
 
 
-def rows(path, query):
-    with closing(sqlite3.connect(path)) as connection:
-        return connection.execute(query).fetchall()
-
-
 def test_what_was_saved_is_there_after_opening_again(path):
     with Store(path, "judge") as store:
         store.save(CELL, OUTCOME)
@@ -47,10 +41,10 @@ def test_what_was_saved_is_there_after_opening_again(path):
     with Store(path, "judge") as store:
         assert store.finished() == {CELL.key}
         assert store.order_of(CELL.key).tolist() == [2, 0, 1]
-    assert rows(path, "SELECT history, seconds, peak_memory FROM rankings") == [
+    assert query(path, "SELECT history, seconds, peak_memory FROM rankings") == [
         (np.array([2.0, 1.5]).tobytes(), 0.1, 1000)
     ]
-    scores = rows(path, "SELECT features, metric, repetition, value FROM scores")
+    scores = query(path, "SELECT features, metric, repetition, value FROM scores")
     assert scores == list(OUTCOME.scores)
 
 
@@ -68,14 +62,14 @@ def test_a_ranking_judged_in_another_way_is_kept_and_judged_again(path):
         assert claimed
         assert store.order_of(CELL.key).tolist() == [2, 0, 1]
         assert store.finished() == {CELL.key}
-    assert len(rows(path, "SELECT 1 FROM scores WHERE judge = 'other judge'")) == 1
+    assert len(query(path, "SELECT 1 FROM scores WHERE judge = 'other judge'")) == 1
 
 
 def test_a_failure_keeps_its_reason_and_may_be_tried_again(path):
     with Store(path, "judge") as store:
         store.save(CELL, Outcome(FAILED, reason="ValueError: W = 0"))
 
-        assert rows(path, "SELECT reason FROM rankings") == [("ValueError: W = 0",)]
+        assert query(path, "SELECT reason FROM rankings") == [("ValueError: W = 0",)]
         assert store.finished() == set()
         assert store.claim(CELL.key)
 
@@ -179,7 +173,7 @@ def test_a_judgement_that_fails_leaves_the_ranking_and_its_scores_alone(path):
         store.save_judgement(CELL, Outcome(FAILED, reason="ValueError: too few"))
 
         reason = "SELECT reason FROM judgements WHERE judge = 'other judge'"
-        assert rows(path, reason) == [("ValueError: too few",)]
+        assert query(path, reason) == [("ValueError: too few",)]
         assert store.finished() == set()
     with Store(path, "judge") as store:
         assert store.finished() == {CELL.key}

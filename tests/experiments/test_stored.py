@@ -2,14 +2,12 @@
 
 import json
 import os
-import sqlite3
-from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from small_experiments import planted_sets, small_plan
+from small_experiments import change, planted_sets, query, small_plan
 
 from ufselect.experiments import cells, stored
 from ufselect.experiments.cells import FIXED, judge_key, roles_of
@@ -39,13 +37,6 @@ def path(complete, tmp_path):
     path = tmp_path / "store.sqlite"
     path.write_bytes(complete.read_bytes())
     return path
-
-
-def change(path, *statements):
-    with sqlite3.connect(path) as connection:
-        for statement in statements:
-            connection.execute(statement)
-    connection.close()
 
 
 def test_a_finished_experiment_is_read_from_its_store_alone(complete):
@@ -203,8 +194,7 @@ def test_a_run_keeps_its_plan_before_its_cells(tmp_path):
     seen = []
 
     def look(progress):
-        with closing(sqlite3.connect(path)) as connection:
-            seen.append(connection.execute("SELECT content FROM plans").fetchall())
+        seen.append(query(path, "SELECT content FROM plans"))
 
     run_plan(plan, path, located, report=look)
     kept = record_from(seen[0][0][0])
