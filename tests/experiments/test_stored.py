@@ -260,6 +260,12 @@ def test_a_store_in_a_folder_that_nobody_may_write_to_is_read(path):
     assert experiment.count().missing == 0
 
 
+def without_list_of_tables(path):
+    content = bytearray(path.read_bytes())
+    content[103:105] = bytes(2)  # The number of rows on the first page.
+    path.write_bytes(content)
+
+
 def database_of_another_program(path):
     path.unlink()
     change(path, "CREATE TABLE theirs (a)")
@@ -283,6 +289,7 @@ def database_of_another_program(path):
             True,
         ),
         (lambda path: os.truncate(path, path.stat().st_size // 2), "cannot be", True),
+        (without_list_of_tables, "cannot be", True),
         (lambda path: (path.unlink(), path.mkdir()), "is a folder; name a", False),
     ],
 )

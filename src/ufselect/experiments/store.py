@@ -143,10 +143,8 @@ class Store:
 
     def _open(self) -> None:
         connection = self._connection
-        # Nothing is written to a file before it is known to be ours, and whole. One
-        # page without tables is what a run that is just beginning has written.
-        pages = connection.execute("PRAGMA page_count").fetchone()[0]
-        if pages > 1 or connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        # Nothing is written to a file before it is known to be ours, and whole.
+        if not is_empty(connection):
             problem = problem_with(connection)
             if problem is not None:
                 raise ValueError(f"{self.path} {problem}")
@@ -157,7 +155,7 @@ class Store:
         connection.execute("PRAGMA synchronous = NORMAL")
         with self._transaction():
             # Another run may have been first.
-            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+            if is_empty(connection):
                 create_tables(connection)
 
     def __enter__(self) -> Self:
@@ -320,6 +318,17 @@ def insert_rows(
     marks = ", ".join("?" * len(COLUMNS[table].split(",")))
     statement = f"INSERT OR REPLACE INTO {table} ({COLUMNS[table]}) VALUES ({marks})"
     connection.executemany(statement, rows)
+
+
+def is_empty(connection: sqlite3.Connection) -> bool:
+    """Say whether there is nothing in a file yet.
+
+    One page without tables is what a run that is just beginning has written; more pages
+    without tables have lost them.
+    """
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    return tables == 0 and pages <= 1
 
 
 def problem_with(connection: sqlite3.Connection) -> str | None:

@@ -23,6 +23,7 @@ from ufselect.experiments.store import (
     Float,
     damage_in,
     in_one_line,
+    is_empty,
     problem_with,
 )
 
@@ -230,7 +231,7 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
         with closing(_opened(path)) as connection:
             # All that follows is read as it is now, whatever a run adds meanwhile.
             connection.execute("BEGIN")
-            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+            if is_empty(connection):
                 raise ValueError(f"{path} is empty; fill it with ufselect run PLAN")
             problem = problem_with(connection)
             if problem is not None:
