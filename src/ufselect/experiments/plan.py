@@ -183,7 +183,8 @@ def _methods(content: Mapping[str, Any]) -> tuple[Method, ...]:
     if not isinstance(tables, list) or not tables:
         raise ValueError("methods is missing; add at least one [[methods]] table")
     clusters = content.get("clusters")
-    if not (clusters is None or clusters == "classes" or _is_positive(clusters)):
+    is_number = isinstance(clusters, int) and not isinstance(clusters, bool)
+    if clusters not in (None, "classes") and not (is_number and clusters > 0):
         raise ValueError(
             f"clusters is {clusters!r}; it could be 'classes' (the number of classes "
             "is told to the methods, as papers do), a number, or left out"
@@ -226,6 +227,15 @@ def _method(table: Any, clusters: Any, where: str) -> Method:
     )
     if clusters is not None and "n_clusters" in accepted:
         parameters = {"n_clusters": clusters, **parameters}
+    warm_start = table.get("warm_start", False)
+    if not isinstance(warm_start, bool):
+        raise ValueError(
+            f"{where}warm_start is {warm_start!r}; it could be true or false"
+        )
+    if warm_start and "init" not in accepted:
+        raise ValueError(
+            f"{where}warm_start is true, but {name} takes no start; leave it out"
+        )
     return Method(
         label=text_at(table, "label", name, where=where),
         selector=name,
@@ -236,21 +246,8 @@ def _method(table: Any, clusters: Any, where: str) -> Method:
         seeds=integer_at(table, "seeds", 1, least=1, where=where)
         if "random_state" in accepted
         else 1,
-        warm_start=_warm_start(table, accepted, name, where),
+        warm_start=warm_start,
     )
-
-
-def _warm_start(
-    table: Mapping[str, Any], accepted: list[str], selector: str, where: str
-) -> bool:
-    value = table.get("warm_start", False)
-    if not isinstance(value, bool):
-        raise ValueError(f"{where}warm_start is {value!r}; it could be true or false")
-    if value and "init" not in accepted:
-        raise ValueError(
-            f"{where}warm_start is true, but {selector} takes no start; leave it out"
-        )
-    return value
 
 
 def _parameters(value: Any, accepted: list[str], where: str) -> dict[str, Any]:
@@ -269,10 +266,6 @@ def _grid(value: Any, accepted: list[str], where: str) -> dict[str, list[Any]]:
         if not isinstance(values, list) or not values:
             raise ValueError(f"{where}.{name} is {values!r}; make it a list of values")
     return dict(value)
-
-
-def _is_positive(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def plan_names() -> list[str]:

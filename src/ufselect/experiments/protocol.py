@@ -116,38 +116,29 @@ def scores_of(task: Task, order: Order, cache: Cache | None = None) -> Iterator[
     >>> list(scores_of(task, np.array([0, 1], dtype=np.int32)))
     [Score(features=1, metric='accuracy', repetition=0, value=1.0)]
     """
-    yield from _from_clusters(task, order, cache)
+    clustered = [metric for metric in task.metrics if metric in AGREEMENTS]
+    if clustered:
+        values = judge_ranking(
+            task.table,
+            order,
+            task.classes,
+            sizes=task.sizes,
+            seeds=task.seeds,
+            n_init=task.restarts,
+            metrics=clustered,
+            cache=cache,
+        )
+        for (i, repetition, j), value in np.ndenumerate(values):
+            yield Score(task.sizes[i], clustered[j], repetition, float(value))
     for size in task.sizes:
         chosen = np.sort(order[:size]).astype(np.intp)
-        yield from _from_classifiers(task, chosen)
+        if set(CLASSIFIERS) & set(task.metrics):
+            values = judge_by_classification(
+                task.table[:, chosen], task.classes, seeds=task.seeds
+            )
+            for (repetition, j), value in np.ndenumerate(values):
+                if CLASSIFIERS[j] in task.metrics:
+                    yield Score(size, CLASSIFIERS[j], repetition, float(value))
         for metric, function in STRUCTURE.items():
             if metric in task.metrics:
                 yield Score(size, metric, 0, float(function(task.table, chosen)))
-
-
-def _from_clusters(task: Task, order: Order, cache: Cache | None) -> Iterator[Score]:
-    metrics = [metric for metric in task.metrics if metric in AGREEMENTS]
-    if not metrics:
-        return
-    values = judge_ranking(
-        task.table,
-        order,
-        task.classes,
-        sizes=task.sizes,
-        seeds=task.seeds,
-        n_init=task.restarts,
-        metrics=metrics,
-        cache=cache,
-    )
-    for (i, repetition, j), value in np.ndenumerate(values):
-        yield Score(task.sizes[i], metrics[j], repetition, float(value))
-
-
-def _from_classifiers(task: Task, chosen: NDArray[np.intp]) -> Iterator[Score]:
-    if not set(CLASSIFIERS) & set(task.metrics):
-        return
-    columns = task.table[:, chosen]
-    values = judge_by_classification(columns, task.classes, seeds=task.seeds)
-    for (repetition, j), value in np.ndenumerate(values):
-        if CLASSIFIERS[j] in task.metrics:
-            yield Score(len(chosen), CLASSIFIERS[j], repetition, float(value))

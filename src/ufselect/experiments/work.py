@@ -59,7 +59,9 @@ def work_on(cell: Cell, judge: Judge, path: Path, order: Order | None) -> Outcom
             # Warnings that a cell did not converge would bury the progress.
             warnings.simplefilter("ignore")
             prepared = _prepared(path, cell.fingerprint, cell.preparation, judge)
-            return _ranked_and_judged(cell, judge, prepared, order)
+            if order is not None:
+                return Outcome(DONE, scores=_scores(cell, judge, prepared, order))
+            return _ranked_and_judged(cell, judge, prepared)
     # Whatever a method raises is about its cell; some errors of SciPy could not even
     # be sent to the process that waits for the outcome.
     except Exception as error:  # noqa: BLE001 - the reason is kept in the store
@@ -77,36 +79,35 @@ def _prepared(
     return PreparedSet(data._replace(table=table), SharedResults(), {}, {})
 
 
-def _ranked_and_judged(
-    cell: Cell, judge: Judge, prepared: PreparedSet, order: Order | None
-) -> Outcome:
-    if order is not None:
-        return Outcome(DONE, order=order, scores=_scores(cell, judge, prepared, order))
+def _ranked_and_judged(cell: Cell, judge: Judge, prepared: PreparedSet) -> Outcome:
     reset_peak_memory()
     start = time.perf_counter()
-    order, history = _rank(cell, prepared)
+    history = None
+    if cell.selector == ALL_FEATURES:
+        order = np.arange(prepared.data.table.shape[1], dtype=np.int32)
+    else:
+        selector = _fitted(cell, prepared)
+        order = selector.order_.astype(np.int32)
+        objectives = getattr(selector, "objective_history_", None)
+        if objectives is not None and len(objectives) > 0:
+            history = np.asarray(objectives)
     seconds, peak = time.perf_counter() - start, peak_memory()
     scores = _scores(cell, judge, prepared, order)
     return Outcome(DONE, None, order, history, seconds, peak, scores)
 
 
-def _rank(cell: Cell, prepared: PreparedSet) -> tuple[Order, Float | None]:
-    table = prepared.data.table
-    if cell.selector == ALL_FEATURES:
-        return np.arange(table.shape[1], dtype=np.int32), None
-    selector = _fitted(cell, prepared)
-    history = getattr(selector, "objective_history_", None)
-    known = history is not None and len(history) > 0
-    return selector.order_.astype(np.int32), np.asarray(history) if known else None
-
-
 def _fitted(cell: Cell, prepared: PreparedSet) -> UnsupervisedSelector:
     """Return the selector of a cell, fitted; its memberships are handed on."""
-    parameters = _resolved(cell, prepared.data)
+    selector = all_selectors()[cell.selector]()
+    parameters: dict[str, Any] = json.loads(cell.parameters)
+    if parameters.get("n_clusters") == "classes":
+        parameters["n_clusters"] = len(np.unique(prepared.data.classes))
+    if "random_state" in selector.get_params():
+        parameters["random_state"] = cell.seed
     start = _start_of(cell, prepared)
     if start is not None:
         parameters["init"] = start
-    selector = all_selectors()[cell.selector](**parameters)
+    selector.set_params(**parameters)
     with shared_results(prepared.results):
         selector.fit(prepared.data.table)
     _hand_on(getattr(selector, "memberships_", None), cell, prepared)
@@ -138,17 +139,6 @@ def _start_of(cell: Cell, prepared: PreparedSet) -> Float | None:
     return prepared.starts[key]
 
 
-def _resolved(cell: Cell, data: LabelledSet) -> dict[str, Any]:
-    """Return the parameters with the number of classes and the seed filled in."""
-    parameters: dict[str, Any] = json.loads(cell.parameters)
-    if parameters.get("n_clusters") == "classes":
-        parameters["n_clusters"] = len(np.unique(data.classes))
-    accepted = all_selectors()[cell.selector]().get_params()
-    if "random_state" in accepted:
-        parameters["random_state"] = cell.seed
-    return parameters
-
-
 def _scores(
     cell: Cell, judge: Judge, prepared: PreparedSet, order: Order
 ) -> tuple[Score, ...]:
@@ -170,14 +160,10 @@ def _scores(
     task = Task(table, classes, sizes, judge.metrics, seeds, judge.restarts)
     with shared_results(prepared.results):
         scores = tuple(scores_of(task, order, prepared.judged))
-    _refuse_what_is_no_number(scores)
-    return scores
-
-
-def _refuse_what_is_no_number(scores: tuple[Score, ...]) -> None:
     for score in scores:
         if not np.isfinite(score.value):
             raise ValueError(
                 f"{score.metric} of the first {score.features} features is "
                 f"{score.value}; leave the metric out"
             )
+    return scores
