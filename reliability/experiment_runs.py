@@ -168,6 +168,19 @@ def cells_in(store: Path) -> int:
     return 0
 
 
+def seconds_in(store: Path) -> list[float]:
+    """Return how long each cell took."""
+    with closing(sqlite3.connect(store)) as connection:
+        rows = connection.execute("SELECT seconds FROM rankings").fetchall()
+    return [seconds for (seconds,) in rows]
+
+
+def clean(store: Path) -> None:
+    """Remove all files of a store."""
+    for path in store.parent.glob(f"{store.name}*"):
+        path.unlink()
+
+
 def stray_files(store: Path) -> Sequence[str]:
     """Return what lies beside a store at rest and should not."""
     beside = store.parent.glob(f"{store.name}*")

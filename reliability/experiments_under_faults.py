@@ -25,6 +25,7 @@ from reliability.faults_from_signals import (
 )
 from reliability.faults_of_machines import full_disks, jumping_clocks
 from reliability.faults_of_methods import methods
+from reliability.faults_of_stores import damaged_stores, several_runs
 from reliability.outcomes import Outcome, broken_down
 from reliability.settings import Settings
 
@@ -33,7 +34,7 @@ Family = Callable[[Bench, Settings], Iterator[Outcome]]
 DURATION = "10 minutes"
 FAMILIES: list[Family] = [
     *(partial(signals, what) for what in KINDS),
-    *(helpers, methods, full_disks, jumping_clocks),
+    *(helpers, methods, full_disks, jumping_clocks, damaged_stores, several_runs),
 ]
 # Most of the time is spent waiting, for the right moment or for a limit.
 AT_ONCE = 4

@@ -12,7 +12,6 @@ import numpy as np
 
 from reliability.counting import Count
 from reliability.experiment_runs import (
-    REPETITIONS,
     Content,
     Ended,
     Run,
@@ -30,19 +29,21 @@ class Bench(NamedTuple):
     """Where trials are made, what undisturbed runs find, and how long they take."""
 
     folder: Path
+    store: Path
     whole: Content
     seconds: float
 
 
-def undisturbed(folder: Path, repetitions: int = REPETITIONS) -> Bench:
-    """Run the experiment in peace, and keep its store as whole.sqlite."""
-    prepare(folder, repetitions)
+def undisturbed(folder: Path) -> Bench:
+    """Run the experiment in peace, and keep its store."""
+    prepare(folder)
+    store = folder / "whole.sqlite"
     start = time.monotonic()
-    ended = run_whole(folder, store=folder / "whole.sqlite")
+    ended = run_whole(folder, store=store)
     taken = time.monotonic() - start
     if ended.code != 0:
         raise ValueError(f"the undisturbed run failed: {ended.complaint}")
-    return Bench(folder, content_of(folder / "whole.sqlite"), taken)
+    return Bench(folder, store, content_of(store), taken)
 
 
 class Sent(NamedTuple):

@@ -10,12 +10,16 @@ from pathlib import Path
 import numpy as np
 
 from reliability.counting import Count
-from reliability.damaged_stores import seconds_in
-from reliability.experiment_runs import Run, content_of, run_whole
+from reliability.experiment_runs import (
+    Run,
+    clean,
+    content_of,
+    run_whole,
+    seconds_in,
+)
 from reliability.faults_from_signals import Bench, unlike
 from reliability.outcomes import Outcome
 from reliability.settings import Settings
-from reliability.store_damage import clean
 
 NO_SPACE = "there is no space left for the store"
 SOURCE = Path(__file__).parent / "jumping_clock.c"
@@ -116,5 +120,5 @@ def faked(library: Path, clock: Path) -> dict[str, str]:
 
 def impossible_times(store: Path, most: float) -> list[str]:
     """Return the times in a store that cannot be."""
-    times = [seconds for _, seconds in seconds_in(store)]
+    times = seconds_in(store)
     return [f"a cell took {each} s" for each in times if not 0 <= each <= most]

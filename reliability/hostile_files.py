@@ -30,8 +30,7 @@ from reliability.watched import ENDED, Trial, Verdict, verdicts
 from ufselect import AutoSelect, MaxVariance, load_selector, save_selector
 from ufselect.data import TableError, read_labelled, read_table
 from ufselect.data.checkpoints import Checkpoint
-from ufselect.experiments.plan import read_plan
-from ufselect.experiments.plan_files import plan_path
+from ufselect.experiments.plan import plan_path, read_plan
 from ufselect.models import ModelError
 
 BATCH = 250

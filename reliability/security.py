@@ -26,8 +26,8 @@ from reliability.outcomes import Outcome
 from reliability.settings import Settings
 from ufselect import LaplacianScore
 from ufselect.data import CataloguedSet, Patience, read_table, write_table
+from ufselect.data.download import download
 from ufselect.data.tables.table import Origin, Table, as_names
-from ufselect.data.transfer import transfer
 from ufselect.report import (
     Effort,
     Paragraph,
@@ -129,7 +129,7 @@ def _fetched(address: str) -> bool:
     checksum = f"sha256:{hashlib.sha256(BODY).hexdigest()}"
     wanted = CataloguedSet("set", "", 1, 1, 1, checksum, "", (address,))
     with tempfile.TemporaryDirectory() as folder:
-        reasons = transfer(wanted, Path(folder, "set.mat"), HASTE)
+        reasons = download(wanted, Path(folder, "set.mat"), HASTE)
         return not reasons or Path(folder, "set.mat").exists()
 
 

@@ -1,10 +1,13 @@
-"""A small experiment on planted sets, and a process that runs it."""
+"""A small experiment on planted sets, its store, and a process that runs it."""
+
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 from scipy.io import savemat
 
-from ufselect.experiments.location import Located
 from ufselect.experiments.plan import parse_plan
+from ufselect.experiments.records import Located
 from ufselect.experiments.runner import run_plan
 
 
@@ -38,6 +41,33 @@ def planted_sets(folder, names=("one", "two")):
         paths[name] = folder / f"{name}.mat"
         savemat(paths[name], {"X": table, "Y": classes[:, np.newaxis]})
     return Located(paths, {})
+
+
+def query(path, statement):
+    """Return rows of a store."""
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(statement).fetchall()
+
+
+def change(path, *statements):
+    """Change a store behind the back of ufselect."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def content(path):
+    """Return all that a store must not lose or change, without times and memory."""
+    rankings = query(
+        path,
+        "SELECT key, set_name, selector, parameters, seed, status, reason, "
+        "feature_order, objective FROM rankings ORDER BY key",
+    )
+    scores = query(
+        path,
+        "SELECT * FROM scores ORDER BY ranking, judge, features, metric, repetition",
+    )
+    return rankings, scores, query(path, "SELECT count(*) FROM claims")[0][0]
 
 
 def run_in_process(path, located, queue, plan_changes):

@@ -41,6 +41,8 @@ ROOMS = [
 # Only these rooms may import the package.
 HOMES = {
     "matplotlib": {"report"},
+    "pooch": {"data"},
+    "requests": {"data"},
     "dask": {"matrix", "experiments"},
     "distributed": {"matrix", "experiments"},
     "starlette": {"serving"},
@@ -50,7 +52,7 @@ HOMES = {
 SHARED_BY_SELECTORS = {"all_selectors", "UnsupervisedSelector", "base"}
 HEAVY = {
     *("anndata", "dask", "distributed", "h5py", "matplotlib", "openpyxl", "pandas"),
-    *("polars", "starlette", "uvicorn", "zarr"),
+    *("polars", "pooch", "requests", "starlette", "uvicorn", "zarr"),
 }
 SEAM = "_sklearn_compat"
 OPTIONAL = HEAVY | {"pyarrow"}

@@ -27,7 +27,7 @@ from small_tables import users_table
 import reliability.running
 import ufselect.selectors
 from ufselect.cli import main
-from ufselect.experiments import plan_files
+from ufselect.experiments import plan
 
 FIRST = ("ufselect", "select", "genes.csv")
 SETS = (
@@ -79,7 +79,7 @@ ELSEWHERE = {
             "half a minute for its first outcome; tests/experiments and tests/cli have "
             "stores that are damaged and runs that are killed"
         )
-        for family in ("damaged_stores", "experiments_under_faults", "long_runs")
+        for family in ("experiments_under_faults", "long_runs")
     },
 }
 # Commands that change the machine; what can be asked of them here is asked.
@@ -131,7 +131,7 @@ def desk(tmp_path, monkeypatch):
         text = shortened(path.read_text("utf-8"))
         (tmp_path / path.name).write_text(text, encoding="utf-8")
     (tmp_path / "PLAN").write_text((tmp_path / "quick.toml").read_text())
-    monkeypatch.setattr(plan_files, "FOLDERS", (tmp_path,))
+    monkeypatch.setattr(plan, "FOLDERS", (tmp_path,))
     monkeypatch.setenv("UFSELECT_DATA", str(tmp_path / "DIR"))
     method = {"Company": documented_method()}
     monkeypatch.setattr(ufselect.selectors, "installed_selectors", lambda: method)

@@ -3,18 +3,15 @@
 import json
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from small_experiments import planted_sets
+from small_experiments import change, planted_sets
 
-from reliability.old_stores import make_version_1
 from ufselect.cli import main
-from ufselect.experiments.seals import seal_everything
 from ufselect.experiments.stored import read_experiment
 from ufselect.report.experiment import experiment_report
 
@@ -65,14 +62,6 @@ def folder(computed, tmp_path, monkeypatch):
         shutil.copy(computed / name, tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def change(*statements):
-    with sqlite3.connect("tiny.sqlite") as connection:
-        for statement in statements:
-            connection.execute(statement)
-        seal_everything(connection)
-    connection.close()
 
 
 def page_of(*more):
@@ -202,17 +191,17 @@ def test_markdown_is_written(folder, capsys):
     assert "alpha=1, 10; beta=10⁻², 10⁹" in text
 
 
-def test_a_store_from_before_asks_for_its_plan_and_is_read_with_it(folder, capsys):
+def test_a_store_without_plans_asks_for_its_plan_and_is_read_with_it(folder, capsys):
     expected = page_of()
-    make_version_1(folder / "tiny.sqlite", plans=False)
+    change("tiny.sqlite", "DELETE FROM plans")
     capsys.readouterr()
     code = main(["report", "tiny.sqlite"])
     err = capsys.readouterr().err
 
     assert code == 1
     assert err == (
-        "ufselect: tiny.sqlite does not say which plan it is of, being made before "
-        "stores did; name the plan with --plan PLAN\n"
+        "ufselect: tiny.sqlite does not say which plan it is of; name the plan with "
+        "--plan PLAN\n"
     )
     before_versions = slice(0, expected.index("Versions that computed"))
     assert page_of("--plan", "tiny.toml")[before_versions] == expected[before_versions]
@@ -221,6 +210,7 @@ def test_a_store_from_before_asks_for_its_plan_and_is_read_with_it(folder, capsy
 def test_half_an_experiment_makes_a_page_that_says_what_is_missing(folder, capsys):
     gone = "SELECT key FROM rankings WHERE set_name IN ('four', 'five')"
     change(
+        "tiny.sqlite",
         f"DELETE FROM scores WHERE ranking IN ({gone})",
         f"DELETE FROM judgements WHERE ranking IN ({gone})",
         f"DELETE FROM rankings WHERE key IN ({gone} AND selector != 'SCFS')",
@@ -236,6 +226,7 @@ def test_half_an_experiment_makes_a_page_that_says_what_is_missing(folder, capsy
 def test_an_experiment_without_grid_or_objective_says_so(folder):
     gone = "SELECT key FROM rankings WHERE selector = 'SCFS'"
     change(
+        "tiny.sqlite",
         f"DELETE FROM scores WHERE ranking IN ({gone})",
         f"DELETE FROM judgements WHERE ranking IN ({gone})",
         "DELETE FROM rankings WHERE selector = 'SCFS'",
@@ -249,14 +240,12 @@ def test_an_experiment_without_grid_or_objective_says_so(folder):
 
 def without_cells(path):
     tables = ("scores", "judgements", "rankings")
-    change(*(f"DELETE FROM {table}" for table in tables))
+    change("tiny.sqlite", *(f"DELETE FROM {table}" for table in tables))
 
 
 def of_another_program(path):
     path.unlink()
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE theirs (a)")
-    connection.close()
+    change(path, "CREATE TABLE theirs (a)")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from small_experiments import planted_sets
 
 from ufselect.cli import main
-from ufselect.experiments import plan_files
+from ufselect.experiments import plan
 
 PLAN = """
 name = "scfs-2020-quick"
@@ -37,9 +37,9 @@ def folder(tmp_path, monkeypatch):
     located.paths["one"].rename(tmp_path / "lymphoma.mat")
     located.paths["two"].rename(tmp_path / "ORL.mat")
     (tmp_path / "scfs-2020-quick.toml").write_text(PLAN)
-    monkeypatch.setattr(plan_files, "FOLDERS", (tmp_path,))
+    monkeypatch.setattr(plan, "FOLDERS", (tmp_path,))
     # Nothing is asked of the network: the set is said to have no address.
-    monkeypatch.setattr("ufselect.experiments.location.fetch", offline(tmp_path))
+    monkeypatch.setattr("ufselect.experiments.records.fetch", offline(tmp_path))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -15,25 +15,19 @@ class LocalServer:
         self.closing = threading.Event()
 
     def address(self, answer):
-        """Return an address that is answered by ``answer(handler, first_byte)``."""
+        """Return an address that is answered by ``answer(handler)``."""
         path = f"/{len(self.answers)}"
         self.answers[path] = answer
         return f"http://127.0.0.1:{self.server.server_port}{path}"
-
-    def ranges(self):
-        """Return the ``Range`` header of each request, in order."""
-        return [asked for _, asked in self.requests]
 
 
 def handler_class(local):
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            asked = self.headers.get("Range")
-            local.requests.append((self.path, asked))
-            start = int(asked.removeprefix("bytes=").rstrip("-")) if asked else 0
+            local.requests.append(self.path)
             # The client closes the connection when it has seen enough.
             with suppress(BrokenPipeError, ConnectionResetError):
-                local.answers[self.path](self, start)
+                local.answers[self.path](self)
 
         def log_message(self, *arguments):
             pass
@@ -69,54 +63,23 @@ def send(handler, status, body, **headers):
 
 
 def content(body):
-    """Serve a content, or the range of it that is asked for."""
-
-    def answer(handler, start):
-        if not start:
-            send(handler, 200, body)
-        elif start < len(body):
-            span = f"bytes {start}-{len(body) - 1}/{len(body)}"
-            send(handler, 206, body[start:], Content_Range=span)
-        else:
-            send(handler, 416, b"", Content_Range=f"bytes */{len(body)}")
-
-    return answer
-
-
-def without_ranges(body):
-    return lambda handler, start: send(handler, 200, body)
+    return lambda handler: send(handler, 200, body)
 
 
 def status(code):
-    return lambda handler, start: send(handler, code, b"a page of words")
+    return lambda handler: send(handler, code, b"a page of words")
 
 
 def redirect_to(address):
-    return lambda handler, start: send(handler, 302, b"", Location=address)
+    return lambda handler: send(handler, 302, b"", Location=address)
 
 
 def cut_at(body, end):
     """Announce a whole content, but close the connection at a byte of it."""
-
-    def answer(handler, start):
-        left = len(body) - start
-        span = f"bytes {start}-{len(body) - 1}/{len(body)}" if start else None
-        send(
-            handler,
-            206 if start else 200,
-            body[start:end],
-            Content_Length=left,
-            Content_Range=span,
-        )
-
-    return answer
+    return lambda handler: send(handler, 200, body[:end], Content_Length=len(body))
 
 
 def one_after_the_other(*answers):
     """Give each answer once, and the last for ever."""
     left = list(answers)
-
-    def answer(handler, start):
-        (left.pop(0) if len(left) > 1 else left[0])(handler, start)
-
-    return answer
+    return lambda handler: (left.pop(0) if len(left) > 1 else left[0])(handler)

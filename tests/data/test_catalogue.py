@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from ufselect.data import catalogued_sets, read_labelled
-from ufselect.data.catalogue import unknown_name
-from ufselect.data.checksums import has_checksum
+from ufselect.data.catalogue import has_checksum, unknown_name
 
 SETS = catalogued_sets()
 CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}|git-blob:[0-9a-f]{40}")

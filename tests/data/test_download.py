@@ -1,18 +1,36 @@
-"""Where a set is looked for, what is downloaded, and what is read."""
+"""Where a set is looked for, what is downloaded from whom, and what is read."""
 
 import hashlib
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.io
-from data.local_server import content, cut_at, running_server, status
+from data.local_server import (
+    content,
+    cut_at,
+    one_after_the_other,
+    redirect_to,
+    running_server,
+    send,
+    status,
+)
 
 import ufselect.data.catalogue
-from ufselect.data import DataUnavailableError, Patience, cache_folder, fetch, load_set
-from ufselect.data.download import local_names, whereabouts
+from ufselect.data import (
+    CataloguedSet,
+    DataUnavailableError,
+    Patience,
+    cache_folder,
+    fetch,
+    load_set,
+)
+from ufselect.data.download import download, local_names, whereabouts
 
-HASTE = Patience(timeout=5.0, attempts=2, delay=0.001)
+BODY = np.random.default_rng(0).bytes(200_000)
+HASTE = Patience(timeout=5.0, longest=20.0, attempts=3, delay=0.001)
 
 
 @pytest.fixture
@@ -126,7 +144,10 @@ def test_truncated_download_is_one_sentence_and_no_file(server, cache, catalogue
     message = str(caught.value)
 
     assert "\n" not in message
-    assert f"{address} (the connection ended at 100 of {len(body)} bytes)" in message
+    assert (
+        f"{address} (the connection ended before all {len(body)} bytes had come)"
+        in message
+    )
     assert f"{absent} (HTTP 404 Not Found)" in message
     assert f"by hand to {cache / 'toy.mat'}" in message
     assert "UFSELECT_DATA" in message
@@ -222,3 +243,235 @@ def test_local_file_of_another_shape_is_refused(local, catalogue):
 
     with pytest.raises(ValueError, match="has 8 samples, 4 features and 2 classes"):
         load_set("toy")
+
+
+def wanted(*addresses, size=200_000):
+    checksum = f"sha256:{hashlib.sha256(BODY).hexdigest()}"
+    return CataloguedSet("set", "", 1, 1, 1, checksum, "", addresses, size)
+
+
+def files_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def check_download(tmp_path, *addresses, patience=HASTE):
+    """Download from addresses, one of which gives the right content."""
+    assert download(wanted(*addresses), tmp_path / "set.mat", patience) == []
+    assert files_in(tmp_path) == ["set.mat"]
+    assert (tmp_path / "set.mat").read_bytes() == BODY
+
+
+def check_failure(tmp_path, address, reason, patience=HASTE, **changes):
+    """Ask an address that fails with a reason, and leaves nothing behind."""
+    (said,) = download(wanted(address, **changes), tmp_path / "set.mat", patience)
+    assert said.startswith(f"{address} (")
+    assert reason in said
+    assert "\n" not in said
+    assert files_in(tmp_path) == []
+
+
+def test_file_gets_its_name_and_nothing_else_is_left(server, tmp_path):
+    check_download(tmp_path, server.address(content(BODY)))
+
+
+def test_file_of_unknown_size_is_known_by_its_git_blob_id(server, tmp_path):
+    blob = hashlib.sha1(f"blob {len(BODY)}\0".encode() + BODY).hexdigest()
+    entry = wanted(server.address(content(BODY)), size=None)
+    entry = entry._replace(checksum=f"git-blob:{blob}")
+
+    assert download(entry, tmp_path / "set.mat") == []
+    assert (tmp_path / "set.mat").read_bytes() == BODY
+
+
+def test_progress_rises_to_the_whole(server, tmp_path):
+    seen = []
+    download(
+        wanted(server.address(content(BODY))),
+        tmp_path / "set.mat",
+        progress=lambda received, total: seen.append((received, total)),
+    )
+    received = [pair[0] for pair in seen]
+
+    assert received == sorted(set(received))
+    assert seen[-1] == (len(BODY), len(BODY))
+    assert len(seen) > 1
+
+
+@pytest.mark.parametrize(
+    "first", [status(429), status(500), status(503), cut_at(BODY, 50_000)]
+)
+def test_passing_fault_is_tried_again(server, tmp_path, first):
+    check_download(tmp_path, server.address(one_after_the_other(first, content(BODY))))
+
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("first", [status(404), content(b"?" * 200_000)])
+def test_lasting_fault_is_met_once_and_the_next_address_tried(server, tmp_path, first):
+    check_download(tmp_path, server.address(first), server.address(content(BODY)))
+
+    assert len(server.requests) == 2
+
+
+def test_every_address_is_named_with_its_reason(server, tmp_path):
+    first, second = server.address(status(404)), server.address(status(503))
+    reasons = download(wanted(first, second), tmp_path / "set.mat", HASTE)
+
+    assert reasons == [
+        f"{first} (HTTP 404 Not Found)",
+        f"{second} (HTTP 503 Service Unavailable)",
+    ]
+
+
+def endless(handler):
+    send(handler, 200, b"", Content_Length=None)
+    while True:
+        handler.wfile.write(b"?" * 100_000)
+
+
+def without_length(handler):
+    send(handler, 200, BODY[:1000], Content_Length=None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "size", "reason", "requests"),
+    [
+        (cut_at(BODY, 50_000), 200_000, "ended before all 200000 bytes had come", 3),
+        (without_length, 200_000, "ended before all 200000 bytes had come", 3),
+        (without_length, None, "another checksum", 1),
+        (content(BODY[:-1] + b"?"), 200_000, "another checksum", 1),
+        (content(BODY[:-1] + b"?"), None, "another checksum", 1),
+        (content(b"?" * 10), 200_000, "has 10 bytes instead of 200000", 1),
+        (content(b"?" * 200_001), 200_000, "has 200001 bytes instead of 200000", 1),
+        (endless, 200_000, "sends more than 200000 bytes", 1),
+    ],
+)
+def test_another_content_is_refused(server, tmp_path, answer, size, reason, requests):
+    check_failure(tmp_path, server.address(answer), reason, size=size)
+
+    assert len(server.requests) == requests
+
+
+def test_port_without_server_is_a_reason(tmp_path):
+    with running_server() as closed:
+        address = closed.address(content(BODY))
+
+    check_failure(tmp_path, address, "refused")
+
+
+@pytest.fixture
+def never_sleeping(monkeypatch):
+    def complain(seconds):
+        raise AssertionError("waited before another attempt")
+
+    monkeypatch.setattr("ufselect.data.download.time.sleep", complain)
+
+
+def test_being_offline_is_not_waited_out(tmp_path, never_sleeping):
+    # A name that is reserved for never being found.
+    check_failure(tmp_path, "https://nowhere.invalid/set.mat", "[Errno")
+
+
+def test_answer_that_is_not_encrypted_is_refused(server, tmp_path, never_sleeping):
+    address = server.address(content(BODY)).replace("http:", "https:")
+
+    check_failure(tmp_path, address, "SSL")
+    assert server.requests == []
+
+
+def test_silent_server_is_given_up(server, tmp_path):
+    def falls_silent(handler):
+        send(handler, 200, BODY[:1000], Content_Length=len(BODY))
+        server.closing.wait(30)
+
+    patience = Patience(timeout=0.2, attempts=2, delay=0.001)
+    for answer in (lambda handler: server.closing.wait(30), falls_silent):
+        reason = "no answer within 0.2 seconds"
+        check_failure(tmp_path, server.address(answer), reason, patience)
+
+    assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize("part", ["headers", "content"])
+def test_server_that_trickles_is_given_up(server, tmp_path, part):
+    def trickle(handler):
+        if part == "content":
+            send(handler, 200, b"", Content_Length=len(BODY))
+        else:
+            handler.wfile.write(b"HTTP/1.0 200 OK\r\nX-Long: ")
+        while not server.closing.wait(0.005):
+            handler.wfile.write(b"x")
+
+    start = time.monotonic()
+    patience = Patience(timeout=5.0, longest=0.3)
+    reason = "was not done in 0.3 seconds"
+    check_failure(tmp_path, server.address(trickle), reason, patience)
+
+    assert time.monotonic() - start < 3
+    assert len(server.requests) == 1
+
+
+def test_redirect_within_the_machine_is_followed(server, tmp_path):
+    check_download(tmp_path, server.address(redirect_to(server.address(content(BODY)))))
+
+
+@pytest.mark.parametrize(
+    ("goal", "complaint"),
+    [
+        ("http://example.invalid/set.mat", "which is not https"),
+        ("http://127.0.0.1.example.invalid/set.mat", "which is not https"),
+        ("//example.invalid/set.mat", "which is not https"),
+        ("ftp://127.0.0.1/set.mat", "which is not https"),
+        ("file:///etc/hostname", "which is not https"),
+        ("http://[", "malformed"),
+    ],
+)
+def test_redirect_to_anything_but_https_is_refused(server, tmp_path, goal, complaint):
+    check_failure(tmp_path, server.address(redirect_to(goal)), complaint)
+
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "address", ["http://example.invalid/a", "ftp://127.0.0.1/a", "file:///etc/hostname"]
+)
+def test_address_must_be_https(tmp_path, address):
+    check_failure(tmp_path, address, "is not an https address")
+
+
+def test_downloads_at_the_same_time_do_not_disturb_each_other(server, tmp_path):
+    entry = wanted(server.address(content(BODY)))
+    together = threading.Barrier(4)
+    outcomes = []
+
+    def download_together():
+        together.wait()
+        outcomes.append(download(entry, tmp_path / "set.mat", HASTE))
+
+    threads = [threading.Thread(target=download_together) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert outcomes == [[]] * 4
+    assert (tmp_path / "set.mat").read_bytes() == BODY
+    assert files_in(tmp_path) == ["set.mat"]
+
+
+def test_interrupted_download_leaves_nothing(server, tmp_path):
+    def interrupt(received, total):
+        raise KeyboardInterrupt
+
+    entry = wanted(server.address(content(BODY)))
+    with pytest.raises(KeyboardInterrupt):
+        download(entry, tmp_path / "set.mat", progress=interrupt)
+
+    assert files_in(tmp_path) == []
+
+
+def test_folder_that_cannot_be_written_to_is_a_reason(server, tmp_path):
+    entry = wanted(server.address(content(BODY)))
+    (reason,) = download(entry, tmp_path / "nowhere" / "set.mat", HASTE)
+
+    assert "No such file or directory" in reason

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ufselect.experiments.cells import FIXED, GRID, Cell, Role
-from ufselect.experiments.judging import Score
+from ufselect.experiments.protocol import Score
 from ufselect.experiments.readings import ORACLE, Place, Results
 
 PLACE = Place("lung", "none", "SCFS")

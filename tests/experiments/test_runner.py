@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import shutil
 import signal
-import sqlite3
 from contextlib import contextmanager
 
 import misbehaving
@@ -12,30 +11,15 @@ import numpy as np
 import pytest
 from real_command import SHARED
 from scipy.sparse.linalg import ArpackNoConvergence
-from small_experiments import run_in_process, small_plan
+from small_experiments import content, query, run_in_process, small_plan
 
 from ufselect import LaplacianScore
-from ufselect.experiments import judging, runner, workers
+from ufselect.experiments import protocol, runner, worker_pool
 from ufselect.experiments.limits import Limits
 from ufselect.experiments.runner import Stopped, distinct_cells, run_plan
 from ufselect.experiments.stored import read_experiment
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
-
-
-def content(path):
-    """Return all that a store must not lose or change, without times and memory."""
-    with sqlite3.connect(path) as connection:
-        rankings = connection.execute(
-            "SELECT key, set_name, selector, parameters, seed, status, reason, "
-            "feature_order, objective FROM rankings ORDER BY key"
-        ).fetchall()
-        scores = connection.execute(
-            "SELECT * FROM scores ORDER BY ranking, judge, features, metric, repetition"
-        ).fetchall()
-        claims = connection.execute("SELECT count(*) FROM claims").fetchone()[0]
-    connection.close()
-    return rankings, scores, claims
 
 
 @pytest.fixture(scope="module")
@@ -178,14 +162,12 @@ WARM = {
 
 
 def steps_of(path):
-    with sqlite3.connect(path) as connection:
-        rows = connection.execute(
-            "SELECT parameters, before, length(history) / 8 FROM rankings "
-            "WHERE selector = 'SCFS' AND parameters LIKE '%beta%' AND status = 'done' "
-            "ORDER BY set_name, parameters"
-        ).fetchall()
-    connection.close()
-    return rows
+    return query(
+        path,
+        "SELECT parameters, before, length(history) / 8 FROM rankings "
+        "WHERE selector = 'SCFS' AND parameters LIKE '%beta%' AND status = 'done' "
+        "ORDER BY set_name, parameters",
+    )
 
 
 def test_starts_are_handed_on_along_the_last_parameter(
@@ -244,7 +226,7 @@ def test_a_cell_that_kills_its_process_is_tried_again_on_request_only(
 ):
     path = tmp_path / "store.sqlite"
     plan = small_plan(sets=["one"], methods=[{"selector": "LaplacianScore"}])
-    monkeypatch.setattr(workers, "work_on", misbehaving.work_but_die_in_laplacian_score)
+    monkeypatch.setattr(worker_pool, "work_on", misbehaving.work_but_die_in_one_method)
     first = run_plan(plan, path, located, n_jobs=2)
     monkeypatch.undo()
     reasons = [row[6] for row in content(path)[0] if row[5] == "stopped"]
@@ -266,11 +248,11 @@ def test_the_limits_of_a_plan_hold_unless_others_are_given(
     @contextmanager
     def looking(n_jobs, dask, limits):
         seen.append(limits)
-        yield lambda parcels: iter(())
+        yield lambda batches: iter(())
 
-    monkeypatch.setattr(runner, "workers", looking)
+    monkeypatch.setattr(runner, "computing", looking)
     plan = small_plan(sets=["one"], cell_timeout=60, cell_memory="2GB")
-    monkeypatch.setattr(runner._Run, "work_until_nothing_is_left", lambda self: None)
+    monkeypatch.setattr(runner._Run, "work_until_nothing_is_left", lambda *_: None)
     run_plan(plan, tmp_path / "a.sqlite", located)
     run_plan(plan, tmp_path / "a.sqlite", located, limits=Limits(seconds=5))
 
@@ -281,7 +263,7 @@ def test_a_score_that_is_no_number_is_the_reason_of_its_cell(
     located, tmp_path, monkeypatch
 ):
     path = tmp_path / "store.sqlite"
-    monkeypatch.setitem(judging.STRUCTURE, "redundancy", lambda *_: np.nan)
+    monkeypatch.setitem(protocol.STRUCTURE, "redundancy", lambda *_: np.nan)
     plan = small_plan(sets=["one"], judge={"metrics": ["redundancy"]})
 
     progress = run_plan(plan, path, located)
@@ -367,7 +349,7 @@ def test_an_address_without_a_scheduler_is_answered_in_a_sentence(
     plan, located, tmp_path, monkeypatch
 ):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(workers, "SCHEDULER_PATIENCE", 0.5)
+    monkeypatch.setattr(worker_pool, "SCHEDULER_TIMEOUT_SECONDS", 0.5)
 
     with pytest.raises(ValueError, match=r"no Dask scheduler answers at tcp://127"):
         run_plan(plan, tmp_path / "s.sqlite", located, dask="tcp://127.0.0.1:1")

@@ -1,14 +1,21 @@
-import sqlite3
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from small_experiments import query
 
 from ufselect.experiments.cells import Cell
-from ufselect.experiments.judging import Score
-from ufselect.experiments.owners import Owner, is_alive, lock_path
-from ufselect.experiments.store import DONE, FAILED, STOPPED, Outcome, Store
+from ufselect.experiments.protocol import Score
+from ufselect.experiments.store import (
+    DONE,
+    FAILED,
+    STOPPED,
+    Outcome,
+    RunLock,
+    Store,
+    is_running,
+)
 
 CELL = Cell("lung", "abc", "none", "SCFS", "{}", 0)
 OTHER = Cell("lung", "abc", "none", "SCFS", "{}", 1)
@@ -34,8 +41,11 @@ def test_what_was_saved_is_there_after_opening_again(path):
     with Store(path, "judge") as store:
         assert store.finished() == {CELL.key}
         assert store.order_of(CELL.key).tolist() == [2, 0, 1]
-        assert store.history_of(CELL.key).tolist() == [2.0, 1.5]
-        assert [score for _, score in store.scores()] == list(OUTCOME.scores)
+    assert query(path, "SELECT history, seconds, peak_memory FROM rankings") == [
+        (np.array([2.0, 1.5]).tobytes(), 0.1, 1000)
+    ]
+    scores = query(path, "SELECT features, metric, repetition, value FROM scores")
+    assert scores == list(OUTCOME.scores)
 
 
 def test_a_ranking_judged_in_another_way_is_kept_and_judged_again(path):
@@ -52,14 +62,14 @@ def test_a_ranking_judged_in_another_way_is_kept_and_judged_again(path):
         assert claimed
         assert store.order_of(CELL.key).tolist() == [2, 0, 1]
         assert store.finished() == {CELL.key}
-        assert len(list(store.scores())) == 1
+    assert len(query(path, "SELECT 1 FROM scores WHERE judge = 'other judge'")) == 1
 
 
 def test_a_failure_keeps_its_reason_and_may_be_tried_again(path):
     with Store(path, "judge") as store:
         store.save(CELL, Outcome(FAILED, reason="ValueError: W = 0"))
 
-        assert store.failures() == {CELL.key: "ValueError: W = 0"}
+        assert query(path, "SELECT reason FROM rankings") == [("ValueError: W = 0",)]
         assert store.finished() == set()
         assert store.claim(CELL.key)
 
@@ -106,14 +116,14 @@ def test_claims_die_with_the_process_that_made_them(path):
         assert store.claim(CELL.key)
 
 
-def test_an_owner_is_alive_until_it_is_closed(path):
-    owner = Owner(path)
-    alive = is_alive(path, owner.name)
-    owner.close()
+def test_a_run_is_alive_until_its_lock_is_closed(path):
+    lock = RunLock(path)
+    alive = is_running(path, lock.name)
+    lock.close()
 
     assert alive
-    assert not is_alive(path, owner.name)
-    assert not lock_path(path, owner.name).exists()
+    assert not is_running(path, lock.name)
+    assert list(path.parent.iterdir()) == []
 
 
 def test_nothing_is_written_of_a_cell_that_cannot_be_written_whole(path):
@@ -123,34 +133,6 @@ def test_nothing_is_written_of_a_cell_that_cannot_be_written_whole(path):
             store.save(CELL, twice)
 
         assert store.order_of(CELL.key) is None
-
-
-def test_a_file_that_is_no_database_is_refused_and_left_alone(path):
-    path.write_text("a,b\n1,2\n" * 1000)
-
-    with pytest.raises(ValueError, match=r"store\.sqlite cannot be used"):
-        Store(path, "judge")
-
-    assert path.read_text().startswith("a,b")
-
-
-def test_the_database_of_another_program_is_refused(path):
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE theirs (a)")
-    connection.close()
-
-    with pytest.raises(ValueError, match="a database of another program"):
-        Store(path, "judge")
-
-
-def test_a_store_of_a_newer_version_is_refused(path):
-    Store(path, "judge").close()
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    connection.close()
-
-    with pytest.raises(ValueError, match=r"version 99 .* update ufselect, or choose"):
-        Store(path, "judge")
 
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path):
@@ -190,10 +172,10 @@ def test_a_judgement_that_fails_leaves_the_ranking_and_its_scores_alone(path):
     with Store(path, "other judge") as store:
         store.save_judgement(CELL, Outcome(FAILED, reason="ValueError: too few"))
 
-        assert store.failures() == {CELL.key: "ValueError: too few"}
+        reason = "SELECT reason FROM judgements WHERE judge = 'other judge'"
+        assert query(path, reason) == [("ValueError: too few",)]
         assert store.finished() == set()
     with Store(path, "judge") as store:
-        assert store.failures() == {}
         assert store.finished() == {CELL.key}
         assert store.order_of(CELL.key).tolist() == [2, 0, 1]
 

@@ -1,17 +1,21 @@
-import sqlite3
+"""An experiment is read from its store alone; what is no store is refused."""
+
+import json
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
-from small_experiments import planted_sets, small_plan
+from small_experiments import change, planted_sets, query, small_plan
 
-from reliability.old_stores import make_version_1
-from ufselect.experiments import cells
-from ufselect.experiments.cells import FIXED, digest, judge_key, roles_of
-from ufselect.experiments.judging import Score
+from ufselect.experiments import cells, stored
+from ufselect.experiments.cells import FIXED, judge_key, roles_of
+from ufselect.experiments.plan import plan_names, plan_path, read_plan
+from ufselect.experiments.protocol import Score
 from ufselect.experiments.readings import Place
-from ufselect.experiments.records import Record
+from ufselect.experiments.records import Record, record_from, record_of, versions_here
 from ufselect.experiments.runner import run_plan
-from ufselect.experiments.seals import seal_everything
 from ufselect.experiments.store import DONE, FAILED, STOPPED, Outcome, Store
 from ufselect.experiments.stored import NOT_BEGUN, Count, read_experiment
 
@@ -33,14 +37,6 @@ def path(complete, tmp_path):
     path = tmp_path / "store.sqlite"
     path.write_bytes(complete.read_bytes())
     return path
-
-
-def change(path, *statements):
-    with sqlite3.connect(path) as connection:
-        for statement in statements:
-            connection.execute(statement)
-        seal_everything(connection)
-    connection.close()
 
 
 def test_a_finished_experiment_is_read_from_its_store_alone(complete):
@@ -76,8 +72,8 @@ def test_cells_that_are_not_there_are_counted(path):
     assert experiment.count("one").missing == 0
 
 
-def test_a_store_from_before_needs_its_plan(path):
-    make_version_1(path, plans=False)
+def test_a_store_without_a_plan_needs_one(path):
+    change(path, "DELETE FROM plans")
 
     with pytest.raises(ValueError, match="name the plan with --plan PLAN"):
         read_experiment(path)
@@ -86,7 +82,7 @@ def test_a_store_from_before_needs_its_plan(path):
 
 
 def test_a_set_without_a_cell_is_absent_where_the_store_does_not_say_why(path):
-    make_version_1(path, plans=False)
+    change(path, "DELETE FROM plans")
     experiment = read_experiment(path, small_plan(sets=["one", "three"]))
 
     assert experiment.record.absent == {"three": NOT_BEGUN}
@@ -121,7 +117,7 @@ def test_a_store_without_a_cell_is_refused(path):
 
 
 def test_a_plan_that_cannot_be_read_is_no_trouble_if_it_is_given(path):
-    change(path, f"UPDATE plans SET content = '{{}}', key = '{digest(['{}'])}'")
+    change(path, "UPDATE plans SET content = '{}'")
 
     with pytest.raises(ValueError, match="name the plan with --plan PLAN"):
         read_experiment(path)
@@ -189,3 +185,176 @@ def test_the_objective_of_the_fixed_setting_comes_before_those_of_the_grid(path)
     middle = again.results.roles(place, "grid")[2].cell.key
 
     assert again.history_at(place) is again.fits[middle].history
+
+
+def test_a_run_keeps_its_plan_before_its_cells(tmp_path):
+    path = tmp_path / "store.sqlite"
+    located = replace(planted_sets(tmp_path), absent={"three": "nowhere"})
+    plan = small_plan(sets=["one", "three"])
+    seen = []
+
+    def look(progress):
+        seen.append(query(path, "SELECT content FROM plans"))
+
+    run_plan(plan, path, located, report=look)
+    kept = record_from(seen[0][0][0])
+
+    assert kept == record_of(plan, located)
+    assert kept.absent == {"three": "nowhere"}
+    assert kept.version == cells.RELEASE
+    assert all(rows == seen[0] for rows in seen)
+
+
+def test_the_same_record_again_becomes_the_newest(path):
+    other = small_plan(name="other", sets=["one"])
+    first = read_experiment(path).record
+    for record in (replace(first, plan=other), first):
+        with Store(path, "judge") as store:
+            store.save_record(record)
+
+    assert read_experiment(path).record == first
+    assert read_experiment(path).others == ["other"]
+
+
+def test_data_that_changed_are_known_by_their_newest_content(path):
+    change(
+        path,
+        "DELETE FROM plans",
+        "UPDATE rankings SET fingerprint = 'newer' "
+        "WHERE rowid = (SELECT max(rowid) FROM rankings WHERE set_name = 'one')",
+    )
+    with pytest.raises(ValueError, match="holds no cell of the plan small"):
+        read_experiment(path, small_plan(sets=["one"]))
+
+
+def test_reading_leaves_the_file_and_its_folder_as_they_were(path):
+    before = path.read_bytes()
+    read_experiment(path)
+
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_reading_and_running_do_not_stop_each_other(path):
+    with stored._reading(path) as connection, Store(path, "judge") as store:
+        query = "SELECT count(*) FROM rankings"
+        before = connection.execute(query).fetchone()
+        another = cells.Cell("one", "a", "none", "SCFS", "{}", 2)
+        store.save(another, Outcome(FAILED, "ValueError"))
+        after = connection.execute(query).fetchone()
+
+        assert before == after == (2 * PER_SET,)
+
+
+@pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() == 0, reason="may write everywhere"
+)
+def test_a_store_in_a_folder_that_nobody_may_write_to_is_read(path):
+    path.chmod(0o444)
+    path.parent.chmod(0o555)
+    try:
+        experiment = read_experiment(path)
+    finally:
+        path.parent.chmod(0o755)
+
+    assert experiment.count().missing == 0
+
+
+def without_list_of_tables(path):
+    content = bytearray(path.read_bytes())
+    content[103:105] = bytes(2)  # The number of rows on the first page.
+    path.write_bytes(content)
+
+
+def database_of_another_program(path):
+    path.unlink()
+    change(path, "CREATE TABLE theirs (a)")
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence", "is_said_by_runs"),
+    [
+        (Path.unlink, "does not exist; name a store that ufselect run has", False),
+        (lambda path: path.write_text(""), "is empty; fill it with ufselect", False),
+        (lambda path: path.write_text("a,b\n" * 1000), "cannot be", True),
+        (database_of_another_program, "is a database of another program", True),
+        (
+            lambda path: change(path, "PRAGMA user_version = 99"),
+            "has version 99 of the store and this ufselect knows version",
+            True,
+        ),
+        (
+            lambda path: change(path, "PRAGMA user_version = 1"),
+            "has version 1 of the store and this ufselect knows version",
+            True,
+        ),
+        (lambda path: os.truncate(path, path.stat().st_size // 2), "cannot be", True),
+        (without_list_of_tables, "cannot be", True),
+        (lambda path: (path.unlink(), path.mkdir()), "is a folder; name a", False),
+    ],
+)
+def test_what_is_no_store_is_answered_in_one_sentence(
+    path, make, sentence, is_said_by_runs
+):
+    path = path.rename(path.with_name("odd 100% #1.sqlite"))
+    make(path)
+    before = path.read_bytes() if path.is_file() else None
+
+    uses = [read_experiment, lambda path: Store(path, "judge")]
+    for use in uses[: 1 + is_said_by_runs]:
+        with pytest.raises(ValueError, match=f"odd 100% #1.sqlite {sentence}") as error:
+            use(path)
+        assert "\n" not in str(error.value)
+    assert before is None or path.read_bytes() == before
+
+
+FINGERPRINTS = {"one": "a", "two": "b"}
+
+
+def test_keys_are_those_of_stores_that_are_being_filled():
+    plan = small_plan()
+    version = "0.1.0.dev0"
+    keys = [role.cell.key_in(version) for role in roles_of(plan, FINGERPRINTS)]
+
+    # Another value would make every store of that version worthless.
+    assert cells.digest(keys) == "0222864b028250f487556aba376948ef"
+    assert judge_key(plan.judge, version) == "0da3bac4cb1a0515f891009ae08901a3"
+
+
+def test_keys_of_this_version_are_the_default():
+    plan = small_plan()
+    cell = next(roles_of(plan, FINGERPRINTS)).cell
+
+    assert cell.key == cell.key_in(cells.RELEASE) != cell.key_in("another")
+    assert judge_key(plan.judge) == judge_key(plan.judge, cells.RELEASE)
+
+
+@pytest.mark.parametrize("name", plan_names())
+def test_a_record_is_read_as_it_was_written(name):
+    plan = read_plan(plan_path(name))
+    before = Record(plan, FINGERPRINTS, {"three": "nowhere"}, versions_here())
+    after = record_from(json.dumps(asdict(before)))
+    sets = {name: name for name in plan.sets}
+
+    assert after == before
+    assert list(roles_of(after.plan, sets)) == list(roles_of(plan, sets))
+
+
+def test_a_parameter_of_another_type_is_another_plan():
+    whole, real = (
+        small_plan(methods=[{"selector": "SCFS", "grid": {"alpha": [value]}}])
+        for value in (1, 1.0)
+    )
+    record = Record(whole, FINGERPRINTS, {}, versions_here())
+
+    assert whole == real
+    assert record.is_of(whole)
+    assert not record.is_of(real)
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "{}", json.dumps({"plan": {"name": "small"}, "unknown": 1})]
+)
+def test_a_record_that_makes_no_sense_is_answered_with_the_remedy(content):
+    with pytest.raises(ValueError, match="name the plan with --plan PLAN"):
+        record_from(content)

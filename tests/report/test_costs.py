@@ -5,11 +5,10 @@ import pytest
 from small_experiments import small_plan
 
 from ufselect.experiments.cells import roles_of
-from ufselect.experiments.reader import Fit
 from ufselect.experiments.readings import Results
 from ufselect.experiments.records import Record
 from ufselect.experiments.store import DONE, FAILED
-from ufselect.experiments.stored import Experiment
+from ufselect.experiments.stored import Experiment, Fit
 from ufselect.report.costs import cost_blocks, cost_ranges, costs_of
 from ufselect.report.experiment_figures import convergence_blocks, convergence_curves
 

@@ -34,8 +34,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the tables and write what was asked for."""
-    from ufselect.experiments.plan import read_plan
-    from ufselect.experiments.plan_files import find_plan
+    from ufselect.experiments.plan import find_plan, read_plan
     from ufselect.experiments.stored import read_experiment
     from ufselect.report.experiment import experiment_report
 

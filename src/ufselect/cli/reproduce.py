@@ -35,8 +35,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the plan, write the page and print the tables."""
-    from ufselect.experiments.plan import read_plan
-    from ufselect.experiments.plan_files import plan_path
+    from ufselect.experiments.plan import plan_path, read_plan
     from ufselect.experiments.published import published
     from ufselect.report.comparison import read_comparison
     from ufselect.report.page import html_page

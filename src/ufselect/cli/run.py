@@ -17,8 +17,8 @@ from ufselect.cli.progress import ProgressLine
 from ufselect.cli.usage import add_quiet_option, positive, seconds, size
 
 if TYPE_CHECKING:
-    from ufselect.experiments.location import Located
     from ufselect.experiments.plan import Plan
+    from ufselect.experiments.records import Located
 
 
 def add_parser(commands: Any) -> None:
@@ -90,7 +90,7 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--recover",
         action="store_true",
-        help="if the store is damaged, go on with what is intact of it; the damaged "
+        help="if the store is damaged, go on with what can be read of it; the damaged "
         "file is kept",
     )
     parser.add_argument(
@@ -102,8 +102,7 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the plan and print its tables."""
-    from ufselect.experiments.plan import read_plan
-    from ufselect.experiments.plan_files import find_plan
+    from ufselect.experiments.plan import find_plan, read_plan
     from ufselect.experiments.stored import read_experiment
     from ufselect.report.experiment import experiment_report
 
@@ -119,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
 
 def locate_sets(plan: "Plan", options: argparse.Namespace) -> "Located":
     """Find the data of a plan and say on standard error what is not there."""
-    from ufselect.experiments.location import locate
+    from ufselect.experiments.records import locate
 
     located = locate(plan.sets, options.data)
     for name, reason in located.absent.items():
@@ -159,7 +158,7 @@ def compute(
 
 
 def _recover(plan: "Plan", store: Path, located: "Located") -> None:
-    """Go on with what is intact of a damaged store; say what that is, and what not."""
+    """Go on with what can be read of a damaged store; say what that is."""
     from ufselect.experiments.recovery import recover
     from ufselect.experiments.runner import missing_cells
 

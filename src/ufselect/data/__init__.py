@@ -1,13 +1,17 @@
 """Data to work on: embedded sets, planted sets, and research data from files."""
 
 from ufselect.data.catalogue import CataloguedSet, catalogued_sets
-from ufselect.data.download import DataUnavailableError, cache_folder, fetch
+from ufselect.data.download import (
+    DataUnavailableError,
+    Patience,
+    cache_folder,
+    fetch,
+    load_set,
+)
 from ufselect.data.embedded import DataSet, digits_with_decoys, union_of_subspaces
 from ufselect.data.labelled import LabelledSet, data_folder, read_labelled
 from ufselect.data.planted import GEOMETRIES, planted
-from ufselect.data.sets import load_set
 from ufselect.data.tables import Table, TableError, read_table, write_table
-from ufselect.data.transfer import Patience
 
 __all__ = [
     "GEOMETRIES",

@@ -1,19 +1,71 @@
-"""Where a data set is: in a local folder, in the cache, or at a public address."""
+"""A data set by its name: found on this machine or downloaded, read, and checked."""
 
 import os
+import socket
+import ssl
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from concurrent.futures import Future
+from http.client import IncompleteRead
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple
+from urllib.parse import urljoin, urlsplit
 
-from ufselect.data.catalogue import CataloguedSet, catalogued_sets, unknown_name
-from ufselect.data.checksums import has_checksum
-from ufselect.data.labelled import FOLDER_VARIABLE, data_folder
-from ufselect.data.transfer import USUAL_PATIENCE, Patience, Progress, transfer
+import numpy as np
+
+from ufselect._version import __version__
+from ufselect.data.catalogue import (
+    CataloguedSet,
+    catalogued_sets,
+    has_checksum,
+    unknown_name,
+)
+from ufselect.data.labelled import (
+    FOLDER_VARIABLE,
+    LabelledSet,
+    data_folder,
+    read_labelled,
+)
+from ufselect.data.replacing import replacing
+
+# Called with the bytes that are there and the bytes in all, if the latter is known.
+Progress = Callable[[int, int | None], None]
 
 CACHE_VARIABLE = "UFSELECT_CACHE"
+CHUNK_BYTES = 1 << 16
+# For the sets whose size the catalogue does not know.
+MOST_BYTES = 1 << 26
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+# Answers that may be another one when asked again.
+PASSING_FAULTS = {408, 429, 500, 502, 503, 504}
+# No such name, which is what being offline looks like, or no trust in who answers.
+LASTING_FAULTS = (socket.gaierror, ssl.SSLError)
 
 
 class DataUnavailableError(OSError):
     """The data set is not on this machine and could not be downloaded."""
+
+
+class RefusedError(Exception):
+    """What an address offers is of no use, and would not be if asked again."""
+
+
+class Patience(NamedTuple):
+    """How long a download is waited for, in seconds, and how often it is tried.
+
+    ``timeout`` is for each sign of life, ``longest`` for all that an address is asked
+    for. Before it is asked again ``delay`` is waited, twice as long every time.
+    """
+
+    timeout: float = 20.0
+    longest: float = 900.0
+    attempts: int = 3
+    delay: float = 1.0
+
+
+USUAL_PATIENCE = Patience()
 
 
 class Whereabouts(NamedTuple):
@@ -86,9 +138,8 @@ def fetch(
 ) -> Path:
     """Return the path of a data set's file, downloaded if it has to be.
 
-    The file is looked for in the local folder, then in the cache. A download is
-    resumed where an earlier one stopped, and gets its name in the cache only after
-    its checksum was found to be that of the catalogue.
+    The file is looked for in the local folder, then in the cache. A download gets its
+    name in the cache only after its checksum was found to be that of the catalogue.
 
     Parameters
     ----------
@@ -135,28 +186,236 @@ def fetch(
             f"{name} has no public address; make {wanted.file_name} with X and Y from "
             f"{wanted.source} and set {FOLDER_VARIABLE} to its folder"
         )
-    _make_folder(target.parent)
-    reasons = transfer(wanted, target, patience, progress)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataUnavailableError(
+            f"the cache folder {target.parent} cannot be made ({error.strerror}); set "
+            f"{CACHE_VARIABLE} to one that can"
+        ) from error
+    reasons = download(wanted, target, patience, progress)
     if reasons:
-        raise _gave_up(wanted, target, reasons)
+        raise DataUnavailableError(
+            f"{name} could not be downloaded from {', '.join(reasons)}; download it by "
+            f"hand to {target}, where its checksum must be {wanted.checksum}, or set "
+            f"{FOLDER_VARIABLE} to a folder with any {wanted.file_name}"
+        )
     return target
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataUnavailableError(
-            f"the cache folder {folder} cannot be made ({error.strerror}); set "
-            f"{CACHE_VARIABLE} to one that can"
-        ) from error
+def load_set(
+    name: str, folder: Path | str | None = None, *, progress: Progress | None = None
+) -> LabelledSet:
+    """Return a data set by its name in the catalogue, or in a local folder.
+
+    The set is looked for, and downloaded if need be, as by :func:`fetch`. One that
+    is catalogued must have the catalogued shape and number of classes. A local file
+    with another checksum is accepted if it has them, with a warning: it may be
+    another version of the data.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from scipy.io import savemat
+    >>> from ufselect.data import load_set
+    >>> with TemporaryDirectory() as folder:
+    ...     savemat(Path(folder, "mine.mat"), {"X": [[1, 2], [3, 4]], "Y": [1, 2]})
+    ...     load_set("mine", folder).table.shape
+    (2, 2)
+    """
+    path = fetch(name, folder, progress=progress)
+    data = read_labelled(path)
+    known = catalogued_sets().get(name)
+    if known is not None:
+        _check(data, path, known)
+    return data
 
 
-def _gave_up(
-    wanted: CataloguedSet, target: Path, reasons: list[str]
-) -> DataUnavailableError:
-    return DataUnavailableError(
-        f"{wanted.name} could not be downloaded from {', '.join(reasons)}; download it "
-        f"by hand to {target}, where its checksum must be {wanted.checksum}, or set "
-        f"{FOLDER_VARIABLE} to a folder with any {wanted.file_name}"
+def _check(data: LabelledSet, path: Path, known: CataloguedSet) -> None:
+    found = (*data.table.shape, len(np.unique(data.classes)))
+    expected = (known.n_samples, known.n_features, known.n_classes)
+    if found != expected:
+        raise ValueError(
+            f"{path} has {_in_words(found)}, but {known.name} of the catalogue has "
+            f"{_in_words(expected)}; rename the file, or put the right one in its place"
+        )
+    if not has_checksum(path, known.checksum):
+        warnings.warn(
+            f"{path} is not the catalogued file of {known.name}: it has the same shape "
+            "and number of classes, but another checksum",
+            stacklevel=3,
+        )
+
+
+def _in_words(shape: tuple[int, ...]) -> str:
+    n_samples, n_features, n_classes = shape
+    return f"{n_samples} samples, {n_features} features and {n_classes} classes"
+
+
+def download(
+    wanted: CataloguedSet,
+    target: Path,
+    patience: Patience = USUAL_PATIENCE,
+    progress: Progress | None = None,
+) -> list[str]:
+    """Download a set's file to a path, which it gets only when it is verified.
+
+    Returns the reasons, one for each address, if none of them gave the file; an
+    empty list means success.
+    """
+    reasons = []
+    for address in wanted.addresses:
+        give_up_at = time.monotonic() + patience.longest
+        for attempt in range(patience.attempts):
+            if attempt:
+                time.sleep(patience.delay * 2 ** (attempt - 1))
+            seconds_left = give_up_at - time.monotonic()
+            receiver = _Receiver(wanted, progress)
+            try:
+                with replacing(target) as part:
+                    with part.open("wb") as receiver.file:
+                        _within(seconds_left, _request, address, receiver, patience)
+                    if not has_checksum(part, wanted.checksum):
+                        raise RefusedError(
+                            "its content has another checksum than the catalogue says"
+                        )
+                return []
+            except RefusedError as error:
+                reason = str(error)
+                break
+            except TimeoutError:
+                reason = f"was not done in {patience.longest:g} seconds"
+                break
+            except OSError as error:
+                reason, may_pass = _described(error, receiver, patience)
+                if not may_pass:
+                    break
+        reasons.append(f"{address} ({' '.join(reason.split())})")
+    return reasons
+
+
+class _Receiver:
+    """Takes what an address sends, and no more of it than the set can have."""
+
+    file: BinaryIO
+
+    def __init__(self, wanted: CataloguedSet, progress: Progress | None) -> None:
+        self.wanted, self.progress = wanted, progress
+        self.received = 0
+        self.total = wanted.size
+
+    def check(self, response: Any) -> None:
+        """Refuse an answer that leads elsewhere, or that announces another size."""
+        if response.is_redirect:
+            _check_redirect(response.url, response.headers["Location"])
+        elif response.ok:
+            length = response.headers.get("Content-Length", "")
+            self.total = int(length) if length.isdigit() else self.wanted.size
+            if self.wanted.size not in (None, self.total):
+                raise RefusedError(
+                    f"has {self.total} bytes instead of {self.wanted.size}"
+                )
+
+    def write(self, chunk: bytes) -> None:
+        """Write a piece of the content."""
+        self.received += len(chunk)
+        most = self.wanted.size or MOST_BYTES
+        if self.received > most:
+            raise RefusedError(f"sends more than {most} bytes")
+        self.file.write(chunk)
+        if self.progress is not None:
+            self.progress(self.received, self.total)
+
+    def flush(self) -> None:
+        """Do nothing; the file is flushed when it is closed."""
+
+    def cut_off(self) -> str:
+        """Say that the content has ended before its end."""
+        return f"the connection ended before all {self.total} bytes had come"
+
+
+def _request(address: str, receiver: _Receiver, patience: Patience) -> None:
+    """Ask an address for its content once."""
+    import pooch  # Here, since most who read data download none.
+
+    if not _is_safe(address):
+        raise RefusedError("is not an https address")
+    responses: list[Any] = []
+
+    def look_at(response: Any, **options: Any) -> None:
+        responses.append(response)
+        receiver.check(response)
+
+    headers = {"User-Agent": f"ufselect/{__version__}", "Accept-Encoding": "identity"}
+    fetch_content = pooch.HTTPDownloader(
+        chunk_size=CHUNK_BYTES,
+        timeout=patience.timeout,
+        headers=headers,
+        # Called also with a redirect, before it is followed.
+        hooks={"response": look_at},
     )
+    try:
+        fetch_content(address, receiver, None)
+    finally:
+        for response in responses:
+            response.close()
+    if receiver.total is not None and receiver.received < receiver.total:
+        raise ConnectionError(receiver.cut_off())
+
+
+def _check_redirect(address: str, location: str) -> None:
+    """Refuse to be led anywhere but to https, or from this machine to this machine."""
+    try:
+        goal = urljoin(address, location)
+        from_here = urlsplit(address).hostname in LOOPBACK
+        safe = _is_safe(goal) if from_here else urlsplit(goal).scheme == "https"
+    except ValueError as error:
+        raise RefusedError(f"leads to a malformed address: {error}") from error
+    if not safe:
+        raise RefusedError(f"redirects to {goal}, which is not https")
+
+
+def _is_safe(address: str) -> bool:
+    parts = urlsplit(address)
+    # Nothing can listen in within this machine, where the tests run a server.
+    is_here = parts.scheme == "http" and parts.hostname in LOOPBACK
+    return parts.scheme == "https" or is_here
+
+
+def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function, and raise TimeoutError if it takes longer than is allowed.
+
+    Timeouts of a socket start anew with every byte. A thread that is given up ends
+    with its next write, to a file that is closed by then.
+    """
+    outcome: Future[None] = Future()
+
+    def call() -> None:
+        try:
+            function(*arguments)
+            outcome.set_result(None)
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+            outcome.set_exception(error)
+
+    threading.Thread(target=call, daemon=True).start()
+    outcome.result(timeout=seconds)
+
+
+def _described(
+    error: Exception, receiver: _Receiver, patience: Patience
+) -> tuple[str, bool]:
+    """Return why a download failed, and whether it is worth asking again."""
+    response = getattr(error, "response", None)
+    if response is not None:
+        reason = f"HTTP {response.status_code} {response.reason}"
+        return reason, response.status_code in PASSING_FAULTS
+    # What requests raises names the pool of connections; the cause is at the bottom.
+    cause: BaseException = error
+    while cause.__context__ is not None:
+        cause = cause.__context__
+    if isinstance(cause, TimeoutError):
+        return f"no answer within {patience.timeout:g} seconds", True
+    if isinstance(cause, IncompleteRead):
+        return receiver.cut_off(), True
+    return str(cause) or type(cause).__name__, not isinstance(cause, LASTING_FAULTS)

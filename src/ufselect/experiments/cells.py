@@ -4,10 +4,11 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import Any
 
 from ufselect._version import RELEASE
-from ufselect.experiments.plan import Judge, Method, Plan
+from ufselect.experiments.plan import Judge, Plan
 
 FIXED = "fixed"
 GRID = "grid"
@@ -62,35 +63,30 @@ def roles_of(plan: Plan, fingerprints: Mapping[str, str]) -> Iterator[Role]:
     Two methods, or a grid and a fixed setting, may share a cell; it then has the same
     key and is computed once.
     """
-    for set_name in plan.sets:
+    for set_name, preparation, method in product(
+        plan.sets, plan.preparations, plan.methods
+    ):
         if set_name not in fingerprints:
             continue
-        for preparation in plan.preparations:
-            for method in plan.methods:
-                data = (set_name, fingerprints[set_name], preparation)
-                for reading, path, draw in _paths(method):
-                    for cell in _cells_of_path(plan, data, method.selector, path, draw):
-                        yield Role(method.label, reading, cell)
-
-
-def _paths(method: Method) -> Iterator[tuple[str, list[dict[str, Any]], int]]:
-    for path in method.grid_paths():
-        yield GRID, path, 0
-    for draw in range(method.seeds):
-        yield FIXED, [method.fixed_point()], draw
-
-
-def _cells_of_path(
-    plan: Plan,
-    data: tuple[str, str, str],
-    selector: str,
-    path: list[dict[str, Any]],
-    draw: int,
-) -> Iterator[Cell]:
-    texts = [canonical(parameters) for parameters in path]
-    seed = seed_of(plan.seed, data[0], data[2], selector, texts[0], draw)
-    for place, text in enumerate(texts):
-        yield Cell(*data, selector, text, seed, tuple(texts[:place]))
+        paths = [(GRID, path, 0) for path in method.grid_paths()]
+        fixed = [method.fixed_point()]
+        paths += [(FIXED, fixed, draw) for draw in range(method.seeds)]
+        for reading, path, draw in paths:
+            texts = [canonical(parameters) for parameters in path]
+            seed = seed_of(
+                plan.seed, set_name, preparation, method.selector, texts[0], draw
+            )
+            for place, text in enumerate(texts):
+                cell = Cell(
+                    set_name,
+                    fingerprints[set_name],
+                    preparation,
+                    method.selector,
+                    text,
+                    seed,
+                    before=tuple(texts[:place]),
+                )
+                yield Role(method.label, reading, cell)
 
 
 def judge_key(judge: Judge, version: str = RELEASE) -> str:

@@ -1,6 +1,13 @@
-"""How long a cell may take, and how much memory."""
+"""How long a cell may take, how much memory, and how that is measured."""
 
+import os
+import sys
 from dataclasses import dataclass
+from pathlib import Path
+
+STATUS = Path("/proc/self/status")
+CLEAR = Path("/proc/self/clear_refs")
+RESET_PEAK = "5"
 
 SIZES = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -52,3 +59,40 @@ def bytes_of(text: str) -> int:
     if not 1 <= value < 2**63:
         raise ValueError(f"{text} is not a size that a file can have")
     return int(value)
+
+
+def reset_peak_memory() -> None:
+    """Forget the peak so far, where the system can (Linux)."""
+    if CLEAR.exists():
+        CLEAR.write_text(RESET_PEAK)
+
+
+def peak_memory() -> int | None:
+    """Return the peak of resident bytes since the reset, or None if unknown.
+
+    Where the peak cannot be reset it is the one of the whole process.
+    """
+    if STATUS.exists():
+        for line in STATUS.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return 1024 * int(line.split()[1])
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return used if sys.platform == "darwin" else 1024 * used
+
+
+def can_watch_memory() -> bool:
+    """Say whether this system tells what another process takes (Linux)."""
+    return STATUS.exists()
+
+
+def memory_of(process: int) -> int:
+    """Return the resident bytes of a process, and 0 of one that has ended."""
+    try:
+        pages = Path(f"/proc/{process}/statm").read_text().split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")

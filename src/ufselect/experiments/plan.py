@@ -12,7 +12,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ufselect.experiments.judging import METRICS
 from ufselect.experiments.limits import NO_LIMITS, Limits, bytes_of
 from ufselect.experiments.plan_checks import (
     choices_at,
@@ -23,12 +22,18 @@ from ufselect.experiments.plan_checks import (
     refuse_unknown_keys,
     text_at,
 )
-from ufselect.experiments.preparation import PREPARATIONS
+from ufselect.experiments.protocol import METRICS, PREPARATIONS
 from ufselect.selectors import all_selectors
 
 KEYS = (
     "name description sets preparations features clusters seed cell_timeout "
     "cell_memory judge methods"
+)
+# In a wheel the plans that come with the project lie in this folder, in a source
+# checkout at the root.
+FOLDERS = (
+    Path(__file__).parent / "plans",
+    Path(__file__).resolve().parents[3] / "plans",
 )
 ALL_FEATURES = "all features"
 # What every comparison shows beside its methods, whether the plan says so or not.
@@ -178,7 +183,8 @@ def _methods(content: Mapping[str, Any]) -> tuple[Method, ...]:
     if not isinstance(tables, list) or not tables:
         raise ValueError("methods is missing; add at least one [[methods]] table")
     clusters = content.get("clusters")
-    if not (clusters is None or clusters == "classes" or _is_positive(clusters)):
+    is_number = isinstance(clusters, int) and not isinstance(clusters, bool)
+    if clusters not in (None, "classes") and not (is_number and clusters > 0):
         raise ValueError(
             f"clusters is {clusters!r}; it could be 'classes' (the number of classes "
             "is told to the methods, as papers do), a number, or left out"
@@ -221,6 +227,15 @@ def _method(table: Any, clusters: Any, where: str) -> Method:
     )
     if clusters is not None and "n_clusters" in accepted:
         parameters = {"n_clusters": clusters, **parameters}
+    warm_start = table.get("warm_start", False)
+    if not isinstance(warm_start, bool):
+        raise ValueError(
+            f"{where}warm_start is {warm_start!r}; it could be true or false"
+        )
+    if warm_start and "init" not in accepted:
+        raise ValueError(
+            f"{where}warm_start is true, but {name} takes no start; leave it out"
+        )
     return Method(
         label=text_at(table, "label", name, where=where),
         selector=name,
@@ -231,21 +246,8 @@ def _method(table: Any, clusters: Any, where: str) -> Method:
         seeds=integer_at(table, "seeds", 1, least=1, where=where)
         if "random_state" in accepted
         else 1,
-        warm_start=_warm_start(table, accepted, name, where),
+        warm_start=warm_start,
     )
-
-
-def _warm_start(
-    table: Mapping[str, Any], accepted: list[str], selector: str, where: str
-) -> bool:
-    value = table.get("warm_start", False)
-    if not isinstance(value, bool):
-        raise ValueError(f"{where}warm_start is {value!r}; it could be true or false")
-    if value and "init" not in accepted:
-        raise ValueError(
-            f"{where}warm_start is true, but {selector} takes no start; leave it out"
-        )
-    return value
 
 
 def _parameters(value: Any, accepted: list[str], where: str) -> dict[str, Any]:
@@ -266,5 +268,41 @@ def _grid(value: Any, accepted: list[str], where: str) -> dict[str, list[Any]]:
     return dict(value)
 
 
-def _is_positive(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+def plan_names() -> list[str]:
+    """Return the names of the plans that come with the project.
+
+    Examples
+    --------
+    >>> "quick" in plan_names()
+    True
+    """
+    return sorted(path.stem for folder in FOLDERS for path in folder.glob("*.toml"))
+
+
+def plan_path(name: str) -> Path:
+    """Return the file of a plan that comes with the project."""
+    for folder in FOLDERS:
+        path = folder / f"{name}.toml"
+        if path.is_file():
+            return path
+    raise ValueError(
+        f"no plan is called {name!r}; there are: {', '.join(plan_names())}"
+    )
+
+
+def find_plan(given: Path) -> Path:
+    """Return a file, or else the plan of that name that comes with the project.
+
+    Examples
+    --------
+    >>> find_plan(Path("quick")).name
+    'quick.toml'
+    """
+    if given.is_file():
+        return given
+    if str(given) in plan_names():
+        return plan_path(str(given))
+    raise ValueError(
+        f"{given} does not exist; name a plan in TOML, or one that comes with the "
+        f"project: {', '.join(plan_names())}"
+    )

@@ -1,33 +1,50 @@
 """What was run: a plan as it was read, its data, and the versions that computed.
 
-Every run adds its record to the store, in a table of its own, so that a report needs
-nothing else. Stores from before that lack the table and are read with their plan.
+Every run adds its record to the store, so that a report needs nothing else.
 """
 
+import hashlib
 import json
 import platform
-import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from ufselect._version import RELEASE
-from ufselect.experiments.cells import canonical, digest, judge_key
+from ufselect.data import DataUnavailableError, fetch
+from ufselect.experiments.cells import canonical
 from ufselect.experiments.limits import NO_LIMITS, Limits
-from ufselect.experiments.location import Located
 from ufselect.experiments.plan import Judge, Method, Plan
 
-# The version that computed all stores that hold no record.
-VERSION_WITHOUT_RECORDS = "0.1.0.dev0"
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
-TABLE = """
-CREATE TABLE IF NOT EXISTS plans (
-    key TEXT PRIMARY KEY,
-    judge TEXT NOT NULL,
-    content TEXT NOT NULL
-)
-"""
+
+
+@dataclass(frozen=True)
+class Located:
+    """The files of the sets that are there, and a reason for each that is not."""
+
+    paths: Mapping[str, Path]
+    absent: Mapping[str, str]
+
+    def fingerprints(self) -> dict[str, str]:
+        """Return a hash of the content of each file."""
+        return {
+            name: hashlib.sha256(path.read_bytes()).hexdigest()
+            for name, path in self.paths.items()
+        }
+
+
+def locate(sets: Iterable[str], folder: Path | None = None) -> Located:
+    """Find each set in the folder, in the cache or at its public address."""
+    paths, absent = {}, {}
+    for name in sets:
+        try:
+            paths[name] = fetch(name, folder)
+        except DataUnavailableError as error:
+            absent[name] = str(error)
+    return Located(paths, absent)
 
 
 @dataclass(frozen=True)
@@ -74,16 +91,8 @@ def versions_here() -> dict[str, str]:
     }
 
 
-def write_record(connection: sqlite3.Connection, record: Record) -> None:
-    """Add a record to an open store; the same one again becomes the newest."""
-    content = json.dumps(asdict(record))
-    row = [digest([content]), judge_key(record.plan.judge), content]
-    connection.execute(TABLE)
-    connection.execute("INSERT OR REPLACE INTO plans VALUES (?, ?, ?)", row)
-
-
 def record_from(content: str) -> Record:
-    """Return a record that was written; one that makes no sense is a ValueError."""
+    """Return a record from its JSON; one that makes no sense is a ValueError."""
     try:
         parts = json.loads(content)
         return Record(**{**parts, "plan": _plan_from(parts["plan"])})

@@ -13,15 +13,14 @@ from pathlib import Path
 
 from ufselect.experiments.cells import Cell, judge_key, roles_of
 from ufselect.experiments.limits import NO_LIMITS, Limits
-from ufselect.experiments.location import Located
 from ufselect.experiments.plan import Judge, Plan
-from ufselect.experiments.records import record_of
+from ufselect.experiments.records import Located, record_of
 from ufselect.experiments.store import DONE, Outcome, Store
 from ufselect.experiments.work import Job
-from ufselect.experiments.workers import Workers, workers
+from ufselect.experiments.worker_pool import Batch, Compute, computing
 
-# How often to look whether another run has finished the cells it holds.
-PATIENCE = 0.5
+# Between looks whether another run has finished the cells it holds.
+SECONDS_BETWEEN_LOOKS = 0.5
 
 
 @dataclass
@@ -93,11 +92,11 @@ def run_plan(
     try:
         with (
             Store(store_path, judge_key(plan.judge)) as store,
-            workers(n_jobs, dask, plan.limits.but(limits)) as hands,
+            computing(n_jobs, dask, plan.limits.but(limits)) as compute,
         ):
             store.save_record(record)
-            job = (store, plan.judge, located.paths, cells, progress, report)
-            _Run(*job, hands, retry).work_until_nothing_is_left()
+            run = _Run(store, plan.judge, located.paths, cells, progress, report)
+            run.work_until_nothing_is_left(compute, retry)
     except KeyboardInterrupt:
         raise Stopped(
             f"interrupted; {progress.finished} of {progress.total} cells are kept in "
@@ -119,56 +118,52 @@ def missing_cells(plan: Plan, store_path: Path, located: Located) -> list[Cell]:
     return [cell for key, cell in cells.items() if key not in finished]
 
 
+@dataclass
 class _Run:
-    def __init__(
-        self,
-        store: Store,
-        judge: Judge,
-        paths: Mapping[str, Path],
-        cells: Mapping[str, Cell],
-        progress: Progress,
-        report: Callable[[Progress], None],
-        workers: Workers,
-        retry: bool,
-    ) -> None:
-        self.store, self.judge, self.paths, self.cells = store, judge, paths, cells
-        self.progress, self.report, self.workers = progress, report, workers
-        known = store.finished() & cells.keys()
-        stopped = set() if retry else store.stopped() & cells.keys()
-        progress.known, progress.failed = len(known), len(stopped)
-        # A cell that failed in an earlier run is tried again, once in this run.
-        self.waiting = deque(key for key in cells if key not in known | stopped)
+    """The cells of a plan, those that wait for their turn, and where results go."""
 
-    def work_until_nothing_is_left(self) -> None:
+    store: Store
+    judge: Judge
+    paths: Mapping[str, Path]
+    cells: Mapping[str, Cell]
+    progress: Progress
+    report: Callable[[Progress], None]
+    waiting: deque[str] = field(default_factory=deque)
+
+    def work_until_nothing_is_left(self, compute: Compute, retry: bool) -> None:
+        known = self.store.finished() & self.cells.keys()
+        stopped = set() if retry else self.store.stopped() & self.cells.keys()
+        self.progress.known, self.progress.failed = len(known), len(stopped)
+        # A cell that failed in an earlier run is tried again, once in this run.
+        self.waiting.extend(key for key in self.cells if key not in known | stopped)
         self.report(self.progress)
         while self.waiting:
             taken_elsewhere: list[str] = []
-            with closing(self._claimed(taken_elsewhere)) as parcels:
-                for job, outcome in self.workers(parcels):
+            with closing(self._claimed(taken_elsewhere)) as batches:
+                for job, outcome in compute(batches):
                     self._keep(job, outcome)
             self.waiting.extend(taken_elsewhere)
             self._wait_for_others()
 
-    def _claimed(self, taken_elsewhere: list[str]) -> Generator[list[Job]]:
+    def _claimed(self, taken_elsewhere: list[str]) -> Generator[Batch]:
         """Yield cells that are now ours, with their order if that is known.
 
-        Cells of one path come in one parcel, to be worked on one after the other.
+        Cells of one path come in one batch, to be worked on one after the other.
         """
         while self.waiting:
             path = self.cells[self.waiting[0]].path
-            parcel = []
+            batch = []
             while self.waiting and self.cells[self.waiting[0]].path == path:
                 key = self.waiting.popleft()
                 if self.store.claim(key):
-                    parcel.append(self._job(self.cells[key]))
+                    cell = self.cells[key]
+                    known_order = self.store.order_of(key)
+                    path_of_set = self.paths[cell.set_name]
+                    batch.append(Job(cell, self.judge, path_of_set, known_order))
                 else:
                     taken_elsewhere.append(key)
-            if parcel:
-                yield parcel
-
-    def _job(self, cell: Cell) -> Job:
-        path = self.paths[cell.set_name]
-        return Job(cell, self.judge, path, self.store.order_of(cell.key))
+            if batch:
+                yield batch
 
     def _keep(self, job: Job, outcome: Outcome) -> None:
         if job.order is None:
@@ -191,4 +186,4 @@ class _Run:
             self.report(self.progress)
             if not set(left) <= self.store.claimed_by_others():
                 return
-            time.sleep(PATIENCE)
+            time.sleep(SECONDS_BETWEEN_LOOKS)

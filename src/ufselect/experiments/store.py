@@ -4,35 +4,26 @@ Five tables: **rankings** (one row per cell, with its status), **judgements** (o
 per ranking and judge, likewise), **scores** (one row per judgement, number of features,
 metric and repetition), **claims** (cells that a living run is working on) and **plans**
 (what was run; see `records`). A cell is written in one transaction, so that it is there
-whole or not at all, and sealed (see `seals`).
+whole or not at all.
 """
 
+import glob
 import json
 import sqlite3
 import threading
+import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.experiments.cells import Cell
-from ufselect.experiments.journal import HIDDEN, hides_cells
-from ufselect.experiments.judging import Order, Score
-from ufselect.experiments.owners import Owner, is_alive, living
-from ufselect.experiments.records import Record, write_record
-from ufselect.experiments.schema import (
-    DAMAGE,
-    SCHEMA_VERSION,
-    create,
-    damage_of,
-    migrate,
-    problem_with,
-    version_of,
-)
-from ufselect.experiments.seals import in_one_line, seal_judgement, seal_ranking
+from ufselect.experiments.cells import Cell, digest, judge_key
+from ufselect.experiments.protocol import Order, Score
+from ufselect.experiments.records import Record
 
 Float = NDArray[np.float64]
 
@@ -40,10 +31,61 @@ DONE = "done"
 FAILED = "failed"
 # Ended by a limit or dead: it would cost as much again, so it is tried on request only.
 STOPPED = "stopped"
-FAILURES = """
-SELECT key, reason FROM rankings WHERE status != ? UNION
-SELECT ranking, reason FROM judgements WHERE judge = ? AND status != ?
+
+# Tells our files from other people's SQLite files: "ufse" in ASCII.
+APPLICATION_ID = 0x75667365
+SCHEMA_VERSION = 2
+SCHEMA = """
+CREATE TABLE rankings (
+    key TEXT PRIMARY KEY,
+    set_name TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    preparation TEXT NOT NULL,
+    selector TEXT NOT NULL,
+    parameters TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    before TEXT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT,
+    feature_order BLOB,
+    objective REAL,
+    history BLOB,
+    seconds REAL,
+    peak_memory INTEGER
+);
+CREATE TABLE judgements (
+    ranking TEXT NOT NULL REFERENCES rankings (key),
+    judge TEXT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT,
+    PRIMARY KEY (ranking, judge)
+) WITHOUT ROWID;
+CREATE TABLE scores (
+    ranking TEXT NOT NULL REFERENCES rankings (key),
+    judge TEXT NOT NULL,
+    features INTEGER NOT NULL,
+    metric TEXT NOT NULL,
+    repetition INTEGER NOT NULL,
+    value REAL NOT NULL,
+    PRIMARY KEY (ranking, judge, features, metric, repetition)
+) WITHOUT ROWID;
+CREATE TABLE claims (cell TEXT PRIMARY KEY, owner TEXT NOT NULL);
+CREATE TABLE plans (
+    key TEXT PRIMARY KEY,
+    judge TEXT NOT NULL,
+    content TEXT NOT NULL
+)
 """
+COLUMNS = {
+    "rankings": "key, set_name, fingerprint, preparation, selector, parameters, seed, "
+    "before, status, reason, feature_order, objective, history, seconds, peak_memory",
+    "judgements": "ranking, judge, status, reason",
+    "scores": "ranking, judge, features, metric, repetition, value",
+    "claims": "cell, owner",
+    "plans": "key, judge, content",
+}
+# What reading a damaged file raises: a message that quotes damaged text is no text.
+SQLITE_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 
 class Outcome(NamedTuple):
@@ -82,23 +124,39 @@ class Store:
             raise ValueError(
                 f"cannot write {path}: the folder {path.parent} does not exist"
             )
-        if hides_cells(path):
-            raise ValueError(damaged(path, HIDDEN))
         self.path = path
         self.judge = judge
+        # Runners call from the threads of joblib.
         self._guard = threading.Lock()
         self._connection = sqlite3.connect(
             path, timeout=60, isolation_level=None, check_same_thread=False
         )
         try:
-            with self._readable():
+            with self._errors_in_a_sentence():
                 self._open()
             with self._transaction():
-                living(path)  # Removes what the dead have left.
-                self._owner = Owner(path)
+                running(path)  # Removes what runs that were killed have left.
+                self._lock = RunLock(path)
         except BaseException:
             self._connection.close()
             raise
+
+    def _open(self) -> None:
+        connection = self._connection
+        # Nothing is written to a file before it is known to be ours, and whole.
+        if not is_empty(connection):
+            problem = problem_with(connection)
+            if problem is not None:
+                raise ValueError(f"{self.path} {problem}")
+            damage = damage_in(connection)
+            if damage is not None:
+                raise ValueError(_damaged(self.path, damage))
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        with self._transaction():
+            # Another run may have been first.
+            if is_empty(connection):
+                create_tables(connection)
 
     def __enter__(self) -> Self:
         return self
@@ -108,25 +166,19 @@ class Store:
 
     def close(self) -> None:
         """Give back what was claimed and not finished, and close the file."""
-        # Where it cannot be written, the claims die with the owner all the same.
+        # Where it cannot be written, the claims die with the lock all the same.
         with suppress(ValueError), self._transaction() as connection:
-            connection.execute("DELETE FROM claims WHERE owner = ?", [self._owner.name])
+            connection.execute("DELETE FROM claims WHERE owner = ?", [self._lock.name])
         self._connection.close()
-        self._owner.close()
+        self._lock.close()
 
     def finished(self) -> set[str]:
         """Return the keys of the cells that are ranked and judged."""
-        return set(
-            self._column(
-                "SELECT key FROM rankings JOIN judgements ON ranking = key "
-                "WHERE rankings.status = ? AND judgements.status = ? AND judge = ?",
-                *(DONE, DONE, self.judge),
-            )
+        query = (
+            "SELECT key FROM rankings JOIN judgements ON ranking = key "
+            "WHERE rankings.status = ? AND judgements.status = ? AND judge = ?"
         )
-
-    def failures(self) -> dict[str, str]:
-        """Return why cells have no ranking or could not be judged, by key."""
-        return dict(self._rows(FAILURES, DONE, self.judge, DONE))
+        return {key for (key,) in self._rows(query, DONE, DONE, self.judge)}
 
     def stopped(self) -> set[str]:
         """Return the keys of the cells that took too much, or whose process died."""
@@ -134,7 +186,7 @@ class Store:
             "SELECT key FROM rankings WHERE status = ? UNION SELECT ranking "
             "FROM judgements WHERE status = ? AND judge = ?"
         )
-        return set(self._column(query, STOPPED, STOPPED, self.judge))
+        return {key for (key,) in self._rows(query, STOPPED, STOPPED, self.judge)}
 
     def order_of(self, key: str) -> Order | None:
         """Return the ranking of a cell if there is one."""
@@ -142,44 +194,46 @@ class Store:
         rows = self._rows(query, key, DONE)
         return np.frombuffer(rows[0][0], dtype=np.int32) if rows else None
 
-    def history_of(self, key: str) -> Float | None:
-        """Return the objective after each iteration, of a method that has one."""
-        query = "SELECT history FROM rankings WHERE key = ? AND history IS NOT NULL"
-        rows = self._rows(query, key)
-        return np.frombuffer(rows[0][0], dtype=np.float64) if rows else None
-
     def save_record(self, record: Record) -> None:
-        """Keep the plan, so that a report needs the store only."""
+        """Keep the plan, so that a report needs the store only.
+
+        The same record again becomes the newest.
+        """
+        content = json.dumps(asdict(record))
+        row = (digest([content]), judge_key(record.plan.judge), content)
         with self._transaction() as connection:
-            write_record(connection, record)
+            insert_rows(connection, "plans", [row])
 
     def claim(self, key: str) -> bool:
         """Take a cell, unless it is finished or a living run has it."""
+        query = (
+            "SELECT 1 FROM rankings JOIN judgements ON ranking = key WHERE key = ? "
+            "AND rankings.status = ? AND judgements.status = ? AND judge = ?"
+        )
         with self._transaction() as connection:
-            query = "SELECT owner FROM claims WHERE cell = ?"
-            holder = connection.execute(query, [key]).fetchone()
-            if holder is not None and is_alive(self.path, holder[0]):
+            owner = connection.execute(
+                "SELECT owner FROM claims WHERE cell = ?", [key]
+            ).fetchone()
+            if owner is not None and is_running(self.path, owner[0]):
                 return False
-            if self._is_finished(connection, key):
+            if connection.execute(query, [key, DONE, DONE, self.judge]).fetchone():
                 return False
-            connection.execute(
-                "INSERT OR REPLACE INTO claims VALUES (?, ?)", [key, self._owner.name]
-            )
+            insert_rows(connection, "claims", [(key, self._lock.name)])
             return True
 
     def claimed_by_others(self) -> set[str]:
         """Return the cells that other living runs are working on."""
         query = "SELECT cell, owner FROM claims WHERE owner != ?"
         with self._transaction() as connection:
-            claims = connection.execute(query, [self._owner.name]).fetchall()
+            claims = connection.execute(query, [self._lock.name]).fetchall()
             owners = {owner for _, owner in claims}
-            alive = {owner for owner in owners if is_alive(self.path, owner)}
+            alive = {owner for owner in owners if is_running(self.path, owner)}
         return {cell for cell, owner in claims if owner in alive}
 
     def save(self, cell: Cell, outcome: Outcome) -> None:
         """Write what became of a cell and give the claim back, all or nothing."""
         order, history = outcome.order, outcome.history
-        row = [
+        row = (
             cell.key,
             cell.set_name,
             cell.fingerprint,
@@ -195,11 +249,9 @@ class Store:
             None if history is None else np.asarray(history, np.float64).tobytes(),
             outcome.seconds,
             outcome.peak_memory,
-        ]
+        )
         with self._transaction() as connection:
-            # The seal comes last, of what is there then.
-            connection.execute(_insertion("rankings", len(row) + 1), [*row, None])
-            seal_ranking(connection, cell.key)
+            insert_rows(connection, "rankings", [row])
             if outcome.status == DONE:
                 self._write_judgement(connection, cell.key, outcome)
             connection.execute("DELETE FROM claims WHERE cell = ?", [cell.key])
@@ -213,73 +265,23 @@ class Store:
     def _write_judgement(
         self, connection: sqlite3.Connection, key: str, outcome: Outcome
     ) -> None:
-        row = [key, self.judge, outcome.status, outcome.reason, None]
+        judgement = (key, self.judge, outcome.status, outcome.reason)
+        insert_rows(connection, "judgements", [judgement])
         scores = [(key, self.judge, *score) for score in outcome.scores]
-        connection.execute(_insertion("judgements", len(row)), row)
-        connection.executemany(_insertion("scores", 6), scores)
-        seal_judgement(connection, key, self.judge)
-
-    def scores(self) -> Iterator[tuple[str, Score]]:
-        """Yield the key of a ranking and a score, for all scores of this judge."""
-        query = (
-            "SELECT ranking, features, metric, repetition, value FROM scores "
-            "WHERE judge = ?"
-        )
-        for key, *values in self._rows(query, self.judge):
-            yield key, Score(*values)
-
-    def _open(self) -> None:
-        connection = self._connection
-        # Nothing is written to a file before it is known to be ours, and whole.
-        empty = not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-        if empty and connection.execute("PRAGMA page_count").fetchone()[0] > 1:
-            raise ValueError(damaged(self.path, "its list of tables is gone"))
-        if not empty:
-            self._check(connection)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        with self._transaction():
-            # Another run may have been first.
-            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                create(connection)
-            elif version_of(connection) < SCHEMA_VERSION:
-                migrate(connection)
-
-    def _check(self, connection: sqlite3.Connection) -> None:
-        problem = problem_with(connection)
-        if problem is not None:
-            raise ValueError(f"{self.path} {problem}")
-        connection.execute("BEGIN")
-        try:
-            problem = damage_of(connection)
-        finally:
-            connection.execute("COMMIT")
-        if problem is not None:
-            raise ValueError(damaged(self.path, problem))
-
-    def _is_finished(self, connection: sqlite3.Connection, key: str) -> bool:
-        query = (
-            "SELECT 1 FROM rankings JOIN judgements ON ranking = key WHERE key = ? "
-            "AND rankings.status = ? AND judgements.status = ? AND judge = ?"
-        )
-        found = connection.execute(query, [key, DONE, DONE, self.judge]).fetchone()
-        return found is not None
+        insert_rows(connection, "scores", scores)
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with (
             self._guard,
-            self._readable(),
+            self._errors_in_a_sentence(),
             closing(self._connection.execute(query, values)) as cursor,
         ):
             return cursor.fetchall()
 
-    def _column(self, query: str, *values: object) -> list[str]:
-        return [row[0] for row in self._rows(query, *values)]
-
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Hold the file for writing; what was written is kept only without an error."""
-        with self._guard, self._readable():
+        with self._guard, self._errors_in_a_sentence():
             # Taking the lock at once, not at the first write, avoids a deadlock of
             # two readers that both want to write.
             self._connection.execute("BEGIN IMMEDIATE")
@@ -293,15 +295,73 @@ class Store:
                 raise
 
     @contextmanager
-    def _readable(self) -> Iterator[None]:
-        """Turn the errors of a damaged or busy file into a sentence."""
+    def _errors_in_a_sentence(self) -> Iterator[None]:
         try:
             yield
-        except DAMAGE as error:
-            raise ValueError(sentence_about(self.path, error)) from error
+        except SQLITE_ERRORS as error:
+            raise ValueError(_sentence_about(self.path, error)) from error
 
 
-def sentence_about(path: Path, error: Exception) -> str:
+def create_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables, within the transaction of the caller."""
+    # Not executescript, which would end the transaction.
+    for statement in SCHEMA.split(";"):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def insert_rows(
+    connection: sqlite3.Connection, table: str, rows: list[tuple[Any, ...]]
+) -> None:
+    """Write rows with all ``COLUMNS`` of a table, in the place of older ones."""
+    marks = ", ".join("?" * len(COLUMNS[table].split(",")))
+    statement = f"INSERT OR REPLACE INTO {table} ({COLUMNS[table]}) VALUES ({marks})"
+    connection.executemany(statement, rows)
+
+
+def is_empty(connection: sqlite3.Connection) -> bool:
+    """Say whether there is nothing in a file yet.
+
+    One page without tables is what a run that is just beginning has written; more pages
+    without tables have lost them.
+    """
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    return tables == 0 and pages <= 1
+
+
+def problem_with(connection: sqlite3.Connection) -> str | None:
+    """Say why a database is none of our stores, or return None."""
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    if application != APPLICATION_ID:
+        return "is a database of another program; choose another store"
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version != SCHEMA_VERSION:
+        return (
+            f"has version {version} of the store and this ufselect knows version "
+            f"{SCHEMA_VERSION}; update ufselect, or choose another store"
+        )
+    return None
+
+
+def damage_in(connection: sqlite3.Connection) -> str | None:
+    """Say what SQLite finds wrong with the structure of a file, or return None.
+
+    Where it cannot even look, that is an error of SQLite.
+    """
+    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found == "ok":
+        return None
+    return in_one_line(found.removeprefix("*** in database main ***"))
+
+
+def in_one_line(text: object) -> str:
+    """Return a text without line breaks, which damage may bring into any text."""
+    return " ".join(str(text).split())
+
+
+def _sentence_about(path: Path, error: Exception) -> str:
     """Say what an error of SQLite means for a store."""
     # The low byte is the kind, whatever the details.
     kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -312,21 +372,75 @@ def sentence_about(path: Path, error: Exception) -> str:
         )
     corrupt = kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
     if corrupt or isinstance(error, UnicodeDecodeError):
-        return damaged(path, error)
+        return _damaged(path, error)
     return (
         f"the store {path} cannot be used ({in_one_line(error)}); see that it can be "
         "written and that no other program holds it, or name another store"
     )
 
 
-def damaged(path: Path, how: object) -> str:
-    """Say that a store is damaged, and what can be done."""
+def _damaged(path: Path, how: object) -> str:
     return (
         f"the store {path} cannot be used, being damaged ({in_one_line(how)}); restore "
-        "it from a copy, keep what is intact with ufselect run PLAN --recover, or name "
-        "another store"
+        "it from a copy, keep what can be read with ufselect run PLAN --recover, or "
+        "name another store"
     )
 
 
-def _insertion(table: str, columns: int) -> str:
-    return f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * columns)})"
+class RunLock:
+    """Says that a run is at work on a store, for as long as its process lives.
+
+    It is a lock on a file beside the store. The operating system takes the lock away
+    when the process ends, however it ends, so that a run that was killed leaves no
+    claims that somebody must wait for. SQLite is used because it locks files in the
+    same way on every system.
+
+    Between its creation and its lock a file looks like one of a dead run: callers hold
+    the store for writing while they make a lock or ask for one.
+    """
+
+    def __init__(self, store: Path) -> None:
+        self.name = uuid.uuid4().hex
+        self._path = _lock_path(store, self.name)
+        self._connection = _locked(self._path)
+
+    def close(self) -> None:
+        """End; the lock file goes too."""
+        self._connection.close()
+        self._path.unlink(missing_ok=True)
+
+
+def is_running(store: Path, name: str) -> bool:
+    """Say whether the run of a lock is alive; a dead one loses its lock file."""
+    path = _lock_path(store, name)
+    if not path.exists():
+        return False
+    try:
+        _locked(path).close()
+    except sqlite3.OperationalError:
+        return True
+    path.unlink(missing_ok=True)
+    return False
+
+
+def running(store: Path) -> list[str]:
+    """Return the runs at work; what runs that were killed have left is removed."""
+    paths = store.parent.glob(f"{glob.escape(store.name)}.*.lock")
+    names = [path.name.split(".")[-2] for path in paths]
+    return [name for name in names if is_running(store, name)]
+
+
+def _lock_path(store: Path, name: str) -> Path:
+    return store.with_name(f"{store.name}.{name}.lock")
+
+
+def _locked(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=0, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError:
+        connection.close()
+        raise
+    return connection

@@ -12,10 +12,16 @@ from threadpoolctl import threadpool_limits
 
 from ufselect.data import LabelledSet, read_labelled
 from ufselect.experiments.cells import Cell, seed_of
-from ufselect.experiments.judging import Cache, Order, Score, Task, scores_of
-from ufselect.experiments.memory import peak_memory, reset_peak_memory
+from ufselect.experiments.limits import peak_memory, reset_peak_memory
 from ufselect.experiments.plan import ALL_FEATURES, Judge
-from ufselect.experiments.preparation import prepare_table
+from ufselect.experiments.protocol import (
+    Cache,
+    Order,
+    Score,
+    Task,
+    prepare_table,
+    scores_of,
+)
 from ufselect.experiments.store import DONE, FAILED, Float, Outcome
 from ufselect.matrix.sharing import SharedResults, shared_results
 from ufselect.selectors import UnsupervisedSelector, all_selectors
@@ -30,7 +36,7 @@ class Job(NamedTuple):
     order: Order | None
 
 
-class Bench(NamedTuple):
+class PreparedSet(NamedTuple):
     """A prepared set and what its cells share.
 
     These are products of the data, the scores of sets of columns, and the
@@ -52,8 +58,10 @@ def work_on(cell: Cell, judge: Judge, path: Path, order: Order | None) -> Outcom
         with threadpool_limits(1), warnings.catch_warnings():
             # Warnings that a cell did not converge would bury the progress.
             warnings.simplefilter("ignore")
-            bench = _bench(path, cell.fingerprint, cell.preparation, judge)
-            return _ranked_and_judged(cell, judge, bench, order)
+            prepared = _prepared(path, cell.fingerprint, cell.preparation, judge)
+            if order is not None:
+                return Outcome(DONE, scores=_scores(cell, judge, prepared, order))
+            return _ranked_and_judged(cell, judge, prepared)
     # Whatever a method raises is about its cell; some errors of SciPy could not even
     # be sent to the process that waits for the outcome.
     except Exception as error:  # noqa: BLE001 - the reason is kept in the store
@@ -62,57 +70,58 @@ def work_on(cell: Cell, judge: Judge, path: Path, order: Order | None) -> Outcom
 
 # A worker goes through the cells of one set before those of the next.
 @lru_cache(maxsize=1)
-def _bench(path: Path, fingerprint: str, preparation: str, judge: Judge) -> Bench:
-    """Return the bench of a prepared set, until another one is asked for."""
+def _prepared(
+    path: Path, fingerprint: str, preparation: str, judge: Judge
+) -> PreparedSet:
+    """Return a prepared set, and keep it until another one is asked for."""
     data = read_labelled(path)
     table = prepare_table(data.table, preparation)
-    return Bench(data._replace(table=table), SharedResults(), {}, {})
+    return PreparedSet(data._replace(table=table), SharedResults(), {}, {})
 
 
-def _ranked_and_judged(
-    cell: Cell, judge: Judge, bench: Bench, order: Order | None
-) -> Outcome:
-    if order is not None:
-        return Outcome(DONE, order=order, scores=_scores(cell, judge, bench, order))
+def _ranked_and_judged(cell: Cell, judge: Judge, prepared: PreparedSet) -> Outcome:
     reset_peak_memory()
     start = time.perf_counter()
-    order, history = _rank(cell, bench)
+    history = None
+    if cell.selector == ALL_FEATURES:
+        order = np.arange(prepared.data.table.shape[1], dtype=np.int32)
+    else:
+        selector = _fitted(cell, prepared)
+        order = selector.order_.astype(np.int32)
+        objectives = getattr(selector, "objective_history_", None)
+        if objectives is not None and len(objectives) > 0:
+            history = np.asarray(objectives)
     seconds, peak = time.perf_counter() - start, peak_memory()
-    scores = _scores(cell, judge, bench, order)
+    scores = _scores(cell, judge, prepared, order)
     return Outcome(DONE, None, order, history, seconds, peak, scores)
 
 
-def _rank(cell: Cell, bench: Bench) -> tuple[Order, Float | None]:
-    table = bench.data.table
-    if cell.selector == ALL_FEATURES:
-        return np.arange(table.shape[1], dtype=np.int32), None
-    selector = _fitted(cell, bench)
-    history = getattr(selector, "objective_history_", None)
-    known = history is not None and len(history) > 0
-    return selector.order_.astype(np.int32), np.asarray(history) if known else None
-
-
-def _fitted(cell: Cell, bench: Bench) -> UnsupervisedSelector:
+def _fitted(cell: Cell, prepared: PreparedSet) -> UnsupervisedSelector:
     """Return the selector of a cell, fitted; its memberships are handed on."""
-    parameters = _resolved(cell, bench.data)
-    start = _start_of(cell, bench)
+    selector = all_selectors()[cell.selector]()
+    parameters: dict[str, Any] = json.loads(cell.parameters)
+    if parameters.get("n_clusters") == "classes":
+        parameters["n_clusters"] = len(np.unique(prepared.data.classes))
+    if "random_state" in selector.get_params():
+        parameters["random_state"] = cell.seed
+    start = _start_of(cell, prepared)
     if start is not None:
         parameters["init"] = start
-    selector = all_selectors()[cell.selector](**parameters)
-    with shared_results(bench.results):
-        selector.fit(bench.data.table)
-    _hand_on(getattr(selector, "memberships_", None), cell, bench)
+    selector.set_params(**parameters)
+    with shared_results(prepared.results):
+        selector.fit(prepared.data.table)
+    _hand_on(getattr(selector, "memberships_", None), cell, prepared)
     return selector
 
 
-def _hand_on(memberships: Float | None, cell: Cell, bench: Bench) -> None:
+def _hand_on(memberships: Float | None, cell: Cell, prepared: PreparedSet) -> None:
     # Only the next cell asks for them. ``SCFS.path`` hands on its coefficients too, but
     # a cell has to come out the same when it is computed alone, after a restart.
-    bench.starts.clear()
-    bench.starts[(*cell.path, cell.parameters)] = memberships
+    prepared.starts.clear()
+    prepared.starts[(*cell.path, cell.parameters)] = memberships
 
 
-def _start_of(cell: Cell, bench: Bench) -> Float | None:
+def _start_of(cell: Cell, prepared: PreparedSet) -> Float | None:
     """Return the memberships that the fit before has found, if there is one before.
 
     They are computed where they are not known, such as after a restart, so that the
@@ -122,27 +131,18 @@ def _start_of(cell: Cell, bench: Bench) -> Float | None:
         return None
     previous = cell.previous()
     key = (*previous.path, previous.parameters)
-    if key not in bench.starts:
+    if key not in prepared.starts:
         try:
-            _fitted(previous, bench)
+            _fitted(previous, prepared)
         except ValueError:
-            _hand_on(_start_of(previous, bench), previous, bench)
-    return bench.starts[key]
+            _hand_on(_start_of(previous, prepared), previous, prepared)
+    return prepared.starts[key]
 
 
-def _resolved(cell: Cell, data: LabelledSet) -> dict[str, Any]:
-    """Return the parameters with the number of classes and the seed filled in."""
-    parameters: dict[str, Any] = json.loads(cell.parameters)
-    if parameters.get("n_clusters") == "classes":
-        parameters["n_clusters"] = len(np.unique(data.classes))
-    accepted = all_selectors()[cell.selector]().get_params()
-    if "random_state" in accepted:
-        parameters["random_state"] = cell.seed
-    return parameters
-
-
-def _scores(cell: Cell, judge: Judge, bench: Bench, order: Order) -> tuple[Score, ...]:
-    table, classes = bench.data.table, bench.data.classes
+def _scores(
+    cell: Cell, judge: Judge, prepared: PreparedSet, order: Order
+) -> tuple[Score, ...]:
+    table, classes = prepared.data.table, prepared.data.classes
     n_features = table.shape[1]
     sizes = [size for size in judge.features if size <= n_features]
     if cell.selector == ALL_FEATURES:
@@ -158,16 +158,12 @@ def _scores(cell: Cell, judge: Judge, bench: Bench, order: Order) -> tuple[Score
         for repetition in range(judge.repetitions)
     ]
     task = Task(table, classes, sizes, judge.metrics, seeds, judge.restarts)
-    with shared_results(bench.results):
-        scores = tuple(scores_of(task, order, bench.judged))
-    _refuse_what_is_no_number(scores)
-    return scores
-
-
-def _refuse_what_is_no_number(scores: tuple[Score, ...]) -> None:
+    with shared_results(prepared.results):
+        scores = tuple(scores_of(task, order, prepared.judged))
     for score in scores:
         if not np.isfinite(score.value):
             raise ValueError(
                 f"{score.metric} of the first {score.features} features is "
                 f"{score.value}; leave the metric out"
             )
+    return scores

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ufselect.experiments.cells import judge_key, roles_of
-from ufselect.experiments.location import Located
 from ufselect.experiments.plan import ALL_FEATURES, Plan
 from ufselect.experiments.published import PublishedResults
 from ufselect.experiments.readings import Results
-from ufselect.experiments.store import Float, Store
+from ufselect.experiments.records import Located
+from ufselect.experiments.store import Float
+from ufselect.experiments.stored import read_experiment
 from ufselect.report.failures import failure_list
 
 BASELINE = "Baseline"
@@ -48,13 +48,16 @@ def read_comparison(
     plan: Plan, published: PublishedResults, store: Path, located: Located
 ) -> Comparison:
     """Read from the store what was computed."""
-    roles = list(roles_of(plan, located.fingerprints()))
-    with Store(store, judge_key(plan.judge)) as opened:
-        results = Results(roles, opened.scores())
-        failures = failure_list(results, opened.failures())
-        histories = {}
-        for role in roles:
-            history = opened.history_of(role.cell.key)
-            if history is not None:
-                histories[role.cell.key] = history
-    return Comparison(plan, published, results, located, histories, failures)
+    experiment = read_experiment(store, plan)
+    return Comparison(
+        plan,
+        published,
+        experiment.results,
+        located,
+        {
+            key: fit.history
+            for key, fit in experiment.fits.items()
+            if fit.history is not None
+        },
+        failure_list(experiment.results, experiment.reasons()),
+    )

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ufselect.experiments.plan import ALL_FEATURES
-from ufselect.experiments.reader import Fit
-from ufselect.experiments.stored import Experiment
+from ufselect.experiments.stored import Experiment, Fit
 from ufselect.report.experiment_parts import CostRanges
 from ufselect.report.page import Block, Paragraph, Table
 

@@ -12,8 +12,8 @@ from ufselect.evaluation import (
     nemenyi_critical_difference,
     wilcoxon_against,
 )
-from ufselect.experiments.judging import LOWER_IS_BETTER
 from ufselect.experiments.plan import ALL_FEATURES
+from ufselect.experiments.protocol import LOWER_IS_BETTER
 from ufselect.report.experiment_parts import AverageRanks
 from ufselect.report.metric_tables import MetricTable
 from ufselect.report.page import Block, Paragraph, Table

@@ -13,13 +13,12 @@ import pytest
 from misbehaving import DIES, DIES_ONCE, EATS, HANGS, IS_KILLED, WELL
 
 import ufselect
-from ufselect.experiments import worker_process
+from ufselect.experiments import worker_pool
 from ufselect.experiments.cells import Cell
-from ufselect.experiments.crew import Crew
 from ufselect.experiments.limits import Limits
 from ufselect.experiments.store import DONE, STOPPED
 from ufselect.experiments.work import Job
-from ufselect.experiments.worker_process import WorkerProcess
+from ufselect.experiments.worker_pool import Worker, WorkerPool
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs the files of Linux")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
@@ -27,17 +26,19 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
 @pytest.fixture
 def outcomes(tmp_path):
-    """Return what becomes of parcels of cells that behave so, in the order they end."""
+    """Return what becomes of batches of cells that behave so, in the order they end."""
 
-    def outcomes_of(*parcels, n_workers=1, **limits):
+    def job(seed):
+        return Job(Cell("set", "", "", "", "", seed), None, tmp_path / "sign", None)
+
+    def outcomes_of(*batches, n_workers=1, **limits):
         jobs = [
-            [Job(Cell("set", "", "", "", "", seed), None, tmp_path / "sign", None)]
-            if isinstance(seed, int)
-            else [Job(Cell("set", "", "", "", "", one), None, "", None) for one in seed]
-            for seed in parcels
+            [job(seed) for seed in (batch if isinstance(batch, list) else [batch])]
+            for batch in batches
         ]
-        with closing(Crew(misbehaving.work, n_workers, Limits(**limits))) as crew:
-            return [(job.cell.seed, result) for job, result in crew.results(jobs)]
+        pool = WorkerPool(misbehaving.work, n_workers, Limits(**limits))
+        with closing(pool):
+            return [(job.cell.seed, result) for job, result in pool.results(jobs)]
 
     return outcomes_of
 
@@ -73,7 +74,7 @@ def test_a_cell_that_hangs_is_given_up_and_the_others_are_not(outcomes):
     assert "longer than the 0.5 s" in hanging.reason
 
 
-def test_a_parcel_goes_on_after_the_cell_that_was_given_up(outcomes):
+def test_a_batch_goes_on_after_the_cell_that_was_given_up(outcomes):
     ended = outcomes([WELL, HANGS, WELL], seconds=0.5)
 
     assert [seed for seed, _ in ended] == [WELL, HANGS, WELL]
@@ -139,19 +140,21 @@ def test_no_file_stays_open_and_no_process_alive(outcomes):
 
 
 def test_a_process_ends_in_silence_when_nobody_listens_any_more():
-    worker = WorkerProcess(misbehaving.work)
-    worker.hear()
-    worker.send(Job(Cell("set", "", "", "", "", WELL), None, "", None))
+    worker = Worker(misbehaving.work)
+    worker.assign([Job(Cell("set", "", "", "", "", WELL), None, "", None)])
+    list(worker.receive())  # It is ready, and gets the job.
     worker.connection.close()
+    worker.process.join()
 
     # With a traceback the exit code would be 1.
-    assert worker.manner_of_death() == "exit code 0"
+    assert worker.process.exitcode == 0
+    worker.end()
 
 
 def test_processes_load_from_where_this_one_does(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "somewhere")
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
-    with worker_process._starting():
+    with worker_pool._starting():
         paths = os.environ["PYTHONPATH"].split(os.pathsep)
         safe = os.environ["PYTHONSAFEPATH"]
 
@@ -162,7 +165,7 @@ def test_processes_load_from_where_this_one_does(monkeypatch):
 
 
 def test_memory_cannot_be_limited_where_it_cannot_be_seen(outcomes, monkeypatch):
-    monkeypatch.setattr("ufselect.experiments.crew.watches_others", lambda: False)
+    monkeypatch.setattr(worker_pool, "can_watch_memory", lambda: False)
 
     with pytest.raises(ValueError, match="on Linux only"):
         outcomes(WELL, memory=10**9)
@@ -172,9 +175,10 @@ FIRST_START = """
 from multiprocessing import forkserver
 from pathlib import Path
 
-from ufselect.experiments.worker_process import WorkerProcess
+from ufselect.experiments.worker_pool import Worker
 
-worker = WorkerProcess(print)
+worker = Worker(print)
+worker.assign([None])
 status = Path(f"/proc/{forkserver._forkserver._forkserver_pid}/status").read_text()
 worker.end()
 print(status.split("SigBlk:")[1].split()[0])
