@@ -1,4 +1,4 @@
-"""AutoSelect: what it decides, from whom it asks, and when it cannot."""
+"""AutoSelect: structure or none, calls of features, and what bad tables lead to."""
 
 import warnings
 from pathlib import Path
@@ -7,29 +7,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from planted_designs import DESIGNS
 from scipy.io import loadmat
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.datasets import load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from ufselect.tuning.deciding import Following, UpperGroup, decide_number
 
-from ufselect import (
-    MCFS,
-    SCFS,
-    AutoSelect,
-    Consensus,
-    LaplacianScore,
-    RandomSelection,
-)
+from ufselect import MCFS, SCFS, AutoSelect, LaplacianScore, RandomSelection
 from ufselect.data import data_folder, planted, read_labelled
-from ufselect.evaluation import judge_by_k_means
-from ufselect.tuning.auto_select import lowered
+from ufselect.evaluation import judge_by_k_means, skip_near_duplicates
 
 
 def fitted(X, **parameters):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", UserWarning)
         return AutoSelect(random_state=0, **parameters).fit(X)
 
 
@@ -38,39 +28,121 @@ def blobs():
     return planted("blobs", n_samples=60, n_useful=15, n_noise=85)
 
 
-# What it decides
+@pytest.fixture(scope="module")
+def noise():
+    return np.random.default_rng(0).normal(size=(80, 400))
 
 
-def test_the_number_of_features_is_within_a_factor_of_two_on_planted_designs():
-    ratios = []
-    for seed, (geometry, sizes) in enumerate(DESIGNS):
-        data = planted(geometry, seed=seed, **sizes)
-        ratios.append(fitted(data.table).n_selected_ / data.informative.sum())
-    near = np.sum((np.array(ratios) >= 0.5) & (np.array(ratios) <= 2.0))
-
-    assert near >= 8
+# Structure, or none
 
 
-@pytest.mark.parametrize("geometry", ["blobs", "counts"])
-def test_what_stands_apart_is_selected_as_it_is(geometry):
+def test_noise_is_answered_with_no_feature_and_a_warning(noise):
+    selector = AutoSelect(random_state=0)
+
+    with pytest.warns(UserWarning, match=r"This table shows no groups.*Do not use"):
+        selector.fit(noise)
+
+    assert not selector.structure_found_
+    assert selector.structure_.p_value > 0.05
+    assert (selector.n_selected_, selector.n_clusters_) == (0, 1)
+    assert not selector.get_support().any()
+    assert set(selector.calls_) == {"rejected"}
+
+
+def test_of_noise_there_is_still_a_ranking_if_a_number_is_given(noise):
+    selector = AutoSelect(n_features_to_select=7, random_state=0)
+
+    with pytest.warns(UserWarning, match="Do not use this selection"):
+        selector.fit(noise)
+
+    assert selector.get_support().sum() == 7
+
+
+def test_the_preparation_follows_from_the_evidence():
+    selector = fitted(load_wine().data)
+
+    assert selector.standardize_ == "features"
+    evidence = selector.structure_.evidence
+    assert evidence["features"] > 2 * evidence["none"]
+
+
+@pytest.mark.parametrize("geometry", ["blobs", "counts", "rings", "subspaces"])
+def test_planted_columns_are_confirmed_and_come_first(geometry):
     data = planted(geometry, n_samples=90, n_useful=20, n_noise=180)
 
     selector = fitted(data.table)
 
-    np.testing.assert_array_equal(selector.get_support(), data.informative)
-    assert selector.n_clusters_ == 3
+    assert selector.structure_found_
+    assert data.informative[selector.order_[:20]].mean() >= 0.85
+    assert data.informative[selector.get_support()].mean() >= 0.8
 
 
-def test_without_structure_there_are_two_clusters_and_the_reason_says_so():
-    X = np.random.default_rng(0).normal(size=(100, 30))
+def test_sixty_strong_columns_of_twenty_thousand_are_found():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(100, 20_000))
+    X[:, :60] += random.normal(0, 2.5, size=(4, 60))[np.arange(100) % 4]
+
+    order = fitted(X).order_
+
+    assert np.mean(order[:60] < 60) >= 0.85
+
+
+# Calls
+
+
+def test_what_is_selected_is_what_is_confirmed(blobs):
+    selector = fitted(blobs.table)
+
+    np.testing.assert_array_equal(
+        selector.calls_ == "confirmed", selector.get_support()
+    )
+    assert selector.q_values_[selector.get_support()].max() <= 0.05
+    assert selector.explained_[blobs.informative].min() > 0.3
+
+
+def test_a_copy_of_a_better_feature_is_tentative(blobs):
+    X = np.hstack([blobs.table, blobs.table[:, blobs.informative]])
 
     selector = fitted(X)
 
-    assert selector.n_clusters_ == 2
-    assert selector.reasons_[0] == (
-        "No direction holds more variance than chance would give, so that there may be "
-        "no clusters; 2 are assumed."
+    kept = skip_near_duplicates(
+        X, selector.order_, selector.n_selected_, max_correlation=0.8
     )
+    np.testing.assert_array_equal(kept, selector.order_[: selector.n_selected_])
+    assert (selector.calls_ == "tentative").sum() >= 15
+
+
+def test_every_copy_is_confirmed_without_a_limit(blobs):
+    X = np.hstack([blobs.table, blobs.table[:, blobs.informative]])
+
+    assert fitted(X, max_correlation=None).n_selected_ >= 28
+
+
+def test_no_more_than_max_features_are_confirmed(blobs):
+    assert fitted(blobs.table, max_features=4).get_support().sum() == 4
+
+
+def test_columns_that_explain_nothing_are_not_chosen():
+    # A tall table of few columns, of which half are noise.
+    data = planted("blobs", n_samples=400, n_useful=6, n_noise=6)
+
+    selector = fitted(data.table)
+
+    assert selector.get_support()[data.informative].all()
+    assert selector.n_selected_ <= 8
+
+
+def test_tentative_features_are_selected_with_a_warning_if_none_is_confirmed(
+    blobs, monkeypatch
+):
+    monkeypatch.setattr("ufselect.tuning.auto_select.CONFIRMED_FDR", 0.0)
+    selector = AutoSelect(random_state=0)
+
+    with pytest.warns(UserWarning, match="No feature is confirmed .* tentative"):
+        selector.fit(blobs.table)
+
+    assert selector.n_selected_ == (selector.calls_ == "tentative").sum()
+    assert set(selector.calls_) == {"tentative", "rejected"}
 
 
 def test_reasons_are_sentences_and_verbose_prints_them(blobs, capsys):
@@ -79,142 +151,20 @@ def test_reasons_are_sentences_and_verbose_prints_them(blobs, capsys):
     assert capsys.readouterr().out.splitlines() == [
         f"AutoSelect: {reason}" for reason in selector.reasons_
     ]
-    assert selector.reasons_[1] == (
-        "15 of 100 columns follow the clusters and stand apart from the others."
-    )
-
-
-def test_no_more_than_max_features_are_kept(blobs):
-    selector = fitted(blobs.table, max_features=4)
-
-    assert selector.get_support().sum() == 4
+    assert selector.reasons_[0] == selector.structure_.sentence
     assert selector.reasons_[1].endswith(
-        "; the best 4 are kept (max_features; a number that is given may be larger)."
+        "features are confirmed at a false discovery rate of 5 %."
     )
 
 
-@pytest.mark.parametrize(
-    ("group", "n_features", "largest", "expected"),
-    [
-        (3, 100, 50, 10),
-        (3, 8, None, 4),
-        (80, 100, None, 80),
-        (80, 100, 50, 50),
-        (1, 1, 5, 1),
-    ],
-)
-def test_a_number_has_a_floor_and_a_ceiling(group, n_features, largest, expected):
-    following = Following(np.zeros(n_features), UpperGroup(group, 0.5))
-
-    assert decide_number(following, largest)[0] == expected
+# The same answer
 
 
-def test_it_is_said_why_more_are_kept_than_stand_apart():
-    reason = decide_number(Following(np.zeros(40), UpperGroup(9, 0.5)), None)[1]
-
-    assert reason.endswith("; the best 10 are kept (no fewer, unless asked for).")
-
-
-def test_a_given_number_is_not_decided(blobs):
-    selector = fitted(blobs.table, n_features_to_select=7, n_clusters=4)
-
-    assert (selector.get_support().sum(), selector.n_clusters_) == (7, 4)
-    assert selector.reasons_ == []
-
-
-# Whom it asks
-
-
-def test_the_selector_is_told_what_was_decided(blobs):
-    selector = fitted(blobs.table, selector=MCFS())
-
-    told = selector.selector_.get_params()
-    assert told["n_clusters"] == selector.n_clusters_
-    assert told["n_features_to_select"] == selector.n_selected_
-
-
-def test_by_default_scfs_ranks():
-    data = planted("subspaces", n_samples=60, n_useful=15, n_noise=35)
-
-    selector = fitted(data.table, n_clusters=3)
-    seed = selector.selector_.random_state
-    expected = SCFS(n_clusters=3, random_state=seed).fit(data.table)
-
-    # No group stands apart here, so that nothing is put behind.
-    np.testing.assert_array_equal(selector.order_, expected.order_)
-
-
-def test_the_ranking_of_a_given_selector_stays_as_it_is(blobs):
-    selector = fitted(blobs.table, selector=RandomSelection(random_state=1))
-
-    np.testing.assert_array_equal(selector.order_, selector.selector_.order_)
-    assert selector.n_selected_ == 15
-
-
-def test_a_list_of_clusters_is_a_consensus(blobs):
-    selector = fitted(blobs.table, n_clusters=[4, 2])
-
-    assert isinstance(selector.selector_, Consensus)
-    assert selector.n_clusters_ == [2, 4]
-    assert list(selector.selector_.members_) == [
-        "scfs n_clusters=2",
-        "scfs n_clusters=4",
-    ]
-
-
-def test_jobs_do_not_matter(blobs):
-    first = fitted(blobs.table, n_clusters=[2, 3], n_jobs=1)
-    second = fitted(blobs.table, n_clusters=[2, 3], n_jobs=2)
+def test_the_same_seed_gives_the_same_answer_on_any_number_of_jobs(blobs):
+    first, second = fitted(blobs.table), fitted(blobs.table, n_jobs=2)
 
     np.testing.assert_array_equal(first.scores_, second.scores_)
-
-
-def test_a_method_without_clusters_may_rank(blobs):
-    selector = fitted(blobs.table, selector=LaplacianScore(), n_clusters=[2, 3])
-
-    assert isinstance(selector.selector_, LaplacianScore)
-    assert selector.n_selected_ == 15
-
-
-def test_a_time_budget_ends_the_consensus_early(blobs):
-    selector = AutoSelect(n_clusters=[2, 3, 4], time_budget=1e-9, random_state=0)
-
-    with pytest.warns(UserWarning, match="time_budget=1e-09 seconds were used up"):
-        selector.fit(blobs.table)
-
-    assert list(selector.selector_.members_) == ["scfs n_clusters=2"]
-
-
-def test_no_two_features_correlate_above_the_limit(blobs):
-    selector = fitted(blobs.table, n_features_to_select=30, max_correlation=0.5)
-
-    chosen = blobs.table[:, selector.get_support()]
-    correlation = np.abs(np.corrcoef(chosen.T)) - np.eye(30)
-    assert correlation.max() <= 0.5
-
-
-def test_fewer_features_than_wanted_give_a_warning():
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    doubled = np.hstack([X, 2 * X])
-
-    with pytest.warns(UserWarning, match="Only 3 of 5 features are left"):
-        selector = AutoSelect(
-            n_features_to_select=5, max_correlation=0.9, random_state=0
-        ).fit(doubled)
-
-    assert selector.get_support().sum() == 3
-
-
-def test_lowered_scores_come_behind_in_their_order():
-    scores = np.array([5.0, 1.0, 4.0, 2.0])
-
-    found = lowered(scores, np.array([0, 2]))
-
-    np.testing.assert_array_equal(np.argsort(-found), [3, 1, 0, 2])
-    np.testing.assert_array_equal(found[[1, 3]], scores[[1, 3]])
-
-
-# Where it is used
+    np.testing.assert_array_equal(first.q_values_, second.q_values_)
 
 
 def test_names_are_kept_in_a_pipeline(blobs):
@@ -223,7 +173,9 @@ def test_names_are_kept_in_a_pipeline(blobs):
 
     chosen = pipeline.set_output(transform="pandas").fit_transform(frame)
 
-    assert list(chosen) == [name for name in frame if name.startswith("useful")]
+    useful = [name.startswith("useful") for name in chosen]
+    assert len(useful) >= 12
+    assert np.mean(useful) >= 0.85
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc"])
@@ -233,33 +185,123 @@ def test_sparse_counts_are_selected_like_dense_ones(kind):
 
     dense, sparse = fitted(X), fitted(sp.csr_array(X).asformat(kind))
 
-    assert sparse.n_clusters_ == dense.n_clusters_
-    np.testing.assert_array_equal(sparse.get_support(), dense.get_support())
+    assert sparse.standardize_ == dense.standardize_ == "samples"
+    assert (sparse.get_support() == dense.get_support()).mean() >= 0.95
 
 
-def test_many_samples_are_counted_by_some_of_them():
-    data = planted("blobs", n_samples=2500, n_useful=12, n_noise=18)
+def test_mapped_arrays_are_read_by_some_of_their_samples(tmp_path):
+    data = planted("blobs", n_samples=6000, n_useful=12, n_noise=18)
+    np.save(tmp_path / "X.npy", data.table)
 
-    selector = fitted(data.table)
+    selector = fitted(np.load(tmp_path / "X.npy", mmap_mode="r"))
 
-    np.testing.assert_array_equal(selector.get_support(), data.informative)
+    assert selector.get_support()[data.informative].all()
+    assert selector.n_selected_ <= 14
+
+
+def test_dask_collections_are_read_by_some_of_their_samples():
+    da = pytest.importorskip("dask.array")
+    data = planted("blobs", n_samples=600, n_useful=12, n_noise=18)
+
+    selector = fitted(da.from_array(data.table, chunks=(200, 30)))
+
+    assert selector.get_support()[data.informative].all()
+    assert selector.n_selected_ <= 14
+
+
+# A selector that is given
+
+
+def test_a_given_selector_and_number_leave_the_ranking_as_it_is(blobs):
+    ranker = RandomSelection(random_state=1)
+
+    selector = fitted(blobs.table, selector=ranker, n_features_to_select=10)
+
+    np.testing.assert_array_equal(selector.order_, selector.selector_.order_)
+    assert selector.n_selected_ == 10
+
+
+def test_of_a_given_selector_what_is_rejected_comes_last(blobs):
+    selector = fitted(blobs.table, selector=RandomSelection(random_state=1))
+
+    assert blobs.informative[selector.get_support()].mean() >= 0.85
+
+
+def test_the_selector_is_told_the_number_of_clusters(blobs):
+    told = fitted(blobs.table, selector=MCFS(), n_clusters=4).selector_.get_params()
+
+    assert told["n_clusters"] == 4
+
+
+def test_a_method_without_clusters_may_rank(blobs):
+    selector = fitted(blobs.table, selector=LaplacianScore(), n_clusters=3)
+
+    assert isinstance(selector.selector_, LaplacianScore)
+
+
+# Bad tables
 
 
 @pytest.mark.parametrize(
-    ("X", "n_clusters"),
+    ("X", "message"),
     [
-        (np.array([[0.0, 1.0], [1.0, 0.0]]), 2),
-        (np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 0.0]]), 2),
+        (np.ones((1, 4)), "minimum of 2 is required"),
+        (np.ones((20, 4)), "All 4 columns of X are constant"),
+        (np.tile(np.arange(4.0), (20, 1)), "All 4 columns of X are constant"),
+        (np.zeros((20, 4)), "All 4 columns of X are constant"),
     ],
 )
-def test_few_distinct_samples_have_few_clusters(X, n_clusters):
-    assert fitted(X).n_clusters_ == n_clusters
+def test_tables_that_show_nothing_are_refused(X, message):
+    with pytest.raises(ValueError, match=message):
+        AutoSelect().fit(X)
+
+
+def outlier():
+    X = np.random.default_rng(0).normal(size=(50, 30))
+    X[0] = 1e6
+    return X
+
+
+def block_of_zeros():
+    X = np.zeros((40, 30))
+    X[:10, :6] = np.random.default_rng(0).normal(5, 1, size=(10, 6))
+    return X
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array([[0.0, 1.0], [1.0, 0.0]]),
+        np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 0.0]]),
+        np.random.default_rng(0).normal(size=(4, 10)),
+        np.random.default_rng(0).normal(size=(50, 3)),
+        np.random.default_rng(0).normal(size=(50, 1)),
+        np.repeat(np.random.default_rng(0).normal(size=(20, 5)), 4, axis=1),
+        outlier(),
+        block_of_zeros(),
+    ],
+    ids=[
+        "two samples",
+        "equal samples",
+        "fewer samples than neighbours",
+        "three columns",
+        "one column",
+        "duplicate columns",
+        "one giant outlier",
+        "a block of zeros",
+    ],
+)
+def test_odd_tables_have_a_sensible_answer(X):
+    selector = fitted(X)
+
+    assert np.isfinite(selector.scores_).all()
+    assert len(selector.calls_) == X.shape[1]
+    assert 0 <= selector.n_selected_ <= X.shape[1]
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_clusters": []}, "n_clusters=\\[\\] holds no number"),
         ({"n_clusters": "many"}, "'n_clusters' parameter"),
         ({"n_features_to_select": "all"}, "'n_features_to_select' parameter"),
         ({"n_features_to_select": 101}, "n_features_to_select=101 but X has 100"),
@@ -273,20 +315,26 @@ def test_wrong_parameters_are_refused(blobs, parameters, message):
         AutoSelect(**parameters).fit(blobs.table)
 
 
+# Real tables
+
+
 def research_files():
-    return sorted((data_folder() or Path("none")).glob("*.mat"))
+    names = ("lung_small", "CNAE9", "Semeion", "Arrhythmia", "lymphoma", "bbcsport")
+    folder = data_folder() or Path("none")
+    return [folder / f"{name}.mat" for name in names]
 
 
+@pytest.mark.skipif(data_folder() is None, reason="needs research data")
 @pytest.mark.parametrize("path", research_files(), ids=lambda path: path.stem)
-def test_any_research_data_is_decided_about_as_it_is_stored(path):
+def test_research_data_is_decided_about_as_it_is_stored(path):
     # Integers of one byte, sparse columns: whatever is in the file.
     X = loadmat(path)["X"]
     X = X.tocsr()[:150] if sp.issparse(X) else X[:150]
 
     selector = fitted(X)
 
-    assert 1 <= selector.get_support().sum() <= 300
-    assert len(selector.reasons_) == 2
+    assert selector.structure_found_
+    assert 1 <= selector.get_support().sum() <= 200
 
 
 @pytest.mark.skipif(data_folder() is None, reason="needs research data")
@@ -299,9 +347,8 @@ def test_the_cells_of_zeisel_are_told_apart():
     assert accuracy.mean() > 0.9
 
 
-@pytest.mark.parametrize("n_clusters", [4, [2, 4]])
-def test_more_clusters_than_samples_are_refused(n_clusters):
+def test_more_clusters_than_samples_are_refused():
     message = "n_clusters=4 but X has n_samples=3; ask for at most 3"
 
     with pytest.raises(ValueError, match=message):
-        AutoSelect(n_clusters=n_clusters, random_state=0).fit(np.eye(3))
+        AutoSelect(SCFS(), n_clusters=4, random_state=0).fit(np.eye(3))

@@ -110,12 +110,14 @@ def candidate_preparations(data: DataMatrix, summary: ColumnSummary) -> list[Kin
 def eigenvalues_by_kind(raw: Any, summary: ColumnSummary, kinds: list[Kind]) -> Float:
     """Return the leading eigenvalues of the Gram matrix for each preparation."""
     data = as_matrix(raw)
-    count = min(N_EIGENVALUES, data.shape[0])
+    count = min(N_EIGENVALUES, *data.shape)
     values = np.zeros((len(kinds), N_EIGENVALUES))
     if summary.constant.all():
         return values
     for row, kind in enumerate(kinds):
-        gram = prepare(data, summary, kind, float(data.shape[0])).centred.sample_gram()
+        centred = prepare(data, summary, kind, float(data.shape[0])).centred
+        wide = data.shape[1] > data.shape[0]
+        gram = centred.sample_gram() if wide else centred.feature_gram()
         chosen = [len(gram) - count, len(gram) - 1]
         found = eigh(gram, eigvals_only=True, subset_by_index=chosen)
         values[row, :count] = np.maximum(found[::-1], 0.0)

@@ -76,8 +76,8 @@ class GraphEnergy(UnsupervisedSelector):
     **Differs.** There is no paper of this score. The Laplacian score weighs all
     eigenvectors by their eigenvalues, SPEC by a function of them; here the first K
     count alike and the others not at all, so that the score does not depend on how far
-    eigenvalues lie apart. Where the graph falls into K + 1 separate groups, the share
-    is the share of variance between these groups (eta squared).
+    eigenvalues lie apart. Where the graph falls into K + 1 separate regular graphs, the
+    share is the share of variance between these groups (eta squared).
 
     **Confidence.** Confirmed: a naive transcription, the identity with eta squared, and
     scikit-learn's spectral embedding.

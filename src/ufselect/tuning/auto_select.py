@@ -23,6 +23,7 @@ from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.numerics.preparation import Kind, choose_preparation, prepare
 from ufselect.numerics.rank_aggregation import ranks_of
 from ufselect.numerics.redundancy import redundant_features
+from ufselect.numerics.starts import distinct_rows
 from ufselect.numerics.subsamples import FEWEST_SAMPLES, draw_subsamples
 from ufselect.selectors import SCFS
 from ufselect.selectors.base import UnsupervisedSelector
@@ -366,7 +367,9 @@ def member_ranks(
     """Return the ranks of all features on a subsample, one row for each vote."""
     energy = deviations * subsample_shares(raw, kind, N_COMPONENTS, N_NEIGHBORS)
     votes = [energy] * ENERGY_WEIGHT
-    if scfs is not None:
+    n_distinct = distinct_rows(as_matrix(raw))
+    if scfs is not None and n_distinct > 1:
+        scfs.set_params(n_clusters=min(scfs.n_clusters, n_distinct))
         with warnings.catch_warnings():
             # A ranking changes little in the last iterations.
             warnings.simplefilter("ignore", ConvergenceWarning)
