@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
 from ufselect.numerics.permutation import permuted_columns
 from ufselect.numerics.preparation import Kind, choose_preparation, prepare
 
@@ -62,6 +62,8 @@ def parallel_analysis(
     largest = min(MOST_SAMPLES, max(50, MOST_VALUES // n_features))
     rows = np.sort(random.permutation(n_samples)[:largest])
     raw = data.raw[rows]
+    # In an order of its own, so that the order of the columns does not matter.
+    raw = raw[:, canonical_order(as_matrix(raw).summary())]
     summary = as_matrix(raw).summary()
     kinds = candidate_preparations(as_matrix(raw), summary)
     generator = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
@@ -90,6 +92,12 @@ def parallel_analysis(
         int(np.count_nonzero(own[best] > threshold)),
         n_permutations,
     )
+
+
+def canonical_order(summary: ColumnSummary) -> Index:
+    """Return the columns by deviation, mean and range, wherever they stand in a table."""
+    keys = summary.maximum, summary.minimum, summary.mean, summary.deviation
+    return np.lexsort(keys)
 
 
 def candidate_preparations(data: DataMatrix, summary: ColumnSummary) -> list[Kind]:

@@ -26,6 +26,7 @@ from ufselect.numerics.graph_energy import (
     graph_vectors,
     principal_vectors,
 )
+from ufselect.numerics.parallel_analysis import canonical_order
 
 N_FOLDS = 5
 N_PERMUTATIONS = 20
@@ -61,11 +62,13 @@ def features_that_follow(
 ) -> Following:
     """Compare each feature with the structure of the features in the other folds."""
     n_samples, n_features = centred.shape
-    folds = random.permutation(n_features) % min(N_FOLDS, n_features)
+    # Every fold has columns of all sizes, whatever their order in the table.
+    folds = np.empty(n_features, dtype=np.intp)
+    folds[canonical_order(centred.summary())] = np.arange(n_features) % N_FOLDS
     shares = np.zeros(n_features)
     permuted = np.zeros((N_PERMUTATIONS, n_features))
     gram = centred.sample_gram()
-    for fold in range(folds.max() + 1 if n_features > 1 else 0):
+    for fold in range(min(N_FOLDS, n_features) if n_features > 1 else 0):
         columns = np.flatnonzero(folds == fold)
         own = centred.take(columns)
         basis = structure_basis(gram - own.sample_gram())
