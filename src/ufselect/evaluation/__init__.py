@@ -28,7 +28,7 @@ from ufselect.evaluation.structure import (
     neighbourhood_agreement,
     redundancy,
 )
-from ufselect.evaluation.verdict import Verdict, verdict
+from ufselect.evaluation.verdict import Verdict, verdict, verdicts
 from ufselect.evaluation.view import View, sample_view
 
 __all__ = [
@@ -58,5 +58,6 @@ __all__ = [
     "stability_difference",
     "stand_ins",
     "verdict",
+    "verdicts",
     "wilcoxon_against",
 ]
