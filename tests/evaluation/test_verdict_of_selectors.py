@@ -177,6 +177,10 @@ def test_a_single_column_is_judged_by_reconstruction():
 
     assert found.criterion == "reconstruction"
     assert found.sentence.startswith("The selected column predicts all columns ")
+    assert [each.criterion for each in verdicts(table, MaxVariance(1), n_random=9)] == [
+        "reconstruction",
+        "neighbours",
+    ]
     with pytest.raises(ValueError, match="criterion='structure' compares"):
         verdict(table, MaxVariance(1), criterion="structure")
 

@@ -201,7 +201,7 @@ def verdict(
     >>> print(found.sentence)
     The 10 selected columns agree with one another more than random ones (p = 0.01...
     """
-    names = None if criterion is None else [criterion]
+    names = slice(1) if criterion is None else [criterion]
     return _verdicts(
         *(X, selector, names, standardize, groups),
         *(n_random, n_splits, random_state, n_jobs),
@@ -238,7 +238,7 @@ def verdicts(
     >>> [each.criterion for each in found]
     ['structure', 'reconstruction', 'neighbours', 'distinctness']
     """
-    names = CRITERION_NAMES if criteria is None else criteria
+    names = slice(None) if criteria is None else criteria
     return _verdicts(
         *(X, selector, names, standardize, groups),
         *(n_random, n_splits, random_state, n_jobs),
@@ -248,7 +248,7 @@ def verdicts(
 def _verdicts(
     X: Any,
     selector: Any,
-    names: Sequence[str] | None,
+    names: Sequence[str] | slice,
     standardize: bool | str,
     groups: ArrayLike | None,
     n_random: int,
@@ -256,8 +256,11 @@ def _verdicts(
     random_state: Any,
     n_jobs: int | None,
 ) -> list[Verdict]:
+    """Return verdicts by some criteria; a slice is of those that suit the selection."""
     table = checked_table(X, "X")
-    _check_numbers(names or (), table.shape[0], n_random, n_splits)
+    _check_numbers(
+        () if isinstance(names, slice) else names, table.shape[0], n_random, n_splits
+    )
     random = check_random_state(random_state)
     beforehand = not is_selector(selector)
     if beforehand:
@@ -267,8 +270,9 @@ def _verdicts(
             split_by_selector(table, selector, groups, random) for _ in range(n_splits)
         ]
     fewest = min(len(split.columns) for split in splits)
-    if names is None:
-        names = ["structure" if fewest != 1 else "reconstruction"]
+    if isinstance(names, slice):
+        suited = [n for n in CRITERION_NAMES if fewest != 1 or n not in ABOUT_PAIRS]
+        names = suited[names]
     for split in splits:
         if not 0 < len(split.columns) < len(split.pool):
             return [_without_comparison(name, split) for name in names]
