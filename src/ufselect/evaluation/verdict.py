@@ -15,7 +15,8 @@ from ufselect.evaluation.halves import (
     split_by_selector,
 )
 from ufselect.evaluation.random_sets import Compared, compare_with_random_sets
-from ufselect.evaluation.tables import UNITS, checked_table, some_of
+from ufselect.evaluation.tables import checked_table, some_of
+from ufselect.evaluation.verdict_words import sentence_of
 from ufselect.matrix import Index, as_matrix
 
 CriterionName = Literal["structure", "reconstruction", "neighbours", "distinctness"]
@@ -26,25 +27,6 @@ ABOUT_PAIRS = {"structure", "distinctness"}
 
 # Sets are compared on this many samples at most: the cost grows with their square.
 MOST_SAMPLES = 400
-
-SIGNIFICANT = 0.05
-
-# What a good value of each criterion means, and its opposite. A sentence claims no
-# more than what was tested.
-CLAIMS = {
-    "structure": ("agree", "with one another", "more", "less"),
-    "reconstruction": ("predict", "all columns", "better", "worse"),
-    "neighbours": ("keep", "the neighbours of samples", "better", "worse"),
-    "distinctness": ("repeat", "one another", "less", "more"),
-}
-
-# A high value of structure has a dull explanation too.
-COPIES = " Copies of one column would do so too: look at their redundancy."
-
-CHOSEN_BEFOREHAND = (
-    " The p value is valid only if these columns were chosen on other samples, or by "
-    "knowledge; give the selector if they were chosen on X."
-)
 
 
 class Verdict(NamedTuple):
@@ -406,38 +388,6 @@ def _over_splits(several: Sequence[Verdict], beforehand: bool) -> Verdict:
     """
     ordered: list[Any] = sorted(several, key=lambda each: each.p_value)
     found = ordered[(len(several) - 1) // 2]
-    said = found.p_value
     if len(several) > 1:
-        found = found._replace(p_value=min(1.0, 2 * said))
-        # Twice a median, however large, does not say that a selection is worse.
-        said = min(found.p_value, 1 - SIGNIFICANT)
-    opinion = _opinion(found.criterion, found.n_features, said)
-    lower, upper = found.band
-    halves = f", over {len(several)} splits" if len(several) > 1 else ""
-    seen = "" if beforehand else " that the selection did not see"
-    sentence = (
-        f"{opinion} (p = {found.p_value:.3g}, criterion {found.criterion!r}{halves}): "
-        f"{found.value:.3g}, which is {abs(found.effect_size):.1f} standard deviations "
-        f"{'above' if found.effect_size >= 0 else 'below'} the mean of "
-        f"{len(found.random_values)} random sets, of which nine in ten lie between "
-        f"{lower:.3g} and {upper:.3g}. Judged on {found.n_samples} samples{seen}, "
-        f"{UNITS[found.standardize]}."
-    )
-    if found.criterion == "structure" and found.p_value < SIGNIFICANT:
-        sentence += COPIES
-    if beforehand:
-        sentence += CHOSEN_BEFOREHAND
-    return found._replace(sentence=sentence)
-
-
-def _opinion(name: str, n_selected: int, p_value: float) -> str:
-    verb, what, more, less = CLAIMS[name]
-    if p_value < SIGNIFICANT:
-        compared = more
-    else:
-        compared = less if p_value > 1 - SIGNIFICANT else f"not clearly {more}"
-    if n_selected == 1:
-        return f"The selected column {verb}s {what} {compared} than a random one"
-    return (
-        f"The {n_selected} selected columns {verb} {what} {compared} than random ones"
-    )
+        found = found._replace(p_value=min(1.0, 2 * found.p_value))
+    return found._replace(sentence=sentence_of(found, len(several), beforehand))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from ufselect.evaluation import Verdict
 from ufselect.evaluation.tables import UNITS
-from ufselect.evaluation.verdict import SIGNIFICANT
+from ufselect.evaluation.verdict_words import SIGNIFICANT
 from ufselect.report.page import (
     Block,
     Paragraph,

@@ -7,7 +7,7 @@ import numpy as np
 
 from ufselect.evaluation import Verdict
 from ufselect.evaluation.tables import UNITS
-from ufselect.evaluation.verdict import SIGNIFICANT
+from ufselect.evaluation.verdict_words import SIGNIFICANT
 from ufselect.experiments.records import versions_here
 from ufselect.report.drawing import printable, shortened
 from ufselect.report.plots import Frame

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ufselect.evaluation.verdict import SIGNIFICANT
+from ufselect.evaluation.verdict_words import SIGNIFICANT
 from ufselect.report.selection_parts import (
     ByChance,
     ClusterSensitivity,
