@@ -9,8 +9,8 @@ sets are discrete; a uniform number is subtracted within each step, which makes 
 smaller and the test exact. The last rows say how often planted and real structure is
 found.
 
-    python benchmarks/verdict_noise.py [--tables 240] [--random 59] [--jobs 2]
-        [--standardize auto] [--quick]
+    python benchmarks/verdict_noise.py [--tables 240] [--first 0] [--random 59]
+        [--jobs 2] [--standardize auto] [--quick]
 """
 
 import argparse
@@ -87,7 +87,7 @@ def on_noise(kind, seed, options):
     """Return the p values on one table of noise, made continuous."""
     table = noise(kind, seed)
     found = np.array(p_values(table, (10, 30, 100)[seed % 3], seed, options))
-    steps = np.random.default_rng(seed).uniform(size=found.shape)
+    steps = np.random.default_rng([seed, 1]).uniform(size=found.shape)
     return found - steps / (options.random + 1)
 
 
@@ -100,7 +100,8 @@ def cells(found):
 
 def print_noise(options):
     kinds = KINDS if data_folder() else KINDS[:3]
-    tasks = [(kinds[seed % len(kinds)], seed) for seed in range(options.tables)]
+    seeds = range(options.first, options.first + options.tables)
+    tasks = [(kinds[seed % len(kinds)], seed) for seed in seeds]
     found = np.array(
         Parallel(options.jobs)(delayed(on_noise)(*task, options) for task in tasks)
     )
@@ -137,6 +138,7 @@ def print_structure(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=int, default=240)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first table")
     parser.add_argument("--random", type=int, default=59)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--standardize", default="auto")
