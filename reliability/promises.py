@@ -110,6 +110,8 @@ def require_ranking(fitted: Any, X: Any) -> None:
     if hasattr(fitted, "objective_history_"):
         history = np.asarray(fitted.objective_history_)
         require(np.isfinite(history).all(), "the objective is finite")
+    if not len(support):
+        return  # scikit-learn warns when nothing is selected.
     reduced = fitted.transform(X)
     require(reduced.shape == (X.shape[0], len(support)), "the selection has its size")
     if isinstance(X, pd.DataFrame):

@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import scale
 from small_tables import CHOSEN, NAMES, small_frame, write_frame
 
 from ufselect import SCFS, MaxVariance
@@ -27,18 +29,63 @@ def compared(file, capsys, *arguments):
 def test_rows_are_the_methods_variance_chance_and_all_features(file, capsys):
     data = compared(file, capsys, "--methods", "LaplacianScore", "-k", "3")
     rows = {row["method"]: row for row in data["rows"]}
-    numbers = small_frame()[NAMES].to_numpy()
+    numbers = scale(small_frame()[NAMES].to_numpy())
     places = [NAMES.index(name) for name in CHOSEN]
 
     assert list(rows) == ["LaplacianScore", "MaxVariance", "random", "all features"]
     assert rows["MaxVariance"]["redundancy"] == pytest.approx(
         redundancy(numbers[:, places])
     )
+    assert rows["MaxVariance"]["distinctness"] == pytest.approx(
+        1 - redundancy(numbers[:, places])
+    )
+    assert data["standardize"] == "features"
     assert rows["MaxVariance"]["neighbours"] == pytest.approx(
         neighbourhood_agreement(numbers, places)
     )
     assert rows["all features"]["neighbours"] == 1.0
     assert rows["random"]["reconstruction"] < rows["all features"]["reconstruction"]
+
+
+@pytest.fixture(scope="module")
+def wine(tmp_path_factory):
+    path = tmp_path_factory.mktemp("wine") / "wine.csv"
+    load_wine(as_frame=True).frame.to_csv(path, index=False)
+    return path
+
+
+def test_methods_are_judged_in_the_units_in_which_they_select(wine, capsys):
+    data = compared(wine, capsys, "--labels", "target")
+    raw = compared(wine, capsys, "--labels", "target", "--standardize", "none")
+    found, alike = (
+        {row["method"]: row["mutual_information"] for row in each["rows"]}
+        for each in (data, raw)
+    )
+
+    assert data["standardize"] == "features"
+    assert "with features scaled to unit variance" in data["conclusion"]
+    assert len({round(value, 6) for value in found.values()}) > 3
+    assert found["SCFS"] > found["MaxVariance"] > 0.6
+    assert raw["standardize"] == "none"
+    assert max(alike.values()) < 0.45
+
+
+def test_auto_select_is_compared_by_default(wine, capsys):
+    names = compared(wine, capsys, "-k", "5")["names"]
+
+    assert names[:2] == ["AutoSelect", "SCFS"]
+
+
+def test_a_lead_within_the_spread_of_random_sets_makes_no_winner(wine, capsys):
+    arguments = ["--labels", "target", "--methods", "scfs"]
+    data = compared(wine, capsys, *arguments)
+    main(["compare", str(wine), "--quiet", *arguments])
+    words = " ".join(capsys.readouterr().out.split())
+
+    assert data["winner"] is None
+    assert "By NMI, SCFS leads MaxVariance by" in words
+    assert "not more than the spread of random sets: nine in ten" in words
+    assert words.endswith(data["conclusion"])
 
 
 def test_methods_agree_with_each_other_and_not_with_chance(file, capsys):

@@ -55,7 +55,9 @@ def test_text_says_what_was_read_decided_and_how_far_to_believe_it(file, capsys)
     assert "AutoSelect with SCFS chose 6 of 12 features of 24 samples, without" in words
     assert "3 of 12 columns follow the clusters and stand apart" in words
     assert "evaluation only and took no part in the selection" in words
-    for row in ("structure", "reconstruction", "neighbours", "redundancy"):
+    assert "beside 99 random sets of as many, judged on 12 samples that the" in words
+    assert "did not see, with features scaled to unit variance:" in words
+    for row in ("structure", "reconstruction", "neighbours", "distinctness"):
         assert f"\n{row} " in said
     for row in ("chosen features", "random features (mean of 5)", "all features"):
         assert f"\n{row} " in said

@@ -95,3 +95,17 @@ def test_values_too_large_to_square_are_refused():
 
     with pytest.raises(ValueError, match="whose square is no finite number"):
         judge_by_classification(columns, [0] * 5 + [1] * 5)
+
+
+def test_samples_are_scaled_before_they_are_classified_if_asked_for():
+    random = np.random.default_rng(0)
+    columns = random.uniform(1, 2, (40, 5))
+    classes = np.repeat([0, 1], 20)
+    depth = np.geomspace(1, 100, 40)[random.permutation(40), np.newaxis]
+    lengths = np.linalg.norm(columns, axis=1, keepdims=True)
+    expected = judge_by_classification(columns / lengths, classes, seeds=[0])
+    found = judge_by_classification(
+        columns * depth, classes, seeds=[0], standardize="samples"
+    )
+
+    assert found == pytest.approx(expected)

@@ -82,3 +82,31 @@ def test_a_cached_score_cannot_be_changed_through_the_answer(table):
 def test_a_size_beyond_the_ranking_is_named(table, size):
     with pytest.raises(ValueError, match=f"sizes has {size}; .* 6 columns"):
         judge_ranking(table, range(6), CLASSES, sizes=[2, size], seeds=[0], n_init=1)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_columns_are_judged_in_the_units_that_are_asked_for(table, convert):
+    units = table * [1, 1, 1, 1, 1, 1e4]
+    scaled = (table - table.mean(axis=0)) / table.std(axis=0)
+    options = {"seeds": range(3), "n_init": 3}
+    found = judge_by_k_means(convert(units), CLASSES, standardize="features", **options)
+    raw = judge_by_k_means(convert(units), CLASSES, **options)
+
+    assert found == pytest.approx(judge_by_k_means(scaled, CLASSES, **options))
+    assert raw == pytest.approx(judge_by_k_means(table[:, 5:], CLASSES, **options))
+
+
+def test_of_a_ranking_the_whole_table_is_prepared(table):
+    counts = np.abs(table)
+    lengths = np.linalg.norm(counts, axis=1, keepdims=True)
+    options = {"sizes": [2], "seeds": [0, 1], "n_init": 3}
+    found = judge_ranking(counts, range(6), CLASSES, standardize="samples", **options)
+
+    assert found == pytest.approx(
+        judge_ranking(counts / lengths, range(6), CLASSES, **options)
+    )
+
+
+def test_unknown_units_are_refused(table):
+    with pytest.raises(ValueError, match="standardize='rows' is not known; use 'auto'"):
+        judge_by_k_means(table, CLASSES, standardize="rows")

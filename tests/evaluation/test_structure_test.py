@@ -21,7 +21,9 @@ def test_groups_are_found_and_their_units_named():
     found = structure_test(planted("blobs").table, random_state=0)
 
     assert (found.found, found.p_value, found.standardize) == (True, 0.025, "none")
-    assert found.sentence.startswith("This table shows structure in its own units: ")
+    assert found.sentence.startswith(
+        "This table shows structure in the units of the table: "
+    )
     assert set(found.evidence) == {"none", "features"}
 
 

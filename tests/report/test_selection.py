@@ -10,11 +10,12 @@ import pytest
 import scipy.sparse as sp
 
 from ufselect import SCFS, AutoSelect, LaplacianScore, MaxVariance, StabilitySelection
+from ufselect.cli import select
 from ufselect.data import planted as planted_table
-from ufselect.evaluation import redundancy
+from ufselect.evaluation import redundancy, verdicts
 from ufselect.report import Effort, SelectionReport, selection_report
 from ufselect.report.selection_fits import numbers_around
-from ufselect.report.selection_subject import EFFORTS
+from ufselect.report.selection_subject import EFFORTS, N_RANDOM
 from ufselect.selectors import all_selectors
 from ufselect.tuning import false_selections
 
@@ -148,6 +149,7 @@ def test_the_curve_falls_and_marks_what_was_chosen(full):
 def test_verdicts_are_those_of_the_evaluation(planted, full):
     data, selector = fitted(planted)
     frame = full.against_random.frame()
+    by_hand = verdicts(data.X, selector, n_random=19, random_state=0)
     kept = data.X[:, selector.get_support()]
 
     assert frame["criterion"] == [
@@ -156,9 +158,32 @@ def test_verdicts_are_those_of_the_evaluation(planted, full):
         "neighbours",
         "distinctness",
     ]
-    assert frame["chosen"][3] == pytest.approx(1 - redundancy(kept))
+    assert frame["chosen"] == pytest.approx([each.value for each in by_hand])
+    assert frame["p value"] == [each.p_value for each in by_hand]
     assert frame["random sets"] == [19] * 4
     assert full.repetition.mean == pytest.approx(redundancy(kept))
+
+
+def test_the_report_says_that_verdicts_are_on_samples_not_seen(page):
+    words = html.unescape(page)
+
+    assert "judged on samples that the selection did not see" in words
+    assert "Judged on 18 samples that the selection did not see, with features" in words
+    assert "R2 on held-out samples; below 0 where means predict better" in words
+    assert "k-means with features scaled to unit variance, mean over seeds" in words
+
+
+def test_a_selection_of_all_features_is_not_compared_with_random_ones(planted):
+    X = planted(30, 12).X
+    report = selection_report(X, MaxVariance(12).fit(X), effort=Effort(0, 0, 19))
+
+    assert report.against_random is None
+    assert "selects all 12 columns" in report.left_out["against_random"]
+
+
+def test_every_report_and_the_terminal_draw_as_many_random_sets():
+    assert {effort.n_random for effort in EFFORTS.values()} == {N_RANDOM}
+    assert select.N_RANDOM == N_RANDOM
 
 
 def test_frequencies_are_those_of_stability_selection(planted, full):
@@ -189,7 +214,7 @@ def test_a_selector_that_knows_its_stability_is_not_fitted_again(planted, monkey
     selector = StabilitySelection(MaxVariance(), 5, n_subsamples=7, random_state=1)
     selector.fit(data.X)
     monkeypatch.setattr(StabilitySelection, "fit", None)
-    report = selection_report(data.X, selector, effort=LITTLE)
+    report = selection_report(data.X, selector, effort=LITTLE._replace(n_random=0))
 
     assert report.stability.n_subsamples == 7
     assert report.stability.index == selector.stability_
@@ -412,15 +437,19 @@ def test_parts_too_dear_are_left_out(planted, monkeypatch):
     data, selector = fitted(planted)
     modules = "ufselect.report.selection_subject", "ufselect.report.selection_fits"
     for module in modules:
-        monkeypatch.setattr(f"{module}.MOST_PRODUCTS", 19 * 3.0 * 36 * 8**2)
+        monkeypatch.setattr(f"{module}.MOST_PRODUCTS", 19 * 3.0 * 18**2 * 8)
     some = selection_report(data.X, selector, effort=Effort(0, 0, 49))
     for module in modules:
         monkeypatch.setattr(f"{module}.MOST_PRODUCTS", 10.0)
     none = selection_report(data.X, selector, effort=Effort(0, 0, 49))
 
-    assert [each.criterion for each in some.against_random.verdicts] == ["distinctness"]
-    assert len(some.notes["against_random"]) == 3
-    assert some.frames()["against_random"]["random sets"] == [19]
+    assert [each.criterion for each in some.against_random.verdicts] == [
+        "structure",
+        "reconstruction",
+        "neighbours",
+    ]
+    assert len(some.notes["against_random"]) == 1
+    assert some.frames()["against_random"]["random sets"] == [19] * 3
     assert {"against_random", "stand-ins", "repetition"} <= set(none.left_out)
     assert "What features stand for was left out" in none.html()
 

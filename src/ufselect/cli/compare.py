@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     from ufselect.data import Table
     from ufselect.report.method_comparison import Comparison
 
-DEFAULT_METHODS = "SCFS,LaplacianScore,MCFS"
-N_RANDOM = 5
+DEFAULT_METHODS = "AutoSelect,SCFS,LaplacianScore,MCFS"
+# Random selections: so many that their spread can be told.
+N_RANDOM = 20
+
+PREPARATIONS = ("auto", "features", "samples", "none")
 
 EXAMPLES = """examples:
   ufselect compare genes.csv
@@ -38,9 +41,10 @@ EXAMPLES = """examples:
 """
 EXPLANATION = (
     "overlap and rank agreement: with the other methods, on average. reconstruction: "
-    "share of the variance of all features that the chosen ones predict in samples not "
-    "seen. neighbours: share of the nearest neighbours of samples that stay. Of random "
-    f"features the mean of {N_RANDOM} draws is given."
+    "R2 on held-out samples of all features, predicted by the chosen ones; below 0 "
+    "where their means predict better. neighbours: share of the nearest neighbours of "
+    "samples that stay. distinctness: 1 minus the mean absolute correlation of pairs. "
+    f"Of random features the mean of {N_RANDOM} draws is given."
 )
 
 
@@ -60,7 +64,7 @@ def add_parser(commands: Any) -> None:
         type=list_of_names,
         default=DEFAULT_METHODS,
         metavar="A,B,...",
-        help="names of methods: see ufselect methods (default: %(default)s)",
+        help="AutoSelect, or names that ufselect methods lists (default: %(default)s)",
     )
     parser.add_argument(
         "-k",
@@ -74,6 +78,14 @@ def add_parser(commands: Any) -> None:
         type=positive,
         metavar="N",
         help="how many clusters the methods may think of (default: decided)",
+    )
+    parser.add_argument(
+        "--standardize",
+        choices=PREPARATIONS,
+        default="auto",
+        help="units in which selections are measured: features scaled to unit "
+        "variance, samples to unit length, or none (default: what the methods choose "
+        "for the table)",
     )
     parser.add_argument(
         "--markdown", type=Path, metavar="FILE", help="write the table as Markdown"
@@ -110,9 +122,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _selectors(options: argparse.Namespace) -> dict[str, "UnsupervisedSelector"]:
     """Return the methods and the baselines by name."""
-    from ufselect import MaxVariance, RandomSelection
+    from ufselect import AutoSelect, MaxVariance, RandomSelection
 
-    chosen = [named_selector(name) for name in options.methods]
+    chosen = [
+        AutoSelect() if name.lower() == "autoselect" else named_selector(name)
+        for name in options.methods
+    ]
     several = {type(selector).__name__: selector for selector in chosen}
     # Chance is always there, and as several draws.
     several.pop("RandomSelection", None)
@@ -160,6 +175,7 @@ def _compare(
         groups,
         decided.n_selected_,
         labels=table.labels,
+        standardize=options.standardize,
         random_state=options.seed,
         progress=waiting.step,
     )
@@ -168,7 +184,8 @@ def _compare(
 def _write_markdown(compared: "Comparison", path: Path) -> None:
     from ufselect.report import markdown_table
 
-    write_whole(path, f"{compared.table(markdown_table)}\n\n{EXPLANATION}\n")
+    words = f"{compared.conclusion}\n\n{EXPLANATION}"
+    write_whole(path, f"{compared.table(markdown_table)}\n\n{words}\n")
 
 
 def _print(table: "Table", compared: "Comparison", options: argparse.Namespace) -> None:
@@ -196,3 +213,4 @@ def _print(table: "Table", compared: "Comparison", options: argparse.Namespace) 
     print(f"{compared.n_features} features of {table.origin.name} by each method:\n")
     print(compared.table())
     print(f"\n{fill(EXPLANATION + labels, 88)}")
+    print(f"\n{fill(compared.conclusion, 88)}")

@@ -29,7 +29,7 @@ from ufselect.evaluation.structure import (
     redundancy,
 )
 from ufselect.evaluation.structure_test import StructureTest, structure_test
-from ufselect.evaluation.verdict import Verdict, verdict
+from ufselect.evaluation.verdict import Verdict, verdict, verdicts
 from ufselect.evaluation.view import View, sample_view
 
 __all__ = [
@@ -61,5 +61,6 @@ __all__ = [
     "stand_ins",
     "structure_test",
     "verdict",
+    "verdicts",
     "wilcoxon_against",
 ]

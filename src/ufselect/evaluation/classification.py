@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ufselect.evaluation.k_means import refuse_immense
-from ufselect.evaluation.tables import checked_table
+from ufselect.evaluation.tables import checked_table, in_units
 
 
 def judge_by_classification(
@@ -22,6 +22,7 @@ def judge_by_classification(
     *,
     n_splits: int = 5,
     seeds: Iterable[int] = range(5),
+    standardize: bool | str = False,
 ) -> NDArray[np.float64]:
     """Classify each sample by the others, once per seed, and count the correct ones.
 
@@ -39,6 +40,9 @@ def judge_by_classification(
         Folds, of which each is left out once.
     seeds : iterable of int
         Of the assignment of samples to folds.
+    standardize : {"auto", "features", "samples", "none"} or bool
+        Preparation of the columns before all that: "samples" scales samples to unit
+        length, the others change nothing that the scaling within folds leaves.
 
     Returns
     -------
@@ -54,6 +58,7 @@ def judge_by_classification(
     # In single precision, the variances of large values overflow.
     table = checked_table(columns, "columns").astype(np.float64, copy=False)
     refuse_immense(table)
+    table = in_units(table, standardize).table
     labels = _checked_classes(classes, table.shape[0])
     kept = _in_every_fold(labels, n_splits)
     table, labels = table[kept], labels[kept]

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ufselect.evaluation.agreement import agreement
 from ufselect.evaluation.k_means import repeated_k_means
+from ufselect.evaluation.tables import in_units
 
 Array = NDArray[np.float64]
 
@@ -20,6 +21,7 @@ def judge_by_k_means(
     seeds: Iterable[int] = range(5),
     n_init: int = 10,
     metrics: Sequence[str] | None = ("accuracy", "nmi_geometric"),
+    standardize: bool | str = False,
 ) -> Array:
     """Cluster the columns by k-means, once per seed, and compare with the classes.
 
@@ -34,6 +36,11 @@ def judge_by_k_means(
         Restarts of each k-means.
     metrics : sequence of str or None
         Names known to ``agreement``; None means all.
+    standardize : {"auto", "features", "samples", "none"} or bool
+        Units in which k-means measures distances, as selectors name them: False and
+        "none" take the columns as they are, which is what papers do. One column in
+        large units decides k-means then; give the ``standardize_`` of the selector to
+        judge its columns as it saw them. "samples" scales the columns given.
 
     Returns
     -------
@@ -47,7 +54,8 @@ def judge_by_k_means(
     array([[1., 1.]])
     """
     n_clusters = len(np.unique(np.asarray(classes)))
-    labels, _ = repeated_k_means(columns, n_clusters, seeds=seeds, n_init=n_init)
+    points = in_units(columns, standardize).table
+    labels, _ = repeated_k_means(points, n_clusters, seeds=seeds, n_init=n_init)
     return agreement(classes, labels, metrics)
 
 
@@ -61,6 +69,7 @@ def judge_ranking(
     n_init: int = 10,
     metrics: Sequence[str] | None = None,
     cache: MutableMapping[tuple[int, ...], Array] | None = None,
+    standardize: bool | str = False,
 ) -> NDArray[np.float64]:
     """Judge the first columns of a ranking, for several numbers of them.
 
@@ -79,6 +88,9 @@ def judge_ranking(
     cache : mutable mapping, optional
         From sorted columns to scores: sets found in it are not judged again, new ones
         are added. Share it between rankings of one table, judged in the same way.
+    standardize : {"auto", "features", "samples", "none"} or bool
+        Units in which k-means measures distances, as for ``judge_by_k_means``. The
+        whole table is prepared, before its columns are taken.
 
     Returns
     -------
@@ -96,6 +108,7 @@ def judge_ranking(
     """
     order = np.asarray(order)
     cache = {} if cache is None else cache
+    table = in_units(table, standardize).table
     table = table.tocsc() if bool(sp.issparse(table)) else np.asarray(table)
     scores = []
     for size in sizes:

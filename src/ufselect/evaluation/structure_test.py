@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ufselect.evaluation.tables import checked_table
+from ufselect.evaluation.tables import UNITS, checked_table
 from ufselect.matrix import DataMatrix, as_matrix
 from ufselect.numerics.parallel_analysis import ParallelAnalysis, parallel_analysis
 from ufselect.numerics.preparation import Kind
@@ -13,13 +13,6 @@ from ufselect.numerics.preparation import Kind
 # With 39 copies the least p-value is 0.025, and noise is called structure that often.
 N_PERMUTATIONS = 39
 SIGNIFICANT = 0.05
-
-# What a preparation does, in the words of a report.
-PREPARATIONS = {
-    "none": "in its own units",
-    "features": "with features scaled to unit variance",
-    "samples": "with samples scaled to unit length",
-}
 
 
 class StructureTest(NamedTuple):
@@ -118,11 +111,11 @@ def _sentence(analysis: ParallelAnalysis, found: bool) -> str:
         f"(p = {analysis.p_value:.2g})"
     )
     others = [
-        f"{PREPARATIONS[kind]} {other:.3g} times"
+        f"{UNITS[kind]} {other:.3g} times"
         for kind, other in analysis.ratios.items()
         if kind != analysis.kind
     ]
     compared += f", {others[0]}" if others else ""
     if not found:
         return f"This table shows no groups: {compared}."
-    return f"This table shows structure {PREPARATIONS[analysis.kind]}: {compared}."
+    return f"This table shows structure {UNITS[analysis.kind]}: {compared}."

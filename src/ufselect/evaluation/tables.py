@@ -8,7 +8,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from ufselect.matrix import DataMatrix, Index, as_matrix
-from ufselect.numerics.preparation import Kind, prepare
+from ufselect.numerics.preparation import Kind, preparation_kind, prepare
+
+# What a parameter ``standardize`` may be.
+PREPARATIONS = ("auto", "features", "samples", "none", True, False)
+
+# How a table was prepared, in words.
+UNITS = {
+    "features": "with features scaled to unit variance",
+    "samples": "with samples scaled to unit length",
+    "none": "in the units of the table",
+}
 
 
 def checked_table(table: Any, name: str = "table") -> Any:
@@ -120,3 +130,43 @@ def centred(table: Any, kind: Kind = "none") -> Centred:
             "structure to keep."
         )
     return Centred(prepare(data, summary, kind, 1.0).centred, summary.constant)
+
+
+class InUnits(NamedTuple):
+    """A table in the units in which it is judged, and how it was prepared."""
+
+    table: Any
+    kind: Kind
+
+
+def in_units(table: Any, standardize: bool | str) -> InUnits:
+    """Return the table as a selector with this parameter ``standardize`` sees it.
+
+    The result is only given up to a shift of its columns and a common factor, which
+    change no distance between samples by more than this factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = in_units(np.array([[0.0, 10.0], [2.0, 70.0]]), "features")
+    >>> found.kind, np.ptp(found.table, axis=0).tolist()
+    ('features', [2.0, 2.0])
+    """
+    if standardize not in PREPARATIONS:
+        raise ValueError(
+            f"standardize={standardize!r} is not known; use 'auto', 'features', "
+            "'samples' or 'none'."
+        )
+    if standardize in (False, "none"):
+        return InUnits(table, "none")
+    checked = checked_table(table)
+    data = as_matrix(checked)
+    summary = data.summary()
+    varying = int(np.count_nonzero(~summary.constant))
+    if not varying:
+        return InUnits(checked, "none")
+    kind = preparation_kind(standardize, data, summary)
+    if kind == "none":
+        return InUnits(checked, kind)
+    size = float(data.shape[0] * varying)
+    return InUnits(prepare(data, summary, kind, size).centred.points(), kind)

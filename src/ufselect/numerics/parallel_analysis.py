@@ -95,7 +95,7 @@ def parallel_analysis(
 
 
 def canonical_order(summary: ColumnSummary) -> Index:
-    """Return the columns by deviation, mean and range, wherever they stand in a table."""
+    """Return columns by deviation, mean and range, wherever they stand in a table."""
     keys = summary.maximum, summary.minimum, summary.mean, summary.deviation
     return np.lexsort(keys)
 

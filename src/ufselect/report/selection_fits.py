@@ -4,9 +4,18 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-from ufselect.evaluation import Verdict, judge_by_k_means, verdict
-from ufselect.evaluation.verdict import MOST_SAMPLES, CriterionName
+from ufselect.evaluation import judge_by_k_means
+from ufselect.evaluation.halves import preparation_of
+from ufselect.evaluation.random_sets import N_PERMUTED
+from ufselect.evaluation.tables import UNITS, in_units
+from ufselect.evaluation.verdict import (
+    CRITERION_NAMES,
+    MOST_SAMPLES,
+    CriterionName,
+    verdicts,
+)
 from ufselect.matrix import Float, Index
 from ufselect.report.selection_parts import (
     AgainstRandom,
@@ -30,12 +39,6 @@ from ufselect.tuning import (
 
 # Fewer random sets could not show any difference at the level of 5 %.
 FEWEST_RANDOM = 19
-CRITERIA: tuple[CriterionName, ...] = (
-    "structure",
-    "reconstruction",
-    "neighbours",
-    "distinctness",
-)
 # Sets of random columns that are clustered beside the chosen ones.
 N_RANDOM_CLUSTERED = 5
 # Starts, steps and seeds of k-means, as a factor to its cost.
@@ -45,7 +48,7 @@ MOST_CLUSTERED = 1000
 
 
 def measure_against_random(subject: Subject) -> AgainstRandom:
-    """Judge the chosen features by every criterion that can judge so many."""
+    """Select on half of the samples and judge on the others, by every criterion."""
     wanted = subject.effort.n_random
     refuse_zero(wanted)
     costs = _costs(subject)
@@ -55,39 +58,42 @@ def measure_against_random(subject: Subject) -> AgainstRandom:
     for name in dear:
         message = f"so many features are not judged by {name}, which would take long."
         warnings.warn(message, UserWarning, stacklevel=2)
-    return AgainstRandom(
-        [
-            _verdict(subject, name, int(min(wanted, MOST_PRODUCTS // cost)))
-            for name, cost in costs.items()
-            if name not in dear
-        ]
+    asked = [name for name in costs if name not in dear]
+    affordable = MOST_PRODUCTS // max(costs[name] for name in asked)
+    found = verdicts(
+        subject.table,
+        _to_refit(subject),
+        criteria=asked,
+        n_random=int(min(wanted, affordable)),
+        random_state=subject.seed,
+        n_jobs=subject.n_jobs,
     )
+    if found[0].p_value is None:
+        raise ValueError(found[0].sentence)
+    return AgainstRandom(found)
+
+
+def _to_refit(subject: Subject) -> Any:
+    """Return who selects on half of the samples: as many features as were chosen."""
+    if subject.refitted is subject.selector:
+        return subject.selector
+    return clone(subject.refitted).set_params(n_features_to_select=len(subject.chosen))
 
 
 def _costs(subject: Subject) -> dict[CriterionName, float]:
     """Return the multiplications that each criterion takes for one set."""
-    n_samples, count = min(subject.table.shape[0], MOST_SAMPLES), len(subject.chosen)
+    n_samples = min((subject.table.shape[0] + 1) // 2, MOST_SAMPLES)
+    count = len(subject.chosen)
     by_samples = float(n_samples**2 * count)
     # Each pair is held, made absolute and summed too.
     by_pairs = {"distinctness": 3.0 * n_samples * count**2}
     # A single feature has no pair to agree or to be distinct.
-    names = CRITERIA if count > 1 else CRITERIA[1:3]
-    return {name: by_pairs.get(name, by_samples) for name in names}
+    names = CRITERION_NAMES if count > 1 else CRITERION_NAMES[1:3]
+    return {name: (1 + N_PERMUTED) * by_pairs.get(name, by_samples) for name in names}
 
 
 def _affordable(cost: float) -> bool:
     return FEWEST_RANDOM * cost <= MOST_PRODUCTS
-
-
-def _verdict(subject: Subject, name: CriterionName, n_random: int) -> Verdict:
-    return verdict(
-        subject.table,
-        subject.chosen,
-        criterion=name,
-        n_random=n_random,
-        random_state=subject.seed,
-        n_jobs=subject.n_jobs,
-    )
 
 
 def measure_stability(subject: Subject) -> Stable:
@@ -173,6 +179,7 @@ def measure_labels(subject: Subject, labels: Any) -> LabelScores:
             "compared with clusters"
         )
     refuse_beyond(K_MEANS_STEPS * n_samples * n_features * n_classes)
+    table, kind = in_units(table, preparation_of(subject.selector))
     size = len(subject.chosen)
     draws = [random.choice(n_features, size, False) for _ in range(N_RANDOM_CLUSTERED)]
     sets = {
@@ -185,7 +192,7 @@ def measure_labels(subject: Subject, labels: Any) -> LabelScores:
         for name, several in sets.items()
     }
     accuracy, information = np.array(list(scores.values())).T.tolist()
-    return LabelScores(list(scores), accuracy, information)
+    return LabelScores(list(scores), accuracy, information, UNITS[kind])
 
 
 def _some_samples(

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ufselect.evaluation import Verdict
-from ufselect.evaluation.verdict import SIGNIFICANT
+from ufselect.evaluation.tables import UNITS
+from ufselect.evaluation.verdict_words import SIGNIFICANT
 from ufselect.report.page import (
     Block,
     Paragraph,
@@ -112,15 +113,14 @@ def _curve(report: "SelectionReport") -> list[Block]:
 
 def _against_random(report: "SelectionReport") -> list[Block]:
     part: Any = report.against_random
-    sets = " to ".join(
-        str(count)
-        for count in sorted({len(each.random_values) for each in part.verdicts})
-    )
+    first = part.verdicts[0]
     header = ["criterion", "question", "chosen", "random sets", "p value", "answer"]
     rows = [_verdict_row(each) for each in part.verdicts]
     caption = (
-        f"The chosen features beside {sets} random sets of as many features. Random "
-        "sets: nine in ten lie in this range."
+        f"{first.n_features} features chosen on one half of the samples, beside "
+        f"{len(first.random_values)} random sets of as many. Judged on "
+        f"{first.n_samples} samples that the selection did not see, "
+        f"{UNITS[first.standardize]}. Random sets: nine in ten lie in this range."
     )
     return [
         Table(header, rows, caption),
@@ -136,7 +136,7 @@ def _verdict_row(found: Verdict) -> list[str]:
         CRITERIA[found.criterion],
         f"{found.value:.3f}",
         f"{low:.3f} to {high:.3f}",
-        f"{found.p_value:.3f}",
+        "" if found.p_value is None else f"{found.p_value:.3f}",
         answer(found.p_value, SIGNIFICANT),
     ]
 
@@ -183,8 +183,9 @@ def _labels(report: "SelectionReport") -> list[Block]:
         [name, f"{accuracy:.1%}", f"{information:.1%}"]
         for name, accuracy, information in zip(*frame.values(), strict=True)
     ]
+    caption = f"k-means {part.units}, mean over seeds."
     return [
-        Table(list(frame), rows, "k-means, mean over seeds.", False, frame, "labels")
+        Table(list(frame), rows, caption, False, frame, "labels"),
     ]
 
 

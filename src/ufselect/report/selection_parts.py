@@ -71,7 +71,11 @@ class AgainstRandom:
         return random_bands(
             {each.criterion: each.value for each in self.verdicts},
             {each.criterion: each.random_values for each in self.verdicts},
-            {each.criterion: f"p = {each.p_value:.2g}" for each in self.verdicts},
+            {
+                each.criterion: f"p = {each.p_value:.2g}"
+                for each in self.verdicts
+                if each.p_value is not None
+            },
         )
 
 
@@ -249,11 +253,15 @@ class KeptPixels:
 
 @dataclass(frozen=True)
 class LabelScores:
-    """How well k-means on columns finds given labels: accuracy and information."""
+    """How well k-means on columns finds given labels: accuracy and information.
+
+    ``units`` says how the table was prepared for k-means.
+    """
 
     columns: Sequence[str]
     accuracy: Sequence[float]
     mutual_information: Sequence[float]
+    units: str = "in the units of the table"
 
     def frame(self) -> Frame:
         """Return one row per set of columns."""

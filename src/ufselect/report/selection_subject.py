@@ -8,6 +8,8 @@ from ufselect.selectors.base import UnsupervisedSelector
 
 # What one part may cost, in multiplications: a few seconds of one core.
 MOST_PRODUCTS = 2e10
+# Random sets of features to compare with, in every report and on the terminal.
+N_RANDOM = 99
 
 
 class Effort(NamedTuple):
@@ -28,14 +30,14 @@ class Effort(NamedTuple):
 
     n_subsamples: int = 10
     n_cluster_numbers: int = 3
-    n_random: int = 99
+    n_random: int = N_RANDOM
     n_decoy_fits: int = 0
 
 
 EFFORTS = {
-    "quick": Effort(4, 0, 49),
+    "quick": Effort(4, 0),
     "default": Effort(),
-    "thorough": Effort(50, 5, 199, 5),
+    "thorough": Effort(50, 5, n_decoy_fits=5),
 }
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from ufselect.evaluation import Verdict
-from ufselect.evaluation.verdict import SIGNIFICANT
+from ufselect.evaluation.tables import UNITS
+from ufselect.evaluation.verdict_words import SIGNIFICANT
 from ufselect.experiments.records import versions_here
 from ufselect.report.drawing import printable, shortened
 from ufselect.report.plots import Frame
@@ -99,26 +100,28 @@ def _verdict_parts(report: SelectionReport) -> list[str]:
         sentence = f"There is no comparison with random features: {reason}."
         return [_paragraph(sentence)]
     verdicts = report.against_random.verdicts
-    count = max(len(each.random_values) for each in verdicts)
+    first = verdicts[0]
     header = ["criterion", "chosen", "9 of 10 random sets", "p", "chosen are"]
     rows = [_verdict_row(each) for each in verdicts]
     return [
-        f"Compared with {count} random sets of {report.curve.n_selected} features:",
+        _paragraph(
+            f"Chosen on half of the samples, {first.n_features} features beside "
+            f"{len(first.random_values)} random sets of as many, judged on "
+            f"{first.n_samples} samples that the selection did not see, "
+            f"{UNITS[first.standardize]}:"
+        ),
         text_table(header, rows),
-        _paragraph(ABOUT["criteria"].replace("distinctness", "low redundancy")),
+        _paragraph(ABOUT["criteria"]),
     ]
 
 
 def _verdict_row(each: Verdict) -> list[str]:
-    name, value, (lower, upper) = each.criterion, each.value, each.band
-    if name == "distinctness":
-        # People know its opposite.
-        name, value, lower, upper = "redundancy", 1 - value, 1 - upper, 1 - lower
+    lower, upper = each.band
     return [
-        name,
-        f"{value:.3f}",
+        each.criterion,
+        f"{each.value:.3f}",
         f"{lower:.3f} to {upper:.3f}",
-        f"{each.p_value:.2g}",
+        "" if each.p_value is None else f"{each.p_value:.2g}",
         answer(each.p_value, SIGNIFICANT),
     ]
 
@@ -137,7 +140,7 @@ def _label_parts(report: SelectionReport, column: str | None) -> list[str]:
     ]
     sentence = (
         f"The labels{name} are for evaluation only and took no part in the selection. "
-        "k-means on these columns finds them so well:"
+        f"k-means on these columns, {report.labels.units}, finds them so well:"
     )
     return [_paragraph(sentence), text_table(["columns", "ACC %", "NMI %"], rows)]
 
@@ -249,6 +252,9 @@ def _verdict_data(report: SelectionReport) -> list[dict[str, Any]] | None:
             "effect_size": _finite(each.effect_size),
             "p_value": each.p_value,
             "n_random": len(each.random_values),
+            "n_features": each.n_features,
+            "n_samples": each.n_samples,
+            "standardize": each.standardize,
             "sentence": each.sentence,
         }
         for each in report.against_random.verdicts

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ufselect.evaluation.verdict import SIGNIFICANT
+from ufselect.evaluation.verdict_words import SIGNIFICANT
 from ufselect.report.selection_parts import (
     ByChance,
     ClusterSensitivity,
@@ -52,8 +52,10 @@ ABOUT = {
     "nearest one that was not chosen could be measured in its place.",
     "curve": "A cut at a steep place is a natural one; on a flat stretch, a few more "
     "or fewer features would have done as well.",
-    "against_random": "Four questions that need no labels, each asked of the chosen "
-    "features and of as many drawn at random.",
+    "against_random": "The method was fitted again to one half of the samples. Four "
+    "questions that need no labels are asked of what it chose there and of as many "
+    "features drawn at random, all judged on samples that the selection did not see. "
+    "So the p values are valid: on a table of noise, one in twenty is below 0.05.",
     "criteria": "No criterion is enough alone: copies of one feature do well by "
     "structure, noise does well by distinctness, and representatives of groups do well "
     "by reconstruction and not by structure. Since there are several, the smallest p "
@@ -72,9 +74,10 @@ ABOUT = {
 }
 CRITERIA = {
     "structure": "Do they agree which samples are alike?",
-    "reconstruction": "Do they predict all features?",
+    "reconstruction": "Do they predict all features? (R2 on held-out samples; below 0 "
+    "where means predict better)",
     "neighbours": "Do samples keep their neighbours?",
-    "distinctness": "Do they differ? (1 minus redundancy)",
+    "distinctness": "Do they differ? (1 minus mean absolute correlation)",
 }
 # From here on a stability is called by these words, after Nogueira and others.
 STABILITIES = ((0.75, "excellent"), (0.4, "intermediate"), (float("-inf"), "poor"))
@@ -107,7 +110,10 @@ def _verdict_words(report: "SelectionReport") -> list[str]:
         words = answer(each.p_value, SIGNIFICANT)
         groups.setdefault(words, []).append(each.criterion)
     parts = [f"{words} by {listed(names)}" for words, names in groups.items()]
-    return [f"against random features they are {', '.join(parts)}"]
+    return [
+        "judged on samples that the selection did not see, features chosen in this way "
+        f"are {', '.join(parts)} than random ones"
+    ]
 
 
 def _chance_words(report: "SelectionReport") -> list[str]:
@@ -128,14 +134,16 @@ def _stability_words(report: "SelectionReport") -> list[str]:
     ]
 
 
-def answer(p_value: float, level: float) -> str:
+def answer(p_value: float | None, level: float) -> str:
     """Return what a p value says about the chosen features.
 
     Examples
     --------
-    >>> [answer(p, 0.05) for p in (0.01, 0.3, 0.99)]
-    ['better', 'not clearly better', 'worse']
+    >>> [answer(p, 0.05) for p in (0.01, 0.3, 0.99, None)]
+    ['better', 'not clearly better', 'worse', 'not tested']
     """
+    if p_value is None:
+        return "not tested"
     if p_value < level:
         return "better"
     return "worse" if p_value > 1 - level else "not clearly better"

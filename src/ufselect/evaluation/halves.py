@@ -1,0 +1,129 @@
+"""A selection made on one half of the samples, to be judged on the other."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
+
+from ufselect.evaluation.tables import UNITS, checked_selection
+from ufselect.matrix import Index, as_matrix
+
+# With fewer, criteria have hardly a neighbour, a fold or a pair to count.
+FEWEST_SAMPLES = 10
+
+LARGEST_SEED = 2**31 - 1
+
+
+class Split(NamedTuple):
+    """A selection, and what it is to be judged on.
+
+    Attributes
+    ----------
+    columns : ndarray of int
+        Selected.
+    pool : ndarray of int
+        Columns that could have been selected: those that vary.
+    judged : ndarray of int
+        Samples that took no part in the selection.
+    standardize : str
+        How the selector prepared the samples; "auto" if it does not say.
+    """
+
+    columns: Index
+    pool: Index
+    judged: Index
+    standardize: str
+
+
+def is_selector(selector: Any) -> bool:
+    """Tell a selector from columns that were chosen beforehand."""
+    return hasattr(selector, "get_support") and hasattr(selector, "fit")
+
+
+def split_by_selector(
+    table: Any, selector: Any, groups: ArrayLike | None, random: np.random.RandomState
+) -> Split:
+    """Fit a clone of the selector to a random half, and leave the other to judge on.
+
+    Samples of one group are in the same half. The clone selects as many features as
+    the selector, if that is fitted, and gets a seed if it has none.
+    """
+    fitted, judged = random_halves(table.shape[0], groups, random)
+    copy = clone(selector)
+    known = copy.get_params(deep=False)
+    number = number_selected(selector)
+    if number and "n_features_to_select" in known:
+        copy.set_params(n_features_to_select=number)
+    if "random_state" in known and known["random_state"] is None:
+        copy.set_params(random_state=random.randint(LARGEST_SEED))
+    copy.fit(table[fitted])
+    columns = checked_selection(copy.get_support(), table.shape[1])
+    pool = np.flatnonzero(~as_matrix(table[fitted]).summary().constant)
+    return Split(columns, pool, judged, preparation_of(copy))
+
+
+def random_halves(
+    n_samples: int, groups: ArrayLike | None, random: np.random.RandomState
+) -> tuple[Index, Index]:
+    """Return the samples of two random halves, each in increasing order."""
+    if groups is None:
+        splitter = ShuffleSplit(1, test_size=0.5, random_state=random)
+    else:
+        groups = _checked_groups(groups, n_samples)
+        splitter = GroupShuffleSplit(1, test_size=0.5, random_state=random)
+    if n_samples < 2 * FEWEST_SAMPLES:
+        raise ValueError(
+            f"X has {n_samples} samples but a verdict needs {2 * FEWEST_SAMPLES}: half "
+            "of them to select on, and half to judge on. Give more samples."
+        )
+    (halves,) = splitter.split(np.empty((n_samples, 0)), groups=groups)
+    smaller = min(map(len, halves))
+    if smaller < FEWEST_SAMPLES:
+        raise ValueError(
+            f"Half of the groups hold {smaller} samples but a verdict needs "
+            f"{FEWEST_SAMPLES} in each half; give more samples, or smaller groups."
+        )
+    fitted, judged = map(np.sort, halves)
+    return fitted, judged
+
+
+def _checked_groups(groups: ArrayLike, n_samples: int) -> Any:
+    labels = np.asarray(groups)
+    if labels.shape != (n_samples,):
+        raise ValueError(
+            f"groups has shape {labels.shape} but X has {n_samples} samples; give one "
+            "group per sample."
+        )
+    codes = np.unique(labels, return_inverse=True)[1]
+    if codes.max(initial=0) == 0:
+        raise ValueError(
+            "groups holds a single group, which cannot be split into halves; give two "
+            "groups or more, or none."
+        )
+    return codes
+
+
+def number_selected(selector: Any) -> int | None:
+    """Return how many features a fitted selector has selected, or None."""
+    try:
+        return int(np.count_nonzero(selector.get_support()))
+    except (NotFittedError, AttributeError):
+        return None
+
+
+def preparation_of(selector: Any) -> str:
+    """Return how a fitted selector, or the one inside, prepared X; or "auto".
+
+    Examples
+    --------
+    >>> from ufselect import SCFS, MaxVariance
+    >>> X = [[0.0, 1.5, 3.1], [1.0, 1.2, 3.4], [2.0, 1.1, 9.3], [4.0, 1.7, 9.9]]
+    >>> preparation_of(SCFS(1, n_clusters=2).fit(X)), preparation_of(MaxVariance())
+    ('features', 'auto')
+    """
+    inside = getattr(selector, "selector_", None)
+    own = getattr(selector, "standardize_", getattr(inside, "standardize_", None))
+    return own if isinstance(own, str) and own in UNITS else "auto"
