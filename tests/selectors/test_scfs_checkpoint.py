@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from ufselect import SCFS
-from ufselect.numerics import scfs_exact
+from ufselect.numerics.scfs import Alternation
 
 SHAPES = {"rows": (120, 30), "kernel": (40, 90), "columns": (60, 70)}
 
@@ -43,7 +43,7 @@ def interrupted(fit, n_states):
 
 
 def stop_after(monkeypatch, n_states):
-    real, kept = scfs_exact.fit_exact, []
+    real, kept = Alternation.fit, []
 
     def fit(*arguments, keep, **options):
         def counting(state):
@@ -54,7 +54,7 @@ def stop_after(monkeypatch, n_states):
 
         return real(*arguments, keep=counting, **options)
 
-    monkeypatch.setattr("ufselect.selectors.scfs.fit_exact", fit)
+    monkeypatch.setattr(Alternation, "fit", fit)
 
 
 def selector(path=None, **parameters):
@@ -97,9 +97,10 @@ class TestGoingOn:
         rest = selector(path, **parameters).fit(X)
 
         np.testing.assert_array_equal(rest.order_, whole.order_)
-        np.testing.assert_allclose(rest.scores_, whole.scores_, rtol=1e-9)
+        # Gram matrices that grew with the working set are made at once when going on.
+        np.testing.assert_allclose(rest.scores_, whole.scores_, rtol=1e-5)
         memberships = np.asarray(rest.memberships_), np.asarray(whole.memberships_)
-        np.testing.assert_allclose(*memberships, atol=1e-9)
+        np.testing.assert_allclose(*memberships, atol=1e-6)
         np.testing.assert_allclose(rest.objective_history_, whole.objective_history_)
         assert rest.beta_ == whole.beta_
 

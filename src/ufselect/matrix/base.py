@@ -70,15 +70,6 @@ class ColumnSummary(NamedTuple):
     mean: Float
     deviation: Float
 
-    def marks(self) -> "list[Float]":
-        """Return what tells one X from another, however its rows were added up."""
-        spread = self.maximum - self.minimum
-        unit = np.where(spread > 0, spread, 1.0)
-        shares = (self.mean - self.minimum) / unit, self.deviation / unit
-        # Zeros have no sign here.
-        rounded = [np.abs(np.round(share, 6)) for share in shares]
-        return [self.minimum, self.maximum, *rounded]
-
     @property
     def constant(self) -> NDArray[np.bool_]:
         """Columns that hold a single value, as far as rounding lets one tell.
@@ -384,6 +375,17 @@ class DataMatrix(ABC):
             norms[block] = np.linalg.norm(self.rows(block), axis=1)
         return norms
 
+    def row_hashes(self) -> Float:
+        """Return, for each row, whole numbers that tell it from others.
+
+        They depend on every value and its column, and not on how rows are stored, cut
+        into blocks or spread over machines.
+        """
+        generator = np.random.default_rng(0)
+        factors = generator.integers(2**63, size=self.shape[1], dtype=np.uint64)
+        hashes, _ = self.over_rows(_row_hashes, (), 2 * factors + 1)
+        return self.gather(hashes)
+
     @property
     def block_bytes(self) -> int:
         """Return the size of the dense pieces that are cut from the matrix."""
@@ -397,3 +399,17 @@ class DataMatrix(ABC):
 
 def _normal_dot(block: DataMatrix, rows: Arrays, right: Float) -> tuple[Arrays, Arrays]:
     return (), (block.transpose_dot(block.dot(right)),)
+
+
+def _row_hashes(
+    block: DataMatrix, rows: Arrays, factors: NDArray[np.uint64]
+) -> tuple[Arrays, Arrays]:
+    hashes = np.empty((block.shape[0], 2))
+    for piece in block._slices(*block.shape):
+        # Zeros have no sign here. Sums and products wrap around, so that their order
+        # does not matter.
+        bits = (block.rows(piece) + 0.0).view(np.uint64)
+        mixed = ((bits ^ (bits >> np.uint64(29))) * factors).sum(axis=1)
+        # Halves, as floats hold whole numbers up to 2^53.
+        hashes[piece, 0], hashes[piece, 1] = mixed >> np.uint64(32), mixed % 2**32
+    return (hashes,), ()

@@ -5,8 +5,7 @@ import numpy as np
 from ufselect.matrix import DataMatrix, Float, as_matrix
 from ufselect.matrix.arrays import SparseMatrix
 from ufselect.numerics.permutation import permuted_columns
-from ufselect.numerics.scfs_exact import sample_products
-from ufselect.numerics.starts import leading_components
+from ufselect.numerics.starts import leading_components, sample_products
 
 # By so much the largest variance of noise varies from one permutation to the next.
 MARGIN = 1.05

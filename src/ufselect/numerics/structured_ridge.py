@@ -14,9 +14,9 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ufselect.matrix.base import BLOCK_BYTES, DataMatrix, Float
+from ufselect.numerics.group_lasso import largest_penalty
 from ufselect.numerics.kernels import kernel_root
 from ufselect.numerics.ridge import ridge_through_features, solve_identity_plus
-from ufselect.numerics.row_sparse import largest_penalty
 from ufselect.numerics.rows import row_norms
 
 Report = Callable[[int, float], bool]

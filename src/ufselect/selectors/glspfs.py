@@ -12,6 +12,7 @@ from ufselect._sklearn_compat import (
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import laplacian, neighbour_graph
+from ufselect.numerics.group_lasso import largest_penalty
 from ufselect.numerics.kernels import (
     centred_kernel,
     gaussian_kernel,
@@ -23,7 +24,6 @@ from ufselect.numerics.local_linear import (
     tangent_alignment_matrix,
 )
 from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.row_sparse import largest_penalty
 from ufselect.numerics.rows import row_norms
 from ufselect.numerics.structured_ridge import fit_structured, structured_problem
 from ufselect.selectors.base import (

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -22,54 +22,29 @@ from ufselect.data.checkpoints import Checkpoint
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.matrix.sharing import once_for_all
 from ufselect.numerics.parallel import in_parallel, limited_threads
-from ufselect.numerics.partitions import SoftPartition
-from ufselect.numerics.preparation import (
-    non_negative,
-    preparation_kind,
-)
-from ufselect.numerics.row_sparse import largest_penalty
-from ufselect.numerics.rows import row_norms
-from ufselect.numerics.scfs_exact import (
-    ExactFit,
-    ExactProblem,
-    Keep,
-    State,
-    cluster_only,
-    fit_apart,
-    fit_exact,
-    lower_of,
-    sample_products,
-    useful_penalty,
-)
-from ufselect.numerics.scfs_paper import PaperFit, fit_paper
-from ufselect.numerics.scfs_path import ExactPath, by_penalty, checked_weights
-from ufselect.numerics.scfs_units import (
+from ufselect.numerics.rows import ranked_below, row_norms
+from ufselect.numerics.scfs import (
+    AROUND_AUTO,
     AUTO_ALPHA,
-    AUTO_BETA,
-    Outcome,
-    Posed,
-    auto_beta,
-    pose,
+    Alternation,
+    Fit,
+    SCFSProblem,
+    State,
+    by_penalty,
+    checked_weights,
+    fit_quietly,
 )
-from ufselect.numerics.soft_clustering import indicator, normalised_memberships
-from ufselect.numerics.starts import (
-    check_memberships,
-    refuse_too_few_distinct,
-    start_memberships,
-)
+from ufselect.numerics.scfs_paper import PaperAlgorithm, PaperProblem
 from ufselect.selectors.base import Properties, UnsupervisedSelector
 
-# Where noise in thousands of columns leaves no feature in the model at such a beta, a
+# Where noise in thousands of columns leaves no feature in the model at beta="auto", a
 # tenth of it is tried, and so on.
-ATTEMPTS, LOWERED = 4, 10
+MAX_ATTEMPTS, REDUCTION = 4, 10
 
 # Parameters on which the result of a fit does not depend.
 NOT_OF_THE_FIT = {
     *("n_features_to_select", "n_jobs", "checkpoint", "working_memory", "verbose"),
 }
-
-# The paper solver never reaches zero; a prediction this small is rounding.
-ROUNDING = 1e-12
 
 
 class SCFS(CallbackSupportMixin, UnsupervisedSelector):
@@ -302,6 +277,128 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     def _as_matrix(self, data: Any) -> DataMatrix:
         return as_matrix(data, block_bytes=max(1, int(self.working_memory)))
 
+    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
+        checkpoint = self._checkpoint(data)
+        random = check_random_state(self.random_state)
+        exact = self.solver == "exact"
+        n_starts = self.n_init if isinstance(self.init, str) else 1
+        at_once = exact and self.n_jobs is not None and not data.streams
+        limits = self.max_iter, self.tol
+        with limited_threads(data):
+            # X is prepared, and what every start needs of it is made once.
+            problem = self._problem(data, summary)
+            alpha, beta = problem.weights(self.alpha, self.beta)
+            progress = self._progress(problem.unit, n_starts)
+            # The first start decides on beta="auto", and again if that leaves W = 0.
+            n_attempts = MAX_ATTEMPTS if exact and beta is None else 1
+            drawn = random.get_state()
+            for _ in range(n_attempts):
+                random.set_state(drawn)
+                state = None if checkpoint is None else checkpoint.read()
+                alternation = self._begin(problem, random, state)
+                if state is not None:
+                    beta = float(state["beta"])
+                elif beta is None:
+                    beta = alternation.auto_beta(alpha)
+                keep = None if checkpoint is None else checkpoint.write
+                fit = alternation.fit(alpha, beta, *limits, report=progress, keep=keep)
+                if checkpoint is not None:
+                    checkpoint.remove()
+                if not fit.vanished or progress.stopped:
+                    break
+                beta /= REDUCTION
+            fits, beta = [fit], fit.beta
+            others = (self._begin(problem, random) for _ in range(n_starts - 1))
+            if at_once and not progress.stopped:
+                calls = ((other, alpha, beta, *limits) for other in others)
+                fits += in_parallel(fit_quietly, calls, self.n_jobs)
+            while not (at_once or progress.stopped or len(fits) == n_starts):
+                fits.append(next(others).fit(alpha, beta, *limits, report=progress))
+            progress.finish()
+        best = min(fits, key=lambda each: each.history[-1])
+        scores = self._keep(problem, best, alpha)
+        if best.vanished:
+            largest = best.largest_beta / best.beta * self.beta_
+            otherwise = (
+                "try another n_clusters" if self.beta == "auto" else 'use beta="auto"'
+            )
+            raise ValueError(
+                f"beta={self.beta_:.3g} leaves no feature in the model (W = 0), so "
+                f"there is no ranking; at alpha={self.alpha_:.3g} lower beta below "
+                f"{largest:.3g}, or {otherwise}."
+            )
+        if self.n_iter_ == self.max_iter and not best.converged:
+            self._warn_not_converged(self.max_iter)
+        return scores
+
+    def _problem(
+        self, data: DataMatrix, summary: ColumnSummary
+    ) -> SCFSProblem | PaperProblem:
+        """Return Eq. 8 for X, which fits on the same X may share."""
+        inputs = (data, summary, self.standardize, self.n_clusters)
+        if self.solver == "paper":
+            return PaperProblem(*inputs, self.gamma)
+        # With one cluster G is constant and an intercept would explain all of it.
+        intercept = self.fit_intercept and self.n_clusters > 1
+        if data.streams:
+            # It would have to be read to tell whether it is the same.
+            return SCFSProblem(*inputs, intercept)
+        return once_for_all(SCFSProblem, *inputs, intercept)
+
+    def _begin(
+        self,
+        problem: SCFSProblem | PaperProblem,
+        random: np.random.RandomState,
+        state: State | None = None,
+    ) -> Alternation | PaperAlgorithm:
+        """Return the alternation at a start, or at the state of a checkpoint."""
+        if state is not None:
+            return problem.begin(problem.X.beside(state["P"]), state)
+        alternation = problem.begin(problem.start(self.init, random))
+        if isinstance(self.init, str) and self.init == "random" and self.beta == "auto":
+            # Random memberships are nearly the same for all samples: without
+            # clusters there would be nothing to measure beta against.
+            alternation.cluster_only()
+        return alternation
+
+    def _progress(self, unit: float, n_fits: int = 1) -> FitProgress:
+        n_steps = n_fits * self.max_iter
+        return FitProgress(self, n_steps, verbose=self.verbose, unit=unit)
+
+    def _keep(
+        self, problem: SCFSProblem | PaperProblem, fit: Fit, alpha: float
+    ) -> Float:
+        """Set what was learned, in the units of X; return the scores."""
+        unit = problem.unit
+        # One factor at a time: powers of a very small unit would vanish.
+        self.alpha_, self.beta_ = alpha / unit / unit, fit.beta / unit / unit / unit
+        self.standardize_, self.coef_ = problem.kind, fit.coef * unit
+        self.memberships_ = fit.memberships
+        self.labels_ = fit.memberships.argmax(axis=1)
+        self.objective_history_ = np.array(fit.history) / unit / unit
+        self.n_iter_ = len(fit.history)
+        return ranked_below(row_norms(self.coef_), fit.kkt_ratios)
+
+    def _checkpoint(self, data: DataMatrix) -> Checkpoint | None:
+        """Return the file to go on from, which belongs to this X and these settings."""
+        if self.checkpoint is None:
+            return None
+        if self.solver == "paper" or self.n_init > 1:
+            raise ValueError(
+                f"checkpoint is for one start of the exact solver; now there are "
+                f"n_init={self.n_init} of solver={self.solver!r}."
+            )
+        settings = self.get_params(deep=False)
+        if isinstance(self.random_state, np.random.RandomState):
+            # Where it was drawn from last time is not known.
+            del settings["random_state"]
+        init = settings.pop("init")
+        kept = sorted(set(settings) - NOT_OF_THE_FIT)
+        values = [(name, settings[name]) for name in kept]
+        inputs = [data.shape, data.row_hashes(), values, init]
+        return Checkpoint(Path(self.checkpoint), inputs)
+
     def path(
         self,
         X: Any,
@@ -347,7 +444,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                 f"there are solver={self.solver!r}, n_init={self.n_init} and "
                 f"checkpoint={self.checkpoint!r}."
             )
-        given = [checked_weights(alphas, "alphas"), checked_weights(betas, "betas")]
+        given = checked_weights(alphas, "alphas"), checked_weights(betas, "betas")
         return self._along_path(X, *given)
 
     def _along_path(
@@ -355,15 +452,23 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     ) -> Iterator["SCFS"]:
         first = clone(self).set_params(beta="auto" if betas is None else betas[0])
         data, summary = first._read(X)
+        first._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         with limited_threads(data):
-            way = first._begin_path(data, summary)
-            weights = way.posed.weights(way.path.partition, alphas, betas)
-            pairs = list(by_penalty(*weights))
-        left_out = []
+            problem = first._problem(data, summary)
+            assert isinstance(problem, SCFSProblem)
+            alternation = first._begin(problem, check_random_state(self.random_state))
+            assert isinstance(alternation, Alternation)
+            unit = problem.unit
+            if alphas is None:
+                alphas = [each * AUTO_ALPHA / unit / unit for each in AROUND_AUTO]
+            if betas is None:
+                usual = alternation.auto_beta(AUTO_ALPHA) / unit / unit / unit
+                betas = [each * usual for each in AROUND_AUTO]
+        pairs, left_out = list(by_penalty(alphas, betas)), []
         for alpha, beta in pairs:
             point = clone(self).set_params(alpha=alpha, beta=beta)
             point._adopt_columns(first)
-            if point._fit_on_path(way):
+            if point._fit_on_path(data, summary, alternation):
                 yield point
             else:
                 left_out.append(f"({alpha:.3g}, {beta:.3g})")
@@ -376,305 +481,24 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                 stacklevel=2,
             )
 
-    def _begin_path(self, data: DataMatrix, summary: ColumnSummary) -> "_Way":
-        """Return what the fits of a path have in common."""
-        self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
-        posed = self._posed(data, summary)
-        random = check_random_state(self.random_state)
-        partition = self._first_partition(posed.problem, random, None)
-        path = ExactPath(posed.problem, partition)
-        return _Way(data, summary, posed, path)
-
     @fit_context(prefer_skip_nested_validation=True)
-    def _fit_on_path(self, way: "_Way") -> bool:
+    def _fit_on_path(
+        self, data: DataMatrix, summary: ColumnSummary, alternation: Alternation
+    ) -> bool:
         """Fit from where the path is; return whether there is a ranking."""
-        posed, unit = way.posed, way.posed.unit
-        alpha, beta = posed.in_units(self.alpha, self.beta)
+        problem = alternation.problem
+        alpha, beta = problem.weights(self.alpha, self.beta)
         assert beta is not None
-        progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=unit)
-        with limited_threads(way.data):
-            fit = way.path.fit(
-                alpha, beta, max_iter=self.max_iter, tol=self.tol, report=progress
-            )
-            outcome = posed.outcome(fit, alpha, beta)
-        progress.finish()
-        self.standardize_ = posed.kind
-        # The next fit goes on from these.
-        self._keep(outcome._replace(memberships=outcome.memberships.copy()))
-        if outcome.vanished:
-            return False
-        if self.n_iter_ == self.max_iter and not outcome.converged:
-            self._warn_not_converged(self.max_iter)
-        self._keep_scores(outcome.scores, way.summary)
-        return True
-
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
-        if self.checkpoint is not None and (self.solver == "paper" or self.n_init > 1):
-            raise ValueError(
-                f"checkpoint is for one start of the exact solver; now there are "
-                f"n_init={self.n_init} of solver={self.solver!r}."
-            )
-        if self.solver == "paper" and data.scattered:
-            raise ValueError(
-                'solver="paper" needs X in one place; use solver="exact" for Dask.'
-            )
-        solve = self._solve_paper if self.solver == "paper" else self._solve_exact
+        progress = self._progress(problem.unit)
         with limited_threads(data):
-            outcome = solve(data, summary)
-        self._keep(outcome)
-        if outcome.vanished:
-            otherwise = (
-                "try another n_clusters" if self.beta == "auto" else 'use beta="auto"'
-            )
-            raise ValueError(
-                f"beta={outcome.beta:.3g} leaves no feature in the model (W = 0), so "
-                f"there is no ranking; at alpha={outcome.alpha:.3g} lower beta below "
-                f"{outcome.largest_beta:.3g}, or {otherwise}."
-            )
-        if self.n_iter_ == self.max_iter and not outcome.converged:
-            self._warn_not_converged(self.max_iter)
-        return outcome.scores
-
-    def _keep(self, outcome: Outcome) -> None:
-        """Set what was learned."""
-        self.alpha_, self.beta_ = outcome.alpha, outcome.beta
-        self.coef_ = outcome.coef
-        self.memberships_ = outcome.memberships
-        self.labels_ = outcome.memberships.argmax(axis=1)
-        self.objective_history_ = outcome.history
-        self.n_iter_ = len(outcome.history)
-
-    def _posed(self, data: DataMatrix, summary: ColumnSummary) -> Posed:
-        """Return the problem, which fits on the same X may share."""
-        intercept = self.fit_intercept and self.n_clusters > 1
-        inputs = (data, summary, self.standardize, self.n_clusters, intercept)
-        # What is elsewhere would have to be read to tell whether it is the same.
-        return pose(*inputs) if data.streams else once_for_all(pose, *inputs)
-
-    def _solve_exact(self, data: DataMatrix, summary: ColumnSummary) -> Outcome:
-        posed = self._posed(data, summary)
-        self.standardize_ = posed.kind
-        alpha, beta = posed.in_units(self.alpha, self.beta)
-        place = self._checkpoint(data, summary)
-        best: ExactFit | None = None
-        together = self.n_jobs is not None and not data.streams
-        for random, progress in self._starts(posed.unit, alone=together):
-            attempt = _Attempt(posed.problem, alpha, random, progress, place)
-            if beta is None:
-                fit, beta = self._fit_until_found(attempt)
-            else:
-                fit, _ = self._fit_once(attempt, beta)
-            best = lower_of(best, fit)
-            if together and not progress.stopped:
-                best = self._fit_others(attempt, beta, best)
-        assert best is not None
-        assert beta is not None
-        if place is not None:
-            place.remove()
-        return posed.outcome(best, alpha, beta)
-
-    def _fit_others(self, attempt: "_Attempt", beta: float, best: ExactFit) -> ExactFit:
-        """Fit from all starts but the first at once; return the best of all."""
-        problem, alpha, random, _, _ = attempt
-        calls = (
-            (problem, start, alpha, beta, self.max_iter, self.tol)
-            for start in self._other_starts(problem, random)
-        )
-        for fit in in_parallel(fit_apart, calls, self.n_jobs):
-            start = problem.partition(problem.matrix.beside(fit.partition))
-            best = lower_of(best, fit._replace(partition=start))
-        return best
-
-    def _other_starts(
-        self, problem: ExactProblem, random: np.random.RandomState
-    ) -> Iterator[Float]:
-        for _ in range(self._n_starts - 1):
-            yield self._first_partition(problem, random, None).memberships
-
-    def _fit_until_found(self, attempt: "_Attempt") -> tuple[ExactFit, float]:
-        """Fit with a penalty decided here, and again as long as it is too high."""
-        drawn = attempt.random.get_state()
-        fit, beta = self._fit_once(attempt, None)
-        for _ in range(ATTEMPTS - 1):
-            if fit.coef.any() or attempt.progress.stopped:
-                break
-            if attempt.place is not None:
-                attempt.place.remove()
-            attempt.random.set_state(drawn)
-            fit, beta = self._fit_once(attempt, beta / LOWERED)
-        return fit, beta
-
-    def _fit_once(
-        self, attempt: "_Attempt", beta: float | None
-    ) -> tuple[ExactFit, float]:
-        """Fit from one start, or from where it was interrupted."""
-        problem, alpha, random, progress, place = attempt
-        state = None if place is None else place.read()
-        partition = self._first_partition(problem, random, state)
-        if state is not None:
-            beta = float(state["beta"])
-        elif beta is None:
-            beta = auto_beta(problem, partition, alpha)
-        fit = fit_exact(
-            problem,
-            partition,
-            alpha=alpha,
-            beta=beta,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            report=progress,
-            keep=_writer(place, beta),
-            state=state,
-        )
-        return fit, beta
-
-    def _refuse_immeasurable_weight(self, beta: float, size: float) -> None:
-        if not 0 < beta < np.inf:
-            raise ValueError(
-                f'beta="auto" is {beta:g} for X of size {size:.3g}, whose third power '
-                'floating point does not hold; rescale X, or use solver="exact".'
-            )
-
-    def _solve_paper(self, data: DataMatrix, summary: ColumnSummary) -> Outcome:
-        self.standardize_ = "none"
-        if self.standardize != "auto":
-            self.standardize_ = preparation_kind(self.standardize, data, summary)
-        matrix = non_negative(data, summary, self.standardize_)
-        summary = matrix.summary()
-        squares = data.shape[0] * (summary.deviation**2 + summary.mean**2)
-        products = sample_products(matrix, float(squares.sum()))
-        size = float(np.sqrt(data.shape[0] * np.sum(summary.deviation**2)))
-        if self.alpha == "auto":
-            alpha = AUTO_ALPHA * size**2 / self.n_clusters
-        else:
-            alpha = float(self.alpha)
-        beta = None if self.beta == "auto" else float(self.beta)
-        best: PaperFit | None = None
-        for random, progress in self._starts():
-            memberships = self._first_memberships(matrix, products.gram, random)
-            if beta is None:
-                cross = matrix.transpose_dot(indicator(memberships))
-                beta = AUTO_BETA * alpha * useful_penalty(cross, size)
-                self._refuse_immeasurable_weight(beta, size)
-            fit = fit_paper(
-                indicator(memberships),
-                products,
-                matrix,
-                alpha=alpha,
-                beta=beta,
-                gamma=self.gamma,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                report=progress,
-            )
-            if best is None or fit.history[-1] < best.history[-1]:
-                best, start = fit, memberships
-        assert best is not None
-        assert beta is not None
-        norms = row_norms(best.coef)
-        return Outcome(
-            alpha=alpha,
-            beta=beta,
-            largest_beta=alpha * largest_penalty(matrix, best.indicators),
-            memberships=normalised_memberships(best.indicators, start),
-            coef=best.coef,
-            scores=norms,
-            history=np.array(best.history),
-            converged=best.converged,
-            vanished=bool(np.max(norms * np.sqrt(squares)) < ROUNDING),
-        )
-
-    @property
-    def _n_starts(self) -> int:
-        return self.n_init if isinstance(self.init, str) else 1
-
-    def _starts(
-        self, unit: float = 1.0, *, alone: bool = False
-    ) -> Iterator[tuple[np.random.RandomState, FitProgress]]:
-        """Yield, for each start, its source of chance and whom to tell about it.
-
-        Or for the first one alone.
-        """
-        random = check_random_state(self.random_state)
-        n_starts = 1 if alone else self._n_starts
-        progress = FitProgress(
-            self, n_starts * self.max_iter, verbose=self.verbose, unit=unit
-        )
-        for _ in range(n_starts):
-            yield random, progress
-            if progress.stopped:
-                break
+            fit = alternation.fit(alpha, beta, self.max_iter, self.tol, report=progress)
         progress.finish()
-
-    def _checkpoint(
-        self, data: DataMatrix, summary: ColumnSummary
-    ) -> Checkpoint | None:
-        """Return the file to go on from, which belongs to this X and these settings."""
-        if self.checkpoint is None:
-            return None
-        settings = {
-            name: value
-            for name, value in self.get_params(deep=False).items()
-            if name not in NOT_OF_THE_FIT
-        }
-        start = settings.pop("init")
-        if isinstance(self.random_state, np.random.RandomState):
-            # Where it was drawn from last time is not known.
-            settings.pop("random_state")
-        inputs = [data.shape, *summary.marks(), sorted(settings.items()), start]
-        return Checkpoint(Path(self.checkpoint), inputs)
-
-    def _first_partition(
-        self,
-        problem: ExactProblem,
-        random: np.random.RandomState,
-        state: State | None,
-    ) -> SoftPartition:
-        if state is not None:
-            return problem.partition(problem.matrix.beside(state["memberships"]))
-        if isinstance(self.init, str) and self.init == "k-means":
-            return problem.clustered(self.n_clusters, random)
-        kernel = problem.products.gram
-        memberships = self._first_memberships(problem.matrix, kernel, random)
-        partition = problem.partition(problem.matrix.beside(memberships))
-        random_start = isinstance(self.init, str) and self.init == "random"
-        if random_start and self.beta == "auto":
-            # Random memberships are nearly the same for all samples: without
-            # clusters there would be nothing to measure beta against.
-            cluster_only(partition, problem.products.total)
-        return partition
-
-    def _first_memberships(
-        self, matrix: DataMatrix, kernel: Float | None, random: np.random.RandomState
-    ) -> Float:
-        if not isinstance(self.init, str):
-            return check_memberships(self.init, matrix.shape[0], self.n_clusters)
-        refuse_too_few_distinct(matrix, self.n_clusters)
-        return start_memberships(self.init, matrix, self.n_clusters, random, kernel)
-
-
-class _Way(NamedTuple):
-    """What the fits of a path have in common."""
-
-    data: DataMatrix
-    summary: ColumnSummary
-    posed: Posed
-    path: ExactPath
-
-
-class _Attempt(NamedTuple):
-    """What a fit from one start needs beside the penalty."""
-
-    problem: ExactProblem
-    alpha: float
-    random: np.random.RandomState
-    progress: FitProgress
-    place: Checkpoint | None
-
-
-def _writer(place: Checkpoint | None, beta: float) -> Keep | None:
-    """Return what writes a state with the penalty that belongs to it."""
-    if place is None:
-        return None
-    return lambda state: place.write(state | {"beta": np.array(beta)})
+        # The next fit goes on from these memberships.
+        fit = fit._replace(memberships=fit.memberships.copy())
+        scores = self._keep(problem, fit, alpha)
+        if fit.vanished:
+            return False
+        if self.n_iter_ == self.max_iter and not fit.converged:
+            self._warn_not_converged(self.max_iter)
+        self._keep_scores(scores, summary)
+        return True

@@ -8,8 +8,11 @@ from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.numerics.directions import n_directions
 from ufselect.numerics.groups import UpperGroup, explained_shares, upper_group
 from ufselect.numerics.preparation import choose_preparation, prepare
-from ufselect.numerics.scfs_exact import sample_products
-from ufselect.numerics.starts import distinct_rows, start_from_components
+from ufselect.numerics.starts import (
+    distinct_rows,
+    sample_products,
+    start_from_components,
+)
 
 # As many clusters as the selectors have by default: more directions than that are
 # the rule in real data and say little about how many clusters there are.
