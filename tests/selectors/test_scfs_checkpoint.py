@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from ufselect import SCFS
+from ufselect.matrix import as_matrix
 from ufselect.numerics.scfs import Alternation
 
 SHAPES = {"rows": (120, 30), "kernel": (40, 90), "columns": (60, 70)}
@@ -131,6 +132,33 @@ class TestGoingOn:
 
         with pytest.raises(ValueError, match="belongs to another fit"):
             other.fit(X)
+
+    @pytest.mark.parametrize("kind", ["rows", "columns one by one", "two rows"])
+    def test_the_same_values_in_another_order_are_another_fit(self, X, kind, tmp_path):
+        path = tmp_path / "fit.npz"
+        interrupted(lambda: selector(path).fit(X), 1)
+        random = np.random.default_rng(1)
+        if kind == "rows":
+            other = X[random.permutation(len(X))]
+        elif kind == "two rows":
+            other = X.copy()
+            other[[0, -1]] = X[[-1, 0]]
+        else:
+            other = random.permuted(X, axis=0)
+
+        with pytest.raises(ValueError, match="belongs to another fit"):
+            selector(path).fit(other)
+
+    def test_a_state_without_an_entry_is_refused(self, X, tmp_path):
+        path = tmp_path / "fit.npz"
+        interrupted(lambda: selector(path).fit(X), 1)
+        place = selector(path)._checkpoint(as_matrix(X))
+        state = place.read()
+        del state["history"], state["P"]
+        place.write(state)
+
+        with pytest.raises(ValueError, match=r"it has no P, history\); delete it"):
+            selector(path).fit(X)
 
     def test_more_features_may_be_asked_for_on_the_way(self, X, tmp_path):
         path = tmp_path / "fit.npz"

@@ -31,7 +31,7 @@ from ufselect.numerics.group_lasso import (
 from ufselect.numerics.preparation import Kind, preparation_kind, prepare
 from ufselect.numerics.ridge import SampleRidge
 from ufselect.numerics.rows import row_norms
-from ufselect.numerics.soft_partition import SoftPartition
+from ufselect.numerics.soft_partition import KEPT, SoftPartition
 from ufselect.numerics.starts import kernel_matrix, start
 
 Report = Callable[[int, float], bool]
@@ -53,6 +53,13 @@ MAX_CLUSTERING_STEPS, CLUSTERING_TOLERANCE = 50, 1e-5
 
 # Iterations from one state that is kept to the next.
 ITERATIONS_PER_STATE = 5
+
+# What is kept of a fit: of the alternation, of W and of P.
+STATE_NAMES = (
+    *("step_size", "history", "beta"),
+    *("S", "W", "lipschitz"),
+    *("P", *KEPT),
+)
 
 # W is finished to this duality gap, relative to |G|^2, once G has settled.
 FINAL_GAP = 3e-4

@@ -26,6 +26,7 @@ from ufselect.numerics.rows import ranked_below, row_norms
 from ufselect.numerics.scfs import (
     AROUND_AUTO,
     AUTO_ALPHA,
+    STATE_NAMES,
     Alternation,
     Fit,
     SCFSProblem,
@@ -295,7 +296,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             drawn = random.get_state()
             for _ in range(n_attempts):
                 random.set_state(drawn)
-                state = None if checkpoint is None else checkpoint.read()
+                state = None if checkpoint is None else checkpoint.read(STATE_NAMES)
                 alternation = self._begin(problem, random, state)
                 if state is not None:
                     beta = float(state["beta"])
