@@ -16,8 +16,7 @@ from ufselect.numerics.group_lasso import (
     largest_penalty,
     makes_gram,
 )
-from ufselect.numerics.rows import row_norms
-from ufselect.numerics.simplex import project_rows_to_simplex
+from ufselect.numerics.rows import project_rows_to_simplex, row_norms
 
 FORMS = ["gram", "features", "samples", "neither", "blocks"]
 SHAPES = [(60, 20), (25, 80), (40, 300)]

@@ -17,7 +17,7 @@ from sklearn.cluster import KMeans
 
 from ufselect.matrix import RowBlockMatrix, as_matrix
 from ufselect.matrix import base as matrix_base
-from ufselect.numerics.simplex import project_rows_to_simplex
+from ufselect.numerics.rows import project_rows_to_simplex
 from ufselect.numerics.soft_partition import (
     SEGMENT,
     UNIFORM_SHARE,

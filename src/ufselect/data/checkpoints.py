@@ -32,6 +32,8 @@ class Checkpoint:
     inputs : iterable
         All that the work depends on: numbers, text and arrays. A file that was written
         for other inputs is refused.
+    names : collection of str
+        What a file has to hold.
 
     Examples
     --------
@@ -45,8 +47,10 @@ class Checkpoint:
     (None, {'reached': array([0, 1, 2])})
     """
 
-    def __init__(self, path: Path, inputs: Iterable[Any]) -> None:
-        self.path = path
+    def __init__(
+        self, path: Path, inputs: Iterable[Any], names: Collection[str] = ()
+    ) -> None:
+        self.path, self.names = path, names
         self.key = fingerprint(inputs)
         if not path.parent.is_dir():
             raise ValueError(
@@ -64,7 +68,7 @@ class Checkpoint:
             stream.write(OPENING + digest + b"\n")
             stream.write(content.getbuffer())
 
-    def read(self, names: Collection[str] = ()) -> Arrays | None:
+    def read(self) -> Arrays | None:
         """Return what the file holds, or None if there is no file.
 
         Raises an error if it holds anything else than was written, or lacks a name.
@@ -84,7 +88,7 @@ class Checkpoint:
                 f"checkpoint={str(self.path)!r} belongs to another fit: X or the "
                 "parameters were others; delete it or give another path."
             )
-        if missing := sorted(set(names) - set(arrays)):
+        if missing := sorted(set(self.names) - set(arrays)):
             raise ValueError(
                 f"checkpoint={str(self.path)!r} cannot be read (it has no "
                 f"{', '.join(missing)}); delete it to start anew."

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.matrix.sharing import once
+from ufselect.matrix.sharing import active, once
 
 Float = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -60,6 +60,15 @@ def product_with(matrix: Any, thin: Float) -> Float:
     in_columns = thin.flags.f_contiguous and not thin.flags.c_contiguous
     product = (thin.T @ matrix.T).T if in_columns else matrix @ thin
     return product.astype(np.float64, copy=False)
+
+
+def is_memory_mapped(array: Any) -> bool:
+    """Tell whether an array is, or is a view of, a file on disk."""
+    while array is not None:
+        if isinstance(array, np.memmap):
+            return True
+        array = getattr(array, "base", None)
+    return False
 
 
 class ColumnSummary(NamedTuple):
@@ -273,12 +282,9 @@ class DataMatrix(ABC):
         """Return a matrix of some columns, shifted and scaled as here."""
 
     def _dense(self, piece: Any) -> Float:
-        own = self._is_copy(piece)
-        return np.asarray(piece, np.float64) if own else np.array(piece, np.float64)
-
-    def _is_copy(self, piece: Any) -> bool:
         # What fancy indexing cut out is a copy already; a slice is a view.
-        return piece.base is None
+        view = piece.base is not None
+        return np.array(piece, np.float64, copy=True if view else None)
 
     def points(self) -> Any:
         """Return the samples in rows, up to a shift, to measure distances between.
@@ -312,14 +318,18 @@ class DataMatrix(ABC):
 
     def feature_gram(self) -> Float:
         """Return ``X.T @ X`` (p x p)."""
+        if active.get() is None:
+            return self._feature_gram()
         return once(type(self)._feature_gram, self)
 
     def sample_gram(self, weights: Float | None = None) -> Float:
         """Return ``X diag(w) X.T`` (n x n) for weights >= 0, by default ones."""
-        if weights is None:
-            return once(type(self)._sample_gram, self)
-        # Weights change from step to step: nobody would ask again.
-        return self._sample_gram(weights)
+        if weights is not None:
+            # They change from step to step: nobody would ask again.
+            return self._sample_gram(weights)
+        if active.get() is None:
+            return self._sample_gram()
+        return once(type(self)._sample_gram, self)
 
     def _feature_gram(self) -> Float:
         gram = np.zeros((self.shape[1], self.shape[1]))

@@ -18,8 +18,7 @@ import numpy as np
 
 from ufselect.matrix.base import Arrays, DataMatrix, Float, Index, product_with
 from ufselect.numerics.ridge import FeatureRidge, SampleRidge
-from ufselect.numerics.rows import row_norms, shrink_rows
-from ufselect.numerics.simplex import CACHED_VALUES
+from ufselect.numerics.rows import CACHED_VALUES, row_norms, shrink_rows
 
 Ridge = FeatureRidge | SampleRidge
 Report = Callable[[float], bool]

@@ -204,6 +204,18 @@ class Alternation:
         size = math.sqrt(n_clusters)
         return AUTO_BETA * alpha * checked_penalty(lam, n_clusters, size)
 
+    def path_weights(
+        self, alphas: list[float] | None, betas: list[float] | None
+    ) -> tuple[list[float], list[float]]:
+        """Return weights as given, or some around those of "auto", in units of X."""
+        unit = self.problem.unit
+        if alphas is None:
+            alphas = [each * AUTO_ALPHA / unit / unit for each in AROUND_AUTO]
+        if betas is None:
+            usual = self.auto_beta(AUTO_ALPHA) / unit / unit / unit
+            betas = [each * usual for each in AROUND_AUTO]
+        return alphas, betas
+
     def cluster_only(self) -> None:
         """Lower ``|X - G G'X|^2`` alone."""
         self.partition.descend(
@@ -317,15 +329,22 @@ class Alternation:
         )
 
 
-def fit_quietly(
-    alternation: Alternation, alpha: float, beta: float, max_iter: int, tol: float
+def fit_start(
+    alternation: Any,
+    alpha: float,
+    beta: float,
+    max_iter: int,
+    tol: float,
+    report: Report | None,
 ) -> Fit:
-    """Fit without telling anybody, in another process perhaps."""
+    """Fit from a start of either solver; without a report, in any process."""
 
     def never(iteration: int, objective: float) -> bool:
         return False
 
-    return alternation.fit(alpha, beta, max_iter, tol, report=never)
+    told = never if report is None else report
+    fit: Fit = alternation.fit(alpha, beta, max_iter, tol, report=told)
+    return fit
 
 
 def checked_penalty(lam: float, n_clusters: int, size: float) -> float:

@@ -33,7 +33,7 @@ from ufselect.matrix.base import (
     column_sums,
     product_with,
 )
-from ufselect.numerics.simplex import project_rows_to_simplex
+from ufselect.numerics.rows import project_rows_to_simplex
 
 # Share of the uniform partition that is mixed into a step that would empty a cluster.
 UNIFORM_SHARE = 1e-6

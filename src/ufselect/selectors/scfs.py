@@ -20,32 +20,20 @@ from ufselect._sklearn_compat import (
 )
 from ufselect.data.checkpoints import Checkpoint
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
-from ufselect.matrix.sharing import once_for_all
+from ufselect.matrix.sharing import active, once_for_all
+from ufselect.numerics import scfs, scfs_paper
 from ufselect.numerics.parallel import in_parallel, limited_threads
 from ufselect.numerics.rows import ranked_below, row_norms
-from ufselect.numerics.scfs import (
-    AROUND_AUTO,
-    AUTO_ALPHA,
-    STATE_NAMES,
-    Alternation,
-    Fit,
-    SCFSProblem,
-    State,
-    by_penalty,
-    checked_weights,
-    fit_quietly,
-)
-from ufselect.numerics.scfs_paper import PaperAlgorithm, PaperProblem
 from ufselect.selectors.base import Properties, UnsupervisedSelector
+
+Problem = scfs.SCFSProblem | scfs_paper.PaperProblem
 
 # Where noise in thousands of columns leaves no feature in the model at beta="auto", a
 # tenth of it is tried, and so on.
 MAX_ATTEMPTS, REDUCTION = 4, 10
 
 # Parameters on which the result of a fit does not depend.
-NOT_OF_THE_FIT = {
-    *("n_features_to_select", "n_jobs", "checkpoint", "working_memory", "verbose"),
-}
+NOT_OF_THE_FIT = ("n_features_to_select", "n_jobs", "checkpoint", "working_memory")
 
 
 class SCFS(CallbackSupportMixin, UnsupervisedSelector):
@@ -65,42 +53,34 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     n_features_to_select : int, float or None, default=None
         Number of features, fraction of them, or None for half.
     n_clusters : int, default=8
-        Number of clusters c. With one cluster G is constant and an intercept would
-        leave nothing to explain, so that there is none; such a ranking says only
+        Number of clusters c. With one there is no intercept, and the ranking says only
         which features lie far from zero.
     alpha : float or "auto", default="auto"
         Weight of the regression. A number is Eq. 8 as printed and depends on the
         units of X; "auto" is 0.1 in units where X is centred and ``|X|^2 = c``.
     beta : float or "auto", default="auto"
-        Weight of sparsity. A number is Eq. 8 as printed; "auto" is 0.05 of the
-        value from which on W = 0 at the start, or a tenth of that, and so on, if the
-        fit would end with W = 0.
+        Weight of sparsity. A number is Eq. 8 as printed; "auto" is 0.05 of the value
+        from which on W = 0 at the start, or a tenth of that, ..., if W would end as 0.
     solver : {"exact", "paper"}, default="exact"
-        "exact" optimises Eq. 8 over soft partitions, which are exactly its feasible
-        set; the objective never rises. "paper" is Algorithm 1 of the publication,
-        for comparison; see Notes.
+        "exact" optimises Eq. 8 over its feasible set; the objective never rises.
+        "paper" is Algorithm 1 of the publication, for comparison; see Notes.
     gamma : float, default=1e6
         Weight of the constraint in the paper solver; the exact solver has none.
     init : {"k-means", "fuzzy", "random"} or ndarray of shape (n, c), default="k-means"
-        Start. "k-means" clusters the leading principal components of X; for the
-        paper solver, X itself, once. "fuzzy" is c-means with exponent 1.0005, as in
-        the publication. An array holds memberships: non-negative, rows sum to one;
-        ``memberships_`` of an earlier fit can be used.
+        Start. "k-means" clusters the leading principal components of X; for the paper
+        solver, X itself, once. "fuzzy" is c-means with exponent 1.0005, as published.
+        An array holds memberships, such as ``memberships_`` of an earlier fit.
     n_init : int, default=1
         Number of starts; the one that ends with the lowest objective is kept.
     n_jobs : int or None, default=None
-        Starts fitted at once by the exact solver on an X in memory, through joblib;
-        None is one. The first start is fitted alone, for it decides on beta, and is the
-        only one that callbacks hear of. The result does not depend on it.
+        Starts that joblib fits at once, for the exact solver on an X in memory. The
+        first, which decides on beta, is fitted alone; callbacks hear of no other.
     standardize : {"auto", "features", "samples"} or bool, default="auto"
-        Preparation of X for the fit: scale features to unit variance ("features" or
-        True), scale samples to unit length ("samples"), or leave X as it is
-        (False). "auto" decides from X: features for columns of measurements,
-        samples for non-negative columns that mostly repeat one value (words,
-        counts, drawings), nothing otherwise. With the paper solver "auto" is False.
+        Scale features to unit variance ("features" or True), samples to unit length
+        ("samples"), or nothing (False). "auto": features of measurements, samples of
+        words, counts and drawings, else nothing; with the paper solver, nothing.
     fit_intercept : bool, default=True
-        Centre X and G in the second term. False is Eq. 8 as printed. The paper
-        solver has no intercept.
+        Centre X and G in the second term. False is Eq. 8 as printed, as for "paper".
     max_iter : int, default=1000
         Largest number of iterations.
     tol : float, default=1e-5
@@ -108,23 +88,19 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     random_state : int, RandomState instance or None, default=None
         Seed of the start.
     checkpoint : path or None, default=None
-        A file that is replaced every few iterations, from which the same fit goes on
-        if it was interrupted, and which is deleted when the fit is done. It takes the
-        room of a few n x c arrays. For the exact solver with one start.
+        A file of a few n x c arrays, replaced every few iterations, from which the same
+        fit goes on if it was interrupted. For the exact solver with one start.
     working_memory : float, default=8e6
         Bytes of a block of rows, as float64, in which X is read from a memory-mapped
-        array, a Zarr or HDF5 file or a backed AnnData. About two blocks are in memory
-        at a time. What a file stores in one chunk is read at once, so that a block is
-        never smaller than a chunk: where all rows are in one chunk, all of X. Chunks
-        on Dask are as large as they are.
+        array, a Zarr or HDF5 file or a backed AnnData; about two are in memory at a
+        time. A block is never smaller than a chunk of the file.
     verbose : bool, default=False
         Print the objective of each iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (p,)
-        Row norms of W. A feature with a zero row has a score between zero and the
-        smallest non-zero norm, which says how near it is to entering the model.
+        Row norms of W; where these are zero, how near a feature is to the model.
     order_ : ndarray of shape (p,)
         Features from best to worst.
     coef_ : ndarray of shape (p, c)
@@ -134,8 +110,8 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     labels_ : ndarray or dask.array.Array of shape (n,)
         Cluster of largest membership.
     objective_history_ : ndarray of shape (n_iter_,)
-        Eq. 8 after each iteration, on X as given or, if it was prepared, as
-        prepared. The paper solver adds ``gamma n |G G'1 - 1|^2``.
+        Eq. 8 after each iteration, on X as prepared, plus ``gamma n |G G'1 - 1|^2`` for
+        the paper solver.
     n_iter_ : int
         Number of iterations.
     alpha_, beta_ : float
@@ -147,25 +123,18 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     -----
     **Optimised.** W and G together, alternately, by one of two solvers.
 
-    **Exact solver.** Every feasible G is ``P diag(P'1)^(-1/2)`` for a soft partition
-    P (non-negative, rows sum to one), and every soft partition without an empty
-    column gives a feasible G. The fit alternates projected gradient steps for P, which
-    W follows as a ridge regression would, with Newton steps of a row-sparse regression
-    for W. Neither can raise the objective.
+    **Exact solver.** The feasible G are the ``P diag(P'1)^(-1/2)`` for soft partitions
+    P (non-negative, rows sum to one). Projected gradient steps for P, which W follows
+    as a ridge regression would, alternate with Newton steps of a group lasso for W.
+    Neither raises the objective. ``path`` fits many weights for the price of a few.
 
-    **Paper solver.** On non-negative X (it is shifted if need be). Three things are
-    known about it. A zero in G remains zero, so that from a crisp start no sample
-    ever changes its cluster. From a dense start the objective may rise, in a
-    two-cycle caused by gamma. Its result is therefore governed by its start. Where
-    beta is too large for any feature its W shrinks without end instead of being
-    zero, and the order of what is left is returned until it drowns in rounding.
+    **Paper solver.** On X shifted to be non-negative. A zero in G remains zero: from a
+    crisp start no sample ever changes its cluster. From a dense start the objective may
+    rise, in a two-cycle caused by gamma. Where beta is too large for any feature W
+    shrinks without end, and the order of what is left is returned.
 
-    **Many fits.** ``path`` fits a grid of weights for the price of a few fits.
-
-    **Precision.** Of a float32 X, whatever is multiplied in every step is float32;
-    sums, factors and decisions are float64. On six sets that took 0.6 to 1.0 times as
-    long, and 98 to 100 of the best 100 features were the same; another seed left 65 to
-    100 of them.
+    **Precision.** Of a float32 X, whatever is multiplied in every step is float32, and
+    sums are float64; 98 to 100 of the best 100 features were the same on six sets.
 
     **Differs.** The paper's solver penalises the constraint; the default solves it.
     The default adds an intercept, weights without units and a preparation of X.
@@ -175,17 +144,14 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     **Needs c.** Yes.
 
     **Cannot.** Find, in a wide table, clusters that share their mean: no linear
-    function of the features separates them, and by chance some function of many fits as
-    well. For three planes through the origin, 40 samples and 150 columns, the ranking
-    is little better than chance. Nor does it tell that clusters differ in fewer
-    directions than there could be: the rest of W then follows noise. Of 12 standardised
+    function of the features separates them. For three planes through the origin, 40
+    samples and 150 columns, the ranking is little better than chance. Nor does it tell
+    that clusters differ in fewer directions than there could be: of 12 standardised
     columns with three groups in a row along 3 of them, noise is among the best 3 with
     ``n_clusters=3``, and is not with ``n_clusters=2``.
 
-    **Cost.** O(n p min(n, p)) once, then O(n min(n, p) c) per step; no n x n matrix
-    unless 2 n <= p, and no p x p matrix unless p <= n. Of an X on disk, blocks are in
-    memory (see ``working_memory``), a few numbers for each sample and cluster, and once
-    up to 5,000 samples, by which ``standardize="auto"`` decides.
+    **Cost.** O(n p min(n, p)) once, then O(n min(n, p) c) per step. No n x n matrix
+    unless 2 n <= p, no p x p matrix unless p <= 3 n; of an X on disk, a few blocks.
 
     References
     ----------
@@ -290,69 +256,64 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             # X is prepared, and what every start needs of it is made once.
             problem = self._problem(data, summary)
             alpha, beta = problem.weights(self.alpha, self.beta)
-            progress = self._progress(problem.unit, n_starts)
+            progress = FitProgress(
+                self, n_starts * self.max_iter, verbose=self.verbose, unit=problem.unit
+            )
             # The first start decides on beta="auto", and again if that leaves W = 0.
             n_attempts = MAX_ATTEMPTS if exact and beta is None else 1
             drawn = random.get_state()
             for _ in range(n_attempts):
                 random.set_state(drawn)
-                state = None if checkpoint is None else checkpoint.read(STATE_NAMES)
+                state = None if checkpoint is None else checkpoint.read()
                 alternation = self._begin(problem, random, state)
                 if state is not None:
                     beta = float(state["beta"])
                 elif beta is None:
                     beta = alternation.auto_beta(alpha)
-                keep = None if checkpoint is None else checkpoint.write
+                keep = checkpoint.write if checkpoint is not None else None
                 fit = alternation.fit(alpha, beta, *limits, report=progress, keep=keep)
                 if checkpoint is not None:
                     checkpoint.remove()
                 if not fit.vanished or progress.stopped:
                     break
                 beta /= REDUCTION
-            fits, beta = [fit], fit.beta
+            best, told = fit, None if at_once else progress
             others = (self._begin(problem, random) for _ in range(n_starts - 1))
-            if at_once and not progress.stopped:
-                calls = ((other, alpha, beta, *limits) for other in others)
-                fits += in_parallel(fit_quietly, calls, self.n_jobs)
-            while not (at_once or progress.stopped or len(fits) == n_starts):
-                fits.append(next(others).fit(alpha, beta, *limits, report=progress))
+            calls = ((each, alpha, best.beta, *limits, told) for each in others)
+            fits = in_parallel(scfs.fit_start, calls, self.n_jobs if at_once else 1)
+            while not progress.stopped and (other := next(fits, None)) is not None:
+                best = min(best, other, key=lambda each: each.history[-1])
             progress.finish()
-        best = min(fits, key=lambda each: each.history[-1])
         scores = self._keep(problem, best, alpha)
         if best.vanished:
-            largest = best.largest_beta / best.beta * self.beta_
-            otherwise = (
-                "try another n_clusters" if self.beta == "auto" else 'use beta="auto"'
-            )
+            auto = self.beta == "auto"
+            otherwise = "try another n_clusters" if auto else 'use beta="auto"'
             raise ValueError(
                 f"beta={self.beta_:.3g} leaves no feature in the model (W = 0), so "
                 f"there is no ranking; at alpha={self.alpha_:.3g} lower beta below "
-                f"{largest:.3g}, or {otherwise}."
+                f"{best.largest_beta / best.beta * self.beta_:.3g}, or {otherwise}."
             )
         if self.n_iter_ == self.max_iter and not best.converged:
             self._warn_not_converged(self.max_iter)
         return scores
 
-    def _problem(
-        self, data: DataMatrix, summary: ColumnSummary
-    ) -> SCFSProblem | PaperProblem:
-        """Return Eq. 8 for X, which fits on the same X may share."""
+    def _problem(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
+        """Return Eq. 8 for X, which fits on the same X in memory may share."""
         inputs = (data, summary, self.standardize, self.n_clusters)
         if self.solver == "paper":
-            return PaperProblem(*inputs, self.gamma)
+            return scfs_paper.PaperProblem(*inputs, self.gamma)
         # With one cluster G is constant and an intercept would explain all of it.
         intercept = self.fit_intercept and self.n_clusters > 1
-        if data.streams:
-            # It would have to be read to tell whether it is the same.
-            return SCFSProblem(*inputs, intercept)
-        return once_for_all(SCFSProblem, *inputs, intercept)
+        if data.streams or active.get() is None:
+            return scfs.SCFSProblem(*inputs, intercept)
+        return once_for_all(scfs.SCFSProblem, *inputs, intercept)
 
     def _begin(
         self,
-        problem: SCFSProblem | PaperProblem,
+        problem: Problem,
         random: np.random.RandomState,
-        state: State | None = None,
-    ) -> Alternation | PaperAlgorithm:
+        state: scfs.State | None = None,
+    ) -> scfs.Alternation | scfs_paper.PaperAlgorithm:
         """Return the alternation at a start, or at the state of a checkpoint."""
         if state is not None:
             return problem.begin(problem.X.beside(state["P"]), state)
@@ -363,16 +324,10 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             alternation.cluster_only()
         return alternation
 
-    def _progress(self, unit: float, n_fits: int = 1) -> FitProgress:
-        n_steps = n_fits * self.max_iter
-        return FitProgress(self, n_steps, verbose=self.verbose, unit=unit)
-
-    def _keep(
-        self, problem: SCFSProblem | PaperProblem, fit: Fit, alpha: float
-    ) -> Float:
+    def _keep(self, problem: Problem, fit: scfs.Fit, alpha: float) -> Float:
         """Set what was learned, in the units of X; return the scores."""
         unit = problem.unit
-        # One factor at a time: powers of a very small unit would vanish.
+        # One factor at a time, as powers of a small unit may vanish.
         self.alpha_, self.beta_ = alpha / unit / unit, fit.beta / unit / unit / unit
         self.standardize_, self.coef_ = problem.kind, fit.coef * unit
         self.memberships_ = fit.memberships
@@ -391,14 +346,13 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                 f"n_init={self.n_init} of solver={self.solver!r}."
             )
         settings = self.get_params(deep=False)
+        left_out = [*NOT_OF_THE_FIT, "verbose", "init"]
         if isinstance(self.random_state, np.random.RandomState):
             # Where it was drawn from last time is not known.
-            del settings["random_state"]
-        init = settings.pop("init")
-        kept = sorted(set(settings) - NOT_OF_THE_FIT)
-        values = [(name, settings[name]) for name in kept]
-        inputs = [data.shape, data.row_hashes(), values, init]
-        return Checkpoint(Path(self.checkpoint), inputs)
+            left_out.append("random_state")
+        values = [each for each in sorted(settings.items()) if each[0] not in left_out]
+        inputs = [data.shape, data.row_hashes(), values, self.init]
+        return Checkpoint(Path(self.checkpoint), inputs, scfs.STATE_NAMES)
 
     def path(
         self,
@@ -408,26 +362,22 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     ) -> Iterator["SCFS"]:
         """Yield selectors fitted with all pairs of weights, each from the last one.
 
-        X is read and prepared once, its Gram matrices are shared, and every fit goes on
-        from the clusters and the coefficients of the one before. Each ends with about
-        the objective of a fit of its own from the same start, for a fraction of the
+        Each ends with about the objective of a fit of its own, for a fraction of the
         time. For the exact solver with one start.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, memory-mapped array} of shape (n, p)
-            As for ``fit``.
+        X : as for ``fit``
         alphas, betas : array-like of float or None, default=None
             Weights in Eq. 8 as printed. None is a quarter, half, once, twice and four
-            times what "auto" is for both of them.
+            times what "auto" is.
 
         Yields
         ------
         selector : SCFS
-            A fitted copy of this selector with ``alpha`` and ``beta`` of the pair. They
-            come as they are fitted: from the highest beta / alpha to the lowest, which
-            lets ever more features in. A pair that leaves no feature in the model has
-            no ranking; it is left out, which a warning says at the end.
+            A fitted copy of this selector with ``alpha`` and ``beta`` of the pair, from
+            the highest beta / alpha to the lowest. A pair that leaves no feature in the
+            model is left out, which a warning says at the end.
 
         Examples
         --------
@@ -445,8 +395,8 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                 f"there are solver={self.solver!r}, n_init={self.n_init} and "
                 f"checkpoint={self.checkpoint!r}."
             )
-        given = checked_weights(alphas, "alphas"), checked_weights(betas, "betas")
-        return self._along_path(X, *given)
+        check = scfs.checked_weights
+        return self._along_path(X, check(alphas, "alphas"), check(betas, "betas"))
 
     def _along_path(
         self, X: Any, alphas: list[float] | None, betas: list[float] | None
@@ -456,16 +406,10 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         first._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         with limited_threads(data):
             problem = first._problem(data, summary)
-            assert isinstance(problem, SCFSProblem)
             alternation = first._begin(problem, check_random_state(self.random_state))
-            assert isinstance(alternation, Alternation)
-            unit = problem.unit
-            if alphas is None:
-                alphas = [each * AUTO_ALPHA / unit / unit for each in AROUND_AUTO]
-            if betas is None:
-                usual = alternation.auto_beta(AUTO_ALPHA) / unit / unit / unit
-                betas = [each * usual for each in AROUND_AUTO]
-        pairs, left_out = list(by_penalty(alphas, betas)), []
+            assert isinstance(alternation, scfs.Alternation)
+            weights = alternation.path_weights(alphas, betas)
+        pairs, left_out = list(scfs.by_penalty(*weights)), []
         for alpha, beta in pairs:
             point = clone(self).set_params(alpha=alpha, beta=beta)
             point._adopt_columns(first)
@@ -474,23 +418,24 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             else:
                 left_out.append(f"({alpha:.3g}, {beta:.3g})")
         if left_out:
-            warnings.warn(
+            sentence = (
                 f"SCFS.path: {len(left_out)} of {len(pairs)} pairs of alpha and beta "
                 "leave no feature in the model (W = 0) and have no ranking: "
-                f"{', '.join(left_out)}; lower beta or raise alpha.",
-                UserWarning,
-                stacklevel=2,
+                f"{', '.join(left_out)}; lower beta or raise alpha."
             )
+            warnings.warn(sentence, UserWarning, stacklevel=2)
 
     @fit_context(prefer_skip_nested_validation=True)
     def _fit_on_path(
-        self, data: DataMatrix, summary: ColumnSummary, alternation: Alternation
+        self, data: DataMatrix, summary: ColumnSummary, alternation: scfs.Alternation
     ) -> bool:
         """Fit from where the path is; return whether there is a ranking."""
         problem = alternation.problem
         alpha, beta = problem.weights(self.alpha, self.beta)
         assert beta is not None
-        progress = self._progress(problem.unit)
+        progress = FitProgress(
+            self, self.max_iter, verbose=self.verbose, unit=problem.unit
+        )
         with limited_threads(data):
             fit = alternation.fit(alpha, beta, self.max_iter, self.tol, report=progress)
         progress.finish()
