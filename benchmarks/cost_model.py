@@ -33,8 +33,8 @@ from threadpoolctl import threadpool_limits
 from ufselect.matrix import RowBlockMatrix, as_matrix
 from ufselect.matrix.base import PartialSummary, repeated
 from ufselect.matrix.dask_rows import FAN_IN
-from ufselect.numerics.row_partition import RowPartition
-from ufselect.numerics.simplex import project_rows_to_simplex
+from ufselect.numerics.rows import project_rows_to_simplex
+from ufselect.numerics.soft_partition import SoftPartition
 from ufselect.report import text_table
 
 DURATION = "20 minutes"
@@ -154,7 +154,7 @@ def work(n, p, n_steps, n_iterations, at):
 
 def measured(X, client=None):
     """Return processor and clock seconds, steps and iterations of one fit."""
-    with Counted(RowPartition, "_propose") as steps, threadpool_limits(1):
+    with Counted(SoftPartition, "_project") as steps, threadpool_limits(1):
         clock = Clock(client)
         found = fit(X, **SETTINGS)
         waited, spent = clock()

@@ -17,10 +17,9 @@ from settings import Settings, find_set
 
 from ufselect.data import read_labelled
 from ufselect.matrix import Float, as_matrix
-from ufselect.numerics.scfs_exact import sample_products
 from ufselect.numerics.scfs_paper import fit_paper
-from ufselect.numerics.soft_clustering import indicator
-from ufselect.numerics.starts import start_memberships
+from ufselect.numerics.soft_partition import indicator
+from ufselect.numerics.starts import sample_products, start_memberships
 
 DURATION = "1 minute"
 ITERATIONS = 20

@@ -10,7 +10,6 @@ that has no time, and its note says how far above.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from itertools import pairwise
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -22,13 +21,10 @@ from settings import Settings, find_set
 
 from ufselect import SCFS
 from ufselect.data import read_labelled
-from ufselect.numerics import row_sparse, scfs_exact, soft_clustering
-from ufselect.numerics.partitions import SoftPartition
-from ufselect.numerics.row_sparse import RowSparseRegression
-from ufselect.numerics.rows import row_norms
-from ufselect.numerics.scfs_exact import ExactProblem
-from ufselect.numerics.simplex import project_rows_to_simplex
-from ufselect.selectors import scfs
+from ufselect.numerics import group_lasso, scfs, soft_partition
+from ufselect.numerics.group_lasso import GroupLasso
+from ufselect.numerics.scfs import Alternation
+from ufselect.numerics.soft_partition import SoftPartition
 
 DURATION = "6 minutes"
 SETS = ("lymphoma", "ORL", "COIL20", "Isolet", "Prostate-GE")
@@ -53,7 +49,7 @@ class Trace(NamedTuple):
 def traced(X: Any, n_clusters: int, seed: int) -> Trace:
     """Return how a fit goes."""
     trace, start = Trace([], []), used_by_processors()
-    inner = scfs.fit_exact
+    inner = Alternation.fit
 
     def fit(*arguments: Any, report: Callable[[int, float], bool], **more: Any) -> Any:
         def told(iteration: int, value: float) -> bool:
@@ -63,110 +59,49 @@ def traced(X: Any, n_clusters: int, seed: int) -> Trace:
 
         return inner(*arguments, report=told, **more)
 
-    with patch.object(scfs, "fit_exact", fit):
+    with patch.object(Alternation, "fit", fit):
         SCFS(n_clusters=n_clusters, random_state=seed).fit(X)
     return trace
 
 
 def without_following() -> AbstractContextManager[Any]:
-    """Let the partition see W where it is, not where it would go."""
-    stack = ExitStack()
-    for name in ("feature_response", "sample_response"):
-        stack.enter_context(
-            patch.object(RowSparseRegression, name, lambda self, penalty: None)
-        )
-    return stack
+    """Let the partition see fitted values where they are, not where they would go."""
+    inner = SoftPartition.descend
+
+    def descend(
+        self: SoftPartition, alpha: float, V: Any, hat: Any, **more: Any
+    ) -> float:
+        if hat is not None:
+            V = hat(self.shifted(self.BtP, self.q)) / np.sqrt(self.q)
+        return inner(self, alpha, V, None, **more)
+
+    return patch.object(SoftPartition, "descend", descend)
 
 
 def gradients_for_coefficients() -> AbstractContextManager[Any]:
     """Find W by accelerated proximal gradient steps alone."""
-
-    def regression(self: ExactProblem, n_targets: int) -> RowSparseRegression:
-        return RowSparseRegression(self.regressors, n_targets, form="first-order")
-
-    return patch.object(ExactProblem, "regression", regression)
+    stack = ExitStack()
+    stack.enter_context(patch.object(scfs, "makes_gram", lambda shape: False))
+    stack.enter_context(patch.object(GroupLasso, "_side", lambda self: "neither"))
+    return stack
 
 
 def reweighted_for_coefficients() -> AbstractContextManager[Any]:
     """Find W by reweighted ridge steps: Newton steps of a single product."""
-    return patch.multiple(row_sparse, ROUGH_PRODUCTS=1, MOST_PRODUCTS=1)
+    stack = ExitStack()
+    stack.enter_context(patch.object(scfs, "FEW_CG_STEPS", 1))
+    stack.enter_context(patch.object(group_lasso, "MAX_CG_STEPS", 1))
+    return stack
 
 
 def lowest_of_segment() -> AbstractContextManager[Any]:
     """Search every segment for its lowest point, also when a full step gains."""
-    return patch.object(soft_clustering, "good_step", soft_clustering.best_step)
+    return patch.object(soft_partition, "ENDS", np.zeros(2))
 
 
 def all_features_at_once() -> AbstractContextManager[Any]:
     """Let every feature into the working set that may belong there."""
-    return patch.object(row_sparse, "GROWTH", 10**9)
-
-
-def extrapolated() -> AbstractContextManager[Any]:
-    """Extrapolate the memberships after Anderson, every few iterations."""
-    refine, seen = scfs_exact.refine_partition, list[np.ndarray]()
-
-    def extrapolating(partition: SoftPartition, alpha: float, **more: Any) -> float:
-        length = refine(partition, alpha, **more)
-        seen.append(partition.memberships.copy())
-        if len(seen) == 4:
-            aim = project_rows_to_simplex(anderson(seen))
-            seen.clear()
-            jump(partition, aim, alpha)
-        return length
-
-    return patch.object(scfs_exact, "refine_partition", extrapolating)
-
-
-def anderson(seen: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the combination of points whose steps cancel best."""
-    steps = np.stack([(b - a).ravel() for a, b in pairwise(seen)])
-    gram = steps @ steps.T
-    gram.flat[:: len(gram) + 1] += 1e-10 * np.trace(gram)
-    weights = np.linalg.solve(gram, np.ones(len(gram)))
-    weights /= weights.sum()
-    return np.tensordot(weights, np.stack(seen[1:]), axes=1)
-
-
-def jump(partition: SoftPartition, aim: np.ndarray, alpha: float) -> None:
-    """Go towards other memberships as far as that lowers the function."""
-
-    def towards(memberships: np.ndarray, slope: Any, length: float) -> np.ndarray:
-        return aim - memberships
-
-    with (
-        patch("ufselect.numerics.partitions.projected", towards),
-        patch("ufselect.numerics.row_partition.projected", towards),
-    ):
-        change = partition.propose(soft_clustering.slope_at(partition.sums, alpha), 0.0)
-    segment = soft_clustering.Segment(partition.sums, change, alpha)
-    partition.move(soft_clustering.good_step(segment)[0])
-
-
-def until_order_settles() -> AbstractContextManager[Any]:
-    """Stop when two iterations in turn leave the first hundred features the same."""
-    follow, tops = RowSparseRegression.follow, list[frozenset[int]]()
-
-    def following(self: RowSparseRegression, *arguments: Any) -> None:
-        follow(self, *arguments)
-        norms = row_norms(self.full_coef())
-        tops.append(frozenset(np.argsort(-norms, kind="stable")[:100].tolist()))
-
-    inner = scfs.fit_exact
-
-    def fit(*arguments: Any, report: Callable[[int, float], bool], **more: Any) -> Any:
-        tops.clear()
-
-        def told(iteration: int, value: float) -> bool:
-            settled = len(tops) > 2 and tops[-1] == tops[-2] == tops[-3]
-            return report(iteration, value) or settled
-
-        return inner(*arguments, report=told, **more)
-
-    stack = ExitStack()
-    stack.enter_context(patch.object(RowSparseRegression, "follow", following))
-    stack.enter_context(patch.object(scfs, "fit_exact", fit))
-    return stack
+    return patch.object(group_lasso, "LEAST_GROWTH", 10**9)
 
 
 VARIANTS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
@@ -176,8 +111,6 @@ VARIANTS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "W by reweighted ridge steps": reweighted_for_coefficients,
     "the lowest point of every segment": lowest_of_segment,
     "no small working set": all_features_at_once,
-    "memberships extrapolated (Anderson)": extrapolated,
-    "stopped when the first 100 settle": until_order_settles,
 }
 
 

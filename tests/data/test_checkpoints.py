@@ -1,9 +1,13 @@
 """A checkpoint is whole, belongs to its owner, and is never taken for another."""
 
+import hashlib
+import io
+import os
+
 import numpy as np
 import pytest
 
-from ufselect.data.checkpoints import Checkpoint, fingerprint
+from ufselect.data.checkpoints import OPENING, Checkpoint, fingerprint
 
 
 @pytest.fixture
@@ -70,10 +74,62 @@ def test_a_broken_file_is_refused(path, share):
         place.read()
 
 
+def forge(path, save=np.savez, **arrays):
+    """Write a file with the right owner and digest, and any content."""
+    content = io.BytesIO()
+    save(content, belongs_to=np.array(fingerprint([1])), **arrays)
+    digest = hashlib.sha256(content.getvalue()).hexdigest().encode()
+    path.write_bytes(OPENING + digest + b"\n" + content.getvalue())
+
+
 def test_a_file_with_pickles_is_refused(path):
-    np.savez(path, belongs_to=np.array(fingerprint([1])), reached=np.array([{}]))
+    forge(path, reached=np.array([{}]))
 
     with pytest.raises(ValueError, match=r"cannot be read .*delete it"):
+        Checkpoint(path, [1]).read()
+
+
+def test_a_file_that_expands_is_refused_before_it_does(path):
+    forge(path, np.savez_compressed, reached=np.zeros(10**6))
+
+    with pytest.raises(ValueError, match=r"\(it is compressed.*delete it"):
+        Checkpoint(path, [1]).read()
+
+
+def test_a_file_without_digest_is_refused(path):
+    with path.open("wb") as stream:
+        np.savez(stream, belongs_to=np.array(fingerprint([1])), reached=np.zeros(3))
+
+    with pytest.raises(ValueError, match=r"not a checkpoint of this.*delete it"):
+        Checkpoint(path, [1]).read()
+
+
+@pytest.mark.parametrize("seed", range(84))
+def test_no_changed_byte_is_accepted(path, seed):
+    place = Checkpoint(path, [1])
+    place.write({"reached": np.arange(30.0), "more": np.array(0.5)})
+    content = bytearray(path.read_bytes())
+    where = np.random.default_rng(seed).integers(len(content))
+    content[where] ^= 1 << seed % 8
+    path.write_bytes(content)
+
+    with pytest.raises(ValueError, match=r"cannot be read .*delete it"):
+        place.read()
+
+
+def test_a_missing_entry_is_named(path):
+    place = Checkpoint(path, [1], ["reached", "most", "more"])
+    place.write({"reached": np.arange(3.0)})
+
+    with pytest.raises(ValueError, match=r"it has no more, most\); delete it"):
+        place.read()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
+def test_a_pipe_is_refused_and_not_waited_for(path):
+    os.mkfifo(path)
+
+    with pytest.raises(ValueError, match=r"it is not a file\); delete it"):
         Checkpoint(path, [1]).read()
 
 

@@ -4,23 +4,21 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from ufselect.numerics import restarted_k_means
-from ufselect.numerics.restarted_k_means import best_restart, k_means_labels
+from ufselect.numerics.k_means_seeding import n_draws
+from ufselect.numerics.restarted_k_means import best_restart, k_means_of_draws
+from ufselect.numerics.sample_distances import SampleDistances
 
 
 @pytest.mark.parametrize("n_clusters", [1, 2, 7])
-@pytest.mark.parametrize("few_samples", [10, 1000])
-def test_labels_and_draws_are_those_of_scikit_learn(
-    monkeypatch, few_samples, n_clusters
-):
-    monkeypatch.setattr(restarted_k_means, "FEW_SAMPLES", few_samples)
+def test_labels_and_draws_are_those_of_scikit_learn(n_clusters):
     points = np.random.default_rng(3).standard_normal((80, 4))
     random, other = np.random.RandomState(5), np.random.RandomState(5)
 
-    labels = k_means_labels(points, n_clusters, random)
+    draws = random.uniform(size=(1, 10 * n_draws(n_clusters)))
+    labels, _ = k_means_of_draws(SampleDistances(points), draws, n_clusters, 10)
     expected = KMeans(n_clusters, n_init=10, random_state=other).fit_predict(points)
 
-    assert np.array_equal(labels, expected)
+    assert np.array_equal(labels[0], expected)
     assert random.uniform() == other.uniform()
 
 

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from numerics.naive import algorithm_1, indicator_of, one_hot, planted, soft_partition
 
 from ufselect.matrix import as_matrix
-from ufselect.numerics.row_sparse import largest_penalty
-from ufselect.numerics.scfs_exact import sample_products
+from ufselect.numerics.group_lasso import largest_penalty
 from ufselect.numerics.scfs_paper import fit_paper, multiplicative_step
+from ufselect.numerics.starts import sample_products
 
 ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 SHAPE = pytest.mark.parametrize("shape", [(40, 12), (20, 45), (30, 30)])

@@ -15,8 +15,10 @@ from ufselect.numerics.starts import (
     crisp_memberships,
     isometric_rows,
     k_means_centres,
+    kernel_matrix,
     leading_components,
     nearest_centres,
+    sample_products,
     squared_distances,
     start_from_components,
     start_memberships,
@@ -285,3 +287,26 @@ class TestComponents:
         found = start_from_components(gram.__matmul__, 60, 2, random).argmax(axis=1)
 
         assert len(set(zip(found, labels, strict=True))) == 2
+
+
+class TestProducts:
+    @pytest.mark.parametrize("shape", [(40, 12), (24, 60)])
+    def test_they_are_those_with_the_gram_matrix_of_samples(self, shape):
+        X, _ = planted(*shape)
+        right = np.random.default_rng(0).random((shape[0], 3))
+
+        products = sample_products(as_matrix(X), float(np.sum(X**2)))
+
+        np.testing.assert_allclose(products.multiply(right), X @ X.T @ right)
+
+    def test_the_gram_matrix_is_formed_only_when_it_is_the_smaller(self):
+        assert kernel_matrix(as_matrix(planted(40, 12)[0])) is None
+        assert kernel_matrix(as_matrix(planted(24, 60)[0])).shape == (24, 24)
+
+    def test_the_gram_matrix_is_not_formed_next_to_a_sparse_matrix_of_many_samples(
+        self, monkeypatch
+    ):
+        monkeypatch.setattr(starts, "SMALL_KERNEL", 20)
+        sparse = sp.csr_array(sp.eye_array(30, 100))
+
+        assert kernel_matrix(as_matrix(sparse)) is None

@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import CPFS
-from ufselect.numerics.row_max_sparse import PathFit
+from ufselect.numerics.cpfs import PathFit
 from ufselect.selectors.cpfs import path_scores
 
 LETTER = pytest.mark.parametrize("letter", ["A", "B"], ids=["tall", "wide"])
@@ -83,10 +83,10 @@ def test_features_that_enter_earlier_come_first(letter):
 
 def test_scores_put_entry_before_size_and_size_before_proximity():
     fit = PathFit(
-        penalties=np.array([5.0, 2.5]),
+        lams=np.array([5.0, 2.5]),
         entry=np.array([1, 0, -1, 0, -1]),
         size=np.array([9.0, 0.1, 0.0, 0.2, 0.0]),
-        proximity=np.array([1.0, 1.0, 0.5, 1.0, 0.9]),
+        kkt_ratios=np.array([1.0, 1.0, 0.5, 1.0, 0.9]),
         active=np.array([0, 1, 3]),
         coef=np.ones((3, 5)),
         history=np.ones(3),

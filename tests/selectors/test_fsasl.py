@@ -11,8 +11,8 @@ from ufselect.matrix import as_matrix
 from ufselect.numerics.adaptive_graph import (
     neighbour_regulariser,
 )
+from ufselect.numerics.group_lasso import largest_penalty
 from ufselect.numerics.kernels import squared_distances_of
-from ufselect.numerics.row_sparse import largest_penalty
 from ufselect.numerics.rows import row_norms
 from ufselect.numerics.structure_learning import (
     fit_structure,

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ufselect import SCFS
-from ufselect.numerics import scfs_units
+from ufselect.numerics import scfs as scfs_solver
 
 SOLVERS = ["exact", "paper"]
 
@@ -506,7 +506,7 @@ class TestVanishing:
     ):
         plain = SCFS(n_clusters=3, random_state=0).fit(self.problem())
 
-        monkeypatch.setattr(scfs_units, "AUTO_BETA", 5.0)
+        monkeypatch.setattr(scfs_solver, "AUTO_BETA", 5.0)
         lowered = SCFS(n_clusters=3, random_state=0).fit(self.problem())
 
         assert lowered.beta_ == pytest.approx(10 * plain.beta_)
@@ -514,7 +514,7 @@ class TestVanishing:
 
     def test_a_lowered_beta_gives_what_it_gives_when_asked_for(self, monkeypatch):
         X = self.problem()
-        monkeypatch.setattr(scfs_units, "AUTO_BETA", 5.0)
+        monkeypatch.setattr(scfs_solver, "AUTO_BETA", 5.0)
 
         lowered = SCFS(n_clusters=3, random_state=0).fit(X)
         asked = SCFS(n_clusters=3, beta=lowered.beta_, random_state=0).fit(X)
@@ -522,7 +522,7 @@ class TestVanishing:
         np.testing.assert_allclose(lowered.scores_, asked.scores_)
 
     def test_nothing_is_tried_without_end(self, monkeypatch):
-        monkeypatch.setattr(scfs_units, "AUTO_BETA", 1e9)
+        monkeypatch.setattr(scfs_solver, "AUTO_BETA", 1e9)
 
         with pytest.raises(ValueError, match="or try another n_clusters"):
             SCFS(n_clusters=3, random_state=0).fit(self.problem())

@@ -6,9 +6,7 @@ import pytest
 from ufselect import SCFS
 from ufselect.data import read_labelled
 from ufselect.matrix import as_matrix
-from ufselect.numerics.least_squares import PrimalLeastSquares
-from ufselect.numerics.preparation import prepare
-from ufselect.numerics.scfs_exact import ExactProblem
+from ufselect.numerics.scfs import SCFSProblem
 
 BEST = 100
 
@@ -40,20 +38,17 @@ def test_the_objective_does_not_depend_on_the_precision(planted, shape):
     assert low.scores_.dtype == np.float64
 
 
-def posed(X):
-    data = as_matrix(X)
-    prepared = prepare(data, data.summary(), "features", 3.0)
-    return ExactProblem(prepared, 3.0, intercept=True)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_what_every_step_multiplies_by_has_the_digits_of_X(planted, dtype):
-    wide, tall = (
-        posed(planted(*shape).X.astype(dtype)) for shape in [(12, 40), (40, 12)]
-    )
+    problems = []
+    for shape in [(12, 40), (40, 12)]:
+        data = as_matrix(planted(*shape).X.astype(dtype))
+        problems.append(SCFSProblem(data, data.summary(), "features", 3, True))
+    wide, tall = problems
+    partition = wide.begin(wide.start("random", np.random.RandomState(0))).partition
 
-    assert wide.kernel.dtype == dtype
-    assert wide.products.gram.dtype == np.float64
+    assert partition.K.dtype == dtype
+    assert wide.K.dtype == np.float64
     assert tall.gram.dtype == dtype
 
 
@@ -67,11 +62,3 @@ def test_whole_numbers_on_disk_are_not_rounded_to_such(planted, tmp_path):
     np.testing.assert_allclose(
         scores, selector.fit(numbers.astype(np.float64)).scores_, rtol=1e-6
     )
-
-
-def test_a_product_with_a_single_precision_gram_matrix_comes_back_as_double():
-    gram = np.eye(3, dtype=np.float32)
-
-    product = PrimalLeastSquares(gram).normal(np.ones((3, 2)))
-
-    assert product.dtype == np.float64

@@ -10,6 +10,7 @@ from ufselect import SPUFS
 from ufselect.matrix import as_matrix
 from ufselect.numerics.graphs import laplacian, neighbour_graph
 from ufselect.numerics.structured_ridge import fit_structured, self_expression
+from ufselect.selectors.spufs import AUTO_ALPHA
 
 SHAPE = pytest.mark.parametrize("shape", [(60, 30), (25, 60)])
 
@@ -123,3 +124,18 @@ def test_an_alpha_that_leaves_nothing_is_refused_with_the_largest_useful(planted
 def test_a_parameter_out_of_range_is_refused(planted, name, value):
     with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of SPUFS"):
         SPUFS(**{name: value}).fit(planted(20, 12).X)
+
+
+@pytest.mark.filterwarnings("ignore:SPUFS stopped after")
+@pytest.mark.parametrize("shape", [(30, 60), (60, 40)], ids=["wide", "tall"])
+def test_rows_that_underflow_are_ranked_by_their_distance_to_the_model(shape):
+    random = np.random.default_rng(0)
+    X = random.normal(size=shape) * np.geomspace(1.0, 0.2, shape[1])
+    places = random.permutation(shape[1])
+    largest = SPUFS(standardize=False).fit(X).alpha_ / AUTO_ALPHA
+    selector = SPUFS(alpha=0.95 * largest, standardize=False, tol=0.0, max_iter=1500)
+
+    scores, permuted = (selector.fit(each).scores_ for each in (X, X[:, places]))
+
+    assert len(np.unique(scores)) == shape[1]
+    np.testing.assert_array_equal(np.argsort(-scores), places[np.argsort(-permuted)])

@@ -17,7 +17,7 @@ from ufselect import (
     StabilitySelection,
 )
 from ufselect.numerics import graphs
-from ufselect.selectors import scfs
+from ufselect.numerics.scfs import SCFSProblem
 from ufselect.tuning import fits
 from ufselect.tuning.fits import Effort, Work, fit_all
 
@@ -79,7 +79,7 @@ def test_a_search_for_neighbours_is_shared_where_asked_for(
 
 
 def test_members_of_one_kind_share_their_prepared_data(X, monkeypatch):
-    seen = calls_of(monkeypatch, scfs, "pose")
+    seen = calls_of(monkeypatch, SCFSProblem, "__init__")
     seeds = [SCFS(n_clusters=3, random_state=seed) for seed in range(3)]
     members = [*seeds, SCFS(n_clusters=2, random_state=0)]
     found = fit_all(X, works(*members), Effort(), title="all", share=True)

@@ -11,6 +11,7 @@ from ufselect.matrix.base import (
     DataMatrix,
     Float,
     Index,
+    is_memory_mapped,
 )
 from ufselect.matrix.elsewhere import (
     as_rows_elsewhere,
@@ -20,7 +21,7 @@ from ufselect.matrix.elsewhere import (
     is_mapped_to_cast,
     rows_elsewhere,
 )
-from ufselect.matrix.row_blocks import RowBlockMatrix, RowSource, is_memory_mapped
+from ufselect.matrix.row_blocks import RowBlockMatrix, RowSource
 
 __all__ = [
     "ColumnSummary",

@@ -52,17 +52,20 @@ class DenseMatrix(InMemoryMatrix):
     def columns(self, index: Index | slice) -> Float:
         """Return some columns as a dense n x a array, which is a copy."""
         if isinstance(index, slice) or not self.raw.flags.f_contiguous:
-            return super().columns(index)
-        # Each column is in one piece, and is copied as such.
-        return self._affine(self.raw.T.take(index, axis=0).T, slice(None), index)
+            raw = self.raw[:, index]
+        else:
+            # Each column is in one piece, and is copied as such.
+            raw = self.raw.T.take(index, axis=0).T
+        return self._affine(raw, slice(None), index)
 
     def take(self, index: Index) -> DataMatrix:
         """Return some columns, prepared once and for all."""
         return DenseMatrix(self.columns(index))
 
-    def _is_copy(self, piece: Any) -> bool:
+    def _dense(self, piece: Any) -> Float:
         # Columns that fancy indexing cut out are a view, but of a copy.
-        return not np.may_share_memory(piece, self.raw)
+        view = np.may_share_memory(piece, self.raw)
+        return np.array(piece, np.float64, copy=True if view else None)
 
 
 class SparseMatrix(InMemoryMatrix):

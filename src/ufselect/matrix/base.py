@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.matrix.sharing import once
+from ufselect.matrix.sharing import active, once
 
 Float = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -62,6 +62,15 @@ def product_with(matrix: Any, thin: Float) -> Float:
     return product.astype(np.float64, copy=False)
 
 
+def is_memory_mapped(array: Any) -> bool:
+    """Tell whether an array is, or is a view of, a file on disk."""
+    while array is not None:
+        if isinstance(array, np.memmap):
+            return True
+        array = getattr(array, "base", None)
+    return False
+
+
 class ColumnSummary(NamedTuple):
     """Minimum, maximum, mean and standard deviation of each column."""
 
@@ -69,15 +78,6 @@ class ColumnSummary(NamedTuple):
     maximum: Float
     mean: Float
     deviation: Float
-
-    def marks(self) -> "list[Float]":
-        """Return what tells one X from another, however its rows were added up."""
-        spread = self.maximum - self.minimum
-        unit = np.where(spread > 0, spread, 1.0)
-        shares = (self.mean - self.minimum) / unit, self.deviation / unit
-        # Zeros have no sign here.
-        rounded = [np.abs(np.round(share, 6)) for share in shares]
-        return [self.minimum, self.maximum, *rounded]
 
     @property
     def constant(self) -> NDArray[np.bool_]:
@@ -282,12 +282,9 @@ class DataMatrix(ABC):
         """Return a matrix of some columns, shifted and scaled as here."""
 
     def _dense(self, piece: Any) -> Float:
-        own = self._is_copy(piece)
-        return np.asarray(piece, np.float64) if own else np.array(piece, np.float64)
-
-    def _is_copy(self, piece: Any) -> bool:
         # What fancy indexing cut out is a copy already; a slice is a view.
-        return piece.base is None
+        view = piece.base is not None
+        return np.array(piece, np.float64, copy=True if view else None)
 
     def points(self) -> Any:
         """Return the samples in rows, up to a shift, to measure distances between.
@@ -321,14 +318,18 @@ class DataMatrix(ABC):
 
     def feature_gram(self) -> Float:
         """Return ``X.T @ X`` (p x p)."""
+        if active.get() is None:
+            return self._feature_gram()
         return once(type(self)._feature_gram, self)
 
     def sample_gram(self, weights: Float | None = None) -> Float:
         """Return ``X diag(w) X.T`` (n x n) for weights >= 0, by default ones."""
-        if weights is None:
-            return once(type(self)._sample_gram, self)
-        # Weights change from step to step: nobody would ask again.
-        return self._sample_gram(weights)
+        if weights is not None:
+            # They change from step to step: nobody would ask again.
+            return self._sample_gram(weights)
+        if active.get() is None:
+            return self._sample_gram()
+        return once(type(self)._sample_gram, self)
 
     def _feature_gram(self) -> Float:
         gram = np.zeros((self.shape[1], self.shape[1]))
@@ -384,6 +385,17 @@ class DataMatrix(ABC):
             norms[block] = np.linalg.norm(self.rows(block), axis=1)
         return norms
 
+    def row_hashes(self) -> Float:
+        """Return, for each row, whole numbers that tell it from others.
+
+        They depend on every value and its column, and not on how rows are stored, cut
+        into blocks or spread over machines.
+        """
+        generator = np.random.default_rng(0)
+        factors = generator.integers(2**63, size=self.shape[1], dtype=np.uint64)
+        hashes, _ = self.over_rows(_row_hashes, (), 2 * factors + 1)
+        return self.gather(hashes)
+
     @property
     def block_bytes(self) -> int:
         """Return the size of the dense pieces that are cut from the matrix."""
@@ -397,3 +409,17 @@ class DataMatrix(ABC):
 
 def _normal_dot(block: DataMatrix, rows: Arrays, right: Float) -> tuple[Arrays, Arrays]:
     return (), (block.transpose_dot(block.dot(right)),)
+
+
+def _row_hashes(
+    block: DataMatrix, rows: Arrays, factors: NDArray[np.uint64]
+) -> tuple[Arrays, Arrays]:
+    hashes = np.empty((block.shape[0], 2))
+    for piece in block._slices(*block.shape):
+        # Zeros have no sign here. Sums and products wrap around, so that their order
+        # does not matter.
+        bits = (block.rows(piece) + 0.0).view(np.uint64)
+        mixed = ((bits ^ (bits >> np.uint64(29))) * factors).sum(axis=1)
+        # Halves, as floats hold whole numbers up to 2^53.
+        hashes[piece, 0], hashes[piece, 1] = mixed >> np.uint64(32), mixed % 2**32
+    return (hashes,), ()

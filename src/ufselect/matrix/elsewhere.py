@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect.matrix.base import Index
-from ufselect.matrix.row_blocks import RowBlockMatrix, RowSource, is_memory_mapped
+from ufselect.matrix.base import Index, is_memory_mapped
+from ufselect.matrix.row_blocks import RowBlockMatrix, RowSource
 
 # Packages whose arrays give slices of rows; anndata means its backed matrices.
 ROW_SOURCES = {"zarr", "h5py", "anndata"}

@@ -16,16 +16,8 @@ from ufselect.matrix.base import (
     Index,
     PartialSummary,
     Step,
+    is_memory_mapped,
 )
-
-
-def is_memory_mapped(array: Any) -> bool:
-    """Tell whether an array is, or is a view of, a file on disk."""
-    while array is not None:
-        if isinstance(array, np.memmap):
-            return True
-        array = getattr(array, "base", None)
-    return False
 
 
 def is_sparse(piece: Any) -> bool:

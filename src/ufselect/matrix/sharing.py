@@ -40,7 +40,8 @@ class SharedResults:
         return result
 
 
-_active: ContextVar[SharedResults | None] = ContextVar("shared_results", default=None)
+# None outside of ``shared_results``.
+active: ContextVar[SharedResults | None] = ContextVar("shared_results", default=None)
 
 
 @contextmanager
@@ -58,16 +59,16 @@ def shared_results(results: SharedResults | None = None) -> Iterator[SharedResul
     False
     """
     results = SharedResults() if results is None else results
-    token = _active.set(results)
+    token = active.set(results)
     try:
         yield results
     finally:
-        _active.reset(token)
+        active.reset(token)
 
 
 def once(function: Callable[..., Result], *inputs: Any) -> Result:
     """Return ``function(*inputs)``, from the shared results if there are any."""
-    results = _active.get()
+    results = active.get()
     if results is None:
         return function(*inputs)
     # The caller may change what is returned.
@@ -79,11 +80,11 @@ def once_for_all(function: Callable[..., Result], *inputs: Any) -> Result:
 
     What it is made of is not kept a second time.
     """
-    results = _active.get()
+    results = active.get()
     if results is None:
         return function(*inputs)
-    token = _active.set(None)
+    token = active.set(None)
     try:
         return results.get(function, inputs)
     finally:
-        _active.reset(token)
+        active.reset(token)

@@ -8,7 +8,7 @@ from scipy.linalg import lstsq
 from scipy.optimize import nnls
 
 from ufselect.matrix import Float, Index
-from ufselect.numerics.simplex import project_rows_to_simplex
+from ufselect.numerics.rows import project_rows_to_simplex
 
 # So many atoms join the small problem of a lasso at once.
 GROWTH = 50

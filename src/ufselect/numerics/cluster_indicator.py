@@ -2,12 +2,12 @@
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.cluster import KMeans
 
 from ufselect.matrix.base import Float, Index
-from ufselect.numerics.restarted_k_means import k_means_labels
 from ufselect.numerics.rows import row_norms
 from ufselect.numerics.spectral import smoothest_vectors
-from ufselect.numerics.starts import crisp_memberships, with_every_cluster
+from ufselect.numerics.starts import N_RUNS, crisp_memberships, with_every_cluster
 
 # Added to every entry: a multiplicative rule can never move a zero.
 OFFSET = 0.2
@@ -40,5 +40,5 @@ def clusters_of_graph(
     lengths = row_norms(vectors)
     lengths[lengths == 0] = 1.0
     points = vectors / lengths[:, np.newaxis]
-    labels = k_means_labels(points, n_clusters, random)
-    return with_every_cluster(labels, n_clusters)
+    model = KMeans(n_clusters, n_init=N_RUNS, random_state=random).fit(points)
+    return with_every_cluster(model.labels_, n_clusters)

@@ -7,30 +7,14 @@ samples are computed once for all starts.
 """
 
 import numpy as np
-from sklearn.cluster import KMeans
 
-from ufselect.matrix.base import Float, Index
-from ufselect.numerics.k_means_seeding import greedy_seeds, n_draws
+from ufselect.matrix.base import Float
+from ufselect.numerics.k_means_seeding import greedy_seeds
 from ufselect.numerics.lloyd import lloyd
 from ufselect.numerics.sample_distances import Labels, SampleDistances
 
 # Two inertias closer than this may differ by rounding only.
 ROUNDING = 1e-9
-
-# Up to this many samples, ten starts are worth the distances between all of them.
-FEW_SAMPLES = 2048
-
-
-def k_means_labels(
-    points: Float, n_clusters: int, random: np.random.RandomState, n_init: int = 10
-) -> Index:
-    """Return the labels of the best of some runs of k-means."""
-    if len(points) > FEW_SAMPLES:
-        model = KMeans(n_clusters, n_init=n_init, random_state=random)
-        return np.asarray(model.fit_predict(points), dtype=np.intp)
-    draws = random.uniform(size=(1, n_init * n_draws(n_clusters)))
-    labels, _ = k_means_of_draws(SampleDistances(points), draws, n_clusters, n_init)
-    return labels[0]
 
 
 def k_means_of_draws(

@@ -1,7 +1,7 @@
 """Similarity preserving selection: columns whose linear kernel is like a given one.
 
-Either greedily, ``minimise |K - sum_j f_j f_j'|^2``, or through a row-sparse
-regression of a root Y of K, ``minimise 1/2 |Y - X W|^2 + lam |W|_21``.
+Either greedily, ``minimise |K - sum_j f_j f_j'|^2``, or through a group lasso
+of a root Y of K, ``minimise 1/2 |Y - X W|^2 + lam |W|_21``.
 """
 
 from collections.abc import Callable
@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.matrix.base import BLOCK_BYTES, DataMatrix, Float, Index
-from ufselect.numerics.least_squares import Target
-from ufselect.numerics.row_sparse import (
-    RowSparseRegression,
-    RowSparseSolution,
+from ufselect.numerics.group_lasso import (
+    GroupLasso,
+    Solution,
     largest_penalty,
+    makes_gram,
 )
 from ufselect.numerics.rows import row_norms
 
@@ -44,7 +44,7 @@ class SparseFit(NamedTuple):
     """The regression whose number of features is nearest to the one wanted."""
 
     coef: Float
-    proximity: Float
+    kkt_ratios: Float
     lam: float
     gap: float
     history: list[float]
@@ -106,10 +106,8 @@ def row_sparse_columns(
     max_rounds: int = 100,
 ) -> SparseFit:
     """Minimise ``1/2 |Y - X W|^2 + lam |W|_21`` for one lam."""
-    regression = RowSparseRegression(matrix, target.shape[1])
-    goal = Target.of(target)
-    # The regression has no half before its squared error.
-    solution = regression.solve(goal, 2 * lam, tol=tol, max_rounds=max_rounds)
+    # The group lasso has no half before its squared error.
+    solution = _lasso(matrix, target).solve(2 * lam, tol=tol, max_rounds=max_rounds)
     return _sparse_fit(solution, lam, [])
 
 
@@ -123,8 +121,7 @@ def row_sparse_search(
     report: Report | None = None,
 ) -> SparseFit:
     """Halve the interval of lam until about n_wanted rows of W are not zero."""
-    regression = RowSparseRegression(matrix, target.shape[1])
-    goal = Target.of(target)
+    lasso = _lasso(matrix, target)
     largest = largest_penalty(matrix, target) / 2
     lowest, highest, share = 0.0, 1.0, FIRST_SHARE
     best: SparseFit | None = None
@@ -132,7 +129,7 @@ def row_sparse_search(
     history: list[float] = []
     for trial in range(N_TRIALS):
         lam = share * largest
-        solution = regression.solve(goal, 2 * lam, tol=tol, max_rounds=max_rounds)
+        solution = lasso.solve(2 * lam, tol=tol, max_rounds=max_rounds)
         fit = _sparse_fit(solution, lam, history)
         found = int(np.count_nonzero(fit.coef.any(axis=1)))
         if abs(found - n_wanted) < best_distance:
@@ -146,10 +143,16 @@ def row_sparse_search(
     return best
 
 
-def _sparse_fit(
-    solution: RowSparseSolution, lam: float, history: list[float]
-) -> SparseFit:
+def _lasso(matrix: DataMatrix, target: Float) -> GroupLasso:
+    """Return the group lasso of a target that stays the same."""
+    gram = matrix.feature_gram() if makes_gram(matrix.shape) else None
+    lasso = GroupLasso(matrix, target.shape[1], gram=gram)
+    lasso.set_target(float(np.vdot(target, target)), Y=target)
+    return lasso
+
+
+def _sparse_fit(solution: Solution, lam: float, history: list[float]) -> SparseFit:
     """Return the fit, and append its objective to the history that it shares."""
     norm = float(row_norms(solution.coef).sum())
     history.append(solution.error / 2 + lam * norm)
-    return SparseFit(solution.coef, solution.proximity, lam, solution.gap, history)
+    return SparseFit(solution.coef, solution.kkt_ratios, lam, solution.gap, history)

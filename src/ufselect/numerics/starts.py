@@ -1,7 +1,7 @@
 """Where a clustering begins: soft partitions from k-means, c-means or chance."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky
@@ -20,13 +20,87 @@ from ufselect.matrix.base import (
     Index,
     column_sums,
 )
-from ufselect.numerics.restarted_k_means import k_means_labels
 
 # More samples than this do not make a better start, only a slower one.
 LARGEST_SAMPLE = 5000
 
+# Runs of k-means of which the best is kept.
+N_RUNS = 10
+
+# Up to this many samples, X X' is small whatever is stored of X.
+SMALL_KERNEL = 4096
+
 # The published experiments start from c-means with this exponent: almost crisp.
 FUZZIFIER = 1.0005
+
+
+class SampleProducts(NamedTuple):
+    """``B -> K B`` for ``K = X X'``, ``|X|^2``, and K where it is formed."""
+
+    multiply: Callable[[Float], Float]
+    total: float
+    gram: Float | None
+
+
+def kernel_matrix(X: DataMatrix) -> Float | None:
+    """Return ``K = X X'`` where that saves work, else None.
+
+    With n <= p / 2 it does, and K takes no more than half the memory of X; but for a
+    sparse X of many samples, next to which K would be large.
+    """
+    n_samples, n_features = X.shape
+    affordable = n_samples <= SMALL_KERNEL or 2 * n_samples**2 <= X.multiplications
+    if 2 * n_samples <= n_features and affordable and not X.scattered:
+        return X.sample_gram()
+    return None
+
+
+def sample_products(X: DataMatrix, total: float) -> SampleProducts:
+    """Return products with ``K = X X'``, formed where that saves work."""
+    K = kernel_matrix(X)
+    if K is not None:
+        return SampleProducts(K.__matmul__, total, K)
+    return SampleProducts(lambda right: X.dot(X.transpose_dot(right)), total, None)
+
+
+def start(
+    init: Any,
+    X: DataMatrix,
+    n_clusters: int,
+    random: np.random.RandomState,
+    *,
+    K: Float | None = None,
+    gram: Float | None = None,
+    components: bool = True,
+) -> Beside:
+    """Return memberships to start from, beside the rows of X.
+
+    Parameters
+    ----------
+    init : {"k-means", "fuzzy", "random"} or array-like of shape (n, c)
+    X : DataMatrix
+        Centred, if k-means is to look at its components.
+    n_clusters : int
+    random : RandomState
+    K, gram : ndarray, optional
+        ``X X'`` and ``X'X``, where they are at hand.
+    components : bool
+        Whether k-means clusters the leading components of X, from ten starts, or X
+        itself, from one.
+    """
+    if not isinstance(init, str):
+        return X.beside(check_memberships(init, X.shape[0], n_clusters))
+    by_components = init == "k-means" and components
+    if by_components and X.shape[0] > LARGEST_SAMPLE:
+        return start_beside_rows(X, n_clusters, random, gram)
+    refuse_too_few_distinct(X, n_clusters)
+    if not by_components:
+        return X.beside(start_memberships(init, X, n_clusters, random, K))
+
+    def multiply(right: Float) -> Float:
+        return X.dot(X.transpose_dot(right)) if K is None else K @ right
+
+    return X.beside(start_from_components(multiply, X.shape[0], n_clusters, random))
 
 
 def isometric_rows(gram: Float) -> Float:
@@ -90,12 +164,11 @@ def start_from_components(
     far more often than after k-means on X itself.
     """
     points = leading_components(multiply, n_samples, n_clusters, random)
-    if n_samples <= LARGEST_SAMPLE:
-        labels = k_means_labels(points, n_clusters, random)
-    else:
+    sample: slice | Index = slice(None)
+    if n_samples > LARGEST_SAMPLE:
         sample = np.sort(random.permutation(n_samples)[:LARGEST_SAMPLE])
-        model = KMeans(n_clusters, n_init=10, random_state=random).fit(points[sample])
-        labels = pairwise_distances_argmin(points, model.cluster_centers_)
+    model = KMeans(n_clusters, n_init=N_RUNS, random_state=random).fit(points[sample])
+    labels = model.predict(points) if n_samples > LARGEST_SAMPLE else model.labels_
     return crisp_memberships(with_every_cluster(labels, n_clusters), n_clusters)
 
 
@@ -146,7 +219,7 @@ def start_beside_rows(
     sample = matrix.pick(points, np.sort(seen))
     if len(np.unique(sample, axis=0)) < n_clusters:
         refuse_too_few_distinct(matrix, n_clusters)
-    model = KMeans(n_clusters, n_init=10, random_state=random).fit(sample)
+    model = KMeans(n_clusters, n_init=N_RUNS, random_state=random).fit(sample)
     clusters, (sizes,) = matrix.over_rows(_nearest, points, model.cluster_centers_)
     if sizes.min() == 0:
         labels = matrix.gather(clusters).argmax(axis=1)

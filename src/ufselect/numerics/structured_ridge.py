@@ -14,18 +14,28 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ufselect.matrix.base import BLOCK_BYTES, DataMatrix, Float
+from ufselect.numerics.group_lasso import largest_penalty
 from ufselect.numerics.kernels import kernel_root
 from ufselect.numerics.ridge import ridge_through_features, solve_identity_plus
-from ufselect.numerics.row_sparse import largest_penalty
-from ufselect.numerics.rows import row_norms
+from ufselect.numerics.rows import ranked_below, row_norms
 
 Report = Callable[[int, float], bool]
 
 
+# Reweighting takes rows towards zero and stops on the way, where one row underflows and
+# another does not: rows shorter than this share of the longest count as zero.
+ROUNDING = 1e-12
+
+
 class StructuredFit(NamedTuple):
-    """Coefficients, the objective after each step, and whether it settled."""
+    """Coefficients, the objective after each step, and whether it settled.
+
+    ``scores`` are the row norms of W; where these are zero, or on the way there, how
+    near a feature is to entering the model.
+    """
 
     coef: Float
+    scores: Float
     history: list[float]
     converged: bool
 
@@ -38,6 +48,14 @@ class StructuredProblem(ABC):
     @abstractmethod
     def solve(self, slack: Float) -> tuple[Float, float]:
         """Minimise the error plus ``sum_i |w_i|^2 / slack_i``; return W and error."""
+
+    @abstractmethod
+    def descent(self, coef: Float) -> Float:
+        """Return ``X'(Y - M X W)``, half the gradient of the error downwards.
+
+        A row of W may stay at zero while twice the norm of its row here is at most the
+        penalty.
+        """
 
 
 class ThroughFeatures(StructuredProblem):
@@ -64,6 +82,10 @@ class ThroughFeatures(StructuredProblem):
         coef = ridge_through_features(self.gram, self.cross, slack)
         change = np.vdot(coef, self.gram @ coef - 2 * self.cross)
         return coef, max(self.squared_target + float(change), 0.0)
+
+    def descent(self, coef: Float) -> Float:
+        """Read it off the Gram matrix."""
+        return self.cross - self.gram @ coef
 
 
 class ThroughSamples(StructuredProblem):
@@ -99,6 +121,12 @@ class ThroughSamples(StructuredProblem):
         error = float(np.sum((fitted - self.target) ** 2))
         rough = float(np.vdot(fitted, self.laplacian @ fitted))
         return coef, error + self.rho * max(rough, 0.0)
+
+    def descent(self, coef: Float) -> Float:
+        """Multiply by X and its transpose."""
+        fitted = self.matrix.dot(coef)
+        smoothed = fitted + self.rho * (self.laplacian @ fitted)
+        return self.matrix.transpose_dot(self.target - smoothed)
 
 
 def structured_problem(
@@ -155,7 +183,8 @@ def fit_structured(
     """Repeat reweighted steps until the objective changes by less than tol of itself.
 
     The first step is a plain ridge, ``D = I``. From the second on the objective
-    cannot rise, and a row of W that has become zero stays zero.
+    cannot rise, and a row of W that has become zero stays zero. Such rows are ranked by
+    their KKT ratio, ``2 |x_i'(Y - M X W)| / penalty``.
     """
     weight: Float = np.ones(problem.n_features)
     coef: Float = np.zeros((problem.n_features, 0))
@@ -171,4 +200,7 @@ def fit_structured(
         stopped = report is not None and report(iteration, history[-1])
         if stopped or converged:
             break
-    return StructuredFit(coef, history, converged)
+    coef[norms <= ROUNDING * norms.max()] = 0.0
+    ratios = 2 * row_norms(problem.descent(coef)) / penalty
+    scores = ranked_below(row_norms(coef), ratios)
+    return StructuredFit(coef, scores, history, converged)

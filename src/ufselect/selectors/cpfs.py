@@ -13,15 +13,15 @@ from ufselect._sklearn_compat import (
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.numerics.preparation import prepare
-from ufselect.numerics.row_max_sparse import (
+from ufselect.numerics.cpfs import (
     ARRAYS_PER_STEP,
     PathFit,
-    WorkingSetTooLarge,
+    PathTooLong,
     fit_path,
-    largest_row_penalty,
+    self_representation,
     thin_factor,
 )
+from ufselect.numerics.preparation import prepare
 from ufselect.selectors.base import MemoryNeed, Properties, UnsupervisedSelector
 
 # Nearer to lam_max than this, rounding decides whether a feature enters.
@@ -178,23 +178,24 @@ class CPFS(CallbackSupportMixin, UnsupervisedSelector):
         factor = thin_factor(prepared.centred)
         # What is left of a constant column is rounding.
         factor[:, summary.constant] = 0.0
-        unit, largest = prepared.unit, largest_row_penalty(factor)
+        unit, lasso = prepared.unit, self_representation(factor, max_rows)
+        # The lam from which on W = 0.
+        largest = float(lasso.kkt_ratios(1.0).max())
         fractions = self._fractions(largest, unit)
         progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=unit)
         try:
             fit = fit_path(
-                factor,
+                lasso,
                 largest * fractions,
                 max_iter=self.max_iter,
                 tol=self.tol,
                 report=progress,
-                max_rows=max_rows,
             )
-        except WorkingSetTooLarge as error:
+        except PathTooLong as error:
             self._refuse(data.shape, error, unit)
         progress.finish()
         self.lam_max_ = largest / unit / unit
-        self.lams_ = fit.penalties / unit / unit
+        self.lams_ = fit.lams / unit / unit
         self.lam_ = float(self.lams_[-1])
         self.entry_, self.active_, self.coef_ = fit.entry, fit.active, fit.coef
         self.objective_history_ = fit.history / unit / unit
@@ -224,14 +225,14 @@ class CPFS(CallbackSupportMixin, UnsupervisedSelector):
         return int(min((self.max_memory - fixed) // row, n_features))
 
     def _refuse(
-        self, shape: tuple[int, int], error: WorkingSetTooLarge, unit: float
+        self, shape: tuple[int, int], error: PathTooLong, unit: float
     ) -> NoReturn:
         needed = fixed_bytes(*shape) + 8 * ARRAYS_PER_STEP * shape[1] * error.n_rows
         raise ValueError(
             f"CPFS needs about {needed:.3g} bytes for {error.n_rows} of {shape[1]} "
-            f"features at lam={error.penalty / unit / unit:.3g} but "
+            f"features at lam={error.lam / unit / unit:.3g} but "
             f"max_memory={self.max_memory:.3g}; raise max_memory, or end the path "
-            f"earlier with lam={error.last_penalty / unit / unit:.3g} or more."
+            f"earlier with lam={error.last_lam / unit / unit:.3g} or more."
         ) from error
 
 
@@ -246,8 +247,8 @@ def path_scores(fit: PathFit, fractions: Float) -> Float:
     The largest feature that enters at a place comes near to the fraction before.
     """
     before = np.concatenate([[1.0], fractions[:-1]])
-    last = fractions[len(fit.penalties) - 1]
-    scores = 0.999 * last * np.minimum(fit.proximity, 1.0)
+    last = fractions[len(fit.lams) - 1]
+    scores = 0.999 * last * np.minimum(fit.kkt_ratios, 1.0)
     for place in np.unique(fit.entry[fit.entry >= 0]):
         members = np.flatnonzero(fit.entry == place)
         share = 0.999 * fit.size[members] / fit.size[members].max()

@@ -18,10 +18,10 @@ from ufselect.numerics.adaptive_graph import (
     neighbour_regulariser,
 )
 from ufselect.numerics.graphs import laplacian, neighbour_graph
+from ufselect.numerics.group_lasso import largest_penalty
 from ufselect.numerics.kernels import squared_distances_of
 from ufselect.numerics.parallel import limited_threads
 from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.row_sparse import largest_penalty
 from ufselect.numerics.rows import row_norms
 from ufselect.numerics.structure_learning import (
     StructureFit,

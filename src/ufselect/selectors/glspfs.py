@@ -12,6 +12,7 @@ from ufselect._sklearn_compat import (
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import laplacian, neighbour_graph
+from ufselect.numerics.group_lasso import largest_penalty
 from ufselect.numerics.kernels import (
     centred_kernel,
     gaussian_kernel,
@@ -23,8 +24,6 @@ from ufselect.numerics.local_linear import (
     tangent_alignment_matrix,
 )
 from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.row_sparse import largest_penalty
-from ufselect.numerics.rows import row_norms
 from ufselect.numerics.structured_ridge import fit_structured, structured_problem
 from ufselect.selectors.base import (
     MemoryNeed,
@@ -92,7 +91,7 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (p,)
-        Row norms of W.
+        Row norms of W; where these are zero, how near a feature is to the model.
     order_ : ndarray of shape (p,)
         Features from best to worst.
     coef_ : ndarray of shape (p, r)
@@ -109,7 +108,8 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
     Notes
     -----
     **Optimised.** The problem is convex; reweighted ridge steps never raise its
-    objective from the first on. Rows of W approach zero without reaching it.
+    objective from the first on. Rows of W approach zero; those below 1e-12 of the
+    longest count as zero, and are ranked by how near they are to entering the model.
 
     **Differs.** X and K are centred: with an intercept, that is. Y keeps 99.9 % of the
     trace of K, since row norms do not depend on the root and the rest is small. The
@@ -238,7 +238,7 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
         self.n_iter_ = len(fit.history)
         if self.n_iter_ == self.max_iter and not fit.converged:
             self._warn_not_converged(self.max_iter)
-        return row_norms(self.coef_)
+        return fit.scores * unit
 
     def _structure(self, matrix: DataMatrix, unit: float) -> tuple[Float, Any]:
         """Return the root of the global kernel and the local matrix."""

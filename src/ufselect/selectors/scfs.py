@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -20,56 +20,20 @@ from ufselect._sklearn_compat import (
 )
 from ufselect.data.checkpoints import Checkpoint
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
-from ufselect.matrix.sharing import once_for_all
+from ufselect.matrix.sharing import active, once_for_all
+from ufselect.numerics import scfs, scfs_paper
 from ufselect.numerics.parallel import in_parallel, limited_threads
-from ufselect.numerics.partitions import SoftPartition
-from ufselect.numerics.preparation import (
-    non_negative,
-    preparation_kind,
-)
-from ufselect.numerics.row_sparse import largest_penalty
-from ufselect.numerics.rows import row_norms
-from ufselect.numerics.scfs_exact import (
-    ExactFit,
-    ExactProblem,
-    Keep,
-    State,
-    cluster_only,
-    fit_apart,
-    fit_exact,
-    lower_of,
-    sample_products,
-    useful_penalty,
-)
-from ufselect.numerics.scfs_paper import PaperFit, fit_paper
-from ufselect.numerics.scfs_path import ExactPath, by_penalty, checked_weights
-from ufselect.numerics.scfs_units import (
-    AUTO_ALPHA,
-    AUTO_BETA,
-    Outcome,
-    Posed,
-    auto_beta,
-    pose,
-)
-from ufselect.numerics.soft_clustering import indicator, normalised_memberships
-from ufselect.numerics.starts import (
-    check_memberships,
-    refuse_too_few_distinct,
-    start_memberships,
-)
+from ufselect.numerics.rows import ranked_below, row_norms
 from ufselect.selectors.base import Properties, UnsupervisedSelector
 
-# Where noise in thousands of columns leaves no feature in the model at such a beta, a
+Problem = scfs.SCFSProblem | scfs_paper.PaperProblem
+
+# Where noise in thousands of columns leaves no feature in the model at beta="auto", a
 # tenth of it is tried, and so on.
-ATTEMPTS, LOWERED = 4, 10
+MAX_ATTEMPTS, REDUCTION = 4, 10
 
 # Parameters on which the result of a fit does not depend.
-NOT_OF_THE_FIT = {
-    *("n_features_to_select", "n_jobs", "checkpoint", "working_memory", "verbose"),
-}
-
-# The paper solver never reaches zero; a prediction this small is rounding.
-ROUNDING = 1e-12
+NOT_OF_THE_FIT = ("n_features_to_select", "n_jobs", "checkpoint", "working_memory")
 
 
 class SCFS(CallbackSupportMixin, UnsupervisedSelector):
@@ -89,42 +53,34 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     n_features_to_select : int, float or None, default=None
         Number of features, fraction of them, or None for half.
     n_clusters : int, default=8
-        Number of clusters c. With one cluster G is constant and an intercept would
-        leave nothing to explain, so that there is none; such a ranking says only
+        Number of clusters c. With one there is no intercept, and the ranking says only
         which features lie far from zero.
     alpha : float or "auto", default="auto"
         Weight of the regression. A number is Eq. 8 as printed and depends on the
         units of X; "auto" is 0.1 in units where X is centred and ``|X|^2 = c``.
     beta : float or "auto", default="auto"
-        Weight of sparsity. A number is Eq. 8 as printed; "auto" is 0.05 of the
-        value from which on W = 0 at the start, or a tenth of that, and so on, if the
-        fit would end with W = 0.
+        Weight of sparsity. A number is Eq. 8 as printed; "auto" is 0.05 of the value
+        from which on W = 0 at the start, or a tenth of that, ..., if W would end as 0.
     solver : {"exact", "paper"}, default="exact"
-        "exact" optimises Eq. 8 over soft partitions, which are exactly its feasible
-        set; the objective never rises. "paper" is Algorithm 1 of the publication,
-        for comparison; see Notes.
+        "exact" optimises Eq. 8 over its feasible set; the objective never rises.
+        "paper" is Algorithm 1 of the publication, for comparison; see Notes.
     gamma : float, default=1e6
         Weight of the constraint in the paper solver; the exact solver has none.
     init : {"k-means", "fuzzy", "random"} or ndarray of shape (n, c), default="k-means"
-        Start. "k-means" clusters the leading principal components of X; for the
-        paper solver, X itself, once. "fuzzy" is c-means with exponent 1.0005, as in
-        the publication. An array holds memberships: non-negative, rows sum to one;
-        ``memberships_`` of an earlier fit can be used.
+        Start. "k-means" clusters the leading principal components of X; for the paper
+        solver, X itself, once. "fuzzy" is c-means with exponent 1.0005, as published.
+        An array holds memberships, such as ``memberships_`` of an earlier fit.
     n_init : int, default=1
         Number of starts; the one that ends with the lowest objective is kept.
     n_jobs : int or None, default=None
-        Starts fitted at once by the exact solver on an X in memory, through joblib;
-        None is one. The first start is fitted alone, for it decides on beta, and is the
-        only one that callbacks hear of. The result does not depend on it.
+        Starts that joblib fits at once, for the exact solver on an X in memory. The
+        first, which decides on beta, is fitted alone; callbacks hear of no other.
     standardize : {"auto", "features", "samples"} or bool, default="auto"
-        Preparation of X for the fit: scale features to unit variance ("features" or
-        True), scale samples to unit length ("samples"), or leave X as it is
-        (False). "auto" decides from X: features for columns of measurements,
-        samples for non-negative columns that mostly repeat one value (words,
-        counts, drawings), nothing otherwise. With the paper solver "auto" is False.
+        Scale features to unit variance ("features" or True), samples to unit length
+        ("samples"), or nothing (False). "auto": features of measurements, samples of
+        words, counts and drawings, else nothing; with the paper solver, nothing.
     fit_intercept : bool, default=True
-        Centre X and G in the second term. False is Eq. 8 as printed. The paper
-        solver has no intercept.
+        Centre X and G in the second term. False is Eq. 8 as printed, as for "paper".
     max_iter : int, default=1000
         Largest number of iterations.
     tol : float, default=1e-5
@@ -132,23 +88,19 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     random_state : int, RandomState instance or None, default=None
         Seed of the start.
     checkpoint : path or None, default=None
-        A file that is replaced every few iterations, from which the same fit goes on
-        if it was interrupted, and which is deleted when the fit is done. It takes the
-        room of a few n x c arrays. For the exact solver with one start.
+        A file of a few n x c arrays, replaced every few iterations, from which the same
+        fit goes on if it was interrupted. For the exact solver with one start.
     working_memory : float, default=8e6
         Bytes of a block of rows, as float64, in which X is read from a memory-mapped
-        array, a Zarr or HDF5 file or a backed AnnData. About two blocks are in memory
-        at a time. What a file stores in one chunk is read at once, so that a block is
-        never smaller than a chunk: where all rows are in one chunk, all of X. Chunks
-        on Dask are as large as they are.
+        array, a Zarr or HDF5 file or a backed AnnData; about two are in memory at a
+        time. A block is never smaller than a chunk of the file.
     verbose : bool, default=False
         Print the objective of each iteration.
 
     Attributes
     ----------
     scores_ : ndarray of shape (p,)
-        Row norms of W. A feature with a zero row has a score between zero and the
-        smallest non-zero norm, which says how near it is to entering the model.
+        Row norms of W; where these are zero, how near a feature is to the model.
     order_ : ndarray of shape (p,)
         Features from best to worst.
     coef_ : ndarray of shape (p, c)
@@ -158,8 +110,8 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     labels_ : ndarray or dask.array.Array of shape (n,)
         Cluster of largest membership.
     objective_history_ : ndarray of shape (n_iter_,)
-        Eq. 8 after each iteration, on X as given or, if it was prepared, as
-        prepared. The paper solver adds ``gamma n |G G'1 - 1|^2``.
+        Eq. 8 after each iteration, on X as prepared, plus ``gamma n |G G'1 - 1|^2`` for
+        the paper solver.
     n_iter_ : int
         Number of iterations.
     alpha_, beta_ : float
@@ -171,25 +123,18 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     -----
     **Optimised.** W and G together, alternately, by one of two solvers.
 
-    **Exact solver.** Every feasible G is ``P diag(P'1)^(-1/2)`` for a soft partition
-    P (non-negative, rows sum to one), and every soft partition without an empty
-    column gives a feasible G. The fit alternates projected gradient steps for P, which
-    W follows as a ridge regression would, with Newton steps of a row-sparse regression
-    for W. Neither can raise the objective.
+    **Exact solver.** The feasible G are the ``P diag(P'1)^(-1/2)`` for soft partitions
+    P (non-negative, rows sum to one). Projected gradient steps for P, which W follows
+    as a ridge regression would, alternate with Newton steps of a group lasso for W.
+    Neither raises the objective. ``path`` fits many weights for the price of a few.
 
-    **Paper solver.** On non-negative X (it is shifted if need be). Three things are
-    known about it. A zero in G remains zero, so that from a crisp start no sample
-    ever changes its cluster. From a dense start the objective may rise, in a
-    two-cycle caused by gamma. Its result is therefore governed by its start. Where
-    beta is too large for any feature its W shrinks without end instead of being
-    zero, and the order of what is left is returned until it drowns in rounding.
+    **Paper solver.** On X shifted to be non-negative. A zero in G remains zero: from a
+    crisp start no sample ever changes its cluster. From a dense start the objective may
+    rise, in a two-cycle caused by gamma. Where beta is too large for any feature W
+    shrinks without end, and the order of what is left is returned.
 
-    **Many fits.** ``path`` fits a grid of weights for the price of a few fits.
-
-    **Precision.** Of a float32 X, whatever is multiplied in every step is float32;
-    sums, factors and decisions are float64. On six sets that took 0.6 to 1.0 times as
-    long, and 98 to 100 of the best 100 features were the same; another seed left 65 to
-    100 of them.
+    **Precision.** Of a float32 X, whatever is multiplied in every step is float32, and
+    sums are float64; 98 to 100 of the best 100 features were the same on six sets.
 
     **Differs.** The paper's solver penalises the constraint; the default solves it.
     The default adds an intercept, weights without units and a preparation of X.
@@ -199,17 +144,14 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     **Needs c.** Yes.
 
     **Cannot.** Find, in a wide table, clusters that share their mean: no linear
-    function of the features separates them, and by chance some function of many fits as
-    well. For three planes through the origin, 40 samples and 150 columns, the ranking
-    is little better than chance. Nor does it tell that clusters differ in fewer
-    directions than there could be: the rest of W then follows noise. Of 12 standardised
+    function of the features separates them. For three planes through the origin, 40
+    samples and 150 columns, the ranking is little better than chance. Nor does it tell
+    that clusters differ in fewer directions than there could be: of 12 standardised
     columns with three groups in a row along 3 of them, noise is among the best 3 with
     ``n_clusters=3``, and is not with ``n_clusters=2``.
 
-    **Cost.** O(n p min(n, p)) once, then O(n min(n, p) c) per step; no n x n matrix
-    unless 2 n <= p, and no p x p matrix unless p <= n. Of an X on disk, blocks are in
-    memory (see ``working_memory``), a few numbers for each sample and cluster, and once
-    up to 5,000 samples, by which ``standardize="auto"`` decides.
+    **Cost.** O(n p min(n, p)) once, then O(n min(n, p) c) per step. No n x n matrix
+    unless 2 n <= p, no p x p matrix unless p <= 3 n; of an X on disk, a few blocks.
 
     References
     ----------
@@ -302,6 +244,116 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     def _as_matrix(self, data: Any) -> DataMatrix:
         return as_matrix(data, block_bytes=max(1, int(self.working_memory)))
 
+    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
+        checkpoint = self._checkpoint(data)
+        random = check_random_state(self.random_state)
+        exact = self.solver == "exact"
+        n_starts = self.n_init if isinstance(self.init, str) else 1
+        at_once = exact and self.n_jobs is not None and not data.streams
+        limits = self.max_iter, self.tol
+        with limited_threads(data):
+            # X is prepared, and what every start needs of it is made once.
+            problem = self._problem(data, summary)
+            alpha, beta = problem.weights(self.alpha, self.beta)
+            progress = FitProgress(
+                self, n_starts * self.max_iter, verbose=self.verbose, unit=problem.unit
+            )
+            # The first start decides on beta="auto", and again if that leaves W = 0.
+            n_attempts = MAX_ATTEMPTS if exact and beta is None else 1
+            drawn = random.get_state()
+            for _ in range(n_attempts):
+                random.set_state(drawn)
+                state = None if checkpoint is None else checkpoint.read()
+                alternation = self._begin(problem, random, state)
+                if state is not None:
+                    beta = float(state["beta"])
+                elif beta is None:
+                    beta = alternation.auto_beta(alpha)
+                keep = checkpoint.write if checkpoint is not None else None
+                fit = alternation.fit(alpha, beta, *limits, report=progress, keep=keep)
+                if checkpoint is not None:
+                    checkpoint.remove()
+                if not fit.vanished or progress.stopped:
+                    break
+                beta /= REDUCTION
+            best, told = fit, None if at_once else progress
+            others = (self._begin(problem, random) for _ in range(n_starts - 1))
+            calls = ((each, alpha, best.beta, *limits, told) for each in others)
+            fits = in_parallel(scfs.fit_start, calls, self.n_jobs if at_once else 1)
+            while not progress.stopped and (other := next(fits, None)) is not None:
+                best = min(best, other, key=lambda each: each.history[-1])
+            progress.finish()
+        scores = self._keep(problem, best, alpha)
+        if best.vanished:
+            auto = self.beta == "auto"
+            otherwise = "try another n_clusters" if auto else 'use beta="auto"'
+            raise ValueError(
+                f"beta={self.beta_:.3g} leaves no feature in the model (W = 0), so "
+                f"there is no ranking; at alpha={self.alpha_:.3g} lower beta below "
+                f"{best.largest_beta / best.beta * self.beta_:.3g}, or {otherwise}."
+            )
+        if self.n_iter_ == self.max_iter and not best.converged:
+            self._warn_not_converged(self.max_iter)
+        return scores
+
+    def _problem(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
+        """Return Eq. 8 for X, which fits on the same X in memory may share."""
+        inputs = (data, summary, self.standardize, self.n_clusters)
+        if self.solver == "paper":
+            return scfs_paper.PaperProblem(*inputs, self.gamma)
+        # With one cluster G is constant and an intercept would explain all of it.
+        intercept = self.fit_intercept and self.n_clusters > 1
+        if data.streams or active.get() is None:
+            return scfs.SCFSProblem(*inputs, intercept)
+        return once_for_all(scfs.SCFSProblem, *inputs, intercept)
+
+    def _begin(
+        self,
+        problem: Problem,
+        random: np.random.RandomState,
+        state: scfs.State | None = None,
+    ) -> scfs.Alternation | scfs_paper.PaperAlgorithm:
+        """Return the alternation at a start, or at the state of a checkpoint."""
+        if state is not None:
+            return problem.begin(problem.X.beside(state["P"]), state)
+        alternation = problem.begin(problem.start(self.init, random))
+        if isinstance(self.init, str) and self.init == "random" and self.beta == "auto":
+            # Random memberships are nearly the same for all samples: without
+            # clusters there would be nothing to measure beta against.
+            alternation.cluster_only()
+        return alternation
+
+    def _keep(self, problem: Problem, fit: scfs.Fit, alpha: float) -> Float:
+        """Set what was learned, in the units of X; return the scores."""
+        unit = problem.unit
+        # One factor at a time, as powers of a small unit may vanish.
+        self.alpha_, self.beta_ = alpha / unit / unit, fit.beta / unit / unit / unit
+        self.standardize_, self.coef_ = problem.kind, fit.coef * unit
+        self.memberships_ = fit.memberships
+        self.labels_ = fit.memberships.argmax(axis=1)
+        self.objective_history_ = np.array(fit.history) / unit / unit
+        self.n_iter_ = len(fit.history)
+        return ranked_below(row_norms(self.coef_), fit.kkt_ratios)
+
+    def _checkpoint(self, data: DataMatrix) -> Checkpoint | None:
+        """Return the file to go on from, which belongs to this X and these settings."""
+        if self.checkpoint is None:
+            return None
+        if self.solver == "paper" or self.n_init > 1:
+            raise ValueError(
+                f"checkpoint is for one start of the exact solver; now there are "
+                f"n_init={self.n_init} of solver={self.solver!r}."
+            )
+        settings = self.get_params(deep=False)
+        left_out = [*NOT_OF_THE_FIT, "verbose", "init"]
+        if isinstance(self.random_state, np.random.RandomState):
+            # Where it was drawn from last time is not known.
+            left_out.append("random_state")
+        values = [each for each in sorted(settings.items()) if each[0] not in left_out]
+        inputs = [data.shape, data.row_hashes(), values, self.init]
+        return Checkpoint(Path(self.checkpoint), inputs, scfs.STATE_NAMES)
+
     def path(
         self,
         X: Any,
@@ -310,26 +362,22 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     ) -> Iterator["SCFS"]:
         """Yield selectors fitted with all pairs of weights, each from the last one.
 
-        X is read and prepared once, its Gram matrices are shared, and every fit goes on
-        from the clusters and the coefficients of the one before. Each ends with about
-        the objective of a fit of its own from the same start, for a fraction of the
+        Each ends with about the objective of a fit of its own, for a fraction of the
         time. For the exact solver with one start.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, memory-mapped array} of shape (n, p)
-            As for ``fit``.
+        X : as for ``fit``
         alphas, betas : array-like of float or None, default=None
             Weights in Eq. 8 as printed. None is a quarter, half, once, twice and four
-            times what "auto" is for both of them.
+            times what "auto" is.
 
         Yields
         ------
         selector : SCFS
-            A fitted copy of this selector with ``alpha`` and ``beta`` of the pair. They
-            come as they are fitted: from the highest beta / alpha to the lowest, which
-            lets ever more features in. A pair that leaves no feature in the model has
-            no ranking; it is left out, which a warning says at the end.
+            A fitted copy of this selector with ``alpha`` and ``beta`` of the pair, from
+            the highest beta / alpha to the lowest. A pair that leaves no feature in the
+            model is left out, which a warning says at the end.
 
         Examples
         --------
@@ -347,334 +395,56 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                 f"there are solver={self.solver!r}, n_init={self.n_init} and "
                 f"checkpoint={self.checkpoint!r}."
             )
-        given = [checked_weights(alphas, "alphas"), checked_weights(betas, "betas")]
-        return self._along_path(X, *given)
+        check = scfs.checked_weights
+        return self._along_path(X, check(alphas, "alphas"), check(betas, "betas"))
 
     def _along_path(
         self, X: Any, alphas: list[float] | None, betas: list[float] | None
     ) -> Iterator["SCFS"]:
         first = clone(self).set_params(beta="auto" if betas is None else betas[0])
         data, summary = first._read(X)
+        first._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         with limited_threads(data):
-            way = first._begin_path(data, summary)
-            weights = way.posed.weights(way.path.partition, alphas, betas)
-            pairs = list(by_penalty(*weights))
-        left_out = []
+            problem = first._problem(data, summary)
+            alternation = first._begin(problem, check_random_state(self.random_state))
+            assert isinstance(alternation, scfs.Alternation)
+            weights = alternation.path_weights(alphas, betas)
+        pairs, left_out = list(scfs.by_penalty(*weights)), []
         for alpha, beta in pairs:
             point = clone(self).set_params(alpha=alpha, beta=beta)
             point._adopt_columns(first)
-            if point._fit_on_path(way):
+            if point._fit_on_path(data, summary, alternation):
                 yield point
             else:
                 left_out.append(f"({alpha:.3g}, {beta:.3g})")
         if left_out:
-            warnings.warn(
+            sentence = (
                 f"SCFS.path: {len(left_out)} of {len(pairs)} pairs of alpha and beta "
                 "leave no feature in the model (W = 0) and have no ranking: "
-                f"{', '.join(left_out)}; lower beta or raise alpha.",
-                UserWarning,
-                stacklevel=2,
+                f"{', '.join(left_out)}; lower beta or raise alpha."
             )
-
-    def _begin_path(self, data: DataMatrix, summary: ColumnSummary) -> "_Way":
-        """Return what the fits of a path have in common."""
-        self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
-        posed = self._posed(data, summary)
-        random = check_random_state(self.random_state)
-        partition = self._first_partition(posed.problem, random, None)
-        path = ExactPath(posed.problem, partition)
-        return _Way(data, summary, posed, path)
+            warnings.warn(sentence, UserWarning, stacklevel=2)
 
     @fit_context(prefer_skip_nested_validation=True)
-    def _fit_on_path(self, way: "_Way") -> bool:
+    def _fit_on_path(
+        self, data: DataMatrix, summary: ColumnSummary, alternation: scfs.Alternation
+    ) -> bool:
         """Fit from where the path is; return whether there is a ranking."""
-        posed, unit = way.posed, way.posed.unit
-        alpha, beta = posed.in_units(self.alpha, self.beta)
+        problem = alternation.problem
+        alpha, beta = problem.weights(self.alpha, self.beta)
         assert beta is not None
-        progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=unit)
-        with limited_threads(way.data):
-            fit = way.path.fit(
-                alpha, beta, max_iter=self.max_iter, tol=self.tol, report=progress
-            )
-            outcome = posed.outcome(fit, alpha, beta)
-        progress.finish()
-        self.standardize_ = posed.kind
-        # The next fit goes on from these.
-        self._keep(outcome._replace(memberships=outcome.memberships.copy()))
-        if outcome.vanished:
-            return False
-        if self.n_iter_ == self.max_iter and not outcome.converged:
-            self._warn_not_converged(self.max_iter)
-        self._keep_scores(outcome.scores, way.summary)
-        return True
-
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
-        if self.checkpoint is not None and (self.solver == "paper" or self.n_init > 1):
-            raise ValueError(
-                f"checkpoint is for one start of the exact solver; now there are "
-                f"n_init={self.n_init} of solver={self.solver!r}."
-            )
-        if self.solver == "paper" and data.scattered:
-            raise ValueError(
-                'solver="paper" needs X in one place; use solver="exact" for Dask.'
-            )
-        solve = self._solve_paper if self.solver == "paper" else self._solve_exact
-        with limited_threads(data):
-            outcome = solve(data, summary)
-        self._keep(outcome)
-        if outcome.vanished:
-            otherwise = (
-                "try another n_clusters" if self.beta == "auto" else 'use beta="auto"'
-            )
-            raise ValueError(
-                f"beta={outcome.beta:.3g} leaves no feature in the model (W = 0), so "
-                f"there is no ranking; at alpha={outcome.alpha:.3g} lower beta below "
-                f"{outcome.largest_beta:.3g}, or {otherwise}."
-            )
-        if self.n_iter_ == self.max_iter and not outcome.converged:
-            self._warn_not_converged(self.max_iter)
-        return outcome.scores
-
-    def _keep(self, outcome: Outcome) -> None:
-        """Set what was learned."""
-        self.alpha_, self.beta_ = outcome.alpha, outcome.beta
-        self.coef_ = outcome.coef
-        self.memberships_ = outcome.memberships
-        self.labels_ = outcome.memberships.argmax(axis=1)
-        self.objective_history_ = outcome.history
-        self.n_iter_ = len(outcome.history)
-
-    def _posed(self, data: DataMatrix, summary: ColumnSummary) -> Posed:
-        """Return the problem, which fits on the same X may share."""
-        intercept = self.fit_intercept and self.n_clusters > 1
-        inputs = (data, summary, self.standardize, self.n_clusters, intercept)
-        # What is elsewhere would have to be read to tell whether it is the same.
-        return pose(*inputs) if data.streams else once_for_all(pose, *inputs)
-
-    def _solve_exact(self, data: DataMatrix, summary: ColumnSummary) -> Outcome:
-        posed = self._posed(data, summary)
-        self.standardize_ = posed.kind
-        alpha, beta = posed.in_units(self.alpha, self.beta)
-        place = self._checkpoint(data, summary)
-        best: ExactFit | None = None
-        together = self.n_jobs is not None and not data.streams
-        for random, progress in self._starts(posed.unit, alone=together):
-            attempt = _Attempt(posed.problem, alpha, random, progress, place)
-            if beta is None:
-                fit, beta = self._fit_until_found(attempt)
-            else:
-                fit, _ = self._fit_once(attempt, beta)
-            best = lower_of(best, fit)
-            if together and not progress.stopped:
-                best = self._fit_others(attempt, beta, best)
-        assert best is not None
-        assert beta is not None
-        if place is not None:
-            place.remove()
-        return posed.outcome(best, alpha, beta)
-
-    def _fit_others(self, attempt: "_Attempt", beta: float, best: ExactFit) -> ExactFit:
-        """Fit from all starts but the first at once; return the best of all."""
-        problem, alpha, random, _, _ = attempt
-        calls = (
-            (problem, start, alpha, beta, self.max_iter, self.tol)
-            for start in self._other_starts(problem, random)
-        )
-        for fit in in_parallel(fit_apart, calls, self.n_jobs):
-            start = problem.partition(problem.matrix.beside(fit.partition))
-            best = lower_of(best, fit._replace(partition=start))
-        return best
-
-    def _other_starts(
-        self, problem: ExactProblem, random: np.random.RandomState
-    ) -> Iterator[Float]:
-        for _ in range(self._n_starts - 1):
-            yield self._first_partition(problem, random, None).memberships
-
-    def _fit_until_found(self, attempt: "_Attempt") -> tuple[ExactFit, float]:
-        """Fit with a penalty decided here, and again as long as it is too high."""
-        drawn = attempt.random.get_state()
-        fit, beta = self._fit_once(attempt, None)
-        for _ in range(ATTEMPTS - 1):
-            if fit.coef.any() or attempt.progress.stopped:
-                break
-            if attempt.place is not None:
-                attempt.place.remove()
-            attempt.random.set_state(drawn)
-            fit, beta = self._fit_once(attempt, beta / LOWERED)
-        return fit, beta
-
-    def _fit_once(
-        self, attempt: "_Attempt", beta: float | None
-    ) -> tuple[ExactFit, float]:
-        """Fit from one start, or from where it was interrupted."""
-        problem, alpha, random, progress, place = attempt
-        state = None if place is None else place.read()
-        partition = self._first_partition(problem, random, state)
-        if state is not None:
-            beta = float(state["beta"])
-        elif beta is None:
-            beta = auto_beta(problem, partition, alpha)
-        fit = fit_exact(
-            problem,
-            partition,
-            alpha=alpha,
-            beta=beta,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            report=progress,
-            keep=_writer(place, beta),
-            state=state,
-        )
-        return fit, beta
-
-    def _refuse_immeasurable_weight(self, beta: float, size: float) -> None:
-        if not 0 < beta < np.inf:
-            raise ValueError(
-                f'beta="auto" is {beta:g} for X of size {size:.3g}, whose third power '
-                'floating point does not hold; rescale X, or use solver="exact".'
-            )
-
-    def _solve_paper(self, data: DataMatrix, summary: ColumnSummary) -> Outcome:
-        self.standardize_ = "none"
-        if self.standardize != "auto":
-            self.standardize_ = preparation_kind(self.standardize, data, summary)
-        matrix = non_negative(data, summary, self.standardize_)
-        summary = matrix.summary()
-        squares = data.shape[0] * (summary.deviation**2 + summary.mean**2)
-        products = sample_products(matrix, float(squares.sum()))
-        size = float(np.sqrt(data.shape[0] * np.sum(summary.deviation**2)))
-        if self.alpha == "auto":
-            alpha = AUTO_ALPHA * size**2 / self.n_clusters
-        else:
-            alpha = float(self.alpha)
-        beta = None if self.beta == "auto" else float(self.beta)
-        best: PaperFit | None = None
-        for random, progress in self._starts():
-            memberships = self._first_memberships(matrix, products.gram, random)
-            if beta is None:
-                cross = matrix.transpose_dot(indicator(memberships))
-                beta = AUTO_BETA * alpha * useful_penalty(cross, size)
-                self._refuse_immeasurable_weight(beta, size)
-            fit = fit_paper(
-                indicator(memberships),
-                products,
-                matrix,
-                alpha=alpha,
-                beta=beta,
-                gamma=self.gamma,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                report=progress,
-            )
-            if best is None or fit.history[-1] < best.history[-1]:
-                best, start = fit, memberships
-        assert best is not None
-        assert beta is not None
-        norms = row_norms(best.coef)
-        return Outcome(
-            alpha=alpha,
-            beta=beta,
-            largest_beta=alpha * largest_penalty(matrix, best.indicators),
-            memberships=normalised_memberships(best.indicators, start),
-            coef=best.coef,
-            scores=norms,
-            history=np.array(best.history),
-            converged=best.converged,
-            vanished=bool(np.max(norms * np.sqrt(squares)) < ROUNDING),
-        )
-
-    @property
-    def _n_starts(self) -> int:
-        return self.n_init if isinstance(self.init, str) else 1
-
-    def _starts(
-        self, unit: float = 1.0, *, alone: bool = False
-    ) -> Iterator[tuple[np.random.RandomState, FitProgress]]:
-        """Yield, for each start, its source of chance and whom to tell about it.
-
-        Or for the first one alone.
-        """
-        random = check_random_state(self.random_state)
-        n_starts = 1 if alone else self._n_starts
         progress = FitProgress(
-            self, n_starts * self.max_iter, verbose=self.verbose, unit=unit
+            self, self.max_iter, verbose=self.verbose, unit=problem.unit
         )
-        for _ in range(n_starts):
-            yield random, progress
-            if progress.stopped:
-                break
+        with limited_threads(data):
+            fit = alternation.fit(alpha, beta, self.max_iter, self.tol, report=progress)
         progress.finish()
-
-    def _checkpoint(
-        self, data: DataMatrix, summary: ColumnSummary
-    ) -> Checkpoint | None:
-        """Return the file to go on from, which belongs to this X and these settings."""
-        if self.checkpoint is None:
-            return None
-        settings = {
-            name: value
-            for name, value in self.get_params(deep=False).items()
-            if name not in NOT_OF_THE_FIT
-        }
-        start = settings.pop("init")
-        if isinstance(self.random_state, np.random.RandomState):
-            # Where it was drawn from last time is not known.
-            settings.pop("random_state")
-        inputs = [data.shape, *summary.marks(), sorted(settings.items()), start]
-        return Checkpoint(Path(self.checkpoint), inputs)
-
-    def _first_partition(
-        self,
-        problem: ExactProblem,
-        random: np.random.RandomState,
-        state: State | None,
-    ) -> SoftPartition:
-        if state is not None:
-            return problem.partition(problem.matrix.beside(state["memberships"]))
-        if isinstance(self.init, str) and self.init == "k-means":
-            return problem.clustered(self.n_clusters, random)
-        kernel = problem.products.gram
-        memberships = self._first_memberships(problem.matrix, kernel, random)
-        partition = problem.partition(problem.matrix.beside(memberships))
-        random_start = isinstance(self.init, str) and self.init == "random"
-        if random_start and self.beta == "auto":
-            # Random memberships are nearly the same for all samples: without
-            # clusters there would be nothing to measure beta against.
-            cluster_only(partition, problem.products.total)
-        return partition
-
-    def _first_memberships(
-        self, matrix: DataMatrix, kernel: Float | None, random: np.random.RandomState
-    ) -> Float:
-        if not isinstance(self.init, str):
-            return check_memberships(self.init, matrix.shape[0], self.n_clusters)
-        refuse_too_few_distinct(matrix, self.n_clusters)
-        return start_memberships(self.init, matrix, self.n_clusters, random, kernel)
-
-
-class _Way(NamedTuple):
-    """What the fits of a path have in common."""
-
-    data: DataMatrix
-    summary: ColumnSummary
-    posed: Posed
-    path: ExactPath
-
-
-class _Attempt(NamedTuple):
-    """What a fit from one start needs beside the penalty."""
-
-    problem: ExactProblem
-    alpha: float
-    random: np.random.RandomState
-    progress: FitProgress
-    place: Checkpoint | None
-
-
-def _writer(place: Checkpoint | None, beta: float) -> Keep | None:
-    """Return what writes a state with the penalty that belongs to it."""
-    if place is None:
-        return None
-    return lambda state: place.write(state | {"beta": np.array(beta)})
+        # The next fit goes on from these memberships.
+        fit = fit._replace(memberships=fit.memberships.copy())
+        scores = self._keep(problem, fit, alpha)
+        if fit.vanished:
+            return False
+        if self.n_iter_ == self.max_iter and not fit.converged:
+            self._warn_not_converged(self.max_iter)
+        self._keep_scores(scores, summary)
+        return True

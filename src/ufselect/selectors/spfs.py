@@ -11,6 +11,7 @@ from ufselect._sklearn_compat import (
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.numerics.group_lasso import largest_penalty
 from ufselect.numerics.kernels import (
     centred_kernel,
     gaussian_kernel,
@@ -19,7 +20,6 @@ from ufselect.numerics.kernels import (
 )
 from ufselect.numerics.parallel import limited_threads
 from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.row_sparse import largest_penalty
 from ufselect.numerics.rows import ranked_below, row_norms
 from ufselect.numerics.similarity import (
     greedy_columns,
@@ -258,7 +258,7 @@ class SPFS(CallbackSupportMixin, UnsupervisedSelector):
             )
         if fit.gap > self.tol:
             self._warn_not_converged(self.max_iter)
-        return ranked_below(row_norms(self.coef_), fit.proximity)
+        return ranked_below(row_norms(self.coef_), fit.kkt_ratios)
 
     def _keep(self, history: list[float]) -> None:
         self.objective_history_ = np.array(history)

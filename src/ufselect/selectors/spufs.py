@@ -13,7 +13,6 @@ from ufselect._sklearn_compat import (
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graphs import laplacian, neighbour_graph
 from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.rows import row_norms
 from ufselect.numerics.structured_ridge import fit_structured, self_expression
 from ufselect.selectors.base import (
     MemoryNeed,
@@ -68,7 +67,7 @@ class SPUFS(CallbackSupportMixin, UnsupervisedSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (p,)
-        Row norms of W.
+        Row norms of W; where these are zero, how near a feature is to the model.
     order_ : ndarray of shape (p,)
         Features from best to worst.
     alpha_ : float
@@ -83,7 +82,8 @@ class SPUFS(CallbackSupportMixin, UnsupervisedSelector):
     Notes
     -----
     **Optimised.** The problem is convex; reweighted ridge steps never raise its
-    objective from the first on. Rows of W approach zero without reaching it.
+    objective from the first on. Rows of W approach zero; those below 1e-12 of the
+    longest count as zero, and are ranked by how near they are to entering the model.
 
     **Differs.** X is centred. For p > n the target X is replaced by a root of ``X X'``
     with n columns, which changes neither the objective nor any row norm, so that W
@@ -201,4 +201,4 @@ class SPUFS(CallbackSupportMixin, UnsupervisedSelector):
         self.n_iter_ = len(fit.history)
         if self.n_iter_ == self.max_iter and not fit.converged:
             self._warn_not_converged(self.max_iter)
-        return row_norms(fit.coef)
+        return fit.scores

@@ -13,16 +13,9 @@ from numerics.naive import (
 )
 
 from ufselect.matrix import as_matrix
-from ufselect.numerics import scfs_exact
-from ufselect.numerics.preparation import Prepared
-from ufselect.numerics.row_sparse import duality_gap, largest_penalty
+from ufselect.numerics.group_lasso import GroupLasso, largest_penalty
 from ufselect.numerics.rows import row_norms
-from ufselect.numerics.scfs_exact import (
-    ExactProblem,
-    cluster_only,
-    fit_exact,
-    sample_products,
-)
+from ufselect.numerics.scfs import SCFSProblem, by_penalty
 
 SHAPES = [(40, 12), (24, 60)]
 
@@ -31,17 +24,25 @@ def never(iteration, value):
     return False
 
 
-def fit(X, memberships, alpha, beta, *, intercept=True, **options):
-    """Return the exact fit on X, its first term always on centred data."""
-    X = sp.csr_array(X) if options.pop("sparse", False) else X
-    matrix = as_matrix(X)
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    centred = matrix.affine(mean, np.ones(len(mean)))
-    total = float(np.sum(centred.rows(slice(None)) ** 2))
+def begin(X, memberships, *, intercept=True):
+    """Return the alternation, which has units of its own."""
+    data = as_matrix(X)
+    n_clusters = memberships.shape[1]
+    problem = SCFSProblem(data, data.summary(), False, n_clusters, intercept)
+    return problem.begin(problem.X.beside(memberships))
+
+
+def fit(X, memberships, alpha, beta, *, intercept=True, sparse=False, **options):
+    """Return the exact fit in the units of X."""
+    alternation = begin(
+        sp.csr_array(X) if sparse else X, memberships, intercept=intercept
+    )
+    unit = alternation.problem.unit
     settings = {"max_iter": 300, "tol": 1e-7, "report": never} | options
-    problem = ExactProblem(Prepared(centred, matrix, 1.0), total, intercept=intercept)
-    partition = problem.partition(centred.beside(memberships))
-    return fit_exact(problem, partition, alpha=alpha, beta=beta, **settings)
+    weights = alternation.problem.weights(alpha, beta)
+    found = alternation.fit(*weights, **settings)
+    history = [value / unit**2 for value in found.history]
+    return found._replace(coef=found.coef * unit, history=history)
 
 
 def problem(shape, intercept=True, start="random", strength=1.0, share=0.1, seed=0):
@@ -146,14 +147,13 @@ def test_coefficients_are_optimal_for_the_final_memberships(shape, intercept):
     target = target - target.mean(axis=0) if intercept else target
     residual = target - regressors @ found.coef
     pull = 2 * row_norms(regressors.T @ residual) * alpha / beta
-    norm = row_norms(found.coef).sum()
+    lasso = GroupLasso(as_matrix(regressors), 3)
+    lasso.set_target(np.sum(target**2), Y=target)
+    lasso.enter(np.arange(shape[1]))
+    lasso.place(found.coef)
 
-    np.testing.assert_allclose(found.proximity, pull, rtol=1e-6)
-    fitted = target - residual
-    overlaps = np.vdot(target, fitted), np.sum(fitted**2)
-    gap = duality_gap(np.sum(target**2), overlaps, beta / alpha, norm, pull.max())
-
-    assert gap <= 1e-3
+    np.testing.assert_allclose(found.kkt_ratios, pull, rtol=1e-6)
+    assert lasso.gap(beta / alpha, pull.max()) <= 1e-3
 
 
 @SHAPE
@@ -231,7 +231,9 @@ class TestStopping:
 
         assert [iteration for iteration, _ in seen] == [0, 1, 2]
         assert len(found.history) == 3
-        assert found.history[:2] == [value for _, value in seen[:2]]
+        values = np.array([value for _, value in seen[:2]])
+        ratios = np.array(found.history[:2]) / values
+        assert ratios[0] == pytest.approx(ratios[1])
 
     def test_a_smaller_tolerance_ends_no_higher(self):
         loose, tight = (
@@ -282,44 +284,56 @@ def test_dummy_variables_can_be_fitted(shape):
     assert np.isfinite(found.history).all()
 
 
-class TestProducts:
-    @SHAPE
-    def test_they_are_those_with_the_gram_matrix_of_samples(self, shape):
-        X, _ = planted(*shape)
-        right = soft_partition(shape[0], 3)
-
-        products = sample_products(as_matrix(X), float(np.sum(X**2)))
-
-        np.testing.assert_allclose(products.multiply(right), X @ X.T @ right)
-
-    def test_the_gram_matrix_is_formed_only_when_it_is_the_smaller(self):
-        tall, wide = (sample_products(as_matrix(planted(*s)[0]), 1.0) for s in SHAPES)
-
-        assert tall.gram is None
-        assert wide.gram.shape == (24, 24)
-
-    def test_the_gram_matrix_is_not_formed_next_to_a_sparse_matrix_of_many_samples(
-        self, monkeypatch
-    ):
-        monkeypatch.setattr(scfs_exact, "SMALL", 20)
-        sparse = sp.csr_array(sp.eye_array(30, 100))
-        right = soft_partition(30, 3)
-
-        products = sample_products(as_matrix(sparse), 1.0)
-
-        assert products.gram is None
-        np.testing.assert_allclose(products.multiply(right), right)
-
-
 @SHAPE
 def test_clustering_alone_finds_clusters_far_apart(shape):
     X, labels = planted(*shape, distance=20)
-    X = X - X.mean(axis=0)
-    matrix, total = as_matrix(X), float(np.sum(X**2))
-    problem = ExactProblem(Prepared(matrix, matrix, 1.0), total, intercept=True)
-    partition = problem.partition(matrix.beside(soft_partition(shape[0], 3)))
+    alternation = begin(X, soft_partition(shape[0], 3))
 
-    cluster_only(partition, total, 200)
-    found = partition.memberships.argmax(axis=1)
+    for _ in range(4):
+        alternation.cluster_only()
+    found = alternation.partition.memberships.argmax(axis=1)
 
     assert len(set(zip(found, labels, strict=True))) == 3
+
+
+class TestAnotherPair:
+    """Fits that hand on their clusters, coefficients and working set."""
+
+    def fit(self, alternation, alpha, beta):
+        return alternation.fit(alpha, beta, max_iter=100, tol=1e-5, report=never)
+
+    @pytest.fixture
+    def alternation(self):
+        return begin(planted(30, 70)[0], one_hot(np.arange(30) % 3))
+
+    def test_the_same_weights_again_have_little_left_to_do(self, alternation):
+        first = self.fit(alternation, 0.1, 2e-3)
+        again = self.fit(alternation, 0.1, 2e-3)
+
+        assert len(again.history) < len(first.history)
+        assert again.history[-1] <= first.history[-1]
+
+    def test_coefficients_are_handed_on(self, alternation):
+        self.fit(alternation, 0.1, 2e-3)
+        before = row_norms(alternation.lasso.W).sum()
+        self.fit(alternation, 0.1, 1e-3)
+
+        assert row_norms(alternation.lasso.W).sum() > before > 0
+
+
+class TestOrderOfPairs:
+    def test_the_penalty_only_falls_and_equal_ones_are_neighbours(self):
+        weights = [1e-4, 1e-2, 1, 1e2]
+        pairs = list(by_penalty(weights, weights))
+        penalties = [round(np.log10(beta / alpha)) for alpha, beta in pairs]
+
+        assert sorted(pairs) == [(a, b) for a in weights for b in weights]
+        assert penalties == sorted(penalties, reverse=True)
+
+    def test_alphas_go_up_and_down_in_turns(self):
+        pairs = list(by_penalty([1, 2, 4], [1, 2, 4]))
+
+        assert [alpha for alpha, _ in pairs] == [1, 1, 2, 4, 2, 1, 2, 4, 4]
+
+    def test_weights_given_twice_are_fitted_twice(self):
+        assert list(by_penalty([1, 1], [2])) == [(1, 2), (1, 2)]

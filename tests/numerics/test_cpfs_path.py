@@ -1,20 +1,17 @@
-"""Row sparsity by largest entries, against its optimality and a plain transcription."""
+"""The path of CPFS, against its optimality and a plain transcription."""
 
 import numpy as np
 import oracle_files
 import pytest
 
 from ufselect.matrix import as_matrix
-from ufselect.numerics import row_max_sparse
-from ufselect.numerics.row_max_sparse import (
-    WorkingSetTooLarge,
-    correlation_sums,
+from ufselect.numerics import group_lasso
+from ufselect.numerics.cpfs import (
+    PathTooLong,
     fit_path,
-    largest_row_penalty,
-    shrink_row_maxima,
+    self_representation,
     thin_factor,
 )
-from ufselect.numerics.simplex import project_rows_to_simplex
 
 LETTER = pytest.mark.parametrize("letter", ["A", "B"], ids=["tall", "wide"])
 
@@ -28,12 +25,17 @@ def centred(letter):
     return X - X.mean(axis=0)
 
 
-def path(X, fractions, **options):
+def path(X, fractions, max_rows=None, **options):
     """Return the path at fractions of the largest penalty, and its penalties."""
     factor = thin_factor(as_matrix(X))
     penalties = largest_row_penalty(factor) * np.asarray(fractions)
     settings = {"max_iter": 100_000, "tol": 1e-10, "report": never} | options
-    return fit_path(factor, penalties, **settings), penalties
+    lasso = self_representation(factor, max_rows)
+    return fit_path(lasso, penalties, **settings), penalties
+
+
+def largest_row_penalty(factor):
+    return self_representation(factor).kkt_ratios(1.0).max()
 
 
 def full(fit, p):
@@ -73,38 +75,6 @@ def naive_fista(X, penalty, n_steps):
     return W
 
 
-# The proximal map
-
-
-@pytest.mark.parametrize("amount", [1e-9, 0.1, 1.0, 5.0, 100.0])
-def test_proximal_map_is_what_the_projection_on_the_ball_leaves(amount):
-    rows = np.random.RandomState(0).standard_normal((50, 30)) ** 3
-    outside = np.abs(rows).sum(axis=1) > amount
-    ball = amount * project_rows_to_simplex(np.abs(rows) / amount) * np.sign(rows)
-    expected = np.where(outside[:, np.newaxis], rows - ball, 0.0)
-    maxima = shrink_row_maxima(rows, amount)
-
-    np.testing.assert_allclose(rows, expected, atol=1e-12)
-    np.testing.assert_array_equal(maxima, np.abs(rows).max(axis=1))
-
-
-@pytest.mark.parametrize("guess", [0.0, 0.3, 1.0, 1e6])
-def test_guess_of_the_threshold_does_not_matter(guess):
-    rows = np.random.RandomState(0).standard_normal((40, 25))
-    expected = naive_prox(rows, 2.0)
-    shrink_row_maxima(rows, 2.0, np.full(40, guess))
-
-    np.testing.assert_allclose(rows, expected, atol=1e-12)
-
-
-def test_proximal_map_of_ties_is_exact():
-    rows = np.array([[2.0, -2.0, 2.0, 0.0], [1.0, 1.0, 0.0, 0.0]])
-    maxima = shrink_row_maxima(rows, 2.0)
-
-    np.testing.assert_allclose(maxima, [4 / 3, 0.0])
-    np.testing.assert_allclose(rows[0], [4 / 3, -4 / 3, 4 / 3, 0.0])
-
-
 # The factor
 
 
@@ -115,14 +85,6 @@ def test_factor_has_the_gram_matrix_of_the_data(letter):
 
     assert len(factor) <= min(X.shape)
     np.testing.assert_allclose(factor.T @ factor, X.T @ X, atol=1e-10)
-
-
-def test_correlation_sums_do_not_depend_on_blocks(monkeypatch):
-    X = centred("B")
-    expected = 2 * np.abs(X.T @ X).sum(axis=1)
-    monkeypatch.setattr(row_max_sparse, "BLOCK_VALUES", 100)
-
-    np.testing.assert_allclose(correlation_sums(X, X), expected)
 
 
 # The solution
@@ -213,7 +175,7 @@ def test_last_objective_is_that_of_the_coefficients(letter):
 def test_pace_of_growth_does_not_matter(letter, monkeypatch):
     X = centred(letter)
     at_once, _ = path(X, [0.1])
-    monkeypatch.setattr(row_max_sparse, "GROWTH", 1)
+    monkeypatch.setattr(group_lasso, "LEAST_GROWTH", 1)
     slowly, _ = path(X, [0.1])
 
     assert len(slowly.history) > len(at_once.history)
@@ -226,8 +188,8 @@ def test_factor_and_data_give_the_same_path(letter):
     factor = thin_factor(as_matrix(X))
     penalties = largest_row_penalty(factor) * np.array([0.5, 0.2])
     options = {"max_iter": 100_000, "tol": 1e-10, "report": never}
-    through_factor = fit_path(factor, penalties, **options)
-    through_data = fit_path(X, penalties, **options)
+    through_factor = fit_path(self_representation(factor), penalties, **options)
+    through_data = fit_path(self_representation(X), penalties, **options)
 
     np.testing.assert_array_equal(through_factor.entry, through_data.entry)
     assert through_factor.history[-1] == pytest.approx(through_data.history[-1])
@@ -247,17 +209,17 @@ def test_working_set_beyond_the_allowed_rows_is_refused_with_the_place():
     X = centred("B")
     largest = largest_row_penalty(X)
 
-    with pytest.raises(WorkingSetTooLarge) as caught:
+    with pytest.raises(PathTooLong) as caught:
         path(X, [0.9, 0.05], max_rows=10)
     assert caught.value.n_rows > 10
-    assert caught.value.last_penalty == pytest.approx(0.9 * largest)
+    assert caught.value.last_lam == pytest.approx(0.9 * largest)
 
 
 def test_path_ends_when_steps_run_out():
     fit, _ = path(centred("B"), [0.5, 0.2], max_iter=7)
 
     assert len(fit.history) == 7
-    assert len(fit.penalties) == 1
+    assert len(fit.lams) == 1
     assert not fit.converged
 
 
