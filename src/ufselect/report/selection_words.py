@@ -55,7 +55,7 @@ ABOUT = {
     "against_random": "The method was fitted again to one half of the samples. Four "
     "questions that need no labels are asked of what it chose there and of as many "
     "features drawn at random, all judged on samples that the selection did not see. "
-    "So the p values are valid: on a table of noise, one in twenty is below 0.05.",
+    "So of twenty tables of noise, about one has a p value below 0.05.",
     "criteria": "No criterion is enough alone: copies of one feature do well by "
     "structure, noise does well by distinctness, and representatives of groups do well "
     "by reconstruction and not by structure. Since there are several, the smallest p "
