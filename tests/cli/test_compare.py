@@ -8,7 +8,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 from small_tables import CHOSEN, NAMES, small_frame, write_frame
 
-from ufselect import SCFS, MaxVariance
+from ufselect import SCFS, LaplacianScore, MaxVariance
 from ufselect.cli import main
 from ufselect.evaluation import neighbourhood_agreement, redundancy
 
@@ -121,8 +121,8 @@ def test_text_and_markdown_have_the_same_rows(file, tmp_path, capsys):
     for name in ("MCFS", "MaxVariance", "random", "all features"):
         assert f"\n{name} " in said
         assert f"\n| {name} |" in page.read_text(encoding="utf-8")
-    assert "6 features of" in said
-    assert "3 of 12 columns follow the clusters" in noted
+    assert "3 features of" in said
+    assert "3 of 12 features are confirmed" in noted
 
 
 def test_that_no_method_can_be_fitted_is_a_failure(file, capsys, monkeypatch):
@@ -141,15 +141,15 @@ def test_a_method_that_fails_leaves_the_others(file, capsys, monkeypatch):
     def fail(self, data, summary):
         raise ValueError("no graph")
 
-    monkeypatch.setattr(SCFS, "_score_features", fail)
-    code = main(["compare", str(file), "--methods", "SCFS", *DECIDED])
+    monkeypatch.setattr(LaplacianScore, "_score_features", fail)
+    code = main(["compare", str(file), "--methods", "LaplacianScore", *DECIDED])
     said, noted = capsys.readouterr()
-    (row,) = (line for line in said.splitlines() if line.startswith("SCFS "))
+    (row,) = (line for line in said.splitlines() if line.startswith("LaplacianScore "))
 
     assert code == 0
     assert set(row.split()[1:]) == {"-"}
     assert "\nMaxVariance " in said
-    assert "ufselect: SCFS: no graph\n" in noted
+    assert "ufselect: LaplacianScore: no graph\n" in noted
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_standard_input_becomes_standard_output(tmp_path):
 
     assert done.returncode == 0
     assert frame.columns.tolist() == ["id", *CHOSEN]
-    assert b"standard input: AutoSelect with SCFS chose 3 of 12" in done.stderr
+    assert b"standard input: AutoSelect chose 3 of 12" in done.stderr
 
 
 def test_text_is_piped_in_and_json_comes_out(tmp_path):

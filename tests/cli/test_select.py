@@ -52,11 +52,11 @@ def test_text_says_what_was_read_decided_and_how_far_to_believe_it(file, capsys)
     said, noted = capsys.readouterr()
     words = " ".join(said.split())
 
-    assert "AutoSelect with SCFS chose 6 of 12 features of 24 samples, without" in words
-    assert "3 of 12 columns follow the clusters and stand apart" in words
+    assert "AutoSelect chose 3 of 12 features of 24 samples, without" in words
+    assert "3 of 12 features are confirmed at a false discovery rate of 5 %." in words
     assert "evaluation only and took no part in the selection" in words
     assert "beside 99 random sets of as many, judged on 12 samples that the" in words
-    assert "did not see, with features scaled to unit variance:" in words
+    assert "did not see, in the units of the table:" in words
     for row in ("structure", "reconstruction", "neighbours", "distinctness"):
         assert f"\n{row} " in said
     for row in ("chosen features", "random features (mean of 5)", "all features"):
@@ -85,7 +85,11 @@ def test_json_has_all_that_the_text_says(file, capsys):
 
     assert sorted(chosen(data)) == CHOSEN
     assert (data["n_samples"], data["n_features"], data["n_selected"]) == (24, 12, 3)
-    assert (data["format"], data["method"], data["n_clusters"]) == ("text", "SCFS", 2)
+    assert (data["format"], data["method"], data["n_clusters"]) == (
+        "text",
+        "AutoSelect",
+        2,
+    )
     assert criteria == {"structure", "reconstruction", "neighbours", "distinctness"}
     assert data["labels"]["used_for"] == "evaluation only"
     assert data["labels"]["scores"][0]["accuracy"] == 1.0
@@ -98,10 +102,9 @@ def test_json_has_all_that_the_text_says(file, capsys):
 @pytest.mark.parametrize(
     ("options", "who", "method"),
     [
-        ([], "AutoSelect with SCFS", "SCFS"),
-        (["--clusters", "2,3"], "AutoSelect with Consensus of SCFS", "Consensus"),
+        ([], "AutoSelect", "AutoSelect"),
         (["--param", "n_init=2"], "SCFS", "SCFS"),
-        (["--method", "mcfs", "--clusters", "2,3"], "Consensus of MCFS", "Consensus"),
+        (["--method", "mcfs", "--clusters", "2"], "MCFS", "MCFS"),
         (["--method", "MaxVariance"], "MaxVariance", "MaxVariance"),
     ],
 )
@@ -152,7 +155,7 @@ def test_scores_are_the_whole_ranking_and_run_no_formula(tmp_path):
     variances = small_frame()[NAMES].var().rename({"g2": "'=1+1"})
 
     assert ranking.columns.tolist() == [
-        *("rank", "feature", "score", "selected", "explained"),
+        *("rank", "feature", "score", "selected", "call", "explained", "q_value"),
     ]
     assert ranking["rank"].tolist() == list(range(1, 13))
     assert ranking["feature"].tolist()[:3] == (
@@ -168,7 +171,7 @@ def test_a_method_that_is_named_ranks_alone(file, capsys):
     data = selected(file, capsys, *random, 1)
 
     assert sorted(chosen(data)) != CHOSEN
-    assert data["reasons"][-1].endswith("clusters.")
+    assert data["method"] == "RandomSelection"
 
 
 def test_parameters_reach_the_method(file, capsys):

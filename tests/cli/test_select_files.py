@@ -155,7 +155,7 @@ def test_a_bad_file_is_refused_in_one_sentence(tmp_path, capsys, make, reason):
         (["--labels", "knid"], "'kind'"),
         (["--drop", "g99"], "'g99'"),
         (["--report", "p.html", "--image-shape", "5x5"], "25 pixels"),
-        (["--clusters", "3,30"], "--clusters 30 is more than the 24 samples of"),
+        (["--clusters", "30"], "--clusters 30 is more than the 24 samples of"),
     ],
 )
 def test_what_does_not_fit_the_file_is_refused_in_one_sentence(
@@ -208,7 +208,7 @@ def test_wrong_usage_is_refused_before_the_file_is_read(
         (["-k", "some"], "not a number of features"),
         (["--param", "alpha"], "not of the form name=value"),
         (["--image-shape", "32"], "write it like 32x32"),
-        (["--clusters", "3,0"], "0 is less than 1"),
+        (["--clusters", "0"], "0 is less than 1"),
         (["--seed", "-1"], "not between"),
         (["--time-budget", "0"], "seconds above 0"),
         (["--max-correlation", "2"], "not between 0 and 1"),

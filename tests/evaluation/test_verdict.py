@@ -306,7 +306,7 @@ def test_sparse_data_give_the_same_verdict(convert, criterion):
     assert sparse.value == pytest.approx(dense.value)
     assert sparse.standardize == dense.standardize
     # Columns are permuted in another way.
-    assert sparse.p_value == pytest.approx(dense.p_value, abs=0.2)
+    assert sparse.p_value == pytest.approx(dense.p_value, abs=0.3)
 
 
 def test_the_order_of_samples_does_not_change_the_verdict():

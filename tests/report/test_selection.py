@@ -14,7 +14,6 @@ from ufselect.cli import select
 from ufselect.data import planted as planted_table
 from ufselect.evaluation import redundancy, verdicts
 from ufselect.report import Effort, SelectionReport, selection_report
-from ufselect.report.selection_fits import numbers_around
 from ufselect.report.selection_subject import EFFORTS, N_RANDOM
 from ufselect.selectors import all_selectors
 from ufselect.tuning import false_selections
@@ -312,8 +311,8 @@ def test_every_method_has_a_report(name, planted):
     report = selection_report(data.X, selector, effort=LITTLE)
 
     assert report.method == name
-    assert set(report.left_out) <= {"convergence", "sensitivity"}
-    assert ("convergence" in report.left_out) != hasattr(selector, "objective_history_")
+    assert set(report.left_out) <= {"sensitivity"}
+    assert (report.convergence is None) != hasattr(selector, "objective_history_")
     assert len(report.features.frame()["feature"]) == 4
 
 
@@ -321,20 +320,14 @@ def test_what_was_decided_is_said_and_used():
     X = planted_table("blobs").table
     selector = AutoSelect(random_state=0).fit(X)
     report = selection_report(X, selector, effort=LITTLE)
-    inside = selector.selector_
 
     assert report.left_out == {}
-    assert report.method == "AutoSelect with SCFS"
+    assert report.method == "AutoSelect"
     assert report.decisions == selector.reasons_
     assert all(html.escape(reason) in report.html() for reason in selector.reasons_)
-    assert report.planes.groups == inside.labels_.tolist()
-    assert report.convergence.history.tolist() == list(inside.objective_history_)
+    assert report.planes.groups == selector.labels_.tolist()
     assert report.curve.n_selected == selector.n_selected_
     assert report.parameters["n_clusters"] == ("'auto'", "'auto'")
-    assert report.parameters["SCFS.n_clusters"] == (str(inside.n_clusters), "8")
-    assert report.sensitivity.found.n_clusters == numbers_around(
-        selector.n_clusters_, 2
-    )
 
 
 @pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_matrix])
@@ -376,7 +369,7 @@ def test_what_cannot_be_had_is_left_out_with_a_reason(
     report = selection_report(X, MaxVariance(n_selected).fit(X), effort=LITTLE)
     page = report.html()
 
-    assert set(report.left_out) == missing | {"convergence", "sensitivity"}
+    assert set(report.left_out) == missing | {"sensitivity"}
     assert page.count("This part is left out: ") == len(report.left_out)
     assert ".." not in re.sub("<(style|script)>.*?</", "", page, flags=re.S)
 

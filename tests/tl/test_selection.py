@@ -247,7 +247,9 @@ class TestRefusals:
             select(adata, 3)
 
     def test_an_unknown_parameter(self, adata):
-        with pytest.raises(TypeError, match=r"SCFS has no .*'clusters'; .* n_clusters"):
+        with pytest.raises(
+            TypeError, match=r"AutoSelect has no .*'clusters'; .* n_clusters"
+        ):
             select(adata, clusters=3)
 
     def test_more_features_than_there_are(self, adata):

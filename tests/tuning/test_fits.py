@@ -225,7 +225,7 @@ def test_a_callback_hears_what_auto_select_is_at(X):
 
     AutoSelect(MaxVariance()).set_callbacks(recorder).fit(X)
 
-    assert [name for name, _ in recorder.parts] == ["clusters", "features", "ranking"]
+    assert [name for name, _ in recorder.parts] == ["structure", "ranking", "features"]
     assert recorder.calls.count("begin") == recorder.calls.count("end") == 4
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 DEFAULT_METHODS = "AutoSelect,SCFS,LaplacianScore,MCFS"
 # Random selections: so many that their spread can be told.
 N_RANDOM = 20
+
+# Features to compare where AutoSelect selects none.
+FEWEST_COMPARED = 10
 
 PREPARATIONS = ("auto", "features", "samples", "none")
 
@@ -145,24 +149,30 @@ def _compare(
     options: argparse.Namespace,
     waiting: Waiting,
 ) -> "Comparison":
-    from ufselect import AutoSelect, MaxVariance
+    from ufselect import AutoSelect
     from ufselect.report.method_comparison import compare_selections
     from ufselect.tuning.side_by_side import rank_with_each
 
     waiting.now("deciding how many features and clusters")
-    # What is decided does not depend on who ranks.
-    decided = AutoSelect(
-        MaxVariance(),
-        n_features_to_select=options.features or "auto",
-        n_clusters=options.clusters or "auto",
-        random_state=options.seed,
-    ).fit(table.values)
+    with warnings.catch_warnings():
+        # Its reasons say the same.
+        warnings.simplefilter("ignore", UserWarning)
+        decided = AutoSelect(
+            n_features_to_select=options.features or "auto",
+            n_clusters=options.clusters or "auto",
+            random_state=options.seed,
+        ).fit(table.values)
     waiting.note(*decided.reasons_)
+    n_features = decided.n_selected_
+    if options.features is None:
+        # Methods that select everything, or nothing, would all be the same.
+        half = max(1, table.shape[1] // 2)
+        n_features = min(n_features or FEWEST_COMPARED, half)
     ranked = rank_with_each(
         table.values,
         selectors,
-        n_features=decided.n_selected_,
-        n_clusters=int(decided.n_clusters_),
+        n_features=n_features,
+        n_clusters=max(2, decided.n_clusters_),
         random_state=options.seed,
         progress=waiting.step,
     )
@@ -173,7 +183,7 @@ def _compare(
     return compare_selections(
         table.values,
         groups,
-        decided.n_selected_,
+        n_features,
         labels=table.labels,
         standardize=options.standardize,
         random_state=options.seed,

@@ -131,7 +131,7 @@ def refuse_too_many(options: argparse.Namespace, table: "Table") -> None:
     asked = {
         "-k": (options.features or 1, n_features, "features"),
         "--clusters": (
-            max(clusters) if isinstance(clusters, list) else clusters,
+            clusters,
             n_samples,
             "samples",
         ),

@@ -6,12 +6,18 @@ that changes slowly along the graph. It is 1 for a feature that is constant on s
 groups, and about ``K / (n - 1)`` for one that has nothing to do with K eigenvectors.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
-from ufselect.matrix import DataMatrix, Float
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
+from ufselect.numerics.preparation import Kind, prepare, scaled
 from ufselect.numerics.spectral import smoothest_vectors
+
+# A subsample has at most so many samples: its Gram matrix is dense.
+LARGEST_SUBSAMPLE = 1000
 
 # Weights are kept above this, so that no sample loses all of its edges to underflow.
 LEAST_WEIGHT = 1e-6
@@ -99,3 +105,23 @@ def energy_shares(centred: DataMatrix, basis: Float, squares: Float) -> Float:
     shares = np.zeros(len(squares))
     np.divide(inside, squares, out=shares, where=squares > 0)
     return np.clip(shares, 0.0, 1.0)
+
+
+def subsample_shares(
+    raw: Any, kind: Kind, n_components: int, n_neighbors: int
+) -> Float:
+    """Return the energy shares of all columns in the graph of some samples."""
+    data = as_matrix(raw)
+    summary = data.summary()
+    if summary.constant.all():
+        return np.zeros(data.shape[1])
+    centred = prepare(data, summary, kind, float(data.shape[1])).centred
+    vectors = graph_vectors(centred.sample_gram(), n_components, n_neighbors)
+    return energy_shares(centred, centred_basis(vectors), column_squares(centred))
+
+
+def relative_deviations(data: DataMatrix, summary: ColumnSummary, kind: Kind) -> Float:
+    """Return the standard deviations of the prepared columns, the largest being 1."""
+    _, prepared, scale = scaled(data, summary, kind)
+    deviations = np.where(summary.constant, 0.0, prepared.deviation * scale)
+    return np.asarray(deviations / deviations.max())

@@ -23,7 +23,7 @@ from ufselect.report.selection_measures import (
     measure_stand_ins,
 )
 from ufselect.report.selection_page import MOST_LISTED
-from ufselect.report.selection_subject import Subject
+from ufselect.report.selection_subject import Subject, learned
 from ufselect.report.selection_words import TASKS
 from ufselect.report.sparklines import sparkline
 
@@ -101,10 +101,11 @@ def measured(collected: Collector, extras: Extras) -> dict[str, Any]:
         collected.tell("done")
         return {"features": _features(collected.subject, None, None)}
     asked: dict[str, tuple[Any, ...]] = {
-        "convergence": (measure_convergence,),
         "planes": (measure_planes, extras.labels, extras.sample_names),
         "repetition": (measure_repetition,),
     }
+    if learned(collected.subject.selector, "objective_history_") is not None:
+        asked["convergence"] = (measure_convergence,)
     if extras.image_shape is not None:
         asked["pixels"] = (
             measure_pixels,

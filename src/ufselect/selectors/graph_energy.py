@@ -8,20 +8,16 @@ from sklearn.utils import check_random_state
 
 from ufselect._constraints import COUNT
 from ufselect._sklearn_compat import Interval, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
+from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.numerics.graph_energy import (
-    centred_basis,
-    column_squares,
-    energy_shares,
-    graph_vectors,
+    LARGEST_SUBSAMPLE,
+    relative_deviations,
+    subsample_shares,
 )
-from ufselect.numerics.preparation import Kind, preparation_kind, prepare, scaled
+from ufselect.numerics.preparation import preparation_kind
 from ufselect.numerics.redundancy import lowered, redundant_features
 from ufselect.numerics.subsamples import draw_subsamples
 from ufselect.selectors.base import Properties, UnsupervisedSelector
-
-# A subsample has at most so many samples: its Gram matrix is dense.
-LARGEST_SUBSAMPLE = 1000
 
 
 class GraphEnergy(UnsupervisedSelector):
@@ -160,23 +156,3 @@ class GraphEnergy(UnsupervisedSelector):
         return lowered(
             scores, redundant_features(data, summary, order, self.max_correlation)
         )
-
-
-def subsample_shares(
-    raw: Any, kind: Kind, n_components: int, n_neighbors: int
-) -> Float:
-    """Return the energy shares of all columns in the graph of some samples."""
-    data = as_matrix(raw)
-    summary = data.summary()
-    if summary.constant.all():
-        return np.zeros(data.shape[1])
-    centred = prepare(data, summary, kind, float(data.shape[1])).centred
-    vectors = graph_vectors(centred.sample_gram(), n_components, n_neighbors)
-    return energy_shares(centred, centred_basis(vectors), column_squares(centred))
-
-
-def relative_deviations(data: DataMatrix, summary: ColumnSummary, kind: Kind) -> Float:
-    """Return the standard deviations of the prepared columns, the largest being 1."""
-    _, prepared, scale = scaled(data, summary, kind)
-    deviations = np.where(summary.constant, 0.0, prepared.deviation * scale)
-    return np.asarray(deviations / deviations.max())

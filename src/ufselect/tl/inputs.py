@@ -9,6 +9,7 @@ from sklearn.base import clone
 from ufselect.experiments.plan_checks import nearest_words
 from ufselect.matrix import is_elsewhere
 from ufselect.selectors import UnsupervisedSelector, all_selectors
+from ufselect.tuning import AutoSelect
 from ufselect.tuning.members import checked_selector
 
 
@@ -60,7 +61,10 @@ def chosen_selector(
 
 
 def _named(name: str) -> UnsupervisedSelector:
-    methods = {each.lower(): kind for each, kind in all_selectors().items()}
+    methods: dict[str, type[UnsupervisedSelector]] = {
+        each.lower(): kind for each, kind in all_selectors().items()
+    }
+    methods["autoselect"] = AutoSelect
     if name.lower() not in methods:
         raise ValueError(
             f"There is no method {name!r}; it could be "

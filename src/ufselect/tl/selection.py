@@ -31,7 +31,7 @@ class Selection(NamedTuple):
 
 def select(
     adata: Any,
-    method: str | UnsupervisedSelector = "scfs",
+    method: str | UnsupervisedSelector = "autoselect",
     n_features: int | float | None = None,
     *,
     batch_key: str | None = None,
@@ -47,11 +47,12 @@ def select(
     adata : AnnData
         Cells in rows, in memory or backed. Backed data stay in their file for the
         methods that read such data.
-    method : str or selector, default="scfs"
-        Name of a method, upper or lower case, or an instance such as ``AutoSelect()``.
+    method : str or selector, default="autoselect"
+        Name of a method, upper or lower case, or an instance such as ``SCFS()``. The
+        default selects as the command line does.
     n_features : int, float or None, default=None
-        Number of features or fraction of them; None leaves it to the selector, which
-        takes half of them if it decides nothing else.
+        Number of features or fraction of them; None leaves it to the selector:
+        ``AutoSelect`` decides, the others take half of them.
     batch_key : str or None, default=None
         Column of ``adata.obs``. Every batch is ranked by itself; features chosen in
         more batches come first, and equals are told apart by the geometric mean of
@@ -80,11 +81,11 @@ def select(
     >>> import ufselect
     >>> from ufselect.data import planted
     >>> adata = anndata.AnnData(planted("blobs", n_useful=20, n_noise=80).table)
-    >>> ufselect.tl.select(adata, n_features=20, n_clusters=3, random_state=0)
+    >>> ufselect.tl.select(adata, n_features=20, random_state=0)
     >>> adata[:, adata.var.ufselect].n_vars
     20
     >>> adata.uns["ufselect"]["method"]
-    'SCFS'
+    'AutoSelect'
     """
     refuse_other_than_anndata(adata, copy=copy)
     X = matrix_of(adata, layer)

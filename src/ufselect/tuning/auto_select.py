@@ -8,6 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -20,18 +21,18 @@ from ufselect._sklearn_compat import (
 )
 from ufselect.evaluation.structure_test import N_PERMUTATIONS, tested_matrix
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
-from ufselect.numerics.preparation import Kind, choose_preparation, prepare
-from ufselect.numerics.rank_aggregation import ranks_of
-from ufselect.numerics.redundancy import redundant_features
-from ufselect.numerics.starts import distinct_rows
-from ufselect.numerics.subsamples import FEWEST_SAMPLES, draw_subsamples
-from ufselect.selectors import SCFS
-from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.selectors.graph_energy import (
+from ufselect.numerics.graph_energy import (
     LARGEST_SUBSAMPLE,
     relative_deviations,
     subsample_shares,
 )
+from ufselect.numerics.preparation import Kind, choose_preparation, prepare
+from ufselect.numerics.rank_aggregation import ranks_of
+from ufselect.numerics.redundancy import lowered, redundant_features
+from ufselect.numerics.starts import distinct_rows
+from ufselect.numerics.subsamples import FEWEST_SAMPLES, draw_subsamples
+from ufselect.selectors import all_selectors
+from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.calls import features_that_follow
 from ufselect.tuning.members import LARGEST_SEED, checked_selector, seeded
 
@@ -45,6 +46,9 @@ ENERGY_WEIGHT = 2
 
 # A feature that correlates more than this with a better one says the same.
 MAX_CORRELATION = 0.8
+
+# If fewer features are left without copies, copies are confirmed up to this number.
+FEWEST_CONFIRMED = 10
 
 # Largest false discovery rates of confirmed and of tentative features.
 CONFIRMED_FDR = 0.05
@@ -99,11 +103,15 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     scores_ : ndarray of shape (p,)
         One over the geometric mean rank of the consensus, or the scores of the
         ``selector`` scaled to lie between 0 and 1. Of features that correlate with a
-        better one 1 is subtracted, of tentative ones 2, of rejected ones 3.
+        better one 1 is subtracted, of tentative ones 2, of rejected ones 3. If you give
+        a ``selector`` and a number, they are the scores of the selector.
     order_ : ndarray of shape (p,)
         Features from best to worst.
     n_selected_ : int
         Number of features.
+    labels_ : ndarray of shape (n,)
+        Clusters of the samples by the selected features: k-means with ``n_clusters_``
+        clusters. Of data that are not in memory, those of the samples that were read.
     n_clusters_ : int
         Clusters that the directions with structure leave room for, from 2 to 8, or the
         number given; 1 without structure.
@@ -126,7 +134,8 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     **Calls.** Each feature is compared with the leading eigenvectors of the features in
     other folds and with permuted copies of these. A feature is *confirmed* if the false
     discovery rate is at most 5 %, no better confirmed feature correlates with it above
-    ``max_correlation``, and there are no more than ``max_features`` better ones. It is
+    ``max_correlation``, and fewer than ``max_features`` are better. With "auto", where
+    fewer than ten are left, correlated ones are confirmed up to ten. A feature is
     *tentative* if the rate is at most 20 %, and *rejected* otherwise.
 
     **Many samples.** Of a Dask collection, a Zarr array, an HDF5 data set or a mapped
@@ -223,6 +232,7 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         progress.step("part", {"name": "ranking", "state": "done"})
 
         scores = self._call(ranking, data, summary, random)
+        self.labels_ = self._clusters(scores, data, summary, random)
         progress.step("part", {"name": "features", "state": "done"})
         return scores
 
@@ -271,11 +281,11 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     def _most(self) -> int:
         return self.n_features_in_ if self.max_features is None else self.max_features
 
-    def _scfs(self, data: DataMatrix, summary: ColumnSummary) -> SCFS:
+    def _scfs(self, data: DataMatrix, summary: ColumnSummary) -> Any:
         """Return the other member of the consensus, told what all of X shows."""
         number = N_CLUSTERS if self.n_clusters == "auto" else int(self.n_clusters)
         preparation = choose_preparation(data, summary)
-        return SCFS(
+        return all_selectors()["SCFS"](
             n_clusters=min(number, FEWEST_SAMPLES, data.shape[0]),
             standardize=False if preparation == "none" else preparation,
         )
@@ -305,13 +315,20 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         max_correlation = self.max_correlation
         if max_correlation == "auto":
             max_correlation = MAX_CORRELATION if self.selector is None else None
+        redundant = np.zeros(n_features, dtype=bool)
         if max_correlation is not None:
             order = np.argsort(tier - ranking, kind="stable")
             behind = redundant_features(data, summary, order, float(max_correlation))
-            tier[behind] = np.maximum(tier[behind], 1.0)
+            redundant[behind] = True
+            tier[redundant] = np.maximum(tier[redundant], 1.0)
         scores = ranking - tier
         best_first = np.argsort(-scores, kind="stable")
-        confirmed = best_first[tier[best_first] == 0][: self._most()]
+        number = int(np.count_nonzero(tier == 0))
+        if self.max_correlation == "auto" and max_correlation is not None:
+            # One feature alone is at the mercy of its noise: a few more say the same.
+            following = int(np.count_nonzero(tier <= 1))
+            number = max(number, min(following, FEWEST_CONFIRMED))
+        confirmed = best_first[: min(number, self._most())]
         self.calls_ = np.where(tier < 3, "tentative", "rejected")
         self.calls_[confirmed] = "confirmed"
         if self.n_features_to_select == "auto":
@@ -319,10 +336,37 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
             return np.asarray(scores)
         if not self.structure_found_:
             self._warn("Do not use this selection.")
-        if self.selector is None:
+        n_left = n_features - int(np.count_nonzero(redundant))
+        if self.max_correlation != "auto" and n_left < self.n_selected_:
+            warnings.warn(
+                f"Only {n_left} of {self.n_selected_} features are left when no two "
+                f"may correlate above max_correlation={max_correlation}; these are "
+                "selected.",
+                UserWarning,
+                stacklevel=7,
+            )
+            self.n_selected_ = n_left
+        if self.selector_ is None:
             return np.asarray(scores)
-        # A method and a number were asked for: nothing but copies is put behind.
-        return ranking - (tier == 1)
+        # If you give a number and a selector, nothing but copies is put behind.
+        return lowered(self.selector_.scores_, np.flatnonzero(redundant))
+
+    def _clusters(
+        self,
+        scores: Float,
+        data: DataMatrix,
+        summary: ColumnSummary,
+        random: np.random.RandomState,
+    ) -> NDArray[np.int32]:
+        """Return the clusters of the samples by the selected features."""
+        chosen = np.sort(np.argsort(-scores, kind="stable")[: self.n_selected_])
+        kind, size = self.standardize_, float(data.shape[1])
+        points = prepare(data, summary, kind, size).centred.columns(chosen)
+        number = min(self.n_clusters_, len(np.unique(points, axis=0)))
+        if number < 2:
+            return np.zeros(data.shape[0], dtype=np.int32)
+        k_means = KMeans(number, n_init=3, random_state=random.randint(LARGEST_SEED))
+        return np.asarray(k_means.fit(points).labels_)
 
     def _decided_number(self, n_confirmed: int) -> int:
         """Return the number of features to keep; warn if none is confirmed."""
@@ -362,7 +406,7 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
 
 
 def member_ranks(
-    raw: Any, kind: Kind, deviations: Float, scfs: SCFS | None
+    raw: Any, kind: Kind, deviations: Float, scfs: Any | None
 ) -> NDArray[np.float64]:
     """Return the ranks of all features on a subsample, one row for each vote."""
     energy = deviations * subsample_shares(raw, kind, N_COMPONENTS, N_NEIGHBORS)

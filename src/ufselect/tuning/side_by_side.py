@@ -74,6 +74,8 @@ def rank_with_each(
         copy = seeded(checked_selector(selector, "rank_with_each"), random_state)
         told = {"n_features_to_select": n_features, "n_clusters": n_clusters}
         known = copy.get_params(deep=False)
+        if known.get("n_clusters") == "auto":
+            del told["n_clusters"]  # It decides by itself.
         copy.set_params(**{key: told[key] for key in told if key in known})
         found.append(_ranked(name, copy, X))
     return found
