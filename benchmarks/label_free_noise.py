@@ -1,22 +1,24 @@
 """Part of label_free.py: what AutoSelect and verdict say of tables of pure noise."""
 
+import warnings
 from math import nan
 
 import numpy as np
 from joblib import Parallel, delayed
 from label_free_report import UNSEEN, Answer, Part, at_most
-from label_free_sets import CANDIDATES, fitted, ranking_of
+from label_free_sets import CANDIDATES, fitted
 from noise_tables import COLUMNS, KINDS, SAMPLES, noise_table
 from scipy.stats import kstest
 
-from ufselect.evaluation import verdict
-from ufselect.evaluation.criteria import CRITERIA
+from ufselect import AutoSelect
+from ufselect.evaluation import verdicts
 from ufselect.report import markdown_table
 
 TABLES = 400
 # Verdicts cost more than the selection: they are asked of every so many tables.
 VERDICT_EVERY = 4
 VERDICT_RANDOM = 99
+N_JUDGED = 50
 
 # Under this, the uniformity of p-values is given up.
 UNIFORM = 0.05
@@ -32,8 +34,9 @@ columns: Gaussian; t with 2 or 3 degrees of freedom; Poisson counts; real tables
 every column permuted. "Structure" is `structure_found_`; a version without this
 attribute finds structure in everything. p is that of the test for structure. It is
 uniform if a Kolmogorov-Smirnov test says so, after ties of the grid of a permutation
-test are broken at random. Criteria are those of `verdict` on what was selected, on one
-table in {VERDICT_EVERY}; a single selected column has no verdict."""
+test are broken at random. Criteria are those of `verdicts` of AutoSelect with
+{N_JUDGED} columns, selected on one half and judged on the other, on one table in
+{VERDICT_EVERY}."""
 
 
 def noise_row(kind, seed):
@@ -42,7 +45,7 @@ def noise_row(kind, seed):
     selector = fitted(CANDIDATES["AutoSelect"](), table)
     p_values = {"structure test": structure_p(selector)}
     if seed % VERDICT_EVERY == 0:
-        p_values |= verdict_p_values(table, selector, seed)
+        p_values |= verdict_p_values(table, seed)
     return kind, structure_found(selector), p_values
 
 
@@ -56,16 +59,16 @@ def structure_p(selector):
     return float(getattr(getattr(selector, "structure_", None), "p_value", nan))
 
 
-def verdict_p_values(table, selector, seed):
-    """Return the p-value of every criterion of verdict on the chosen columns."""
-    chosen = ranking_of(selector).chosen
-    if len(chosen) < 2:
-        return {}
-    options = {"n_random": VERDICT_RANDOM, "random_state": seed}
-    return {
-        f"verdict, {name}": verdict(table, chosen, criterion=name, **options).p_value
-        for name in CRITERIA
-    }
+def verdict_p_values(table, seed):
+    """Return the p-value of every criterion on the best columns by AutoSelect.
+
+    A number is given, or there would be nothing to judge in noise.
+    """
+    selector = AutoSelect(n_features_to_select=N_JUDGED, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = verdicts(table, selector, n_random=VERDICT_RANDOM, random_state=seed)
+    return {f"verdict, {each.criterion}": each.p_value for each in found}
 
 
 def uniformity(p_values):

@@ -67,7 +67,9 @@ SELECTORS: dict[str, UnsupervisedSelector] = {
 }
 AROUND: dict[str, UnsupervisedSelector] = {
     "AutoSelect": made(AutoSelect, n_clusters="auto"),
-    "AutoSelect, distinct": made(AutoSelect, n_clusters=[2, 3], max_correlation=0.9),
+    "AutoSelect, distinct": made(
+        AutoSelect, n_features_to_select=0.5, max_correlation=0.9
+    ),
     "Consensus": made(Consensus, n_clusters=[2, 3]),
     "StabilitySelection": made(StabilitySelection, n_subsamples=3),
 }

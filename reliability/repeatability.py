@@ -27,7 +27,7 @@ from ufselect import SCFS
 
 # They draw a start from the rows, so that another order is another start.
 STARTED_BY_ROWS = {
-    *("LDSSL", "MFFS", "MFFS, one shift", "NDFS", "SGFS"),
+    *("GraphEnergy", "LDSSL", "MFFS", "MFFS, one shift", "NDFS", "SGFS"),
     *("SCFS", "SCFS, as published", "SCFS, one cluster"),
 }
 

@@ -4,8 +4,9 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from ufselect import AutoSelect
+from ufselect import SCFS, AutoSelect
 from ufselect._sklearn_compat import listening
 from ufselect.cli import progress, progress_json
 from ufselect.cli.progress import ProgressLine, Waiting
@@ -101,9 +102,10 @@ def test_waiting_says_how_far_a_fit_is(monkeypatch):
 def test_a_fit_in_a_fit_tells_its_iterations():
     heard = []
     X = np.random.RandomState(0).standard_normal((20, 8))
+    selector = AutoSelect(SCFS(), n_features_to_select=3, random_state=0)
     with listening(lambda *told: heard.append(told)):
-        fitted = AutoSelect(n_features_to_select=3, random_state=0).fit(X)
-    AutoSelect(n_features_to_select=3, random_state=0).fit(X)
+        fitted = clone(selector).fit(X)
+    selector.fit(X)
 
     assert {name for name, _ in heard} == {"SCFS"}
     assert heard[-1][1] == fitted.selector_.n_iter_

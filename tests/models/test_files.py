@@ -46,7 +46,7 @@ AROUND = [
     Consensus([("one", MaxVariance()), ("other", RandomSelection(random_state=1))], 2),
     StabilitySelection(MaxVariance(), 2, n_subsamples=3, random_state=0),
     AutoSelect(Consensus([LaplacianScore(), MaxVariance()]), random_state=0),
-    AutoSelect(SCFS(), n_clusters=[2, 3], random_state=0),
+    AutoSelect(SCFS(), n_clusters=2, random_state=0),
 ]
 
 
@@ -219,7 +219,7 @@ HOSTILE = {
     "a parameter too many": put("parameters", "command", "rm"),
     "a parameter that is none": put("parameters", "n_jobs", "many"),
     "too many selected": put("learned", "n_selected_", 8),
-    "none selected": put("learned", "n_selected_", 0),
+    "fewer than none selected": put("learned", "n_selected_", -1),
     "truth for a number": put("learned", "n_selected_", True),
     "other names": put("learned", "feature_names_in_", {"names": ["a"], "objects": 1}),
     "names of numbers": put(

@@ -46,6 +46,7 @@ CANNOT = {
     "LaplacianScore": {"unequal subspaces": UNITS},
     "NDFS": {"unequal subspaces": UNITS},
     "SPEC": {"unequal subspaces": UNITS},
+    "GraphEnergy": dict.fromkeys(["unequal subspaces", "unequal counts"], UNITS),
     "FSASL": {"wide subspaces": MEANS},
     "GLSPFS": {"wide subspaces": MEANS},
     "MCFS": {"wide subspaces": MEANS},

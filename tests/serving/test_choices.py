@@ -7,7 +7,7 @@ from ufselect.serving.refusal import Refusal
 ALL = {
     "method": "SCFS",
     "features": "5",
-    "clusters": "3,5",
+    "clusters": "3",
     "labels": "kind",
     "id": "sample",
     "variable": "X",
@@ -30,7 +30,7 @@ def test_the_command_understands_every_field_of_the_page():
     options = parsed(ALL)
 
     assert sorted(ALL) == sorted(FIELDS)
-    assert (options.method, options.features, options.clusters) == ("SCFS", 5, [3, 5])
+    assert (options.method, options.features, options.clusters) == ("SCFS", 5, 3)
     assert (options.labels, options.id, options.drop) == (
         *("kind", "sample"),
         ["a", "b", "c,d"],

@@ -28,7 +28,7 @@ from ufselect.evaluation.structure import (
     neighbourhood_agreement,
     redundancy,
 )
-from ufselect.evaluation.structure_test import StructureTest, structure_test
+from ufselect.evaluation.structure_found import StructureTest, structure_test
 from ufselect.evaluation.verdict import Verdict, verdict, verdicts
 from ufselect.evaluation.view import View, sample_view
 

@@ -85,7 +85,7 @@ def _check_ranking(selector: UnsupervisedSelector) -> None:
     fits = (
         type(width) is int
         and type(selector.n_selected_) is int
-        and 1 <= selector.n_selected_ <= width
+        and 0 <= selector.n_selected_ <= width
         and selector.scores_.shape == selector.order_.shape == (width,)
         and selector.order_.dtype.kind == "i"
         and np.array_equal(np.sort(selector.order_), np.arange(width))

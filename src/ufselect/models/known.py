@@ -3,12 +3,13 @@
 from typing import Any
 
 from ufselect.evaluation.stability import Stability
+from ufselect.evaluation.structure_found import StructureTest
 from ufselect.selectors import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning import AutoSelect, Consensus, StabilitySelection
 
 # Named tuples that selectors keep, by their name.
-RECORDS: dict[str, Any] = {"Stability": Stability}
+RECORDS: dict[str, Any] = {"Stability": Stability, "StructureTest": StructureTest}
 # Names a file that a fit writes to, which whoever sends a file must not choose.
 NOT_KEPT = {"checkpoint"}
 # What scikit-learn keeps of set_output.

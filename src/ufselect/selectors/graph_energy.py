@@ -80,10 +80,11 @@ class GraphEnergy(UnsupervisedSelector):
 
     **Needs c.** No; K is a number of eigenvectors, not of clusters.
 
-    **Cannot.** Find features of a structure that distances between samples do not show,
-    because features of large variance, or many features of noise, hide it. Scores
-    depend on units unless features are scaled; they do not depend on signs and offsets,
-    except with ``standardize="samples"``.
+    **Cannot.** Find features of a structure that distances between samples do not show.
+    X is taken in its own units unless ``standardize`` says otherwise: features of a
+    large variance then decide who is near, and hide the others. Signs and offsets do
+    not matter, except with ``standardize="samples"``; the seed and the order of the
+    samples decide which subsamples are drawn.
 
     **Cost.** O(m^2 p) for each subsample of m samples, m at most 1000. A sparse X stays
     sparse.

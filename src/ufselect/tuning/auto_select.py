@@ -19,7 +19,7 @@ from ufselect._sklearn_compat import (
     Interval,
     StrOptions,
 )
-from ufselect.evaluation.structure_test import N_PERMUTATIONS, tested_matrix
+from ufselect.evaluation.structure_found import N_PERMUTATIONS, structure_of_matrix
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.numerics.graph_energy import (
     LARGEST_SUBSAMPLE,
@@ -151,9 +151,9 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     >>> X = planted("blobs", n_samples=90, n_useful=20, n_noise=480).table
     >>> selector = AutoSelect(random_state=0).fit(X)
     >>> selector.structure_found_, selector.n_clusters_, selector.n_selected_
-    (True, 3, 20)
+    (True, 3, 21)
     >>> print(selector.reasons_[-1])
-    20 of 500 features are confirmed at a false discovery rate of 5 %.
+    21 of 500 features are confirmed at a false discovery rate of 5 %.
     """
 
     READS_ELSEWHERE = True
@@ -221,7 +221,7 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
             given = int(self.n_clusters)
             self._refuse_more_clusters_than_samples(given, data.shape[0])
 
-        self.structure_ = tested_matrix(data, N_PERMUTATIONS, random)
+        self.structure_ = structure_of_matrix(data, N_PERMUTATIONS, random)
         self.structure_found_ = self.structure_.found
         self.standardize_ = self.structure_.standardize
         self.n_clusters_ = self._decided_clusters(data.shape[0])

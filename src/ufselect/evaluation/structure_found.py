@@ -81,14 +81,14 @@ def structure_test(
     """
     if n_permutations < 1:
         raise ValueError(f"n_permutations={n_permutations} must be at least 1.")
-    return tested_matrix(
+    return structure_of_matrix(
         as_matrix(checked_table(X, "X")),
         n_permutations,
         check_random_state(random_state),
     )
 
 
-def tested_matrix(
+def structure_of_matrix(
     data: DataMatrix, n_permutations: int, random: np.random.RandomState
 ) -> StructureTest:
     """Return the outcome for a table that was checked."""
