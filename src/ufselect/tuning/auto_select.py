@@ -101,10 +101,10 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     explained_ : ndarray of shape (p,)
         Share of the variance of each feature that the structure of the others explains.
     scores_ : ndarray of shape (p,)
-        One over the geometric mean rank of the consensus, or the scores of the
-        ``selector`` scaled to lie between 0 and 1. Of features that correlate with a
-        better one 1 is subtracted, of tentative ones 2, of rejected ones 3. If you give
-        a ``selector`` and a number, they are the scores of the selector.
+        From 0 to 1, a quarter for each tier: rejected features, tentative ones, those
+        that correlate with a better one, and the others. Within a tier they follow one
+        over the geometric mean rank of the consensus, or the scores of the ``selector``.
+        If you give a ``selector`` and a number, they are the scores of the selector.
     order_ : ndarray of shape (p,)
         Features from best to worst.
     n_selected_ : int
@@ -321,7 +321,7 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
             behind = redundant_features(data, summary, order, float(max_correlation))
             redundant[behind] = True
             tier[redundant] = np.maximum(tier[redundant], 1.0)
-        scores = ranking - tier
+        scores = (ranking + 3 - tier) / 4
         best_first = np.argsort(-scores, kind="stable")
         number = int(np.count_nonzero(tier == 0))
         if self.max_correlation == "auto" and max_correlation is not None:
@@ -373,8 +373,8 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         n_features = len(self.calls_)
         if not self.structure_found_:
             self._warn(
-                "Do not use this selection: no feature is selected. Give "
-                "n_features_to_select to have the best of the ranking all the same."
+                "Do not use this selection: no feature is selected unless you ask for "
+                "a number of them."
             )
             return 0
         rate = f"a false discovery rate of {100 * CONFIRMED_FDR:.0f} %"
