@@ -53,16 +53,6 @@ CANNOT = {
     "SCFS": {"wide subspaces": MEANS},
     "UDFS": dict.fromkeys(WIDE, "where p > n many w have ``M w = 0``"),
     "REFS": {"wide blobs": REPEATS},
-    "SPFS": dict.fromkeys(
-        [
-            "tall rings",
-            "tall subspaces",
-            "unequal rings",
-            "unequal subspaces",
-            "unequal counts",
-        ],
-        REPEATS,
-    ),
 }
 
 

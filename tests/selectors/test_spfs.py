@@ -42,7 +42,9 @@ def test_columns_of_unit_norm_use_the_kernel_up(planted):
     given = planted(40, 100, n_informative=8)
 
     found = [
-        SPFS(8, scale=scale, standardize=False).fit(given.X).get_support(indices=True)
+        SPFS(8, strategy="greedy", scale=scale, standardize=False)
+        .fit(given.X)
+        .get_support(indices=True)
         for scale in ("unit", "kernel")
     ]
 
@@ -64,7 +66,7 @@ def test_the_unit_of_X_does_not_matter(planted, strategy, unit):
 @SHAPE
 def test_greedy_picks_bring_the_error_lowest(planted, shape):
     X = planted(*shape).X
-    selector = SPFS(6, standardize=True, scale="unit").fit(X)
+    selector = SPFS(6, strategy="greedy", standardize=True, scale="unit").fit(X)
     scaled, left = unit_columns(X)
 
     for place, pick in enumerate(selector.order_[:6]):
@@ -78,7 +80,10 @@ def test_greedy_picks_bring_the_error_lowest(planted, shape):
 def test_asking_for_more_only_adds_to_the_greedy_picks(planted):
     X = planted(30, 40).X
 
-    few, more = SPFS(5).fit(X).order_, SPFS(20).fit(X).order_
+    few, more = (
+        SPFS(5, strategy="greedy").fit(X).order_,
+        SPFS(20, strategy="greedy").fit(X).order_,
+    )
 
     np.testing.assert_array_equal(few[:5], more[:5])
 
@@ -136,7 +141,7 @@ def test_a_lam_that_leaves_nothing_is_refused_with_the_largest_useful(planted):
 def test_more_clusters_than_samples_are_refused_where_they_matter(planted):
     X = planted(6, 12).X
 
-    assert SPFS(n_clusters=8).fit(X).order_.shape == (12,)
+    assert SPFS(strategy="greedy", n_clusters=8).fit(X).order_.shape == (12,)
     with pytest.raises(ValueError, match="n_clusters=8 but X has n_samples=6; ask"):
         SPFS(strategy="group-lasso", n_clusters=8).fit(X)
 

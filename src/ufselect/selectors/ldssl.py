@@ -128,7 +128,9 @@ class LDSSL(FactorSelector):
     **Cannot.** X is taken in its own units: features of a large variance are worth more
     to rebuild. On planted data whose columns differ in unit by up to a hundred to one,
     useful columns rank no better than noise in most geometries; standardise such X
-    first.
+    first. The start, and
+    with it the seed and the order of the samples, decides much of the ranking: look at
+    several seeds, or at their `Consensus`.
 
     **Cost.** O(n^2 p) at most for the neighbours and O(n k^2 (p + k)) for L, which is
     sparse; O(n p K + p K^2) per iteration; memory O((n + p) K + n k^2) beside X, and

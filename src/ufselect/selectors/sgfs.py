@@ -111,7 +111,9 @@ class SGFS(FactorSelector):
     **Cannot.** X is taken in its own units: features of a large variance are worth more
     to rebuild. On planted data whose columns differ in unit by up to a hundred to one,
     useful columns rank no better than noise in most geometries; standardise such X
-    first.
+    first. The start, and
+    with it the seed and the order of the samples, decides much of the ranking: look at
+    several seeds, or at their `Consensus`.
 
     **Cost.** O(n p^2) once for the graph, which is sparse; O(n p K + p K^2) per
     iteration, or O(p^2 K) where p <= n; memory O(p K) beside X, and p x p only

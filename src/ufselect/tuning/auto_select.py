@@ -103,8 +103,9 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     scores_ : ndarray of shape (p,)
         From 0 to 1, a quarter for each tier: rejected features, tentative ones, those
         that correlate with a better one, and the others. Within a tier they follow one
-        over the geometric mean rank of the consensus, or the scores of the ``selector``.
-        If you give a ``selector`` and a number, they are the scores of the selector.
+        over the geometric mean rank of the consensus, or the scores of the
+        ``selector``. If you give a ``selector`` and a number, they are the scores of
+        the selector.
     order_ : ndarray of shape (p,)
         Features from best to worst.
     n_selected_ : int
