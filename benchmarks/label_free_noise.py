@@ -68,7 +68,12 @@ def verdict_p_values(table, seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         found = verdicts(table, selector, n_random=VERDICT_RANDOM, random_state=seed)
-    return {f"verdict, {each.criterion}": each.p_value for each in found}
+    return {
+        f"verdict, {each.criterion}": each.p_value
+        for each in found
+        # Of a table with fewer than so many columns there is nothing to judge.
+        if each.p_value is not None
+    }
 
 
 def uniformity(p_values):

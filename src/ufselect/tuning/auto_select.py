@@ -30,7 +30,7 @@ from ufselect.numerics.preparation import Kind, choose_preparation, prepare
 from ufselect.numerics.rank_aggregation import ranks_of
 from ufselect.numerics.redundancy import lowered, redundant_features
 from ufselect.numerics.starts import distinct_rows
-from ufselect.numerics.subsamples import FEWEST_SAMPLES, draw_subsamples
+from ufselect.numerics.subsamples import draw_subsamples
 from ufselect.selectors import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.calls import features_that_follow
@@ -254,8 +254,13 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
             checked_selector(self.selector, "AutoSelect")
             copy = seeded(clone(self.selector), random.randint(LARGEST_SEED))
             if "n_clusters" in copy.get_params(deep=False):
-                copy.set_params(n_clusters=max(2, self.n_clusters_))
-            copy.set_params(n_features_to_select=min(self.n_selected_, self._most()))
+                # Without structure one cluster was decided, in which nothing differs.
+                fewest = 2 if self.n_clusters == "auto" else 1
+                copy.set_params(n_clusters=max(fewest, self.n_clusters_))
+            decided_later = self.n_features_to_select == "auto"
+            number = self.n_selected_
+            number = min(number, self._most()) if decided_later else number
+            copy.set_params(n_features_to_select=number)
             self.selector_ = copy.fit(data.raw)
             scores = self.selector_.scores_
             return (scores - scores.min()) / (np.ptp(scores) or 1.0)
@@ -287,7 +292,7 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         number = N_CLUSTERS if self.n_clusters == "auto" else int(self.n_clusters)
         preparation = choose_preparation(data, summary)
         return all_selectors()["SCFS"](
-            n_clusters=min(number, FEWEST_SAMPLES, data.shape[0]),
+            n_clusters=min(number, data.shape[0]),
             standardize=False if preparation == "none" else preparation,
         )
 
@@ -360,12 +365,15 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         random: np.random.RandomState,
     ) -> NDArray[np.int32]:
         """Return the clusters of the samples by the selected features."""
+        together = np.zeros(data.shape[0], dtype=np.int32)
+        if self.n_selected_ == 0:
+            return together
         chosen = np.sort(np.argsort(-scores, kind="stable")[: self.n_selected_])
         kind, size = self.standardize_, float(data.shape[1])
         points = prepare(data, summary, kind, size).centred.columns(chosen)
-        number = min(self.n_clusters_, len(np.unique(points, axis=0)))
+        number = min(self.n_clusters_, distinct_rows(as_matrix(points)))
         if number < 2:
-            return np.zeros(data.shape[0], dtype=np.int32)
+            return together
         k_means = KMeans(number, n_init=3, random_state=random.randint(LARGEST_SEED))
         return np.asarray(k_means.fit(points).labels_)
 
