@@ -27,7 +27,7 @@ def test_what_the_code_refers_to_is_on_the_page(module, page):
     theorems = set(re.findall(r"Theorem \d+", text))
 
     assert equations | theorems
-    assert equations <= set(re.findall(r"\\tag\{(E\d+)\}", page))
+    assert equations <= set(re.findall(r"\\text\{\((E\d+)\)\}", page))
     assert all(f"**{theorem}.**" in page for theorem in theorems)
 
 
@@ -36,7 +36,7 @@ def test_every_equation_of_the_page_is_in_the_code(page):
         (CODE / f"{module}.py").read_text(encoding="utf-8") for module in MODULES
     )
 
-    tags = re.findall(r"\\tag\{(E\d+)\}", page)
+    tags = re.findall(r"\\text\{\((E\d+)\)\}", page)
 
     assert tags == [f"E{number}" for number in range(1, len(tags) + 1)]
     assert set(tags) <= set(re.findall(r"\bE\d+\b", text))
