@@ -132,11 +132,13 @@ def test_the_death_of_the_server_that_starts_processes_is_survived(outcomes):
 def test_no_file_stays_open_and_no_process_alive(outcomes):
     outcomes(WELL)
     before = len(list(Path("/proc/self/fd").iterdir()))
+    # Other tests may have left the idle workers of joblib.
+    others = set(multiprocessing.active_children())
     for _ in range(3):
         outcomes(WELL, DIES, WELL, n_workers=2)
 
     assert len(list(Path("/proc/self/fd").iterdir())) == before
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= others
 
 
 def test_a_process_ends_in_silence_when_nobody_listens_any_more():
