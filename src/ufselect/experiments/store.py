@@ -352,8 +352,22 @@ def damage_in(connection: sqlite3.Connection) -> str | None:
     """
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found == "ok":
-        return None
+        return _half_a_page(connection)
     return in_one_line(found.removeprefix("*** in database main ***"))
+
+
+def _half_a_page(connection: sqlite3.Connection) -> str | None:
+    """Say if a file without a write-ahead log ends inside a page.
+
+    SQLite would read the rest of the page as zeros, which need not look wrong.
+    """
+    path = Path(connection.execute("PRAGMA database_list").fetchone()[2])
+    page_size = connection.execute("PRAGMA page_size").fetchone()[0]
+    log = path.with_name(f"{path.name}-wal")
+    pending = log.exists() and log.stat().st_size > 0
+    if pending or path.stat().st_size % page_size == 0:
+        return None
+    return "the file ends inside a page"
 
 
 def in_one_line(text: object) -> str:
