@@ -83,9 +83,8 @@ class REFS(UnsupervisedSelector):
     **Needs c.** No.
 
     **Cannot.** Rank all features that repeat others above noise: once one of them is
-    chosen the rest can be rebuilt, while noise is rebuilt by nothing but itself. A
-    larger alpha helps on planted tables, but 10 and 100 are worse than 1 on research
-    data. Flipping the sign of a column changes the ranking.
+    chosen the rest can be rebuilt, while noise is rebuilt by nothing but itself.
+    Flipping the sign of a column changes the ranking.
 
     **Cost.** O(n p^2) for the graph of features; with m = min(n, p), O(m p) for each
     selected feature and O(m^2 p) after every hundred. Two dense copies of X and nine
