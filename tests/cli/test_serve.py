@@ -131,7 +131,7 @@ def test_what_is_missing_is_named_with_the_remedy(package, monkeypatch, capsys, 
     assert code == 1
     assert capsys.readouterr().err == (
         f"ufselect: the page needs {package}; "
-        "pip install 'ufselect[page]' installs it\n"
+        "pip install 'ufselect[serve]' installs it\n"
     )
 
 

@@ -108,5 +108,5 @@ def _needed(package: str) -> Any:
         return import_module(package)
     except ImportError as error:
         raise ImportError(
-            f"the page needs {package}; pip install 'ufselect[page]' installs it"
+            f"the page needs {package}; pip install 'ufselect[serve]' installs it"
         ) from error
