@@ -33,9 +33,9 @@ from threadpoolctl import threadpool_limits
 from ufselect.matrix import RowBlockMatrix, as_matrix
 from ufselect.matrix.base import PartialSummary, repeated
 from ufselect.matrix.dask_rows import FAN_IN
-from ufselect.numerics.rows import project_rows_to_simplex
-from ufselect.numerics.soft_partition import SoftPartition
 from ufselect.report import text_table
+from ufselect.solvers.rows import project_rows_to_simplex
+from ufselect.solvers.soft_partition import SoftPartition
 
 DURATION = "20 minutes"
 C = 8

@@ -60,7 +60,7 @@ DENSE_COLUMNS = 2000
 
 SOURCE = Path(ufselect.__file__).parent
 # Each may import from those before it; see CONTRIBUTING.md.
-ROOMS = ("data", "matrix", "numerics", "selectors", "evaluation", "tuning")
+ROOMS = ("data", "matrix", "solvers", "selectors", "evaluation", "tuning")
 
 
 class Ranking(NamedTuple):

@@ -17,9 +17,9 @@ from settings import Settings, find_set
 
 from ufselect.data import read_labelled
 from ufselect.matrix import Float, as_matrix
-from ufselect.numerics.scfs_paper import fit_paper
-from ufselect.numerics.soft_partition import indicator
-from ufselect.numerics.starts import sample_products, start_memberships
+from ufselect.solvers.scfs_paper import fit_paper
+from ufselect.solvers.soft_partition import indicator
+from ufselect.solvers.starts import sample_products, start_memberships
 
 DURATION = "1 minute"
 ITERATIONS = 20

@@ -21,10 +21,10 @@ from settings import Settings, find_set
 
 from ufselect import SCFS
 from ufselect.data import read_labelled
-from ufselect.numerics import group_lasso, scfs, soft_partition
-from ufselect.numerics.group_lasso import GroupLasso
-from ufselect.numerics.scfs import Alternation
-from ufselect.numerics.soft_partition import SoftPartition
+from ufselect.solvers import group_lasso, scfs, soft_partition
+from ufselect.solvers.group_lasso import GroupLasso
+from ufselect.solvers.scfs import Alternation
+from ufselect.solvers.soft_partition import SoftPartition
 
 DURATION = "6 minutes"
 SETS = ("lymphoma", "ORL", "COIL20", "Isolet", "Prostate-GE")

@@ -20,8 +20,8 @@ from reliability.outcomes import Outcome
 from reliability.settings import Settings
 from ufselect import SCFS, SPEC, LaplacianScore, MaxVariance, evaluation
 from ufselect.matrix import as_matrix
-from ufselect.numerics.lars import elastic_net_points
-from ufselect.numerics.scfs import FINAL_GAP
+from ufselect.solvers.lars import elastic_net_points
+from ufselect.solvers.scfs import FINAL_GAP
 
 DIGITS = 50
 SHAPE, N_NEIGHBOURS, N_CLUSTERS = (12, 5), 3, 3

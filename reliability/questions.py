@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from ufselect import evaluation
 from ufselect.evaluation.criteria import CRITERIA
-from ufselect.numerics import rank_aggregation
 from ufselect.selectors import SPEC, MaxVariance
+from ufselect.solvers import rank_aggregation
 from ufselect.tuning import false_selections, sensitivity_to_clusters
 
 Asked = Callable[[], Any]

@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect.evaluation import clustering_accuracy, repeated_k_means
-from ufselect.numerics import sample_distances
+from ufselect.solvers import sample_distances
 
 
 def overlapping(n_samples=150, n_columns=5, n_groups=12, spread=1.0):

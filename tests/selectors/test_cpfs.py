@@ -8,8 +8,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import CPFS
-from ufselect.numerics.cpfs import PathFit
 from ufselect.selectors.cpfs import path_scores
+from ufselect.solvers.cpfs import PathFit
 
 LETTER = pytest.mark.parametrize("letter", ["A", "B"], ids=["tall", "wide"])
 

@@ -8,13 +8,13 @@ from sklearn.linear_model import lars_path_gram
 
 from ufselect import FSASL
 from ufselect.matrix import as_matrix
-from ufselect.numerics.adaptive_graph import (
+from ufselect.solvers.adaptive_graph import (
     neighbour_regulariser,
 )
-from ufselect.numerics.group_lasso import largest_penalty
-from ufselect.numerics.kernels import squared_distances_of
-from ufselect.numerics.rows import row_norms
-from ufselect.numerics.structure_learning import (
+from ufselect.solvers.group_lasso import largest_penalty
+from ufselect.solvers.kernels import squared_distances_of
+from ufselect.solvers.rows import row_norms
+from ufselect.solvers.structure_learning import (
     fit_structure,
     reweighted_regression,
     smallest_eigenvectors,

@@ -1,4 +1,4 @@
-"""GLSPFS: what its numerics prove, seen through the selector."""
+"""GLSPFS: what its solvers prove, seen through the selector."""
 
 import numpy as np
 import pytest
@@ -6,13 +6,13 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import InvalidParameterError
 
 from ufselect import GLSPFS, SPFS
-from ufselect.numerics.graphs import laplacian, neighbour_graph
-from ufselect.numerics.kernels import centred_kernel, gaussian_kernel, kernel_root
-from ufselect.numerics.local_linear import (
+from ufselect.selectors.glspfs import AUTO_R1
+from ufselect.solvers.graphs import laplacian, neighbour_graph
+from ufselect.solvers.kernels import centred_kernel, gaussian_kernel, kernel_root
+from ufselect.solvers.local_linear import (
     local_linear_matrix,
     tangent_alignment_matrix,
 )
-from ufselect.selectors.glspfs import AUTO_R1
 
 SHAPE = pytest.mark.parametrize("shape", [(60, 30), (40, 100)])
 

@@ -8,8 +8,8 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from ufselect import JELSR
 from ufselect.matrix import as_matrix
-from ufselect.numerics.jelsr import fit_jelsr
-from ufselect.numerics.local_linear import local_linear_matrix
+from ufselect.solvers.jelsr import fit_jelsr
+from ufselect.solvers.local_linear import local_linear_matrix
 
 SHAPES = [(60, 20), (40, 120)]
 

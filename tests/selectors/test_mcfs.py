@@ -12,11 +12,11 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from ufselect import MCFS
 from ufselect.matrix import as_matrix
-from ufselect.numerics.graphs import degrees, laplacian, neighbour_graph
-from ufselect.numerics.lars import elastic_net_points
-from ufselect.numerics.rows import ranked_below
-from ufselect.numerics.spectral import spectral_embedding
 from ufselect.selectors.mcfs import unit_columns
+from ufselect.solvers.graphs import degrees, laplacian, neighbour_graph
+from ufselect.solvers.lars import elastic_net_points
+from ufselect.solvers.rows import ranked_below
+from ufselect.solvers.spectral import spectral_embedding
 
 ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 

@@ -9,9 +9,9 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from ufselect import NDFS
 from ufselect.matrix import as_matrix
-from ufselect.numerics.cluster_indicator import clusters_of_graph, indicator_from_labels
-from ufselect.numerics.graphs import neighbour_graph, normalised_laplacian
-from ufselect.numerics.ndfs import fit_ndfs
+from ufselect.solvers.cluster_indicator import clusters_of_graph, indicator_from_labels
+from ufselect.solvers.graphs import neighbour_graph, normalised_laplacian
+from ufselect.solvers.ndfs import fit_ndfs
 
 SHAPES = [(60, 20), (40, 120)]
 

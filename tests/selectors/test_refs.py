@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-import ufselect.numerics.greedy_reconstruction as greedy
+import ufselect.solvers.greedy_reconstruction as greedy
 from ufselect import REFS
-from ufselect.numerics.graphs import laplacian, neighbour_graph
-from ufselect.numerics.transductive_reconstruction import choose_transductively
+from ufselect.solvers.graphs import laplacian, neighbour_graph
+from ufselect.solvers.transductive_reconstruction import choose_transductively
 
 SHAPES = [(8, 14), (14, 8)]
 

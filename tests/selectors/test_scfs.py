@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ufselect import SCFS
-from ufselect.numerics import scfs as scfs_solver
+from ufselect.solvers import scfs as scfs_solver
 
 SOLVERS = ["exact", "paper"]
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ufselect import SCFS
 from ufselect.matrix import as_matrix
-from ufselect.numerics.scfs import Alternation
+from ufselect.solvers.scfs import Alternation
 
 SHAPES = {"rows": (120, 30), "kernel": (40, 90), "columns": (60, 70)}
 

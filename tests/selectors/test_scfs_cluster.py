@@ -35,7 +35,7 @@ def client():
 def many(planted, monkeypatch):
     """Return samples that are called many, although they are not."""
     monkeypatch.setattr("ufselect.matrix.base.MANY_SAMPLES", FEW)
-    monkeypatch.setattr("ufselect.numerics.starts.LARGEST_SAMPLE", FEW)
+    monkeypatch.setattr("ufselect.solvers.starts.LARGEST_SAMPLE", FEW)
     return planted(3000, 10, n_informative=4, distance=1.0).X
 
 

@@ -161,7 +161,7 @@ def test_a_streamed_working_set_finds_the_features_of_one_in_memory(
     planted, tmp_path, monkeypatch
 ):
     """With n > p > the largest Gram matrix, nothing but passes over rows is left."""
-    monkeypatch.setattr("ufselect.numerics.group_lasso.LARGEST_GRAM", 10)
+    monkeypatch.setattr("ufselect.solvers.group_lasso.LARGEST_GRAM", 10)
     X = planted(90, 30, n_informative=5).X
     expected = scfs().fit(X)
 

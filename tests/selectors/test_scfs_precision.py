@@ -6,7 +6,7 @@ import pytest
 from ufselect import SCFS
 from ufselect.data import read_labelled
 from ufselect.matrix import as_matrix
-from ufselect.numerics.scfs import SCFSProblem
+from ufselect.solvers.scfs import SCFSProblem
 
 BEST = 100
 

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
 
 from ufselect import MFFS, SGFS
-from ufselect.numerics.graphs import neighbour_graph
+from ufselect.solvers.graphs import neighbour_graph
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from ufselect import SPUFS
 from ufselect.matrix import as_matrix
-from ufselect.numerics.graphs import laplacian, neighbour_graph
-from ufselect.numerics.structured_ridge import fit_structured, self_expression
 from ufselect.selectors.spufs import AUTO_ALPHA
+from ufselect.solvers.graphs import laplacian, neighbour_graph
+from ufselect.solvers.structured_ridge import fit_structured, self_expression
 
 SHAPE = pytest.mark.parametrize("shape", [(60, 30), (25, 60)])
 

@@ -11,13 +11,13 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from ufselect import UDFS
 from ufselect.matrix import as_matrix
-from ufselect.numerics import udfs
-from ufselect.numerics.local_discriminant import (
+from ufselect.solvers import udfs
+from ufselect.solvers.local_discriminant import (
     clique_scatters,
     local_discriminant_matrix,
     neighbour_cliques,
 )
-from ufselect.numerics.udfs import (
+from ufselect.solvers.udfs import (
     diagonal_of_scatter,
     fit_udfs,
     smallest_through_features,

@@ -16,8 +16,8 @@ from ufselect import (
     MaxVariance,
     StabilitySelection,
 )
-from ufselect.numerics import graphs
-from ufselect.numerics.scfs import SCFSProblem
+from ufselect.solvers import graphs
+from ufselect.solvers.scfs import SCFSProblem
 from ufselect.tuning import fits
 from ufselect.tuning.fits import Effort, Work, fit_all
 

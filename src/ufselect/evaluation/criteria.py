@@ -14,7 +14,7 @@ from scipy.spatial.distance import pdist
 from ufselect.evaluation.structure import neighbours_in_common, redundancy
 from ufselect.evaluation.tables import centred
 from ufselect.matrix import Float, Index
-from ufselect.numerics.graphs import nearest_neighbours
+from ufselect.solvers.graphs import nearest_neighbours
 
 Criterion = Callable[[Index], float]
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from ufselect.matrix import DataMatrix, Index, as_matrix
-from ufselect.numerics.preparation import Kind, preparation_kind, prepare
+from ufselect.solvers.preparation import Kind, preparation_kind, prepare
 
 # What a parameter ``standardize`` may be.
 PREPARATIONS = ("auto", "features", "samples", "none", True, False)

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from ufselect.evaluation.tables import checked_table, some_of
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
-from ufselect.numerics.preparation import choose_preparation, prepare
+from ufselect.solvers.preparation import choose_preparation, prepare
 
 # The products of all pairs of samples are held at once; of wide tables fewer are made.
 MOST_SAMPLES = 2000

@@ -13,10 +13,10 @@ from ufselect.evaluation.criteria import CRITERIA, N_NEIGHBOURS
 from ufselect.evaluation.tables import UNITS, in_units
 from ufselect.evaluation.verdict import MOST_SAMPLES
 from ufselect.matrix import Float, Index
-from ufselect.numerics.rank_aggregation import rank_agreement, ranks_of, top_overlap
 from ufselect.report.drawing import printable
 from ufselect.report.selection_subject import MOST_PRODUCTS
 from ufselect.report.tables import text_table
+from ufselect.solvers.rank_aggregation import rank_agreement, ranks_of, top_overlap
 from ufselect.tuning.side_by_side import Ranked
 
 Measure = Callable[[Index], float | None]

@@ -11,7 +11,6 @@ from scipy.spatial.distance import squareform
 from ufselect.evaluation import redundancy, sample_view, stand_ins
 from ufselect.evaluation.stand_ins import StandIn
 from ufselect.matrix import Float, as_matrix
-from ufselect.numerics.redundancy import unit_columns
 from ufselect.report.selection_parts import (
     Convergence,
     KeptPixels,
@@ -19,6 +18,7 @@ from ufselect.report.selection_parts import (
     SamplePlanes,
 )
 from ufselect.report.selection_subject import Subject, learned, refuse_beyond
+from ufselect.solvers.redundancy import unit_columns
 
 # Features of a map whose names can be read.
 MOST_MAPPED = 25

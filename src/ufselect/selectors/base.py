@@ -27,8 +27,8 @@ from ufselect.matrix import (
     is_mapped_to_cast,
 )
 from ufselect.matrix.base import BLOCK_BYTES, LARGEST_TO_SQUARE
-from ufselect.numerics.graphs import SEARCH_MEGABYTES
-from ufselect.numerics.preparation import refuse_immeasurable
+from ufselect.solvers.graphs import SEARCH_MEGABYTES
+from ufselect.solvers.preparation import refuse_immeasurable
 
 
 class Properties(NamedTuple):

@@ -13,7 +13,8 @@ from ufselect._sklearn_compat import (
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.numerics.cpfs import (
+from ufselect.selectors.base import MemoryNeed, Properties, UnsupervisedSelector
+from ufselect.solvers.cpfs import (
     ARRAYS_PER_STEP,
     PathFit,
     PathTooLong,
@@ -21,8 +22,7 @@ from ufselect.numerics.cpfs import (
     self_representation,
     thin_factor,
 )
-from ufselect.numerics.preparation import prepare
-from ufselect.selectors.base import MemoryNeed, Properties, UnsupervisedSelector
+from ufselect.solvers.preparation import prepare
 
 # Nearer to lam_max than this, rounding decides whether a feature enters.
 LARGEST_FRACTION = 1 - 1e-9

@@ -17,7 +17,8 @@ from ufselect._sklearn_compat import (
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.numerics.factor_selection import (
+from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.solvers.factor_selection import (
     FactorFit,
     SampleTerm,
     UnitProblem,
@@ -26,8 +27,7 @@ from ufselect.numerics.factor_selection import (
     random_factors,
     unit_problem,
 )
-from ufselect.numerics.rows import row_norms
-from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.solvers.rows import row_norms
 
 # Components taken for n_components=None at most: each costs O(n p) per iteration.
 LARGEST_AUTO_COMPONENTS = 50

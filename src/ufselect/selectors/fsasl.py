@@ -14,26 +14,26 @@ from ufselect._sklearn_compat import (
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.numerics.adaptive_graph import (
-    neighbour_regulariser,
-)
-from ufselect.numerics.graphs import laplacian, neighbour_graph
-from ufselect.numerics.group_lasso import largest_penalty
-from ufselect.numerics.kernels import squared_distances_of
-from ufselect.numerics.parallel import limited_threads
-from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.rows import row_norms
-from ufselect.numerics.structure_learning import (
-    StructureFit,
-    fit_structure,
-    smallest_eigenvectors,
-)
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
     UnsupervisedSelector,
     graph_bytes,
     square_arrays,
+)
+from ufselect.solvers.adaptive_graph import (
+    neighbour_regulariser,
+)
+from ufselect.solvers.graphs import laplacian, neighbour_graph
+from ufselect.solvers.group_lasso import largest_penalty
+from ufselect.solvers.kernels import squared_distances_of
+from ufselect.solvers.parallel import limited_threads
+from ufselect.solvers.preparation import preparation_kind, prepare
+from ufselect.solvers.rows import row_norms
+from ufselect.solvers.structure_learning import (
+    StructureFit,
+    fit_structure,
+    smallest_eigenvectors,
 )
 
 # The share of the penalty from which on W = 0 in the first round.

@@ -11,20 +11,6 @@ from ufselect._sklearn_compat import (
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.numerics.graphs import laplacian, neighbour_graph
-from ufselect.numerics.group_lasso import largest_penalty
-from ufselect.numerics.kernels import (
-    centred_kernel,
-    gaussian_kernel,
-    kernel_root,
-    squared_distances_of,
-)
-from ufselect.numerics.local_linear import (
-    local_linear_matrix,
-    tangent_alignment_matrix,
-)
-from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.structured_ridge import fit_structured, structured_problem
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
@@ -32,6 +18,20 @@ from ufselect.selectors.base import (
     graph_bytes,
     square_arrays,
 )
+from ufselect.solvers.graphs import laplacian, neighbour_graph
+from ufselect.solvers.group_lasso import largest_penalty
+from ufselect.solvers.kernels import (
+    centred_kernel,
+    gaussian_kernel,
+    kernel_root,
+    squared_distances_of,
+)
+from ufselect.solvers.local_linear import (
+    local_linear_matrix,
+    tangent_alignment_matrix,
+)
+from ufselect.solvers.preparation import preparation_kind, prepare
+from ufselect.solvers.structured_ridge import fit_structured, structured_problem
 
 # Share of the penalty from which on W = 0; see "auto" in the docstring.
 AUTO_R1 = 0.6

@@ -9,15 +9,15 @@ from sklearn.utils import check_random_state
 from ufselect._constraints import COUNT
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.numerics.graph_energy import (
+from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.solvers.graph_energy import (
     LARGEST_SUBSAMPLE,
     relative_deviations,
     subsample_shares,
 )
-from ufselect.numerics.preparation import preparation_kind
-from ufselect.numerics.redundancy import lowered, redundant_features
-from ufselect.numerics.subsamples import draw_subsamples
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.solvers.preparation import preparation_kind
+from ufselect.solvers.redundancy import lowered, redundant_features
+from ufselect.solvers.subsamples import draw_subsamples
 
 
 class GraphEnergy(UnsupervisedSelector):

@@ -12,11 +12,6 @@ from ufselect._sklearn_compat import (
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.matrix.base import BLOCK_BYTES
-from ufselect.numerics.jelsr import JelsrFit, fit_jelsr
-from ufselect.numerics.local_linear import local_linear_matrix
-from ufselect.numerics.preparation import Prepared, prepare
-from ufselect.numerics.reweighted import column_lengths, has_vanished
-from ufselect.numerics.rows import row_norms
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
@@ -24,6 +19,11 @@ from ufselect.selectors.base import (
     graph_bytes,
     square_arrays,
 )
+from ufselect.solvers.jelsr import JelsrFit, fit_jelsr
+from ufselect.solvers.local_linear import local_linear_matrix
+from ufselect.solvers.preparation import Prepared, prepare
+from ufselect.solvers.reweighted import column_lengths, has_vanished
+from ufselect.solvers.rows import row_norms
 
 # Share of the alpha from which on W = 0 whatever the embedding.
 AUTO_ALPHA = 0.2

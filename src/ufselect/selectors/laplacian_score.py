@@ -8,17 +8,17 @@ import numpy as np
 from ufselect._constraints import COUNT, POSITIVE
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.numerics.graphs import neighbour_graph
-from ufselect.numerics.landmark_places import find_landmarks
-from ufselect.numerics.landmarks import (
+from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.solvers.graphs import neighbour_graph
+from ufselect.solvers.landmark_places import find_landmarks
+from ufselect.solvers.landmarks import (
     explained_squares,
     landmark_sums,
     out_of_reach,
     within_reach_if_few,
 )
-from ufselect.numerics.preparation import steady_points
-from ufselect.numerics.smoothness import smoothness
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.solvers.preparation import steady_points
+from ufselect.solvers.smoothness import smoothness
 
 
 class LaplacianScore(UnsupervisedSelector):

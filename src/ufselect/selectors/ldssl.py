@@ -7,16 +7,16 @@ import scipy.sparse as sp
 
 from ufselect._constraints import COUNT, NOT_NEGATIVE, POSITIVE
 from ufselect._sklearn_compat import StrOptions
-from ufselect.numerics.factor_selection import SampleTerm, UnitProblem, Weights
-from ufselect.numerics.local_discriminant import (
+from ufselect.selectors.base import Properties
+from ufselect.selectors.factor_model import FactorSelector
+from ufselect.solvers.factor_selection import SampleTerm, UnitProblem, Weights
+from ufselect.solvers.local_discriminant import (
     clique_scatters,
     gaussian_scatters,
     local_discriminant_matrix,
     neighbour_cliques,
 )
-from ufselect.numerics.udfs import diagonal_of_scatter
-from ufselect.selectors.base import Properties
-from ufselect.selectors.factor_model import FactorSelector
+from ufselect.solvers.udfs import diagonal_of_scatter
 
 # "auto", where |X| = 1; the first as a share of what S = I would give, the last two
 # for one component. Ten times the first takes twice the iterations and finds fewer

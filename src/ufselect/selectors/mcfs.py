@@ -9,21 +9,6 @@ from ufselect._constraints import COUNT, POSITIVE
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.matrix.base import BLOCK_BYTES
-from ufselect.numerics.active_columns import largest_root
-from ufselect.numerics.graphs import neighbour_graph
-from ufselect.numerics.landmark_places import find_landmarks, n_looked_at
-from ufselect.numerics.landmarks import (
-    carried_to_samples,
-    landmark_embedding,
-    landmark_sums,
-    out_of_reach,
-    within_reach_if_few,
-)
-from ufselect.numerics.lars import PathPoint, elastic_net_points_from_sums
-from ufselect.numerics.preparation import Prepared, preparation_kind, prepare
-from ufselect.numerics.rows import ranked_below
-from ufselect.numerics.screened_paths import screened_bytes, screened_points
-from ufselect.numerics.spectral import spectral_embedding
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
@@ -31,6 +16,21 @@ from ufselect.selectors.base import (
     graph_bytes,
     square_arrays,
 )
+from ufselect.solvers.active_columns import largest_root
+from ufselect.solvers.graphs import neighbour_graph
+from ufselect.solvers.landmark_places import find_landmarks, n_looked_at
+from ufselect.solvers.landmarks import (
+    carried_to_samples,
+    landmark_embedding,
+    landmark_sums,
+    out_of_reach,
+    within_reach_if_few,
+)
+from ufselect.solvers.lars import PathPoint, elastic_net_points_from_sums
+from ufselect.solvers.preparation import Prepared, preparation_kind, prepare
+from ufselect.solvers.rows import ranked_below
+from ufselect.solvers.screened_paths import screened_bytes, screened_points
+from ufselect.solvers.spectral import spectral_embedding
 
 
 class MCFS(UnsupervisedSelector):

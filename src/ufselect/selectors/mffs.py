@@ -6,9 +6,9 @@ import numpy as np
 
 from ufselect._constraints import POSITIVE
 from ufselect._sklearn_compat import StrOptions
-from ufselect.numerics.factor_selection import Weights
 from ufselect.selectors.base import Properties
 from ufselect.selectors.factor_model import FactorSelector
+from ufselect.solvers.factor_selection import Weights
 
 # "auto", where |X| = 1 and for one component.
 AUTO_RHO = 0.1

@@ -12,12 +12,6 @@ from ufselect._sklearn_compat import (
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.numerics.cluster_indicator import clusters_of_graph, indicator_from_labels
-from ufselect.numerics.graphs import neighbour_graph, normalised_laplacian
-from ufselect.numerics.ndfs import NdfsFit, fit_ndfs
-from ufselect.numerics.preparation import Prepared, prepare
-from ufselect.numerics.reweighted import column_lengths, has_vanished
-from ufselect.numerics.rows import row_norms
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
@@ -25,6 +19,12 @@ from ufselect.selectors.base import (
     graph_bytes,
     square_arrays,
 )
+from ufselect.solvers.cluster_indicator import clusters_of_graph, indicator_from_labels
+from ufselect.solvers.graphs import neighbour_graph, normalised_laplacian
+from ufselect.solvers.ndfs import NdfsFit, fit_ndfs
+from ufselect.solvers.preparation import Prepared, prepare
+from ufselect.solvers.reweighted import column_lengths, has_vanished
+from ufselect.solvers.rows import row_norms
 
 # Share of the beta from which on W = 0 whatever the clusters.
 AUTO_BETA = 0.2

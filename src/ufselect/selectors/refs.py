@@ -8,15 +8,15 @@ import scipy.sparse as sp
 from ufselect._constraints import COUNT, NOT_NEGATIVE, POSITIVE
 from ufselect._sklearn_compat import StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.numerics.graphs import laplacian, neighbour_graph
-from ufselect.numerics.greedy_reconstruction import choose_greedily
-from ufselect.numerics.transductive_reconstruction import choose_transductively
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
     UnsupervisedSelector,
     square_arrays,
 )
+from ufselect.solvers.graphs import laplacian, neighbour_graph
+from ufselect.solvers.greedy_reconstruction import choose_greedily
+from ufselect.solvers.transductive_reconstruction import choose_transductively
 
 
 class REFS(UnsupervisedSelector):

@@ -21,10 +21,10 @@ from ufselect._sklearn_compat import (
 from ufselect.data.checkpoints import Checkpoint
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.matrix.sharing import active, once_for_all
-from ufselect.numerics import scfs, scfs_paper
-from ufselect.numerics.parallel import in_parallel, limited_threads
-from ufselect.numerics.rows import ranked_below, row_norms
 from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.solvers import scfs, scfs_paper
+from ufselect.solvers.parallel import in_parallel, limited_threads
+from ufselect.solvers.rows import ranked_below, row_norms
 
 Problem = scfs.SCFSProblem | scfs_paper.PaperProblem
 

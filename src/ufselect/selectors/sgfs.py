@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from ufselect._constraints import COUNT, NOT_NEGATIVE, POSITIVE
 from ufselect._sklearn_compat import StrOptions
 from ufselect.matrix import DataMatrix
-from ufselect.numerics.factor_selection import UnitProblem, Weights
-from ufselect.numerics.graphs import neighbour_graph
 from ufselect.selectors.base import Properties
 from ufselect.selectors.factor_model import FactorSelector
+from ufselect.solvers.factor_selection import UnitProblem, Weights
+from ufselect.solvers.graphs import neighbour_graph
 
 # "auto", where |X| = 1; the last two are for one component.
 AUTO_ALPHA = 1e-2

@@ -8,14 +8,14 @@ import numpy as np
 from ufselect._constraints import COUNT, POSITIVE
 from ufselect._sklearn_compat import Options, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.numerics.graphs import neighbour_graph
-from ufselect.numerics.preparation import steady_points
-from ufselect.numerics.smoothness import (
+from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.solvers.graphs import neighbour_graph
+from ufselect.solvers.preparation import steady_points
+from ufselect.solvers.smoothness import (
     leading_agreement,
     powered_smoothness,
     smoothness,
 )
-from ufselect.selectors.base import Properties, UnsupervisedSelector
 
 
 class SPEC(UnsupervisedSelector):

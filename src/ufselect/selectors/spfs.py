@@ -11,27 +11,27 @@ from ufselect._sklearn_compat import (
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.numerics.group_lasso import largest_penalty
-from ufselect.numerics.kernels import (
-    centred_kernel,
-    gaussian_kernel,
-    kernel_root,
-    squared_distances_of,
-)
-from ufselect.numerics.parallel import limited_threads
-from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.rows import ranked_below, row_norms
-from ufselect.numerics.similarity import (
-    greedy_columns,
-    row_sparse_columns,
-    row_sparse_search,
-)
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
     UnsupervisedSelector,
     prepared_bytes,
     square_arrays,
+)
+from ufselect.solvers.group_lasso import largest_penalty
+from ufselect.solvers.kernels import (
+    centred_kernel,
+    gaussian_kernel,
+    kernel_root,
+    squared_distances_of,
+)
+from ufselect.solvers.parallel import limited_threads
+from ufselect.solvers.preparation import preparation_kind, prepare
+from ufselect.solvers.rows import ranked_below, row_norms
+from ufselect.solvers.similarity import (
+    greedy_columns,
+    row_sparse_columns,
+    row_sparse_search,
 )
 
 

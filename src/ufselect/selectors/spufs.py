@@ -11,9 +11,6 @@ from ufselect._sklearn_compat import (
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.numerics.graphs import laplacian, neighbour_graph
-from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.structured_ridge import fit_structured, self_expression
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
@@ -21,6 +18,9 @@ from ufselect.selectors.base import (
     graph_bytes,
     square_arrays,
 )
+from ufselect.solvers.graphs import laplacian, neighbour_graph
+from ufselect.solvers.preparation import preparation_kind, prepare
+from ufselect.solvers.structured_ridge import fit_structured, self_expression
 
 # Share of the penalty from which on W = 0; see "auto" in the docstring.
 AUTO_ALPHA = 0.6

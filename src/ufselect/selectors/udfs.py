@@ -12,26 +12,26 @@ from ufselect._sklearn_compat import (
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, DenseMatrix, Float
-from ufselect.numerics.local_discriminant import (
-    clique_scatters,
-    local_discriminant_matrix,
-    neighbour_cliques,
-)
-from ufselect.numerics.preparation import preparation_kind, prepare
-from ufselect.numerics.rows import row_norms
-from ufselect.numerics.udfs import (
-    diagonal_of_scatter,
-    fit_udfs,
-    forms_scatter,
-    smallest_eigenvectors,
-    start_weights,
-)
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
     UnsupervisedSelector,
     graph_bytes,
     square_arrays,
+)
+from ufselect.solvers.local_discriminant import (
+    clique_scatters,
+    local_discriminant_matrix,
+    neighbour_cliques,
+)
+from ufselect.solvers.preparation import preparation_kind, prepare
+from ufselect.solvers.rows import row_norms
+from ufselect.solvers.udfs import (
+    diagonal_of_scatter,
+    fit_udfs,
+    forms_scatter,
+    smallest_eigenvectors,
+    start_weights,
 )
 
 # Weight of sparsity by default, as a share of the mean diagonal of M. More than a few

@@ -8,8 +8,8 @@ from sklearn.base import clone
 
 from ufselect.experiments.plan_checks import nearest_words
 from ufselect.matrix import Float, Index, is_elsewhere, rows_elsewhere
-from ufselect.numerics.rank_aggregation import frequency_scores
 from ufselect.selectors import UnsupervisedSelector
+from ufselect.solvers.rank_aggregation import frequency_scores
 
 
 class Batch(NamedTuple):

@@ -21,18 +21,18 @@ from ufselect._sklearn_compat import (
 )
 from ufselect.evaluation.structure_found import N_PERMUTATIONS, structure_of_matrix
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
-from ufselect.numerics.graph_energy import (
+from ufselect.selectors import all_selectors
+from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.solvers.graph_energy import (
     LARGEST_SUBSAMPLE,
     relative_deviations,
     subsample_shares,
 )
-from ufselect.numerics.preparation import Kind, choose_preparation, prepare
-from ufselect.numerics.rank_aggregation import ranks_of
-from ufselect.numerics.redundancy import lowered, redundant_features
-from ufselect.numerics.starts import distinct_rows
-from ufselect.numerics.subsamples import draw_subsamples
-from ufselect.selectors import all_selectors
-from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.solvers.preparation import Kind, choose_preparation, prepare
+from ufselect.solvers.rank_aggregation import ranks_of
+from ufselect.solvers.redundancy import lowered, redundant_features
+from ufselect.solvers.starts import distinct_rows
+from ufselect.solvers.subsamples import draw_subsamples
 from ufselect.tuning.calls import features_that_follow
 from ufselect.tuning.members import LARGEST_SEED, checked_selector, seeded
 

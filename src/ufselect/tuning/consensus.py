@@ -16,14 +16,14 @@ from ufselect._sklearn_compat import (
     name_estimators,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.numerics.rank_aggregation import (
+from ufselect.selectors import all_selectors
+from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.solvers.rank_aggregation import (
     COMBINATIONS,
     combined_scores,
     rank_agreement,
     ranks_of,
 )
-from ufselect.selectors import all_selectors
-from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.fits import Effort, Work, fit_all
 from ufselect.tuning.members import (
     EFFORT_CONSTRAINTS,

@@ -13,8 +13,8 @@ import numpy as np
 from ufselect._sklearn_compat import FitProgress
 from ufselect.matrix import Float
 from ufselect.matrix.sharing import SharedResults, shared_results
-from ufselect.numerics.parallel import in_parallel
 from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.solvers.parallel import in_parallel
 
 # Of many fits that fail for the same reason, a message names so many.
 MOST_NAMES = 8

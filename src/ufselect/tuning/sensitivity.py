@@ -8,13 +8,13 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ufselect.matrix import Float
-from ufselect.numerics.rank_aggregation import (
+from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.solvers.rank_aggregation import (
     mean_of_pairs,
     rank_agreement,
     ranks_of,
     top_overlap,
 )
-from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.fits import Effort, Finished, Work, fit_all
 from ufselect.tuning.members import (
     LARGEST_SEED,

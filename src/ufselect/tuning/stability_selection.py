@@ -12,9 +12,9 @@ from ufselect._sklearn_compat import CallbackSupportMixin, FitProgress, Interval
 from ufselect.evaluation import selection_stability
 from ufselect.evaluation.stability import Stability
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
-from ufselect.numerics.rank_aggregation import frequency_scores
 from ufselect.selectors import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.solvers.rank_aggregation import frequency_scores
 from ufselect.tuning.fits import Effort, Work, fit_all
 from ufselect.tuning.members import (
     EFFORT_CONSTRAINTS,

@@ -3,7 +3,6 @@
 from importlib import import_module
 from typing import Any
 
-
 EXTRAS = {"openpyxl": "excel", "pyarrow": "parquet", "h5py": "hdf5"}
 
 

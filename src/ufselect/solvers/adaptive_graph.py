@@ -1,0 +1,151 @@
+"""Graphs learned from where the samples lie: who represents whom, who is near whom."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import lstsq
+from scipy.optimize import nnls
+
+from ufselect.matrix import Float, Index
+from ufselect.solvers.rows import project_rows_to_simplex
+
+# So many atoms join the small problem of a lasso at once.
+GROWTH = 50
+
+
+def nearest(distances: Float, count: int) -> Index:
+    """Return n x count neighbours, nearest first; no point is its own neighbour."""
+    others = distances.copy()
+    np.fill_diagonal(others, np.inf)
+    return np.argsort(others, axis=1, kind="stable")[:, :count]
+
+
+def rows_of_weights(index: Index, weights: Float) -> sp.csr_array:
+    """Return the sparse matrix whose row i holds weights[i] in columns index[i]."""
+    n_points, count = index.shape
+    starts = np.arange(0, n_points * count + 1, count)
+    parts = (weights.ravel(), index.ravel(), starts)
+    return sp.csr_array(parts, shape=(n_points, n_points))
+
+
+def neighbour_regulariser(distances: Float, n_neighbors: int) -> float:
+    """Return the mean weight mu at which each point keeps about k neighbours.
+
+    For point i with squared distances ``d_1 <= d_2 <= ..`` to the others it is
+    ``(k d_(k+1) - d_1 - .. - d_k) / 2``. With so few points that there is no
+    neighbour k + 1, k is smaller.
+    """
+    count = max(1, min(n_neighbors, len(distances) - 2))
+    index = nearest(distances, count + 1)
+    near = np.take_along_axis(distances, index, axis=1)
+    return float(np.mean(count * near[:, -1] - near[:, :count].sum(axis=1)) / 2)
+
+
+def neighbour_probabilities(distances: Float, n_neighbors: int, mu: float) -> Any:
+    """Return the symmetric graph of ``min_P sum d_ij P_ij + mu P_ij^2``.
+
+    Each row of P is a distribution over the nearest points; the graph is
+    ``(P + P') / 2``.
+    """
+    index = nearest(distances, min(n_neighbors, len(distances) - 1))
+    near = np.take_along_axis(distances, index, axis=1)
+    if mu > 0:
+        weights = project_rows_to_simplex(-near / (2 * mu))
+    else:
+        weights = np.full(near.shape, 1.0 / near.shape[1])
+    directed = rows_of_weights(index, weights)
+    return sp.csr_array((directed + directed.T) / 2)
+
+
+def self_representation(points: Float, fraction: float) -> sp.csc_array:
+    """Return S whose column i represents point i by few of the other points.
+
+    ``minimise 1/2 |z_i - sum_(j != i) s_j z_j|^2 + penalty |s|_1`` with the penalty
+    the given fraction of the one from which on s = 0, ``max_(j != i) |z_j'z_i|``. All
+    points share one Gram matrix.
+    """
+    gram = points @ points.T
+    np.fill_diagonal(gram, 0.0)
+    penalties = fraction * np.abs(gram).max(axis=1)
+    np.einsum("ii->i", gram)[:] = np.einsum("ij,ij->i", points, points)
+    found = [
+        sparse_representation(i, points, gram, penalty)
+        for i, penalty in enumerate(penalties)
+    ]
+    starts = np.cumsum([0, *(len(support) for support, _ in found)])
+    support = np.concatenate([support for support, _ in found])
+    values = np.concatenate([values for _, values in found])
+    return sp.csc_array((values, support, starts), shape=gram.shape)
+
+
+def sparse_representation(
+    i: int, points: Float, gram: Float, penalty: float
+) -> tuple[Index, Float]:
+    """Return which other points represent point i, and with which coefficients."""
+    if penalty == 0.0:
+        return np.empty(0, dtype=np.intp), np.empty(0)
+    others = points.copy()
+    others[i] = 0.0
+    coef = lasso(others, points[i], penalty)
+    support = np.flatnonzero(coef)
+    correlation = gram[:, i].copy()
+    correlation[i] = 0.0
+    values = polished(coef[support], support, gram, correlation, penalty)
+    return support, values
+
+
+def lasso(atoms: Float, target: Float, penalty: float) -> Float:
+    """Return ``argmin 1/2 |target - atoms' s|^2 + penalty |s|_1``.
+
+    Few atoms matter: those that violate optimality join a small problem until none
+    is left.
+    """
+    slope = np.abs(atoms @ target)
+    chosen = np.empty(0, dtype=np.intp)
+    values = np.empty(0)
+    while (slope > penalty * (1 + 1e-9)).any():
+        strongest = np.argsort(-slope, kind="stable")[:GROWTH]
+        chosen = np.concatenate([chosen, strongest[slope[strongest] > 0]])
+        values = small_lasso(atoms[chosen], target, penalty)
+        slope = np.abs(atoms @ (target - values @ atoms[chosen]))
+        slope[chosen] = 0.0
+    coef = np.zeros(len(atoms))
+    coef[chosen] = values
+    return coef
+
+
+def small_lasso(atoms: Float, target: Float, penalty: float) -> Float:
+    """Return the same in finite steps, each of which looks at all atoms.
+
+    The residual is the point of ``|atoms r| <= penalty`` nearest to the target; such a
+    least distance problem is one of non-negative least squares (Lawson and Hanson,
+    1974, chapter 23), whose solution holds the coefficients.
+    """
+    # In these units the nearest point is at most one away, which keeps the last
+    # component of the residual between one half and one.
+    length = float(np.linalg.norm(target))
+    largest = float(np.sqrt(np.einsum("ij,ij->i", atoms, atoms).max()))
+    unit_atoms = atoms.T / largest
+    signed = np.hstack([unit_atoms, -unit_atoms])
+    excess = (target / length) @ signed - penalty / (largest * length)
+    system = np.vstack([-signed, excess])
+    goal = np.zeros(len(system))
+    goal[-1] = 1.0
+    weights, _ = nnls(system, goal, maxiter=100 + 10 * system.shape[1])
+    weights /= 1.0 - float(excess @ weights)
+    return (weights[: len(atoms)] - weights[len(atoms) :]) * (length / largest)
+
+
+def polished(
+    coef: Float, support: Index, gram: Float, correlation: Float, penalty: float
+) -> Float:
+    """Return the coefficients of a support with fewer rounding errors.
+
+    Signs that change say that the support has too many points for that.
+    """
+    signs = np.sign(coef)
+    right = correlation[support] - penalty * signs
+    square = gram[np.ix_(support, support)]
+    values: Float = lstsq(square, right, check_finite=False)[0]
+    return values if (np.sign(values) == signs).all() else coef

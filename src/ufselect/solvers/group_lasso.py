@@ -1,0 +1,591 @@
+"""Group lasso with one row of W per feature: ``minimise |X W - Y|^2 + lam Omega(W)``.
+
+Omega is ``|W|_21``, the sum of the norms of the rows (the W step of SCFS, and SPFS),
+or ``|W|_1inf``, the sum of their largest entries (CPFS). A row may stay at zero while
+
+    2 |x_i'(Y - X W)|* <= lam                                               (E5)
+
+in the dual norm of a row; the left side over lam is the KKT ratio of the feature. So
+the problem is solved on a working set S of features with Z = X_S, and the others are
+only looked at. On S, proximal gradient steps make rows zero, or no longer so; for
+``|W|_21``, Newton steps move the others. See docs/mathematics.md, "The step for W".
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ufselect.matrix.base import Arrays, DataMatrix, Float, Index, product_with
+from ufselect.solvers.ridge import FeatureRidge, SampleRidge
+from ufselect.solvers.rows import CACHED_VALUES, row_norms, shrink_rows
+
+Ridge = FeatureRidge | SampleRidge
+Report = Callable[[float], bool]
+
+# Up to this many features, X'X is made once and serves every working set; up to the
+# second number also next to fewer samples, for it takes little memory then.
+LARGEST_GRAM, SMALL_GRAM = 4096, 2048
+
+# A Cholesky factorisation is worth about as much progress as this many gradients, and
+# as many products are formed for each.
+GRADIENTS_PER_FACTORISATION, PRODUCTS_PER_FACTORISATION = 100, 10
+
+# The least number of features that may enter the working set at once.
+LEAST_GROWTH = 200
+
+# Share of the working set that may be zero before such rows are dropped from it.
+LARGEST_ZERO_SHARE = 0.1
+
+# Rounds without a smaller duality gap, after which there will be none.
+MAX_IDLE_ROUNDS = 20
+
+# Conjugate gradient steps of a Newton step: few while Y moves; in a solve, more in
+# every round, up to a limit.
+FEW_CG_STEPS, FIRST_CG_STEPS, MORE_CG_STEPS, MAX_CG_STEPS = 4, 14, 2, 30
+
+# The equations of a Newton step are solved to this residual, relative to the gradient.
+CG_TOLERANCE = 1e-2
+
+# Proximal gradient steps of a round, without Newton steps; with them there is one, and
+# one more after every so many rounds.
+GRADIENTS_WITHOUT_NEWTON, ROUNDS_PER_GRADIENT = 10, 4
+
+# Power iterations for a Lipschitz constant.
+POWER_ITERATIONS = 12
+
+# A Newton step that is short next to W.
+SHORT_STEP = 1e-5
+
+# A second derivative, next to that of the ridge regression, that tells nothing.
+FLAT = 1e-10
+
+# Sizes along a Newton step that are tried until the objective falls.
+NEWTON_SIZES = (1.0, 0.5, 0.25, 0.125, 0.0625)
+
+# Changes of the objective below this share of |Y|^2 are rounding.
+ROUNDING = 1e-15
+# A rise above this share tells that a step was too long.
+OVERSHOOT = 1e-10
+
+# Values in a block of X'(Y - XW), of which only norms are kept.
+BLOCK_VALUES = 1_000_000
+
+
+class Penalty(Protocol):
+    """What tells one group lasso from another."""
+
+    # Whether the penalty is smooth where no row is zero, so that Newton steps help.
+    smooth: bool
+
+    def sizes(self, W: Float) -> Float:
+        """Return the norm of each row, whose sum is Omega."""
+
+    def prox(self, W: Float, amount: float) -> Float:
+        """Return the proximal map of ``amount Omega`` at W, which is used up."""
+
+    def dual_norms(self, blocks: Iterable[Float]) -> Float:
+        """Return the dual norms of rows, from blocks of columns that are used up."""
+
+
+class L21:
+    """``|W|_21 = sum_i |w_i|``; each norm is its own dual."""
+
+    smooth = True
+
+    def sizes(self, W: Float) -> Float:
+        """Return the Euclidean norm of each row."""
+        return row_norms(W)
+
+    def prox(self, W: Float, amount: float) -> Float:
+        """Return W with each row shortened by the amount."""
+        return shrink_rows(W, amount)
+
+    def dual_norms(self, blocks: Iterable[Float]) -> Float:
+        """Return the Euclidean norm of each row."""
+        return np.sqrt(sum(np.einsum("ij,ij->i", block, block) for block in blocks))
+
+
+class L1Inf:
+    """``|W|_1inf = sum_i max_j |W_ij|``, whose rows have the l1 norm as dual."""
+
+    smooth = False
+
+    def sizes(self, W: Float) -> Float:
+        """Return the largest absolute value of each row."""
+        return np.maximum(W.max(axis=1), -W.min(axis=1))
+
+    def prox(self, W: Float, amount: float) -> Float:
+        """Return W with each row cut off, in place.
+
+        By Moreau's identity it is what the projection on the l1 ball of radius
+        ``amount`` leaves over: the row, cut off at the threshold of that projection.
+
+        >>> import numpy as np
+        >>> L1Inf().prox(np.array([[3.0, -1.0], [0.5, 0.25]]), 1.0)
+        array([[ 2., -1.],
+               [ 0.,  0.]])
+        """
+        rows_per_block = max(1, CACHED_VALUES // W.shape[1])
+        for start in range(0, len(W), rows_per_block):
+            block = W[start : start + rows_per_block]
+            limits = ball_thresholds(np.abs(block), amount)[:, np.newaxis]
+            np.clip(block, -limits, limits, out=block)
+        return W
+
+    def dual_norms(self, blocks: Iterable[Float]) -> Float:
+        """Return the sum of the absolute values of each row, in place of blocks."""
+        sums = (np.abs(block, out=block).sum(axis=1) for block in blocks)
+        return np.asarray(sum(sums))
+
+
+def ball_thresholds(sizes: Float, amount: float) -> Float:
+    """Return t with ``sum_j max(sizes_j - t, 0) = amount``, row by row; zero if none.
+
+    Newton's method on a function that is convex and piecewise linear: it ends with
+    the exact answer once the entries above t stay the same.
+    """
+    sums = sizes.sum(axis=1)
+    # Both are at most t: the first if all entries, the second if one is above t.
+    t = np.maximum((sums - amount) / sizes.shape[1], sizes.max(axis=1) - amount)
+    previous = np.full(len(sizes), -1)
+    for _ in range(sizes.shape[1] + 2):
+        excess = sizes - t[:, np.newaxis]
+        np.maximum(excess, 0.0, out=excess)
+        above = np.maximum(np.count_nonzero(excess, axis=1), 1)
+        t += (excess.sum(axis=1) - amount) / above
+        if np.array_equal(above, previous):
+            break
+        previous = above
+    return np.where(sums <= amount, 0.0, np.maximum(t, 0.0))
+
+
+def largest_penalty(X: DataMatrix, Y: Float) -> float:
+    """Return the lam of ``|W|_21`` from which on W = 0 (E6)."""
+    return 2 * float(row_norms(X.transpose_dot(Y)).max())
+
+
+def makes_gram(shape: tuple[int, int]) -> bool:
+    """Tell whether X'X is made once and serves every working set."""
+    n_samples, n_features = shape
+    if n_features <= SMALL_GRAM:
+        return n_features <= 3 * n_samples
+    return n_features <= min(n_samples, LARGEST_GRAM)
+
+
+class WorkingSetTooLarge(Exception):
+    """The working set needs more rows than allowed."""
+
+    def __init__(self, n_rows: int) -> None:
+        super().__init__(f"{n_rows} rows")
+        self.n_rows = n_rows
+
+
+class Solution(NamedTuple):
+    """W, ``|X W - Y|^2``, KKT ratios, and the duality gap relative to ``|Y|^2``."""
+
+    coef: Float
+    error: float
+    kkt_ratios: Float
+    gap: float
+
+
+class GroupLasso:
+    """A group lasso on one X, solved for one Y or lam after another.
+
+    The working set, its W and its Gram matrix are kept between calls, so that what
+    changes a little costs a little.
+
+    Parameters
+    ----------
+    X : DataMatrix of shape (n, p)
+    n_targets : int
+    penalty : Penalty, optional
+        By default ``|W|_21``.
+    gram : ndarray of shape (p, p), optional
+        ``X'X``, from which then everything is read; see ``makes_gram``.
+    max_rows : int, optional
+        Largest working set; above it, ``WorkingSetTooLarge`` is raised.
+
+    Attributes
+    ----------
+    S : ndarray of shape (a,)
+        The working set.
+    W, ZtZW, ZtY : ndarray of shape (a, c)
+        The rows of W that may differ from zero, and ``Z'Z W`` and ``Z'Y``, Z = X_S.
+    """
+
+    def __init__(
+        self,
+        X: DataMatrix,
+        n_targets: int,
+        penalty: Penalty | None = None,
+        gram: Float | None = None,
+        max_rows: int | None = None,
+    ) -> None:
+        self.X, self.gram = X, gram
+        self.max_rows = X.shape[1] if max_rows is None else max_rows
+        self.penalty: Penalty = L21() if penalty is None else penalty
+        self.S: Index = np.zeros(0, dtype=np.intp)
+        self.W: Float = np.zeros((0, n_targets))
+        self.ZtZW = self.ZtY = self.W
+        self.lipschitz = 0.0
+        # Z in memory, unless Z'X is cut out of X'X or X is read in blocks of rows.
+        self.Z: DataMatrix | None = None
+        self._ZtX: Float | None = None
+        # Z'Z, unless it would be larger than what is factorised through the samples.
+        self._ZtZ: Float | None = np.zeros((0, 0))
+
+    # Y and W
+
+    def set_target(
+        self, squared: float, *, Y: Float | None = None, XtY: Float | None = None
+    ) -> None:
+        """Take another Y: ``|Y|^2``, and Y or ``X'Y``.
+
+        Of an X that is read in blocks of rows ``X'Y`` is enough.
+        """
+        if XtY is None and Y is not None and self.gram is not None:
+            XtY = self.X.transpose_dot(Y)
+        self.squared, self.Y, self.XtY = squared, Y, XtY
+        self._cut_target()
+
+    def _cut_target(self) -> None:
+        if self.XtY is not None:
+            self.ZtY = self.XtY[self.S]
+        elif self.Z is not None and self.Y is not None:
+            self.ZtY = self.Z.transpose_dot(self.Y)
+
+    def place(self, W: Float) -> None:
+        """Go on from these rows of W."""
+        self.W, self.ZtZW = W, self.normal(W)
+
+    def normal(self, V: Float) -> Float:
+        """Return ``Z'Z V``."""
+        if self._ZtZ is not None:
+            return product_with(self._ZtZ, V)
+        assert self.Z is not None
+        return self.Z.transpose_dot(self.Z.dot(V))
+
+    def objective(self, lam: float, W: Float, ZtZW: Float) -> float:
+        """Return ``|X W - Y|^2 + lam Omega(W)`` up to ``|Y|^2``."""
+        loss = float(np.vdot(W, ZtZW - 2 * self.ZtY))
+        return loss + lam * float(self.penalty.sizes(W).sum())
+
+    def fitted(self) -> Float:
+        """Return ``X W``, for samples in memory."""
+        return self.X.dot(self.coef()) if self.Z is None else self.Z.dot(self.W)
+
+    def coef(self) -> Float:
+        """Return W with a row for every feature."""
+        coef = np.zeros((self.X.shape[1], self.W.shape[1]))
+        coef[self.S] = self.W
+        return coef
+
+    # Features outside
+
+    def kkt_ratios(self, lam: float) -> Float:
+        """Return ``2 |x_i'(Y - X W)|* / lam`` of all features (E5)."""
+        return 2 * self.penalty.dual_norms(self._correlations()) / lam
+
+    def _correlations(self) -> Iterator[Float]:
+        """Yield ``X'(Y - X W)``, some of its columns at a time."""
+        if self.XtY is not None:
+            yield self.XtY - self._product_of_all()
+            return
+        assert self.Y is not None
+        residual = self.Y - self.fitted() if len(self.S) else self.Y
+        width = max(1, BLOCK_VALUES // self.X.shape[1])
+        for start in range(0, residual.shape[1], width):
+            yield self.X.transpose_dot(residual[:, start : start + width])
+
+    def _product_of_all(self) -> Float | float:
+        """Return ``X'X W``."""
+        if not len(self.S):
+            return 0.0
+        if self._ZtX is not None:
+            return product_with(self._ZtX.T, self.W)
+        if self.Z is not None:
+            return self.X.transpose_dot(self.Z.dot(self.W))
+        return self.X.normal_dot(self.coef())
+
+    def gap(self, lam: float, ratio: float) -> float:
+        """Return the duality gap relative to ``|Y|^2``, for the largest KKT ratio.
+
+        ``R = Y - X W``, shortened until no KKT ratio is above one, is feasible for the
+        dual problem ``maximise 2 <Y, R> - |R|^2`` (E8).
+        """
+        shared = self.squared - float(np.vdot(self.W, self.ZtY))
+        error, weight = self.error(), lam * float(self.penalty.sizes(self.W).sum())
+        shorter = 1.0 if ratio <= 1 else 1 / ratio
+        if error > 0:
+            shorter = min(shorter, max(shared, 0.0) / error)
+        excess = error + weight - 2 * shorter * shared + shorter**2 * error
+        return excess / max(self.squared, np.finfo(np.float64).tiny)
+
+    def error(self) -> float:
+        """Return ``|X W - Y|^2``."""
+        change = float(np.vdot(self.W, self.ZtZW - 2 * self.ZtY))
+        return max(self.squared + change, 0.0)
+
+    def admit(self, ratios: Float) -> None:
+        """Let the features that violate E5 most into the working set.
+
+        Rows that are zero, and may stay so, leave once there are many.
+        """
+        nonzero = self.W.any(axis=1)
+        violates = ratios > 1.0
+        violates[self.S[nonzero]] = False
+        entering = np.flatnonzero(violates)
+        violates[self.S] = False
+        n_needed = np.count_nonzero(nonzero) + len(entering)
+        can_shrink = 0 < n_needed < (1 - LARGEST_ZERO_SHARE) * len(self.S)
+        if not violates.any() and not can_shrink:
+            return
+        growth = max(LEAST_GROWTH, len(self.S) // 2)
+        if len(entering) > growth:
+            strongest = np.argsort(-ratios[entering], kind="stable")[:growth]
+            entering = entering[strongest]
+        self.enter(entering)
+
+    def enter(self, entering: Index) -> None:
+        """Drop the features whose row is zero from the working set, add others."""
+        staying = np.flatnonzero(self.W.any(axis=1))
+        kept = len(staying)
+        if kept + len(entering) > self.max_rows:
+            raise WorkingSetTooLarge(kept + len(entering))
+        self.S = np.concatenate([self.S[staying], entering])
+        W = np.zeros((len(self.S), self.W.shape[1]))
+        W[:kept] = self.W[staying]
+        known = None if self._ZtZ is None else self._ZtZ[np.ix_(staying, staying)]
+        if self.gram is not None:
+            self._ZtX = self.gram.take(self.S, axis=0)
+            self._ZtZ = self._ZtX.take(self.S, axis=1)
+        elif self.X.streams and self.XtY is not None:
+            step = (_cross_gram, (), self.S, entering)
+            self._ZtZ = _grown_gram(known, self.X.sums_over_rows(*step)[0])
+        else:
+            precision = self.X.precision
+            self.Z = self.X.take(self.S).rounded(precision)
+            self._ZtZ = None
+            if self._side() == "features":
+                kept = 0 if known is None else kept
+                columns = self.Z.columns(slice(kept, None))
+                gram = _grown_gram(known, self.Z.transpose_dot(columns))
+                self._ZtZ = gram.astype(precision, copy=False)
+        self._cut_target()
+        self.place(W)
+        if len(entering):
+            # Without others, what is left has no larger constant than before.
+            self._estimate_lipschitz()
+
+    def _side(self) -> str:
+        """Return the cheapest side for a factorisation, or "neither"."""
+        n, a, c = self.X.shape[0], len(self.S), self.W.shape[1]
+        gradient = 2 * c * a * min(2 * n, a)
+        features, samples = a**3 / 3, n**2 * a + n**3 / 3
+        if min(features, samples) > GRADIENTS_PER_FACTORISATION * gradient:
+            return "neither"
+        products = 2 * PRODUCTS_PER_FACTORISATION * c * a
+        cheaper = features + products * a <= samples + products * 2 * n
+        return "features" if cheaper else "samples"
+
+    def _estimate_lipschitz(self) -> None:
+        """Estimate the Lipschitz constant of the gradient, twice that of ``Z'Z``."""
+        # The correlations with the target lie along directions that matter, and
+        # depend neither on chance nor on the order of the features.
+        largest = int(np.einsum("ij,ij->j", self.ZtY, self.ZtY).argmax())
+        vector = self.ZtY @ (self.ZtY.T @ self.ZtY[:, [largest]])
+        for _ in range(POWER_ITERATIONS):
+            norm = max(np.linalg.norm(vector), np.finfo(np.float64).tiny)
+            vector = self.normal(vector / norm)
+        # Power iteration approaches the eigenvalue from below.
+        self.lipschitz = 2.2 * float(np.linalg.norm(vector))
+
+    # Descent on the working set
+
+    def gradient_steps(
+        self, lam: float, n_steps: int, report: Report | None = None
+    ) -> bool:
+        """Take proximal gradient steps with momentum; the objective never rises.
+
+        Returns whether a report asked to stop.
+        """
+        W, ZtZW, momentum = self.W, self.ZtZW, 1.0
+        value = self.objective(lam, W, ZtZW)
+        for _ in range(n_steps if len(self.S) else 0):
+            new = ZtZW - self.ZtY
+            new *= -2 / self.lipschitz
+            new += W
+            new = self.penalty.prox(new, lam / self.lipschitz)
+            new_ZtZW = self.normal(new)
+            new_value = self.objective(lam, new, new_ZtZW)
+            rise = new_value - value
+            if rise > ROUNDING * self.squared:
+                if W is self.W and rise > OVERSHOOT * self.squared:
+                    # Only a constant estimated too low makes a plain step rise.
+                    self.lipschitz *= 2
+                # Momentum may lead uphill: the next step has none.
+                W, ZtZW, momentum = self.W, self.ZtZW, 1.0
+            else:
+                moved = new - self.W
+                if np.vdot(W - new, moved) > 0:
+                    momentum = 1.0
+                following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+                share = (momentum - 1) / following
+                W, ZtZW, momentum = new, new_ZtZW, following
+                if share:
+                    W = np.multiply(moved, share, out=moved)
+                    W += new
+                    ZtZW = new_ZtZW - self.ZtZW
+                    ZtZW *= share
+                    ZtZW += new_ZtZW
+                self.W, self.ZtZW, value = new, new_ZtZW, new_value
+            if report is not None and report(self.squared + value):
+                return True
+        return False
+
+    def ridge(self, lam: float, *, through_samples: bool = False) -> Ridge | None:
+        """Return the ridge regression that touches the group lasso at W (E3).
+
+        As ``|w| <= |w|^2 / (2 |v|) + |v| / 2``, equal for w = v, its objective lies
+        nowhere below that of the group lasso. None if W = 0 or it is too expensive.
+        """
+        inverse_weights = 2 * row_norms(self.W) / lam
+        if not inverse_weights.any():
+            return None
+        if self._ZtZ is not None and not through_samples:
+            return FeatureRidge(self._ZtZ, inverse_weights)
+        if self.Z is None or self._side() == "neither":
+            return None
+        return SampleRidge(self.Z, inverse_weights)
+
+    def newton_step(self, lam: float, ridge: Ridge, n_steps: int) -> None:
+        """Take a Newton step with the ridge regression at W as preconditioner.
+
+        Rows that are zero stay so, and the objective does not rise.
+        """
+        norms = row_norms(self.W)
+        inside = norms > 0
+        weights = np.divide(lam / 2, norms, out=np.zeros_like(norms), where=inside)
+        # Rows of W lie in columns here, as LAPACK likes them.
+        W = np.ascontiguousarray(self.W.T)
+        unit = W / np.where(inside, norms, 1.0)
+        # Half the penalty pulls a row towards zero: lam w / (2 |w|).
+        descent = ((self.ZtY - self.ZtZW).T - weights * W) * inside
+        with np.errstate(all="ignore"):
+            step = _conjugate_gradients(descent, ridge, weights, unit, n_steps).T
+        value = self.objective(lam, self.W, self.ZtZW)
+        if np.linalg.norm(step) <= SHORT_STEP * np.linalg.norm(self.W):
+            # At the end a step gains less than rounding shows, and still closes the
+            # gap. A long one that gains nothing would only wander along columns that
+            # cancel.
+            value += ROUNDING * self.squared
+        sizes = NEWTON_SIZES if np.isfinite(step).all() else ()
+        # At last the ridge regression itself, which leads uphill by rounding at most.
+        for size in (*sizes, None):
+            new = ridge.inverse(self.ZtY) if size is None else self.W + size * step
+            # The function is not smooth where a row passes zero: it stops there.
+            new[np.einsum("ij,ij->i", self.W, new) <= 0] = 0.0
+            ZtZW = self.normal(new)
+            if self.objective(lam, new, ZtZW) < value:
+                self.W, self.ZtZW = new, ZtZW
+                return
+
+    def improve(self, lam: float, n_gradients: int, n_cg: int) -> None:
+        """Take gradient steps around a Newton step, or more of them without one."""
+        if not len(self.S):
+            return
+        if not self.penalty.smooth or (self._ZtZ is None and self._side() == "neither"):
+            n_gradients *= GRADIENTS_WITHOUT_NEWTON
+        self.gradient_steps(lam, n_gradients)
+        ridge = self.ridge(lam)
+        if ridge is not None:
+            self.newton_step(lam, ridge, n_cg)
+        self.gradient_steps(lam, n_gradients)
+
+    def solve(
+        self, lam: float, *, tol: float = 1e-6, max_rounds: int = 100
+    ) -> Solution:
+        """Solve until the duality gap is at most tol, relative to ``|Y|^2``.
+
+        Rounding may keep the gap above tol, in single precision above all: rounds that
+        no longer close it are the last.
+        """
+        least, idle = np.inf, 0
+        for n_rounds in range(max_rounds + 1):
+            ratios = self.kkt_ratios(lam)
+            gap = self.gap(lam, float(ratios.max()))
+            least, idle = (gap, 0) if gap < least else (least, idle + 1)
+            if gap <= tol or idle == MAX_IDLE_ROUNDS or n_rounds == max_rounds:
+                break
+            self.admit(ratios)
+            n_gradients = 1 + (n_rounds + 1) // ROUNDS_PER_GRADIENT
+            n_cg = min(FIRST_CG_STEPS + MORE_CG_STEPS * n_rounds, MAX_CG_STEPS)
+            self.improve(lam, n_gradients, n_cg)
+        return Solution(self.coef(), self.error(), ratios, gap)
+
+    def state(self) -> dict[str, Float]:
+        """Return all that is needed to go on from here."""
+        lipschitz = np.array(self.lipschitz)
+        return {"S": self.S.astype(np.float64), "W": self.W, "lipschitz": lipschitz}
+
+    def restore(self, state: dict[str, Float]) -> None:
+        """Go on from a state on the same X, with the target set already."""
+        if len(state["S"]):
+            self.enter(state["S"].astype(np.intp))
+            self.place(state["W"])
+        self.lipschitz = float(state["lipschitz"])
+
+
+def _cross_gram(
+    X: DataMatrix, rows: Arrays, S: Index, entering: Index
+) -> tuple[Arrays, Arrays]:
+    """Return ``Z'Z`` between all features of the set and those that enter."""
+    return (), (X.columns(S).T @ X.columns(entering),)
+
+
+def _grown_gram(known: Float | None, cross: Float) -> Float:
+    """Return ``Z'Z`` from the part that stays and the columns that enter."""
+    if known is None:
+        return cross
+    kept = len(known)
+    gram = np.empty((len(cross), len(cross)))
+    gram[:kept, :kept] = known
+    gram[:, kept:] = cross
+    gram[kept:, :kept] = cross[:kept].T
+    return gram
+
+
+def _conjugate_gradients(
+    right: Float, ridge: Ridge, weights: Float, unit: Float, n_steps: int
+) -> Float:
+    """Solve ``(M - R) V = right``, M the matrix of the ridge regression (E7).
+
+    R is what half the second derivative lacks of M: ``weights u u'`` in every row. As
+    directions are made of ``M^-1 residual``, M times them is made of residuals, and no
+    other product with M or ``Z'Z`` is needed.
+    """
+    V, direction, image = (np.zeros_like(right) for _ in range(3))
+    residual, before = right.copy(), np.inf
+    largest = CG_TOLERANCE * np.linalg.norm(right)
+    for _ in range(n_steps):
+        if np.linalg.norm(residual) <= largest:
+            break
+        preconditioned = ridge.inverse(residual.T).T
+        decrease = float(np.vdot(residual, preconditioned))
+        direction *= decrease / before
+        direction += preconditioned
+        image *= decrease / before
+        image += residual
+        curved = image - weights * np.einsum("ij,ij->j", unit, direction) * unit
+        curvature = np.vdot(direction, curved)
+        if curvature <= FLAT * np.vdot(direction, image):
+            # Columns that cancel: what is left of the residual is rounding.
+            break
+        length = decrease / curvature
+        V += length * direction
+        curved *= length
+        residual -= curved
+        before = decrease
+    return V

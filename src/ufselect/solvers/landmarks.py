@@ -1,0 +1,205 @@
+"""An approximate graph of many samples, through landmarks among them.
+
+Each sample is tied to the landmarks nearest to it by weights that sum to one, the rows
+of Z (n x m). Two samples are joined as far as they share landmarks::
+
+    S = Z diag(d)^-1 Z',    d = Z'1
+
+Rows of S sum to one: all degrees are one, and its Laplacian is I - S. What is asked of
+the graph follows from Z'X (m x p) and Z'Z (m x m), which are sums over the samples, so
+that nothing needs all of them in one place. Z'Z is itself a graph, of the landmarks,
+with degrees d. From eigenvectors V of ``diag(d)^-1/2 Z'Z diag(d)^-1/2``, of eigenvalues
+v, come those of S, ``Z diag(d)^-1/2 V diag(v)^-1/2``, of the same eigenvalues.
+
+W. Liu, J. He, S.-F. Chang. Large graph construction for scalable semi-supervised
+learning. ICML 2010, 679-686.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from ufselect.matrix import DenseMatrix, RowBlockMatrix
+from ufselect.matrix.base import (
+    BLOCK_BYTES,
+    Arrays,
+    Beside,
+    DataMatrix,
+    Float,
+)
+from ufselect.solvers.graphs import inverse_root
+from ufselect.solvers.spectral import spectral_embedding
+
+# Squared distances that differ by less, beside the squares they are the difference of,
+# are the same: which of them was rounded down must not depend on the blocks.
+TIED = 1e-12
+
+# Smaller eigenvalues of S are rounding errors.
+NO_EIGENVALUE = 1e-10
+
+
+def out_of_reach(data: DataMatrix) -> bool:
+    """Tell whether samples are neither in memory nor in a memory-mapped array."""
+    return data.streams and not isinstance(data.raw, np.ndarray)
+
+
+def within_reach_if_few(data: DataMatrix, n_landmarks: int) -> DataMatrix:
+    """Return samples in memory if there are no more of them than landmarks.
+
+    If every sample were a landmark, nothing would be approximate.
+    """
+    if out_of_reach(data) and data.shape[0] <= n_landmarks:
+        return DenseMatrix(data.rows(slice(None)))
+    return data
+
+
+class Landmarks(NamedTuple):
+    """Places of landmarks, and how samples are tied to them.
+
+    A sample is tied to its ``n_nearest`` landmarks, and to others as near as the last
+    of them, with weights in proportion to ``exp(-d^2 / (2 bandwidth^2))`` for the
+    distance d: an infinite bandwidth makes them equal.
+    """
+
+    places: Float
+    n_nearest: int
+    bandwidth: float = np.inf
+
+
+class LandmarkSums(NamedTuple):
+    """``Z'X`` (m x p), ``Z'Z`` (m x m) and ``X'X``, empty if it was not asked for."""
+
+    cross: Float
+    graph: Float
+    gram: Float = np.empty((0, 0))
+
+    @property
+    def degree(self) -> Float:
+        """Return ``d = Z'1``, which is ``Z'Z 1``."""
+        result: Float = self.graph.sum(axis=1)
+        return result
+
+
+def near_landmarks(
+    block: DataMatrix, landmarks: Landmarks
+) -> tuple[Float, NDArray[np.bool_]]:
+    """Return squared distances to landmarks, and which of these are the nearest."""
+    places, last = landmarks.places, landmarks.n_nearest - 1
+    squares = np.einsum("ij,ij->i", places, places)
+    sizes = block.row_norms()[:, np.newaxis] ** 2 + squares
+    squared = sizes - 2 * block.dot(places.T)
+    reach = np.partition(squared, last, axis=1)[:, [last]]
+    sizes *= TIED
+    squared[squared <= sizes] = 0.0
+    return squared, squared <= reach + sizes
+
+
+def landmark_weights(block: DataMatrix, landmarks: Landmarks) -> sp.csr_array:
+    """Return the rows of Z for a block of samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ufselect.matrix import as_matrix
+    >>> landmarks = Landmarks(np.array([[0.0], [4.0], [9.0]]), n_nearest=2)
+    >>> landmark_weights(as_matrix(np.array([[1.0], [7.0]])), landmarks).toarray()
+    array([[0.5, 0.5, 0. ],
+           [0. , 0.5, 0.5]])
+    """
+    squared, near = near_landmarks(block, landmarks)
+    # Relative to the nearest, no sample loses all its weights to underflow.
+    exponents = np.where(near, squared * (-0.5 / landmarks.bandwidth**2), -np.inf)
+    return sp.csr_array(softmax(exponents, axis=1))
+
+
+def landmark_sums(
+    matrix: DataMatrix, landmarks: Landmarks, *, gram: bool = False
+) -> LandmarkSums:
+    """Return the sums over all samples, in one pass over them wherever they are."""
+    step = _sums_and_gram if gram else _sums
+    return LandmarkSums(*matrix.sums_over_rows(step, (), landmarks))
+
+
+def _sums(
+    block: DataMatrix, rows: Arrays, landmarks: Landmarks
+) -> tuple[Arrays, Arrays]:
+    return in_small_blocks(block, landmarks).over_rows(_small_sums, (), landmarks)
+
+
+def _sums_and_gram(
+    block: DataMatrix, rows: Arrays, landmarks: Landmarks
+) -> tuple[Arrays, Arrays]:
+    _, sums = _sums(block, rows, landmarks)
+    return (), (*sums, block.feature_gram())
+
+
+def _small_sums(
+    block: DataMatrix, rows: Arrays, landmarks: Landmarks
+) -> tuple[Arrays, Arrays]:
+    weights = landmark_weights(block, landmarks)
+    cross = weights.T @ block.rows(slice(None))
+    return (), (cross, (weights.T @ weights).toarray())
+
+
+def in_small_blocks(block: DataMatrix, landmarks: Landmarks) -> RowBlockMatrix:
+    """Return a block that is read in smaller ones, for which Z is small when dense."""
+    n_rows = max(1, BLOCK_BYTES // (8 * len(landmarks.places)))
+    return RowBlockMatrix(
+        block.raw,
+        block.shift,
+        block.scale,
+        block.sample_scale,
+        block_bytes=8 * n_rows * block.shape[1],
+    )
+
+
+def explained_squares(sums: LandmarkSums) -> Float:
+    """Return ``f'Sf = |diag(d)^-1/2 Z'f|^2`` for each column f of X.
+
+    Of the squares of a centred f, this is what varies with the graph; ``f'f - f'Sf`` is
+    its variation over the graph.
+    """
+    roots = inverse_root(sums.degree)[:, np.newaxis]
+    result: Float = np.sum((roots * sums.cross) ** 2, axis=0)
+    return result
+
+
+def landmark_embedding(sums: LandmarkSums, n_components: int) -> Float:
+    """Return A, m x K, such that Z A are the smoothest functions on the samples.
+
+    They are the eigenvectors of S with the largest eigenvalues, of unit length, without
+    the constant one. There are at most as many as landmarks, less one. The largest
+    entry of a column of A is positive.
+    """
+    used = np.flatnonzero(sums.degree > 0)
+    graph = sums.graph[np.ix_(used, used)]
+    functions = spectral_embedding(sp.csr_array(graph), n_components)
+    # For y = diag(d)^-1/2 V: y'Z'Z y = v, while y'diag(d) y = 1.
+    values = np.einsum("ij,ij->j", functions, graph @ functions)
+    known = values > NO_EIGENVALUE
+    embedding = np.zeros((len(sums.graph), np.count_nonzero(known)))
+    embedding[used] = functions[:, known] / np.sqrt(values[known])
+    return embedding
+
+
+def carried_to_samples(
+    matrix: DataMatrix, landmarks: Landmarks, values: Float
+) -> Beside:
+    """Return ``Z values`` beside the samples, for values at the landmarks."""
+    return matrix.over_rows(_carry, (), landmarks, values)[0]
+
+
+def _carry(
+    block: DataMatrix, rows: Arrays, landmarks: Landmarks, values: Float
+) -> tuple[Arrays, Arrays]:
+    small = in_small_blocks(block, landmarks)
+    return small.over_rows(_small_carry, (), landmarks, values)
+
+
+def _small_carry(
+    block: DataMatrix, rows: Arrays, landmarks: Landmarks, values: Float
+) -> tuple[Arrays, Arrays]:
+    return (landmark_weights(block, landmarks) @ values,), ()

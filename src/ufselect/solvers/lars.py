@@ -1,0 +1,326 @@
+"""Least angle regression in lasso mode with a ridge: the path of the elastic net.
+
+``minimise |X a - y|^2 / 2 + ridge |a|^2 / 2 + penalty |a|_1`` for a penalty that falls
+from where a = 0. Between two events, a feature that enters or one that leaves, all
+coefficients move along a line. Only products with X are needed: the ridge lets more
+features enter than there are samples, without any p x p matrix. Paths of several
+targets are followed side by side, since one product with X then serves them all.
+"""
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from ufselect.matrix import DenseMatrix
+from ufselect.matrix.base import DataMatrix, Float, Index
+from ufselect.solvers.active_columns import ActiveColumns
+
+# Correlations below this share of the first penalty are rounding errors.
+END_OF_PATH = 1e-10
+
+# Features that keep leaving lengthen a path; equal columns could do so for ever.
+LARGEST_DETOUR = 10
+
+# A ridge of this share of the mean square of the columns is a rounding error.
+LEAST_RIDGE = 1e-12
+
+# Difference of speeds, with that of the penalty being one, that is a rounding error.
+SLOWEST = 1e-12
+
+# Gap, as a share of the penalty, that is none.
+CLOSED = 1e-30
+
+# Made once, for they are needed at every event.
+ZERO, FALL_AND_RISE = np.zeros(1), np.array([[-1.0], [1.0]])
+
+# Up to so many columns, BLAS multiplies them faster one by one than together.
+FEW = 4
+
+
+# The column at a place among those that a path looks at.
+ColumnAt = Callable[[int], Float]
+
+
+class PathPoint(NamedTuple):
+    """Coefficients on a path, and when features outside the model would enter.
+
+    ``entry`` is the penalty at which a feature enters if all coefficients keep
+    moving as they do at this point, divided by the penalty here. It is one for
+    features in the model, and exact for the next to enter.
+    """
+
+    coef: Float
+    entry: Float
+    penalty: float
+
+
+class Direction(NamedTuple):
+    """Change of the coefficients in the model, and of the correlations of others."""
+
+    active: Float
+    correlation: Float
+
+
+def elastic_net_points(
+    matrix: DataMatrix, targets: Float, n_nonzero: int, ridge: float
+) -> list[PathPoint]:
+    """Follow the path of each column to the end of its first line with n_nonzero.
+
+    Where a path ends before, its last point is returned.
+    """
+    paths = elastic_net_paths(matrix, targets, ridge)
+    for _ in range(LARGEST_DETOUR * n_nonzero + 10):
+        short = [path for path in paths if path.continues(n_nonzero)]
+        if not short:
+            break
+        advance(matrix, short)
+    return points(matrix, paths)
+
+
+def points(matrix: DataMatrix, paths: Sequence["ElasticNetPath"]) -> list[PathPoint]:
+    """Return where paths are that look at all columns."""
+    lines = directions(matrix, paths)
+    return [
+        PathPoint(path.coef, path.entries(line), path.penalty)
+        for path, line in zip(paths, lines, strict=True)
+    ]
+
+
+def elastic_net_points_from_sums(
+    gram: Float, correlations: Float, n_nonzero: int, ridge: float
+) -> list[PathPoint]:
+    """Return the same points from ``X'X`` and ``X'Y``, for samples that are elsewhere.
+
+    A triangle R with ``R'R = X'X + r I``, and T with ``R'T = X'Y``, stand for X and Y:
+    with what is then left of the ridge, the problem is the same. Half of the ridge is
+    taken, so that R exists where columns of X depend on each other.
+    """
+    n_features = len(gram)
+    # A ridge that is lost beside rounding errors is raised to them.
+    half = max(ridge / 2, LEAST_RIDGE * float(np.trace(gram)) / n_features)
+    raised = gram.copy()
+    raised.flat[:: n_features + 1] += half
+    root = cholesky(raised, overwrite_a=True, check_finite=False)
+    targets = solve_triangular(root, correlations, trans="T", check_finite=False)
+    return elastic_net_points(DenseMatrix(root), targets, n_nonzero, half)
+
+
+def elastic_net_paths(
+    matrix: DataMatrix, targets: Float, ridge: float
+) -> list["ElasticNetPath"]:
+    """Return the starts of the paths, one for each column of the targets."""
+    correlations = matrix.transpose_dot(targets)
+    return [ElasticNetPath(matrix, column, ridge) for column in correlations.T]
+
+
+def advance(matrix: DataMatrix, paths: Sequence["ElasticNetPath"]) -> None:
+    """Move each path to its next event, and let a feature enter or leave."""
+    for path, line in zip(paths, directions(matrix, paths), strict=True):
+        path.follow(line)
+
+
+def directions(
+    matrix: DataMatrix, paths: Sequence["ElasticNetPath"]
+) -> list[Direction]:
+    """Return the line of each path."""
+    changes = [path.active_change() for path in paths]
+    moves = [path.move_of(change) for path, change in zip(paths, changes, strict=True)]
+    step = 1 if len(moves) <= FEW else len(moves)
+    products = [
+        matrix.transpose_dot(np.column_stack(moves[first : first + step])).T
+        for first in range(0, len(moves), step)
+    ]
+    return [Direction(*line) for line in zip(changes, np.vstack(products), strict=True)]
+
+
+def column_cutter(matrix: DataMatrix) -> ColumnAt:
+    """Return what cuts a column out of a matrix."""
+    return lambda place: matrix.columns(slice(place, place + 1)).ravel()
+
+
+class ElasticNetPath:
+    """A walk along the path, from one event to the next.
+
+    It looks at the columns of a matrix, by default at all there are; ``features`` are
+    their places in the whole. A column that it does not look at never enters.
+    """
+
+    def __init__(self, matrix: DataMatrix, correlation: Float, ridge: float) -> None:
+        self.penalty = float(np.abs(correlation).max())
+        self._end = END_OF_PATH * self.penalty
+        # Of the columns in the model: place among those looked at, sign, coefficient.
+        # The model has them turned round where the sign is negative, and so are the
+        # coefficients, which are positive then.
+        self._active: list[int] = []
+        self._signs: list[float] = []
+        self._sizes = np.empty(0)
+        self._model = ActiveColumns(matrix.shape[0], ridge)
+        # Place of the column that has just left, and the row of its gap.
+        self._left, self._left_row = -1, 0
+        everything = np.arange(matrix.shape[1])
+        self._look_at(column_cutter(matrix), everything, correlation)
+        if not self.exhausted:
+            first = int(np.abs(correlation).argmax())
+            self._enter(int(correlation[first] < 0), first)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the penalty has come down to rounding errors."""
+        return self.penalty <= self._end
+
+    @property
+    def coef(self) -> Float:
+        """Coefficients of the columns that it looks at."""
+        coef = np.zeros(len(self.features))
+        # Added, so that what has just entered is not a negative zero.
+        coef[self._active] += self._sizes * self._signs
+        return coef
+
+    @property
+    def held(self) -> Index:
+        """Features that it must look at: in the model, or just left."""
+        left = [self._left] if self._left >= 0 else []
+        return np.asarray(self.features[[*self._active, *left]])
+
+    def continues(self, n_nonzero: int) -> bool:
+        """Whether there is a next event, and fewer coefficients than that."""
+        if self.exhausted:
+            return False
+        few = len(self._active) < n_nonzero
+        return few or bool(np.count_nonzero(self._sizes) < n_nonzero)
+
+    def look_at(self, column_at: ColumnAt, features: Index, correlation: Float) -> None:
+        """Look at other columns, in rising order, all that are held among them."""
+        places = np.searchsorted(features, self.held).tolist()
+        if self._left >= 0:
+            self._left = places.pop()
+        self._active = places
+        self._look_at(column_at, features, correlation)
+
+    def _look_at(
+        self, column_at: ColumnAt, features: Index, correlation: Float
+    ) -> None:
+        self._column_at, self.features = column_at, features
+        # How far correlations are below the penalty, and above its negative.
+        self._gaps = FALL_AND_RISE * correlation + self.penalty
+        # These have nothing to enter.
+        self._gaps[:, self._active] = np.inf
+        if self._left >= 0:
+            self._gaps[self._left_row, self._left] = np.inf
+
+    def copy(self) -> "ElasticNetPath":
+        """Return a path that may go elsewhere from here."""
+        other = copy.copy(self)
+        other._active, other._signs = self._active.copy(), self._signs.copy()
+        other._model = self._model.copy()
+        other._gaps = self._gaps.copy()
+        return other
+
+    def active_change(self) -> Float:
+        """Return the change that lets correlations in the model fall at rate one."""
+        return self._model.even
+
+    def move_of(self, change: Float) -> Float:
+        """Return the change of what is predicted, for that of coefficients."""
+        return np.asarray(self._model.columns @ change)
+
+    def predicted(self) -> Float:
+        """Return what the coefficients predict."""
+        return self.move_of(self._sizes)
+
+    def follow(self, direction: Direction) -> None:
+        """Move to the next event, and let a feature enter or leave."""
+        closing = _closing(direction)
+        row, place = self._first_to_enter(closing)
+        length = min(self._length(closing, row, place), self.penalty)
+        sizes = self._sizes + length * direction.active
+        if len(sizes) and sizes[sizes.argmin()] < 0:
+            crossings = self._crossing_lengths(direction)
+            leaving = int(crossings.argmin())
+            if crossings[leaving] < length:
+                length = float(crossings[leaving])
+                self._sizes = self._sizes + length * direction.active
+                self._move(closing, length)
+                self._leave(leaving)
+                return
+        self._sizes = sizes
+        self._move(closing, length)
+        self._left = -1
+        if not self.exhausted:
+            self._enter(row, place)
+
+    def entries(self, direction: Direction) -> Float:
+        """Return when each feature would enter, as a share of the penalty."""
+        if self.exhausted:
+            return np.where(self.coef != 0, 1.0, 0.0)
+        closing = _closing(direction)
+        lengths = np.full(closing.shape, np.inf)
+        np.divide(self._gaps, closing, out=lengths, where=closing > SLOWEST)
+        shares = np.clip(lengths.min(axis=0) / self.penalty, 0.0, 1.0)
+        entry = 1.0 - shares
+        entry[self._active] = 1.0
+        return np.asarray(entry)
+
+    def _first_to_enter(self, closing: Float) -> tuple[int, int]:
+        """Return the row and the place of the gap that closes first."""
+        gaps = np.maximum(self._gaps, CLOSED * self.penalty)
+        haste = np.divide(closing, gaps, out=gaps)
+        first = int(haste.argmax())
+        if closing.item(first) <= SLOWEST:
+            # What is as fast as the penalty never catches up with it.
+            haste[closing <= SLOWEST] = 0.0
+            first = int(haste.argmax())
+        return divmod(first, closing.shape[1])
+
+    def _length(self, closing: Float, row: int, place: int) -> float:
+        """Return how far to go until a gap is closed."""
+        speed = float(closing[row, place])
+        gap = max(float(self._gaps[row, place]), 0.0)
+        return gap / speed if speed > SLOWEST else np.inf
+
+    def _crossing_lengths(self, direction: Direction) -> Float:
+        """Return how far to go until each coefficient in the model is zero."""
+        lengths = np.full(len(self._sizes), np.inf)
+        # What moves away never crosses; what has just entered is zero already.
+        shrinks = self._sizes * direction.active < 0
+        return np.divide(self._sizes, -direction.active, out=lengths, where=shrinks)
+
+    def _move(self, closing: Float, length: float) -> None:
+        """Let the penalty fall, and the gaps close."""
+        self.penalty -= length
+        closing *= length
+        self._gaps -= closing
+        if self._left >= 0:
+            # There was none when it left.
+            gap = -closing[self._left_row, self._left]
+            self._gaps[self._left_row, self._left] = gap
+
+    def _enter(self, row: int, place: int) -> None:
+        sign = -1.0 if row else 1.0
+        self._model.append(sign * self._column_at(place))
+        self._active.append(place)
+        self._signs.append(sign)
+        self._sizes = np.concatenate([self._sizes, ZERO])
+        self._gaps[:, place] = np.inf
+
+    def _leave(self, which: int) -> None:
+        self._left, self._left_row = self._active[which], int(self._signs[which] < 0)
+        # The last one takes its place, as in the model.
+        self._model.delete(which)
+        self._active[which], self._signs[which] = self._active[-1], self._signs[-1]
+        del self._active[-1], self._signs[-1]
+        self._sizes[which] = self._sizes[-1]
+        self._sizes = self._sizes[:-1]
+        # It has the largest correlation of this sign, and does not enter again at once.
+        self._gaps[self._left_row, self._left] = np.inf
+        self._gaps[1 - self._left_row, self._left] = 2 * self.penalty
+
+
+def _closing(direction: Direction) -> Float:
+    """Return how fast gaps close: to the penalty, which falls, and to its negative."""
+    closing = FALL_AND_RISE * direction.correlation
+    closing += 1.0
+    return closing

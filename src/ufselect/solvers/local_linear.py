@@ -1,0 +1,135 @@
+"""How samples lie among their neighbours: locally linear embedding and tangent spaces.
+
+Both make a positive semi-definite n x n matrix that annihilates constants.
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ufselect.matrix import Float
+from ufselect.matrix.base import BLOCK_BYTES, Index
+from ufselect.solvers.graphs import nearest_neighbours
+from ufselect.solvers.local_discriminant import neighbour_cliques
+
+# Share of the trace that is added to the diagonal of each local Gram matrix: with more
+# neighbours than dimensions, or equal samples, it would otherwise be singular.
+REGULARISATION = 1e-3
+
+# A direction of this share of the longest one, or of the samples, is rounding.
+ROUNDING = 1e-10
+LEAST_SHARE = 1e-14
+
+
+def local_linear_matrix(
+    points: Any, n_neighbors: int = 5, *, regularisation: float = REGULARISATION
+) -> sp.csr_array:
+    """Return ``(I - S)'(I - S)``, where S holds the weights of the neighbours.
+
+    Row i of S has the weights, of sum one, with which the neighbours of sample i
+    reproduce it best. The rows of the result sum to zero.
+
+    Parameters
+    ----------
+    points : {ndarray, sparse matrix} of shape (n, p)
+    n_neighbors : int
+        Neighbours of each sample, itself excluded; at most n - 1 are taken.
+    regularisation : float
+        Share of its trace that is added to each local Gram matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> local_linear_matrix(np.array([[0.0], [1.0]]), 1).toarray()
+    array([[ 2., -2.],
+           [-2.,  2.]])
+    """
+    neighbours = nearest_neighbours(points, n_neighbors)[1]
+    n_samples, count = neighbours.shape
+    weights = neighbour_weights(points, neighbours, regularisation)
+    starts = np.arange(0, n_samples * count + 1, count)
+    shape = (n_samples, n_samples)
+    mixing = sp.csr_array((weights.ravel(), neighbours.ravel(), starts), shape=shape)
+    rest = sp.eye_array(n_samples, format="csr") - mixing
+    return sp.csr_array(rest.T @ rest)
+
+
+def tangent_alignment_matrix(
+    points: Any, n_neighbors: int = 5, *, n_components: int = 2
+) -> sp.csr_array:
+    """Return the alignment matrix of local tangent spaces (LTSA).
+
+    Every sample and its neighbours add ``I - G G'`` at their places, where the columns
+    of G are the constant and the leading left singular vectors of the centred
+    samples. On flat data of n_components dimensions, coordinates are annihilated.
+
+    Parameters
+    ----------
+    points : {ndarray, sparse matrix} of shape (n, p)
+    n_neighbors : int
+        Neighbours of each sample, itself excluded; at most n - 1 are taken.
+    n_components : int
+        Dimension of the tangent spaces; at most n_neighbors - 1 are taken, and one at
+        least, since with more nothing is left to align.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line = np.arange(4.0)[:, np.newaxis] * [[1.0, 2.0]]
+    >>> matrix = tangent_alignment_matrix(line, 2, n_components=1)
+    >>> bool(np.abs(matrix @ line).max() < 1e-12)
+    True
+    """
+    cliques = neighbour_cliques(points, n_neighbors)
+    n_samples, size = cliques.shape
+    count = max(1, min(n_components, size - 2))
+    blocks = np.empty((n_samples, size, size))
+    for block, clique in zip(blocks, cliques, strict=True):
+        block[:] = alignment_of(dense_rows(points, clique), count)
+    rows = np.repeat(cliques, size, axis=1).ravel()
+    columns = np.tile(cliques, (1, size)).ravel()
+    shape = (n_samples, n_samples)
+    return sp.coo_array((blocks.ravel(), (rows, columns)), shape=shape).tocsr()
+
+
+def alignment_of(local: Float, count: int) -> Float:
+    """Return ``I - G G'`` for the samples of one neighbourhood."""
+    size = len(local)
+    left, lengths, _ = np.linalg.svd(local - local.mean(axis=0), full_matrices=False)
+    # Directions without extent are any, and the constant may be among them.
+    extent = max(ROUNDING * float(lengths[0]), LEAST_SHARE * np.linalg.norm(local))
+    kept = lengths[:count] > extent
+    tangents = left[:, : len(kept)][:, kept]
+    return np.eye(size) - 1.0 / size - tangents @ tangents.T
+
+
+def neighbour_weights(points: Any, neighbours: Index, regularisation: float) -> Float:
+    """Return the n x k weights that reproduce each sample from its neighbours."""
+    n_samples, count = neighbours.shape
+    weights = np.empty((n_samples, count))
+    step = max(1, BLOCK_BYTES // (8 * count * points.shape[1]))
+    for start in range(0, n_samples, step):
+        block = slice(start, min(start + step, n_samples))
+        own = dense_rows(points, np.arange(block.start, block.stop))
+        near = dense_rows(points, neighbours[block].ravel())
+        offsets = near.reshape(len(own), count, -1) - own[:, np.newaxis]
+        weights[block] = weights_of(offsets, regularisation)
+    return weights
+
+
+def weights_of(offsets: Float, regularisation: float) -> Float:
+    """Solve ``Z Z' w = 1`` for each k x p array Z of offsets; scale w to sum one."""
+    grams = offsets @ offsets.transpose(0, 2, 1)
+    traces = np.trace(grams, axis1=1, axis2=2)
+    # All neighbours equal to the sample: any weights will do, so equal ones.
+    ridge = np.where(traces > 0, regularisation * traces, 1.0)
+    grams += ridge[:, np.newaxis, np.newaxis] * np.eye(grams.shape[1])
+    weights = np.linalg.solve(grams, np.ones((*grams.shape[:2], 1)))[..., 0]
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def dense_rows(points: Any, index: Index) -> Float:
+    """Return some samples as a dense array."""
+    rows = points[index]
+    return np.asarray(rows.toarray() if sp.issparse(points) else rows, np.float64)

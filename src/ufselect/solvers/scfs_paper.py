@@ -1,0 +1,230 @@
+"""SCFS as published: Algorithm 1, with the constraint as a penalty gamma.
+
+The rules are those of the paper; only the way they are computed differs. The n x n
+matrix of ones has rank one and is never formed, the p x p inverse becomes a Cholesky
+factorisation of the smaller side, and rows of W that have vanished are left out.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ufselect.matrix.base import Beside, ColumnSummary, DataMatrix, Float
+from ufselect.solvers.group_lasso import largest_penalty
+from ufselect.solvers.preparation import Kind, non_negative, preparation_kind
+from ufselect.solvers.reweighted import Report, ReweightedRidge, has_vanished
+from ufselect.solvers.rows import row_norms
+from ufselect.solvers.scfs import (
+    AUTO_ALPHA,
+    AUTO_BETA,
+    Fit,
+    Keep,
+    State,
+    checked_penalty,
+)
+from ufselect.solvers.soft_partition import indicator
+from ufselect.solvers.starts import SampleProducts, sample_products, start
+
+# Keeps the reweighting of a zero row finite; the paper's epsilon. Rows of W that are
+# no longer than this live on it alone, and no longer touch the fit.
+EPSILON = 2e-16
+
+
+class PaperFit(NamedTuple):
+    """What Algorithm 1 ends with: G, W, the objectives, and whether they settled."""
+
+    indicators: Float
+    coef: Float
+    history: list[float]
+    converged: bool
+
+
+def multiplicative_step(
+    G: Float, XXtG: Float, XW: Float, alpha: float, weight: float
+) -> Float:
+    """Return G after Eq. 16 of the paper, where weight is n gamma."""
+    M = XXtG + weight * G.sum(axis=0)
+    numerator = np.maximum(2 * M + alpha * XW, 0.0)
+    denominator = M @ (G.T @ G)
+    denominator += G @ (G.T @ M)
+    denominator += alpha * G
+    ratio = np.zeros_like(numerator)
+    np.divide(numerator, denominator, out=ratio, where=denominator > 0)
+    return G * ratio
+
+
+def fit_paper(
+    G: Float,
+    products: SampleProducts,
+    X: DataMatrix,
+    *,
+    alpha: float,
+    beta: float,
+    gamma: float,
+    max_iter: int,
+    tol: float,
+    report: Report,
+) -> PaperFit:
+    """Run Algorithm 1 on a non-negative X from the G given.
+
+    The history is Eq. 8 plus ``gamma n |G G'1 - 1|^2``; the loop ends when it
+    changes by less than tol, relative to itself.
+    """
+    weight = gamma * X.shape[0]
+    # The W step, on the rows of W that have not vanished.
+    ridge, active = ReweightedRidge(X), np.arange(X.shape[1])
+    W, inverse_D = np.zeros((X.shape[1], G.shape[1])), np.ones(X.shape[1])
+    XXtG = products.multiply(G)
+    history: list[float] = []
+    for iteration in range(max_iter):
+        W[active], residual = ridge.solve(G, alpha / beta * inverse_D)
+        XW = G - residual
+        G = multiplicative_step(G, XXtG, XW, alpha, weight)
+        XXtG = products.multiply(G)
+        norms = row_norms(W[active])
+        inverse_D = 2 * norms + EPSILON
+        Q, C = G.T @ XXtG, G.T @ G
+        first = products.total - 2 * np.trace(Q) + np.sum(Q * C)
+        value = (
+            max(float(first), 0.0)
+            + alpha * float(np.sum((XW - G) ** 2))
+            + beta * float(norms.sum())
+            + weight * float(np.sum((G @ G.sum(axis=0) - 1) ** 2))
+        )
+        history.append(value)
+        # Cutting out columns costs a copy: wait until half of them are gone.
+        alive = np.flatnonzero(norms > EPSILON)
+        if 0 < 2 * len(alive) <= len(active):
+            active, inverse_D = active[alive], inverse_D[alive]
+            ridge = ridge.only(alive)
+        converged = iteration > 0 and abs(value - history[-2]) < tol * value
+        if report(iteration, value) or converged:
+            break
+    return PaperFit(G, W, history, converged)
+
+
+def normalised_memberships(G: Float, start: Float) -> Float:
+    """Return the soft partition nearest to a G that may be infeasible.
+
+    A sample whose entries have all vanished stays where it started.
+    """
+    P = G * G.sum(axis=0)
+    sums = P.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, P / np.where(sums > 0, sums, 1.0), start)
+
+
+class PaperProblem:
+    """Eq. 8 for a non-negative X as the published algorithm sees it.
+
+    Parameters
+    ----------
+    data : DataMatrix
+    summary : ColumnSummary
+        Of the columns of the data.
+    standardize : {"auto", "features", "samples"} or bool
+        "auto" is none.
+    n_clusters : int
+    gamma : float
+        Weight of the constraint.
+    """
+
+    unit = 1.0
+
+    def __init__(
+        self,
+        data: DataMatrix,
+        summary: ColumnSummary,
+        standardize: bool | str,
+        n_clusters: int,
+        gamma: float,
+    ) -> None:
+        if data.scattered:
+            raise ValueError(
+                'solver="paper" needs X in one place; use solver="exact" for Dask.'
+            )
+        self.kind: Kind = "none"
+        if standardize != "auto":
+            self.kind = preparation_kind(standardize, data, summary)
+        self.X = non_negative(data, summary, self.kind)
+        summary, n_samples = self.X.summary(), data.shape[0]
+        # |x_i| of the columns, and |X - mean|.
+        self.lengths = np.sqrt(n_samples) * np.hypot(summary.deviation, summary.mean)
+        self.size = float(np.sqrt(n_samples * np.sum(summary.deviation**2)))
+        self.products = sample_products(self.X, float(np.sum(self.lengths**2)))
+        self.n_clusters, self.gamma = n_clusters, gamma
+
+    def weights(
+        self, alpha: float | str, beta: float | str
+    ) -> tuple[float, float | None]:
+        """Return weights as numbers; an "auto" beta is not known yet."""
+        auto = AUTO_ALPHA * self.size**2 / self.n_clusters
+        own_alpha = auto if alpha == "auto" else float(alpha)
+        return own_alpha, None if beta == "auto" else float(beta)
+
+    def start(self, init: Any, random: np.random.RandomState) -> Beside:
+        """Return memberships to start from; k-means sees X itself, once."""
+        X, c, K = self.X, self.n_clusters, self.products.gram
+        return start(init, X, c, random, K=K, components=False)
+
+    def begin(self, P: Beside, state: State | None = None) -> "PaperAlgorithm":
+        """Return Algorithm 1 at these memberships."""
+        return PaperAlgorithm(self, self.X.gather(P))
+
+
+class PaperAlgorithm:
+    """Algorithm 1 from one start."""
+
+    def __init__(self, problem: PaperProblem, P: Float) -> None:
+        self.problem, self.P = problem, P
+
+    def auto_beta(self, alpha: float) -> float:
+        """Return a share of the beta from which on W = 0, for the G of the start."""
+        problem = self.problem
+        lam = largest_penalty(problem.X, indicator(self.P))
+        lam = checked_penalty(lam, problem.n_clusters, problem.size)
+        beta = AUTO_BETA * alpha * lam
+        if not 0 < beta < np.inf:
+            raise ValueError(
+                f'beta="auto" is {beta:g} for X of size {problem.size:.3g}, whose '
+                "third power floating point does not hold; rescale X, or use "
+                'solver="exact".'
+            )
+        return beta
+
+    def cluster_only(self) -> None:
+        """Do nothing: the published algorithm starts from what it is given."""
+
+    def fit(
+        self,
+        alpha: float,
+        beta: float,
+        max_iter: int,
+        tol: float,
+        *,
+        report: Report,
+        keep: Keep | None = None,
+    ) -> Fit:
+        """Run Algorithm 1; nothing is kept on the way."""
+        problem = self.problem
+        found = fit_paper(
+            indicator(self.P),
+            problem.products,
+            problem.X,
+            alpha=alpha,
+            beta=beta,
+            gamma=problem.gamma,
+            max_iter=max_iter,
+            tol=tol,
+            report=report,
+        )
+        return Fit(
+            normalised_memberships(found.indicators, self.P),
+            found.coef,
+            np.zeros(len(found.coef)),
+            found.history,
+            found.converged,
+            beta,
+            largest_beta=alpha * largest_penalty(problem.X, found.indicators),
+            # Reweighting never reaches zero.
+            vanished=has_vanished(found.coef, problem.lengths),
+        )

@@ -1,0 +1,370 @@
+"""The G step of SCFS: projected gradient descent over soft partitions of the samples.
+
+A soft partition is an n x c matrix P of cluster memberships, ``P >= 0`` and
+``P 1 = 1``. With cluster sizes ``q = P'1``, the matrices ``G = P diag(q)^(-1/2)`` are
+exactly those with ``G >= 0``, ``G G'1 = 1`` and no zero column (Theorem 1 of
+docs/mathematics.md). With ``K = X X'``, ``Q = G'KG`` and ``C = G'G``, the part of Eq. 8
+that depends on G is
+
+    tr K - 2 tr Q + <Q, C> + alpha (tr C - 2 <G, T> + |T|^2)                 (E1)
+
+for fixed fitted values T; where W follows G as a ridge regression with the hat matrix
+H, it is, up to a constant,
+
+    tr K - 2 tr Q + <Q, C> + alpha (tr C - <G, H G>).                        (E4)
+
+X enters through ``K = B M B'`` and fitted values through ``T = B V``: either B is X,
+wherever its rows are, and M the identity, or B is the identity and M the n x n matrix
+K, where that is the smaller. A step takes one pass over the rows of B; how far it goes,
+and how long the next one is, depends on c x c sums.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ufselect.matrix.base import (
+    Arrays,
+    Beside,
+    DataMatrix,
+    Float,
+    Index,
+    column_sums,
+    product_with,
+)
+from ufselect.solvers.rows import project_rows_to_simplex
+
+# Share of the uniform partition that is mixed into a step that would empty a cluster.
+UNIFORM_SHARE = 1e-6
+
+# Where the lowest point of a segment is looked for if its end does not gain.
+SEGMENT = np.concatenate([[0.0], 0.5 ** np.arange(29, 3.0, -1), np.arange(1, 11) / 10])
+ENDS = SEGMENT[[0, -1]]
+
+# What is kept of a soft partition beside P.
+KEPT = ("BtP", "MBtP", "q", "PtP")
+
+SMALLEST_STEP, LARGEST_STEP = 1e-10, 1e10
+
+
+def indicator(P: Float) -> Float:
+    """Return ``G = P diag(P'1)^(-1/2)``, which satisfies ``G G'1 = 1`` (Theorem 1)."""
+    return P / np.sqrt(column_sums(P))
+
+
+class Sums(NamedTuple):
+    """``P'1``, ``P'P``, ``P'KP`` and the diagonal of ``P'T``, at one P or several.
+
+    Where W ``follows`` G, the last is the diagonal of ``P'HP``.
+    """
+
+    q: Float
+    PtP: Float
+    PtKP: Float
+    PtT: Float
+    follows: bool
+
+    def moved(self, along: "Direction", t: float | Float) -> "Sums":
+        """Return the sums at ``P + t D``, for one t or several."""
+        t = np.asarray(t)[..., np.newaxis]
+        tt = t[..., np.newaxis]
+        both = 1 + self.follows
+        return Sums(
+            self.q + t * along.q,
+            self.PtP + tt * (along.PtD + along.PtD.T + tt * along.DtD),
+            self.PtKP + tt * (along.PtKD + along.PtKD.T + tt * along.DtKD),
+            self.PtT + t * (both * along.DtT + t * along.DtHD),
+            self.follows,
+        )
+
+    def objective(self, alpha: float) -> Float:
+        """Return E4, or E1 without ``|T|^2``; both without ``tr K``."""
+        root = np.sqrt(self.q)
+        outer = root[..., :, np.newaxis] * root[..., np.newaxis, :]
+        Q, C = self.PtKP / outer, self.PtP / outer
+        GtT = self.PtT / (self.q if self.follows else 0.5 * root)
+        trace = np.trace(alpha * C - 2 * Q, axis1=-2, axis2=-1)
+        return np.asarray(
+            trace + np.sum(Q * C, axis=(-2, -1)) - alpha * GtT.sum(axis=-1)
+        )
+
+    def gradient(self, alpha: float) -> "Gradient":
+        """Return the gradient of the same with respect to P (E2)."""
+        root = np.sqrt(self.q)
+        outer, identity = np.outer(root, root), np.eye(len(root))
+        of_KP = (2 * self.PtP / outer - 4 * identity) / outer
+        of_P = (2 * self.PtKP / outer + 2 * alpha * identity) / outer
+        of_T = 2 * alpha / (self.q if self.follows else root)
+        columns = np.sum(self.PtKP * of_KP.T + self.PtP * of_P.T, axis=1)
+        columns -= self.PtT * of_T
+        return Gradient(of_KP, of_P, of_T, -columns / (2 * self.q))
+
+
+class Gradient(NamedTuple):
+    """``K P A + P M - T diag(d) + 1 r'``, by its A, M, d and r."""
+
+    of_KP: Float
+    of_P: Float
+    of_T: Float
+    of_ones: Float
+
+
+class Direction(NamedTuple):
+    """``B'D``, ``M B'D`` and sums along D: those of P with D, and of D with D."""
+
+    BtD: Float
+    MBtD: Float
+    q: Float
+    PtD: Float
+    DtD: Float
+    PtKD: Float
+    DtKD: Float
+    DtT: Float
+    DtHD: Float
+
+    def slope(self, gradient: Gradient, t: float) -> float:
+        """Return the inner product of D with the gradient at ``P + t D``."""
+        return float(
+            np.sum((self.PtKD.T + t * self.DtKD) * gradient.of_KP.T)
+            + np.sum((self.PtD.T + t * self.DtD) * gradient.of_P.T)
+            - (self.DtT + t * self.DtHD) @ gradient.of_T
+            + self.q @ gradient.of_ones
+        )
+
+
+class Identity(DataMatrix):
+    """The n x n identity matrix as the B of samples in memory."""
+
+    def __init__(self, n_samples: int) -> None:
+        self.shape = (n_samples, n_samples)
+
+    def dot(self, right: Float) -> Float:
+        """Return the array itself."""
+        return right
+
+    def transpose_dot(self, left: Float) -> Float:
+        """Return the array itself."""
+        return left
+
+    def take(self, index: Index) -> DataMatrix:
+        """Columns of the identity matrix are of no use to anybody."""
+        raise NotImplementedError
+
+
+class SoftPartition:
+    """A soft partition P beside the rows of X, or in memory beside ``K = X X'``.
+
+    Parameters
+    ----------
+    X : DataMatrix of shape (n, p)
+        Centred.
+    P : Beside
+        Memberships beside the rows of X; they are used up.
+    K : ndarray of shape (n, n), optional
+        ``X X'``, where that is at hand.
+    offset : ndarray of shape (p,), optional
+        Added to every row of X in the regression, where that is not centred. With K it
+        is not needed.
+
+    Attributes
+    ----------
+    BtP, q, PtP : ndarray of shape (r, c), (c,), (c, c)
+        ``B'P``, ``P'1`` and ``P'P``.
+    """
+
+    def __init__(
+        self,
+        X: DataMatrix,
+        P: Beside,
+        K: Float | None = None,
+        offset: Float | None = None,
+    ) -> None:
+        self.B, self.K, self.offset = X, K, None if K is not None else offset
+        if K is not None:
+            self.B, P = Identity(len(K)), (X.gather(P),)
+        self._rows, (self.BtP, self.q, self.PtP) = self.B.over_rows(_first_sums, P)
+        self.MBtP = self.metric(self.BtP)
+        # How far P still has to go along D, which the next pass over the rows does.
+        self._pending = 0.0
+
+    @property
+    def rows(self) -> Beside:
+        """P, beside the rows of B."""
+        if self._pending:
+            self._rows, _ = self.B.over_rows(_moved, self._rows, self._pending)
+            self._pending = 0.0
+        return self._rows
+
+    @property
+    def memberships(self) -> Any:
+        """P, n x c, where the rows of B are."""
+        return self.B.as_array(self.rows)
+
+    def state(self) -> dict[str, Float]:
+        """Return all that is needed to go on from here."""
+        P = self.B.gather(self.rows)
+        if self.B.scattered:
+            # Sent back, or a cluster would have to remember every step since the start
+            # in case it loses some rows.
+            self._rows = self.B.beside(P, np.zeros_like(P))
+        return {"P": P} | {name: getattr(self, name) for name in KEPT}
+
+    def restore(self, state: dict[str, Float]) -> None:
+        """Go on from a state of the same P, to the last digit."""
+        for name in KEPT:
+            setattr(self, name, state[name])
+
+    def metric(self, BtP: Float) -> Float:
+        """Return ``M B'P``."""
+        return BtP if self.K is None else product_with(self.K, BtP)
+
+    def self_expression(self) -> float:
+        """Return ``|X - G G'X|^2 - |X|^2``."""
+        return float(self._sums(np.zeros_like(self.q), False).objective(0.0))
+
+    def _sums(self, PtT: Float, follows: bool) -> Sums:
+        return Sums(self.q, self.PtP, self.BtP.T @ self.MBtP, PtT, follows)
+
+    def shifted(self, BtP: Float, q: Float) -> Float:
+        """Return ``B'P`` for the B of the regression, which may not be centred."""
+        return BtP if self.offset is None else BtP + np.outer(self.offset, q)
+
+    def descend(
+        self,
+        alpha: float,
+        V: Float | None = None,
+        hat: Callable[[Float], Float] | None = None,
+        *,
+        step_size: float,
+        max_steps: int,
+        tol: float,
+    ) -> float:
+        """Lower E1 or E4 by projected gradient steps; neither ever rises.
+
+        Parameters
+        ----------
+        alpha : float
+        V : ndarray of shape (r, c), optional
+            For fitted values ``T = B V`` that are fixed; zero if neither is given.
+        hat : callable, optional
+            For fitted values that follow: takes ``B'P`` to the V with ``H P = B V``.
+        step_size : float
+            Of the first step, as returned by an earlier call.
+        max_steps : int
+        tol : float
+            Stop after a step that gains less.
+
+        Returns
+        -------
+        step_size : float
+            To begin the next call with.
+        """
+        if hat is not None:
+            V = hat(self.shifted(self.BtP, self.q))
+        elif V is None:
+            V = np.zeros_like(self.BtP)
+        PtT = np.einsum("ij,ij->j", self.shifted(self.BtP, self.q), V)
+        sums = self._sums(PtT, hat is not None)
+        gradient = sums.gradient(alpha)
+        for _ in range(max_steps):
+            along, VD = self._project(gradient, V, hat, step_size)
+            here, end = sums.moved(along, ENDS).objective(alpha)
+            t, gain = 1.0, here - end
+            # A full step that gains is taken: the sizes of later steps depend on it
+            # more than on the last bit of gain.
+            if gain <= 0:
+                values = sums.moved(along, SEGMENT).objective(alpha)
+                t, gain = float(SEGMENT[values.argmin()]), values[0] - values.min()
+            if t == 0.0:
+                break
+            sums = sums.moved(along, t)
+            self.BtP, self._pending = self.BtP + t * along.BtD, t
+            self.MBtP = self.BtP if self.K is None else self.MBtP + t * along.MBtD
+            V = V + t * VD
+            self.q, self.PtP = sums.q, sums.PtP
+            if gain <= tol:
+                break
+            before, gradient = gradient, sums.gradient(alpha)
+            # The step size of Barzilai and Borwein.
+            rise = along.slope(gradient, t) - along.slope(before, 0.0)
+            step_size *= 4
+            if rise > 0:
+                step_size = t * float(np.trace(along.DtD)) / rise
+                step_size = min(max(step_size, SMALLEST_STEP), LARGEST_STEP)
+        return step_size
+
+    def _project(
+        self,
+        gradient: Gradient,
+        V: Float,
+        hat: Callable[[Float], Float] | None,
+        step_size: float,
+    ) -> tuple[Direction, Float | float]:
+        """Return D, from P to its projected gradient step, and the V of ``H D``."""
+        factor = self.MBtP @ gradient.of_KP
+        factor -= V * gradient.of_T
+        constant = gradient.of_ones
+        if self.offset is not None:
+            constant = constant - (self.offset @ V) * gradient.of_T
+        arguments = (self._pending, factor, gradient.of_P, constant, step_size)
+        self._rows, found = self.B.over_rows(_projected, self._rows, *arguments)
+        self._pending = 0.0
+        smallest = (self.q + found[1]).min()
+        if smallest < UNIFORM_SHARE * self.B.shape[0] / len(self.q):
+            self._rows, found = self.B.over_rows(_mixed, self._rows)
+        BtD, q, PtD, DtD = found
+        shifted = self.shifted(BtD, q)
+        VD: Float | float = 0.0
+        DtHD = np.zeros_like(q)
+        if hat is not None:
+            VD = hat(shifted)
+            DtHD = np.einsum("ij,ij->j", shifted, VD)
+        DtT = np.einsum("ij,ij->j", shifted, V)
+        MBtD = self.metric(BtD)
+        PtKD, DtKD = self.BtP.T @ MBtD, BtD.T @ MBtD
+        return Direction(BtD, MBtD, q, PtD, DtD, PtKD, DtKD, DtT, DtHD), VD
+
+
+# What is done with a block of rows of B, and the rows of P and D beside it.
+
+
+def _first_sums(B: DataMatrix, rows: Arrays) -> tuple[Arrays, Arrays]:
+    P = rows[0]
+    sums = (B.transpose_dot(P), column_sums(P), P.T @ P)
+    return (P, np.zeros_like(P)), sums
+
+
+def _moved(B: DataMatrix, rows: Arrays, t: float) -> tuple[Arrays, Arrays]:
+    P, D = rows
+    return (P + t * D, D), ()
+
+
+def _projected(
+    B: DataMatrix,
+    rows: Arrays,
+    pending: float,
+    factor: Float,
+    of_P: Float,
+    constant: Float,
+    step_size: float,
+) -> tuple[Arrays, Arrays]:
+    """Move P as far as is pending, and project its next gradient step."""
+    P, D = rows
+    if pending:
+        P = P + pending * D
+    gradient = B.dot(factor)
+    gradient += P @ of_P
+    gradient += constant
+    gradient *= -step_size
+    gradient += P
+    D = project_rows_to_simplex(gradient)
+    D -= P
+    return (P, D), (B.transpose_dot(D), column_sums(D), P.T @ D, D.T @ D)
+
+
+def _mixed(B: DataMatrix, rows: Arrays) -> tuple[Arrays, Arrays]:
+    """Mix a little of the uniform partition into a step, to keep all clusters."""
+    P, D = rows
+    D = (1 - UNIFORM_SHARE) * D + UNIFORM_SHARE * (1 / P.shape[1] - P)
+    return (P, D), (B.transpose_dot(D), column_sums(D), P.T @ D, D.T @ D)

@@ -1,0 +1,141 @@
+"""Neighbour graphs and Laplacians."""
+
+import tracemalloc
+
+import numpy as np
+import oracle_files
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+
+from ufselect.solvers import graphs
+from ufselect.solvers.graphs import (
+    degrees,
+    laplacian,
+    nearest_neighbours,
+    neighbour_graph,
+    normalised_laplacian,
+)
+
+
+def points(n_samples=30, n_features=4, seed=0):
+    return np.random.RandomState(seed).standard_normal((n_samples, n_features))
+
+
+def naive_graph(X, k, sigma=None):
+    distances = np.linalg.norm(X[:, np.newaxis] - X, axis=2)
+    np.fill_diagonal(distances, np.inf)
+    graph = np.zeros_like(distances)
+    for i, row in enumerate(distances):
+        for j in np.argsort(row)[:k]:
+            weight = 1.0 if sigma is None else np.exp(-(row[j] ** 2) / (2 * sigma**2))
+            graph[i, j] = graph[j, i] = weight
+    return graph
+
+
+@pytest.mark.parametrize("letter", ["A", "B"])
+def test_graph_and_laplacians_are_those_of_the_reference(letter):
+    given_arrays = oracle_files.inputs(letter)
+    graph = neighbour_graph(given_arrays["X"], given_arrays["n_neighbors"])
+
+    np.testing.assert_array_equal(graph.toarray(), given_arrays["S"])
+    np.testing.assert_allclose(laplacian(graph).toarray(), given_arrays["L"])
+    np.testing.assert_allclose(
+        normalised_laplacian(graph).toarray(), given_arrays["Ln"], atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("sigma", [None, 0.7])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_graph_equals_the_naive_one(sigma, convert):
+    X = points()
+    weights = "binary" if sigma is None else "heat"
+    graph = neighbour_graph(convert(X), 4, weights=weights, bandwidth=sigma)
+
+    np.testing.assert_allclose(graph.toarray(), naive_graph(X, 4, sigma), atol=1e-7)
+
+
+def sparse_points(n_samples, n_features):
+    keep = np.random.RandomState(1).uniform(size=(n_samples, n_features)) < 0.3
+    return sp.csr_array(points(n_samples, n_features) * keep)
+
+
+@pytest.mark.parametrize("convert", [sp.csr_array, sp.csr_array.toarray])
+def test_neighbours_are_those_of_all_distances(convert):
+    X = sparse_points(60, 20)
+    everything = np.linalg.norm(X.toarray()[:, np.newaxis] - X.toarray(), axis=2)
+    np.fill_diagonal(everything, np.inf)
+
+    distances, index = nearest_neighbours(convert(X), 4)
+
+    np.testing.assert_array_equal(index, np.argsort(everything, axis=1)[:, :4])
+    np.testing.assert_allclose(distances, np.sort(everything, axis=1)[:, :4])
+
+
+def test_neighbours_do_not_depend_on_the_size_of_blocks(monkeypatch):
+    X = sparse_points(300, 20)
+    at_once = nearest_neighbours(X, 5)
+    monkeypatch.setattr(graphs, "SEARCH_MEGABYTES", 0.01)
+    in_blocks = nearest_neighbours(X, 5)
+
+    np.testing.assert_array_equal(at_once[1], in_blocks[1])
+    np.testing.assert_array_equal(at_once[0], in_blocks[0])
+
+
+def test_search_keeps_to_a_working_memory_set_lower():
+    X = sparse_points(1500, 20)
+    tracemalloc.start()
+    with config_context(working_memory=1):
+        nearest_neighbours(X, 5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 8 * 1500**2
+
+
+@given(st.integers(0, 50), st.integers(2, 12), st.integers(1, 15))
+def test_laplacian_has_zero_row_sums_and_no_negative_eigenvalue(seed, n, k):
+    graph = neighbour_graph(points(n, 3, seed), k, weights="heat")
+    dense = laplacian(graph).toarray()
+
+    np.testing.assert_allclose(dense.sum(axis=1), 0, atol=1e-12)
+    assert np.linalg.eigvalsh(dense).min() > -1e-10
+    assert np.linalg.eigvalsh(normalised_laplacian(graph).toarray()).max() < 2 + 1e-10
+
+
+def test_weights_do_not_depend_on_the_units_of_the_points():
+    X = points()
+    small = neighbour_graph(X, weights="heat").toarray()
+    large = neighbour_graph(1e6 * X, weights="heat").toarray()
+
+    np.testing.assert_allclose(small, large)
+
+
+def test_a_given_bandwidth_that_isolates_samples_falls_back_to_binary_weights():
+    graph = neighbour_graph(1e6 * points(), weights="heat", bandwidth=1.0)
+
+    assert degrees(graph).min() >= 1
+
+
+def test_no_sample_is_its_own_neighbour_even_among_duplicates():
+    X = np.repeat(points(5), 4, axis=0)
+    graph = neighbour_graph(X, 3, weights="heat")
+
+    assert graph.diagonal().sum() == 0
+    assert (degrees(graph) > 0).all()
+
+
+def test_points_are_left_alone():
+    X = points()
+    kept = X.copy()
+    neighbour_graph(X, weights="heat")
+
+    np.testing.assert_array_equal(X, kept)
+
+
+def test_a_sample_without_edges_has_a_finite_normalised_laplacian():
+    graph = sp.csr_array(np.array([[0, 1.0, 0], [1.0, 0, 0], [0, 0, 0]]))
+
+    assert np.isfinite(normalised_laplacian(graph).toarray()).all()

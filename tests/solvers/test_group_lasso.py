@@ -1,0 +1,478 @@
+"""The group lasso: optimality for both penalties, agreement of its forms, bounds."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import MultiTaskLasso
+from solvers.naive import group_lasso_objective, planted, proximal_gradient
+
+from ufselect.matrix import RowBlockMatrix, as_matrix
+from ufselect.solvers import group_lasso
+from ufselect.solvers.group_lasso import (
+    FEW_CG_STEPS,
+    L21,
+    GroupLasso,
+    L1Inf,
+    largest_penalty,
+    makes_gram,
+)
+from ufselect.solvers.rows import project_rows_to_simplex, row_norms
+
+FORMS = ["gram", "features", "samples", "neither", "blocks"]
+SHAPES = [(60, 20), (25, 80), (40, 300)]
+FORM = pytest.mark.parametrize("form", FORMS, indirect=True)
+SHAPE = pytest.mark.parametrize("shape", SHAPES)
+
+
+@pytest.fixture
+def form(request, monkeypatch):
+    """Let the group lasso factorise on one side; "gram" and "blocks" always can."""
+    if request.param in ("features", "samples", "neither"):
+        monkeypatch.setattr(GroupLasso, "_side", lambda self: request.param)
+    return request.param
+
+
+def problem(shape, share=0.2, seed=0):
+    """Return X, a target that some columns explain, and a share of the largest."""
+    random = np.random.default_rng(seed)
+    X, _ = planted(*shape, seed=seed)
+    X = X - X.mean(axis=0)
+    coef = random.normal(size=(shape[1], 3)) * (random.random((shape[1], 1)) < 0.2)
+    target = X @ coef + random.normal(size=(shape[0], 3))
+    target -= target.mean(axis=0)
+    return X, target, share * largest_penalty(as_matrix(X), target)
+
+
+def lasso_of(X, Y, form="columns"):
+    """Return a group lasso with its target set."""
+    matrix = as_matrix(X)
+    if form == "blocks":
+        matrix = RowBlockMatrix(X, block_bytes=8 * 7 * X.shape[1])
+        matrix.streams = True
+    gram = matrix.feature_gram() if form == "gram" else None
+    lasso = GroupLasso(matrix, Y.shape[1], gram=gram)
+    aim(lasso, Y, form)
+    return lasso
+
+
+def aim(lasso, Y, form="columns"):
+    XtY = lasso.X.transpose_dot(Y) if form == "blocks" else None
+    lasso.set_target(np.sum(Y**2), Y=None if form == "blocks" else Y, XtY=XtY)
+
+
+def solve(X, Y, lam, form="columns", tol=1e-8, max_rounds=100):
+    return lasso_of(X, Y, form).solve(lam, tol=tol, max_rounds=max_rounds)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.01])
+@SHAPE
+@FORM
+def test_conditions_of_optimality_hold(shape, form, share):
+    X, target, lam = problem(shape, share)
+
+    coef = solve(X, target, lam, form).coef
+    pull = 2 * X.T @ (target - X @ coef) / lam
+    norms = np.linalg.norm(coef, axis=1)
+    zero = norms == 0
+
+    assert zero.any()
+    assert not zero.all()
+    assert np.linalg.norm(pull[zero], axis=1).max(initial=0.0) <= 1 + 1e-3
+    large = norms > 1e-3 * norms.max()
+    directions = coef[large] / norms[large, np.newaxis]
+    np.testing.assert_allclose(pull[large], directions, atol=5e-3)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1])
+@SHAPE
+def test_result_is_that_of_multi_task_lasso(shape, share):
+    X, target, lam = problem(shape, share)
+    model = MultiTaskLasso(
+        alpha=lam / (2 * len(X)), fit_intercept=False, tol=1e-10, max_iter=100_000
+    )
+
+    expected = model.fit(X, target).coef_.T
+    coef = solve(X, target, lam).coef
+
+    objectives = [group_lasso_objective(X, target, W, lam) for W in (coef, expected)]
+    np.testing.assert_allclose(coef, expected, atol=1e-3 * np.abs(expected).max())
+    np.testing.assert_allclose(objectives[0], objectives[1], rtol=1e-6)
+
+
+def test_no_objective_is_above_that_of_plain_proximal_gradient():
+    X, target, lam = problem((25, 80))
+    plain = proximal_gradient(X, target, lam, np.zeros((80, 3)), 5000)
+
+    best = group_lasso_objective(X, target, plain, lam)
+    found = group_lasso_objective(X, target, solve(X, target, lam).coef, lam)
+
+    assert found <= best * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("form", FORMS[:4], indirect=True)
+def test_sparse_columns_give_the_same_rows(container, form):
+    X, target, _ = problem((30, 60))
+    X = np.where(np.abs(X) > 1, X, 0.0)
+    shift, scale = X.mean(axis=0), np.linspace(0.5, 2, 60)
+    explicit = (X - shift) * scale
+    lam = 0.1 * largest_penalty(as_matrix(explicit), target)
+    matrix = as_matrix(container(X)).affine(shift, scale)
+    gram = matrix.feature_gram() if form == "gram" else None
+
+    lasso = GroupLasso(matrix, 3, gram=gram)
+    aim(lasso, target)
+    found = lasso.solve(lam, tol=1e-8)
+
+    np.testing.assert_allclose(found.coef, solve(explicit, target, lam).coef, atol=1e-3)
+
+
+@FORM
+def test_error_and_kkt_ratios_belong_to_the_coefficients(form):
+    X, target, lam = problem((25, 80))
+
+    solution = solve(X, target, lam, form)
+    residual = target - X @ solution.coef
+    pull = 2 * np.linalg.norm(X.T @ residual, axis=1) / lam
+
+    assert solution.error == pytest.approx(np.sum(residual**2))
+    np.testing.assert_allclose(solution.kkt_ratios, pull, atol=1e-8)
+
+
+@pytest.mark.parametrize("max_rounds", [1, 2, 3])
+@FORM
+def test_a_solve_cut_short_returns_what_it_has(form, max_rounds):
+    X, target, lam = problem((25, 80))
+    lasso = lasso_of(X, target, form)
+
+    solution = lasso.solve(lam, tol=0.0, max_rounds=max_rounds)
+
+    np.testing.assert_array_equal(solution.coef, lasso.coef())
+    assert solution.gap == lasso.gap(lam, solution.kkt_ratios.max())
+
+
+class TestDualityGap:
+    @pytest.mark.parametrize("max_rounds", [1, 2, 3, 5, 10])
+    @SHAPE
+    def test_excess_is_never_above_the_gap(self, shape, max_rounds):
+        X, target, lam = problem(shape)
+        best = solve(X, target, lam, tol=1e-9).coef
+        optimum = group_lasso_objective(X, target, best, lam)
+
+        solution = solve(X, target, lam, tol=0.0, max_rounds=max_rounds)
+        value = group_lasso_objective(X, target, solution.coef, lam)
+
+        assert (value - optimum) / np.sum(target**2) <= solution.gap + 1e-9
+
+    @pytest.mark.parametrize("seed", range(10))
+    def test_it_bounds_the_excess_of_any_coefficients(self, seed):
+        X, target, lam = problem((25, 80))
+        best = solve(X, target, lam, tol=1e-9).coef
+        optimum = group_lasso_objective(X, target, best, lam)
+        coef = 0.1**seed * np.random.default_rng(seed).normal(size=(80, 3))
+        lasso = lasso_of(X, target)
+        lasso.enter(np.arange(80))
+
+        lasso.place(coef)
+        gap = lasso.gap(lam, lasso.kkt_ratios(lam).max())
+        excess = group_lasso_objective(X, target, coef, lam) - optimum
+
+        assert excess / np.sum(target**2) <= gap + 1e-9
+
+    def test_it_is_reached(self):
+        X, target, lam = problem((25, 80))
+
+        assert solve(X, target, lam, tol=1e-9).gap <= 1e-9
+
+    def test_it_is_zero_where_nothing_enters(self):
+        X, target, lam = problem((25, 80), share=2.0)
+
+        assert solve(X, target, lam).gap == pytest.approx(0.0, abs=1e-15)
+
+
+class TestLargestPenalty:
+    @pytest.mark.parametrize("factor", [1.0, 1 + 1e-12, 1.5, 1e6])
+    @SHAPE
+    @FORM
+    def test_nothing_is_left_from_there_on(self, shape, form, factor):
+        X, target, _ = problem(shape)
+        lam = factor * largest_penalty(as_matrix(X), target)
+
+        assert not solve(X, target, lam, form, tol=1e-14).coef.any()
+
+    @SHAPE
+    @FORM
+    def test_something_is_left_just_below(self, shape, form):
+        X, target, _ = problem(shape)
+        lam = (1 - 1e-4) * largest_penalty(as_matrix(X), target)
+
+        assert solve(X, target, lam, form, tol=1e-14, max_rounds=20).coef.any()
+
+    def test_it_is_the_largest_correlation_twice(self):
+        X, target, _ = problem((30, 10))
+        expected = max(2 * np.linalg.norm(column @ target) for column in X.T)
+
+        assert largest_penalty(as_matrix(X), target) == pytest.approx(expected)
+
+
+class TestMovingTarget:
+    @SHAPE
+    @FORM
+    def test_a_warm_start_ends_where_a_cold_one_does(self, shape, form):
+        X, target, lam = problem(shape)
+        other = problem(shape, seed=1)[1]
+        warm = lasso_of(X, target, form)
+
+        for share in np.linspace(1, 0, 6):
+            aim(warm, target + share * other, form)
+            warm.admit(warm.kkt_ratios(lam))
+            warm.improve(lam, 1, FEW_CG_STEPS)
+        values = [
+            group_lasso_objective(X, target, solution.coef, lam)
+            for solution in (
+                warm.solve(lam, tol=1e-8),
+                solve(X, target, lam, form),
+            )
+        ]
+
+        assert values[0] == pytest.approx(values[1], rel=1e-6)
+
+    @SHAPE
+    @FORM
+    def test_improving_never_raises_the_objective(self, shape, form):
+        X, target, lam = problem(shape, 0.05)
+        other = problem(shape, seed=1)[1]
+        lasso = lasso_of(X, target, form)
+
+        for share in [1, 1, 1, 0.5, 0.4, 0.3, 0.3, 0.3, 0, 0, 0]:
+            moved = target + share * other
+            before = group_lasso_objective(X, moved, lasso.coef(), lam)
+            aim(lasso, moved, form)
+            lasso.admit(lasso.kkt_ratios(lam))
+            lasso.improve(lam, 1, FEW_CG_STEPS)
+            after = group_lasso_objective(X, moved, lasso.coef(), lam)
+
+            assert after <= before * (1 + 1e-12)
+
+    @SHAPE
+    @pytest.mark.parametrize("share", [0.1, 0.01])
+    def test_a_long_rest_does_not_freeze_the_rows(self, shape, share):
+        X, target, lam = problem(shape, share)
+        rested = lasso_of(X, target)
+        for _ in range(200):
+            rested.admit(rested.kkt_ratios(lam))
+            rested.improve(lam, 1, FEW_CG_STEPS)
+        aim(rested, target + 0.3 * problem(shape, seed=1)[1])
+
+        assert rested.solve(lam, tol=1e-5).gap <= 1e-5
+
+    def test_rows_leave_when_the_target_no_longer_needs_them(self):
+        X, target, lam = problem((25, 80))
+        lasso = lasso_of(X, target)
+        lasso.solve(lam)
+        aim(lasso, 0.1 * target)
+
+        assert not lasso.solve(lam, tol=1e-12).coef.any()
+
+    def test_the_working_set_lets_go_of_rows_that_may_stay_zero(self):
+        X, target, lam = problem((60, 30), share=0.01)
+        lasso = lasso_of(X, target)
+        lasso.solve(lam)
+        before = len(lasso.S)
+
+        solution = lasso.solve(50 * lam)
+
+        n_rows = np.count_nonzero(solution.coef.any(axis=1))
+        assert n_rows <= len(lasso.S) < before
+
+
+class TestRidge:
+    """The ridge regression that touches, and the Newton step that it makes quick."""
+
+    def at_some_W(self, shape, form, share=0.1):
+        X, target, lam = problem(shape, share)
+        lasso = lasso_of(X, target, form)
+        lasso.solve(lam, tol=1e-1)
+        return X, target, lam, lasso
+
+    @SHAPE
+    @pytest.mark.parametrize("form", ["features", "samples"], indirect=True)
+    def test_it_lies_nowhere_below_and_touches(self, shape, form):
+        X, target, lam, lasso = self.at_some_W(shape, form)
+        V = lasso.coef()
+        norms = row_norms(V)
+        inside = norms > 0
+
+        def majoriser(W):
+            squares = np.sum(W[inside] ** 2, axis=1) / (2 * norms[inside])
+            penalty = np.sum(squares + norms[inside] / 2)
+            return np.sum((X @ W - target) ** 2) + lam * penalty
+
+        solution = np.zeros_like(V)
+        solution[lasso.S] = lasso.ridge(lam).inverse(lasso.ZtY)
+        value = group_lasso_objective(X, target, V, lam)
+
+        assert majoriser(V) == pytest.approx(value, rel=1e-10)
+        for seed in range(5):
+            noise = np.random.default_rng(seed).normal(size=V.shape)
+            W = V + 0.1 * noise * inside[:, np.newaxis]
+            assert majoriser(W) >= group_lasso_objective(X, target, W, lam)
+            assert majoriser(solution) <= majoriser(W)
+
+    def equations(self, lasso, lam):
+        """Return weights, directions and right side of the equations of a step."""
+        norms = row_norms(lasso.W)
+        inside = norms > 0
+        lengths = np.where(inside, norms, 1.0)
+        weights, unit = inside * lam / (2 * lengths), (lasso.W.T / lengths)
+        descent = ((lasso.ZtY - lasso.ZtZW).T - weights * lasso.W.T) * inside
+        return weights, unit, descent, inside
+
+    @SHAPE
+    @pytest.mark.parametrize("form", ["features", "samples"], indirect=True)
+    def test_one_conjugate_gradient_step_is_along_the_ridge_step(self, shape, form):
+        _, _, lam, lasso = self.at_some_W(shape, form)
+        weights, unit, descent, _ = self.equations(lasso, lam)
+        ridge = lasso.ridge(lam)
+
+        step = group_lasso._conjugate_gradients(descent, ridge, weights, unit, 1).T
+        expected = ridge.inverse(lasso.ZtY) - lasso.W
+
+        cosine = np.vdot(step, expected)
+        cosine /= np.linalg.norm(step) * np.linalg.norm(expected)
+        assert cosine == pytest.approx(1.0)
+
+    @SHAPE
+    @pytest.mark.parametrize("form", ["features", "samples"], indirect=True)
+    def test_conjugate_gradients_solve_with_the_second_derivative(self, shape, form):
+        X, _, lam, lasso = self.at_some_W(shape, form)
+        weights, unit, descent, inside = self.equations(lasso, lam)
+        ridge, Z = lasso.ridge(lam), X[:, lasso.S]
+
+        V = group_lasso._conjugate_gradients(descent, ridge, weights, unit, 500)
+        along = np.sum(unit * V, axis=0)
+        product = ((Z.T @ (Z @ V.T)).T + weights * (V - along * unit)) * inside
+
+        error = np.linalg.norm(product - descent)
+        assert error <= 1.01 * group_lasso.CG_TOLERANCE * np.linalg.norm(descent)
+
+    @SHAPE
+    @pytest.mark.parametrize("form", FORMS[:3], indirect=True)
+    @pytest.mark.parametrize("n_steps", [1, 4, 30])
+    def test_no_newton_step_rises(self, shape, form, n_steps):
+        _, target, lam, lasso = self.at_some_W(shape, form)
+
+        for share in (0.0, 0.5, 2.0):
+            aim(lasso, target + share * problem(shape, seed=1)[1], form)
+            before = lasso.objective(lam, lasso.W, lasso.ZtZW)
+            lasso.newton_step(lam, lasso.ridge(lam), n_steps)
+            assert lasso.objective(lam, lasso.W, lasso.ZtZW) <= before
+
+
+class TestColumnsThatCancel:
+    """Sums of columns that vanish, as those of centred dummy variables do."""
+
+    @FORM
+    def test_columns_and_their_negatives(self, form):
+        X, target, _ = problem((30, 8))
+        X = np.hstack([X, -X])
+        lam = 0.1 * largest_penalty(as_matrix(X), target)
+
+        assert solve(X, target, lam, form, tol=1e-8).gap <= 1e-8
+
+    @FORM
+    def test_dummy_variables(self, form):
+        codes = np.arange(32) % 4
+        X = np.eye(4)[codes] - 0.25
+        target = np.random.default_rng(0).normal(size=(32, 3))
+        lam = 0.1 * largest_penalty(as_matrix(X), target)
+
+        assert solve(X, target, lam, form, tol=1e-8).gap <= 1e-8
+
+
+def test_columns_of_zeros_stay_out():
+    X, target, lam = problem((30, 10))
+    X[:, 4] = 0.0
+
+    assert not solve(X, target, lam).coef[4].any()
+
+
+class TestSide:
+    def side(self, n_samples, n_features, n_targets=3):
+        lasso = GroupLasso(as_matrix(np.zeros((1, 1))), n_targets)
+        lasso.X.shape = (n_samples, n_features)
+        lasso.S = np.arange(n_features)
+        return lasso._side()
+
+    @pytest.mark.parametrize(
+        ("shape", "side"),
+        [
+            ((1000, 50), "features"),
+            ((50, 5000), "samples"),
+            ((50_000, 50_000), "neither"),
+        ],
+    )
+    def test_the_cheapest_is_chosen(self, shape, side):
+        assert self.side(*shape) == side
+
+    def test_more_targets_favour_factorisations(self):
+        sides = [self.side(5000, 5000, n_targets) for n_targets in (1, 100)]
+
+        assert sides == ["neither", "features"]
+
+    def test_few_features_share_one_gram_matrix(self):
+        assert makes_gram((9, 3))
+        assert not makes_gram((3, 10))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_have_the_digits_of_X_and_come_back_as_double(dtype):
+    X, target, lam = problem((60, 20))
+    lasso = lasso_of(X.astype(dtype), target)
+    lasso.admit(lasso.kkt_ratios(lam))
+
+    assert lasso._ZtZ.dtype == dtype
+    assert lasso.normal(np.ones((len(lasso.S), 2))).dtype == np.float64
+
+
+def test_shrinking_shortens_rows_by_the_amount():
+    rows = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0], [0.0, 1.0]])
+
+    expected = [[2.4, 3.2], [0, 0], [0, 0], [0, 0]]
+
+    np.testing.assert_allclose(L21().prox(rows, 1.0), expected)
+
+
+class TestLargestEntries:
+    """The proximal map of the largest entry of each row."""
+
+    @pytest.mark.parametrize("amount", [1e-9, 0.1, 1.0, 5.0, 100.0])
+    def test_it_is_what_the_projection_on_the_ball_leaves(self, amount):
+        rows = np.random.RandomState(0).standard_normal((50, 30)) ** 3
+        outside = np.abs(rows).sum(axis=1) > amount
+        ball = amount * project_rows_to_simplex(np.abs(rows) / amount) * np.sign(rows)
+        expected = np.where(outside[:, np.newaxis], rows - ball, 0.0)
+
+        np.testing.assert_allclose(L1Inf().prox(rows, amount), expected, atol=1e-12)
+
+    def test_ties_are_exact(self):
+        rows = np.array([[2.0, -2.0, 2.0, 0.0], [1.0, 1.0, 0.0, 0.0]])
+        found = L1Inf().prox(rows, 2.0)
+
+        np.testing.assert_allclose(found[0], [4 / 3, -4 / 3, 4 / 3, 0.0])
+        np.testing.assert_allclose(L1Inf().sizes(found), [4 / 3, 0.0])
+
+    def test_dual_norms_do_not_depend_on_blocks(self, monkeypatch):
+        X, target, lam = problem((25, 80))
+        found = []
+        for n_values in (10**6, 100):
+            monkeypatch.setattr(group_lasso, "BLOCK_VALUES", n_values)
+            for penalty in (L21(), L1Inf()):
+                lasso = GroupLasso(as_matrix(X), 3, penalty)
+                aim(lasso, target)
+                found.append(lasso.kkt_ratios(lam))
+        expected = 2 * np.abs(X.T @ target).sum(axis=1) / lam
+
+        np.testing.assert_allclose(found[0], found[2])
+        np.testing.assert_allclose(found[1], expected)
+        np.testing.assert_allclose(found[3], expected)

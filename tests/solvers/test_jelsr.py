@@ -1,0 +1,204 @@
+"""The alternation of JELSR, against reference numbers and its transcription."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from solvers.naive import planted
+
+from ufselect.matrix import as_matrix
+from ufselect.solvers.graphs import laplacian, neighbour_graph
+from ufselect.solvers.jelsr import fit_jelsr, lowest_vectors
+from ufselect.solvers.local_linear import local_linear_matrix
+
+ORACLES = Path(__file__).resolve().parents[1] / "oracles"
+SHAPE = pytest.mark.parametrize("shape", [(40, 12), (20, 45), (30, 30)])
+WEIGHTS = pytest.mark.parametrize(
+    ("alpha", "beta"), [(1.0, 1.0), (0.1, 10.0), (10.0, 0.1)]
+)
+
+
+def never(iteration, value):
+    return False
+
+
+def fit(X, L, alpha, beta, **options):
+    settings = {
+        "slack": np.ones(X.shape[1]),
+        "drop_constant": False,
+        "max_iter": 20,
+        "tol": 0.0,
+        "report": never,
+    } | options
+    return fit_jelsr(
+        as_matrix(X), sp.csr_array(L), 3, alpha=alpha, beta=beta, **settings
+    )
+
+
+def problem(shape):
+    X, _ = planted(*shape)
+    X = X - X.mean(axis=0)
+    return X, local_linear_matrix(X).toarray()
+
+
+def transcription(X, L, m, alpha, beta, n_iterations):
+    """Return W, Y and the objectives, with every matrix written out."""
+    n, p = X.shape
+    U, history = np.eye(p), []
+    for _ in range(n_iterations):
+        inverse = np.linalg.inv(X.T @ X + alpha * U)
+        K = L + beta * np.eye(n) - beta * X @ inverse @ X.T
+        Y = np.linalg.eigh((K + K.T) / 2)[1][:, :m]
+        W = inverse @ X.T @ Y
+        norms = np.linalg.norm(W, axis=1)
+        U = np.diag(1 / (2 * norms + 2.2e-16))
+        error = np.sum((X @ W - Y) ** 2)
+        history.append(np.trace(Y.T @ L @ Y) + beta * (error + alpha * norms.sum()))
+    return W, Y, history
+
+
+def reference_runs():
+    for name in "AB":
+        table = json.loads((ORACLES / f"jelsr_{name}.json").read_text())
+        for run in table["outputs"]["runs"]:
+            given = run["parameters"]
+            label = "-".join([name, *map(str, given.values())])
+            yield pytest.param(name, run, table["parameters"], id=label)
+
+
+@pytest.mark.parametrize(("name", "run", "common"), list(reference_runs()))
+def test_it_equals_the_numbers_of_the_public_code(name, run, common):
+    inputs = json.loads((ORACLES / f"inputs_{name}.json").read_text())
+    local = json.loads((ORACLES / f"lle_{name}.json").read_text())
+    given, values = run["parameters"], run["values"]
+    X = np.array(inputs["X"])
+    if given["X"] == "Xc":
+        X = X - X.mean(axis=0)
+    structures = {"L": inputs["L"], **local["outputs"]["runs"][0]["values"]}
+
+    found = fit(
+        X,
+        np.array(structures[given["L"]]),
+        given["alpha"],
+        given["beta"],
+        max_iter=common["iterations"],
+    )
+    norms, expected = np.linalg.norm(found.coef, axis=1), np.array(values["row_norms"])
+
+    np.testing.assert_allclose(found.history, values["objective"], rtol=1e-6)
+    np.testing.assert_allclose(norms, expected, rtol=0, atol=1e-6 * expected.max())
+
+
+@SHAPE
+@WEIGHTS
+@pytest.mark.parametrize("wide", [False, True])
+def test_both_sides_equal_the_transcription(shape, alpha, beta, wide):
+    X, L = problem(shape)
+
+    W, Y, history = transcription(X, L, 3, alpha, beta, 10)
+    found = fit(X, L, alpha, beta, max_iter=10, wide=wide)
+
+    np.testing.assert_allclose(found.history, history, rtol=1e-8)
+    np.testing.assert_allclose(found.embedding @ found.embedding.T, Y @ Y.T, atol=1e-6)
+    np.testing.assert_allclose(
+        np.linalg.norm(found.coef, axis=1),
+        np.linalg.norm(W, axis=1),
+        atol=1e-7 * np.abs(W).max(),
+    )
+
+
+@SHAPE
+@WEIGHTS
+@pytest.mark.parametrize("drop_constant", [False, True])
+def test_the_objective_never_rises(shape, alpha, beta, drop_constant):
+    X, L = problem(shape)
+
+    found = fit(X, L, alpha, beta, max_iter=60, drop_constant=drop_constant)
+
+    assert (np.diff(found.history) <= 1e-12 * found.history[0]).all()
+
+
+@SHAPE
+def test_the_embedding_is_orthonormal_and_sums_to_zero(shape):
+    X, L = problem(shape)
+
+    embedding = fit(X, L, 1.0, 1.0, drop_constant=True).embedding
+
+    np.testing.assert_allclose(embedding.T @ embedding, np.eye(3), atol=1e-10)
+    np.testing.assert_allclose(embedding.sum(axis=0), 0, atol=1e-10)
+
+
+def test_the_published_rule_may_return_a_constant_column():
+    # With a small beta the vector of ones has the lowest eigenvalue of all.
+    X, L = problem((40, 12))
+    ones = np.ones(40) / np.sqrt(40)
+
+    kept = fit(X, L, 1.0, 1e-3).embedding
+    dropped = fit(X, L, 1.0, 1e-3, drop_constant=True).embedding
+
+    assert np.linalg.norm(ones @ kept) > 0.999
+    assert np.linalg.norm(ones @ dropped) < 1e-10
+
+
+@SHAPE
+def test_without_a_regression_the_embedding_is_that_of_the_graph(shape):
+    X, _ = problem(shape)
+    L = laplacian(neighbour_graph(X, 8)).toarray()
+
+    embedding = fit(X, L, 1.0, 1e-12, drop_constant=True).embedding
+
+    expected = np.linalg.eigvalsh(L)[1:4].sum()
+    assert np.trace(embedding.T @ L @ embedding) == pytest.approx(expected, abs=1e-9)
+
+
+@SHAPE
+def test_the_regression_is_optimal_at_the_end(shape):
+    X, L = problem(shape)
+
+    found = fit(X, L, 0.5, 1.0, max_iter=3000, tol=1e-13)
+    norms = np.linalg.norm(found.coef, axis=1)
+    slope = 2 * X.T @ (X @ found.coef - found.embedding)
+    inside = norms > 1e-4 * norms.max()
+    pull = 0.5 * found.coef[inside] / norms[inside, np.newaxis]
+
+    np.testing.assert_allclose(slope[inside], -pull, atol=2e-3)
+    assert np.linalg.norm(slope[~inside], axis=1).max(initial=0) <= 0.5 * (1 + 2e-2)
+
+
+@SHAPE
+def test_the_order_of_samples_does_not_matter(shape):
+    X, L = problem(shape)
+    order = np.random.default_rng(0).permutation(len(X))
+
+    first = fit(X, L, 1.0, 1.0).coef
+    second = fit(X[order], L[np.ix_(order, order)], 1.0, 1.0).coef
+
+    np.testing.assert_allclose(
+        np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1), atol=1e-9
+    )
+
+
+def test_it_stops_when_it_has_converged_or_is_told_to():
+    X, L = problem((40, 12))
+
+    converged = fit(X, L, 1.0, 1.0, tol=1e-3)
+    told = fit(X, L, 1.0, 1.0, report=lambda iteration, _: iteration == 4)
+
+    assert converged.converged
+    assert len(converged.history) < 20
+    assert not told.converged
+    assert len(told.history) == 5
+
+
+def test_the_lowest_vectors_leave_out_only_the_constant_one():
+    L = laplacian(neighbour_graph(problem((30, 30))[0], 20)).toarray()
+    values = np.linalg.eigvalsh(L)
+
+    found = lowest_vectors(L.copy(), 29, drop_constant=True)
+
+    np.testing.assert_allclose(
+        np.einsum("ij,ij->j", found, L @ found), values[1:], atol=1e-10
+    )
+    np.testing.assert_allclose(found.sum(axis=0), 0, atol=1e-10)

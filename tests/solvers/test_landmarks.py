@@ -1,0 +1,163 @@
+"""The graph through landmarks against matrices written out, and at its limits."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.linalg import subspace_angles
+from solvers.naive import planted
+
+from ufselect.matrix import RowBlockMatrix, as_matrix
+from ufselect.solvers.landmarks import (
+    Landmarks,
+    carried_to_samples,
+    explained_squares,
+    landmark_embedding,
+    landmark_sums,
+    landmark_weights,
+)
+
+
+def naive_weights(X, places, n_nearest, bandwidth):
+    """Return Z, sample by sample."""
+    Z = np.zeros((len(X), len(places)))
+    for i, x in enumerate(X):
+        distances = np.array([np.linalg.norm(x - place) for place in places])
+        nearest = np.argsort(distances)[:n_nearest]
+        Z[i, nearest] = np.exp(-(distances[nearest] ** 2) / (2 * bandwidth**2))
+    return Z / Z.sum(axis=1, keepdims=True)
+
+
+def naive_graph(X, landmarks):
+    """Return S, n x n."""
+    Z = naive_weights(X, *landmarks)
+    Z = Z[:, Z.sum(axis=0) > 0]
+    return Z @ np.diag(1 / Z.sum(axis=0)) @ Z.T
+
+
+def centred(n_samples=90, n_features=7, distance=1.0):
+    X = planted(n_samples, n_features, distance=distance)[0]
+    return X - X.mean(axis=0)
+
+
+def twenty(X, n_nearest=4, bandwidth=np.inf):
+    # The last is so far away that no sample is tied to it.
+    return Landmarks(np.vstack([X[:80:4], X[:1] + 100]), n_nearest, bandwidth)
+
+
+BANDWIDTHS = pytest.mark.parametrize("bandwidth", [np.inf, 2.0])
+
+
+@BANDWIDTHS
+def test_samples_have_their_nearest_landmarks(bandwidth):
+    X = centred()
+    landmarks = twenty(X, bandwidth=bandwidth)
+
+    np.testing.assert_allclose(
+        landmark_weights(as_matrix(X), landmarks).toarray(),
+        naive_weights(X, *landmarks),
+        atol=1e-12,
+    )
+
+
+@BANDWIDTHS
+def test_explained_squares_are_those_of_the_whole_graph(bandwidth):
+    X = centred()
+    landmarks = twenty(X, bandwidth=bandwidth)
+    S = naive_graph(X, landmarks)
+
+    found = explained_squares(landmark_sums(as_matrix(X), landmarks))
+
+    np.testing.assert_allclose(S.sum(axis=1), 1.0)
+    np.testing.assert_allclose(found, np.diag(X.T @ S @ X), rtol=1e-8)
+
+
+@BANDWIDTHS
+def test_the_embedding_is_that_of_the_whole_graph(bandwidth):
+    X = centred()
+    landmarks = twenty(X, bandwidth=bandwidth)
+    matrix = as_matrix(X)
+    expected = np.linalg.eigh(naive_graph(X, landmarks))[1][:, ::-1][:, 1:4]
+
+    functions = landmark_embedding(landmark_sums(matrix, landmarks), 3)
+    found = matrix.gather(carried_to_samples(matrix, landmarks, functions))
+
+    np.testing.assert_allclose(found.T @ found, np.eye(3), atol=1e-8)
+    np.testing.assert_allclose(np.abs(found.T @ expected), np.eye(3), atol=1e-8)
+    assert subspace_angles(found, expected).max() < 1e-8
+
+
+def test_the_gram_matrix_comes_with_the_sums():
+    X = centred()
+    sums = landmark_sums(as_matrix(X), twenty(X), gram=True)
+
+    np.testing.assert_allclose(sums.gram, X.T @ X)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_blocks_of_any_size_and_kind_give_the_same_sums(container):
+    X = centred()
+    landmarks = twenty(X, bandwidth=2.0)
+    shift, scale, factors = X[3], np.linspace(1.0, 2.0, 7), np.linspace(0.5, 1.0, 90)
+    seen = (factors[:, np.newaxis] * X - shift) * scale
+    blocks = RowBlockMatrix(container(X), shift, scale, factors, block_bytes=8 * 7 * 11)
+
+    whole = landmark_sums(as_matrix(seen), landmarks, gram=True)
+    pieces = landmark_sums(blocks, landmarks, gram=True)
+
+    for one, other in zip(whole, pieces, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-10, atol=1e-10)
+
+
+def test_landmarks_as_near_as_the_last_are_taken_too():
+    places = np.array([[1.0], [-1.0], [3.0], [1.0]])
+    # A shift, and so a rounding error of another size, makes no difference.
+    for shift in [0.0, 0.1, 1 / 3]:
+        view = as_matrix(np.array([[shift]])).affine(np.array([shift]), np.ones(1))
+        weights = landmark_weights(view, Landmarks(places, 1))
+
+        np.testing.assert_allclose(weights.toarray(), [[1 / 3, 1 / 3, 0, 1 / 3]])
+
+
+# Limits
+
+
+def test_samples_that_are_their_own_only_landmark_have_no_neighbours():
+    # Z = S = I: no feature varies over the graph, and nothing is told apart.
+    X = centred(30)
+    sums = landmark_sums(as_matrix(X), Landmarks(X, 1))
+
+    np.testing.assert_allclose(sums.graph, np.eye(30))
+    np.testing.assert_allclose(explained_squares(sums), np.sum(X**2, axis=0))
+
+
+def test_samples_tied_to_all_landmarks_alike_have_all_neighbours():
+    # S = 11'/n: a centred feature varies over the graph as it does at all.
+    X = centred(30)
+    sums = landmark_sums(as_matrix(X), Landmarks(X[:5], 5))
+
+    np.testing.assert_allclose(explained_squares(sums), 0.0, atol=1e-20)
+
+
+def test_with_a_landmark_in_each_cluster_the_clusters_explain_what_lies_between():
+    X, labels = planted(60, 6, distance=50.0)
+    X -= X.mean(axis=0)
+    means = np.array([X[labels == label].mean(axis=0) for label in range(3)])
+
+    sums = landmark_sums(as_matrix(X), Landmarks(means, 1))
+
+    np.testing.assert_allclose(explained_squares(sums), 20 * np.sum(means**2, axis=0))
+
+
+def test_a_tiny_bandwidth_leaves_the_nearest_landmark():
+    X = centred()
+    tiny = landmark_weights(as_matrix(X), twenty(X, bandwidth=1e-150))
+    nearest = landmark_weights(as_matrix(X), twenty(X, n_nearest=1))
+
+    np.testing.assert_allclose(tiny.toarray(), nearest.toarray())
+
+
+def test_there_are_no_more_functions_than_landmarks_less_one():
+    X = centred()
+    sums = landmark_sums(as_matrix(X), Landmarks(X[:4], 2))
+
+    assert landmark_embedding(sums, 8).shape == (4, 3)

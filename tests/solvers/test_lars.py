@@ -1,0 +1,188 @@
+"""The path of the elastic net, against scikit-learn and its optimality conditions."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import lars_path, lars_path_gram
+
+from ufselect.matrix import as_matrix
+from ufselect.solvers.lars import (
+    advance,
+    elastic_net_paths,
+    elastic_net_points,
+    elastic_net_points_from_sums,
+)
+
+SHAPES = pytest.mark.parametrize("shape", [(40, 15), (20, 45), (12, 60)])
+
+
+def problem(shape, seed=0):
+    random = np.random.RandomState(seed)
+    X = random.standard_normal(shape) @ (
+        np.eye(shape[1]) + 0.2 * random.standard_normal((shape[1], shape[1]))
+    )
+    X /= np.linalg.norm(X, axis=0)
+    return X, random.standard_normal(shape[0])
+
+
+def elastic_net_point(matrix, y, n_nonzero, ridge):
+    (point,) = elastic_net_points(matrix, y[:, np.newaxis], n_nonzero, ridge)
+    return point
+
+
+def first_with(path, count):
+    """Return the first column of a path with so many coefficients."""
+    # What has left is a rounding error, rather than zero, in some releases.
+    counts = np.count_nonzero(np.abs(path) > 1e-15, axis=0)
+    return path[:, np.flatnonzero(counts >= count)[0]]
+
+
+@SHAPES
+@pytest.mark.parametrize("ridge", [1e-3, 0.1])
+@pytest.mark.parametrize("seed", range(3))
+def test_it_equals_the_path_of_scikit_learn(shape, ridge, seed):
+    X, y = problem(shape, seed)
+    p = shape[1]
+    augmented = np.vstack([X, np.sqrt(ridge) * np.eye(p)])
+    target = np.concatenate([y, np.zeros(p)])
+    _, _, path = lars_path(augmented, target, method="lasso")
+
+    for count in (1, 5, 10, p // 2):
+        found = elastic_net_point(as_matrix(X), y, count, ridge).coef
+        expected = first_with(path, count)
+
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
+
+
+@SHAPES
+def test_it_equals_the_path_from_a_gram_matrix(shape):
+    X, y = problem(shape)
+    gram = X.T @ X + 1e-3 * np.eye(shape[1])
+    _, _, path = lars_path_gram(X.T @ y, gram, n_samples=shape[0], method="lasso")
+
+    found = elastic_net_point(as_matrix(X), y, 7, 1e-3).coef
+
+    np.testing.assert_allclose(found, first_with(path, 7), rtol=0, atol=1e-8)
+
+
+@SHAPES
+def test_optimality_holds_at_every_event(shape):
+    X, y = problem(shape)
+    matrix = as_matrix(X)
+    (path,) = elastic_net_paths(matrix, y[:, np.newaxis], 1e-3)
+
+    while not path.exhausted:
+        advance(matrix, [path])
+        slope = X.T @ (y - X @ path.coef) - 1e-3 * path.coef
+        inside = path.coef != 0
+
+        expected = path.penalty * np.sign(path.coef[inside])
+        np.testing.assert_allclose(slope[inside], expected, atol=1e-9)
+        assert np.abs(slope).max() <= path.penalty + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(5))
+@SHAPES
+def test_the_path_ends_in_the_ridge_regression(shape, seed):
+    X, y = problem(shape, seed)
+    p = shape[1]
+    expected = np.linalg.solve(X.T @ X + 1e-3 * np.eye(p), X.T @ y)
+
+    found = elastic_net_point(as_matrix(X), y, p, 1e-3)
+
+    np.testing.assert_allclose(found.coef, expected, atol=1e-8)
+
+
+@SHAPES
+def test_the_first_in_the_order_of_entry_enters_next(shape):
+    X, y = problem(shape)
+    X = as_matrix(X)
+    n_checked = 0
+    for count in range(1, 9):
+        now, later = (elastic_net_point(X, y, d, 1e-3) for d in (count, count + 1))
+        new = np.flatnonzero((later.coef != 0) & (now.coef == 0))
+        if len(new) == 1:
+            waiting = np.where(now.coef != 0, -1.0, now.entry)
+            n_checked += 1
+            # The newcomer is in the model by the entry that it was promised.
+            assert waiting[new[0]] >= waiting.max() - 1e-9
+
+    assert n_checked >= 5
+
+
+def test_features_leave_the_model_where_the_lasso_says_so():
+    X, y = problem((12, 60))
+    matrix, sizes = as_matrix(X), []
+    (path,) = elastic_net_paths(matrix, y[:, np.newaxis], 1e-3)
+    while not path.exhausted:
+        advance(matrix, [path])
+        sizes.append(np.count_nonzero(path.coef))
+
+    # Another one has entered in the same step.
+    assert (np.diff(sizes) == 0).any()
+
+
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
+def test_sparse_data_give_the_same_point(container):
+    X, y = problem((20, 45))
+    X = np.where(np.abs(X) > 0.2, X, 0.0)
+
+    dense = elastic_net_point(as_matrix(X), y, 30, 1e-3)
+    sparse = elastic_net_point(as_matrix(container(X)), y, 30, 1e-3)
+
+    np.testing.assert_allclose(sparse.coef, dense.coef, atol=1e-10)
+
+
+def test_equal_columns_share_their_weight():
+    X, y = problem((30, 8))
+    X = np.hstack([X, X[:, :3]])
+
+    coef = elastic_net_point(as_matrix(X), y, 11, 1e-3).coef
+
+    np.testing.assert_allclose(coef[:3], coef[8:], atol=1e-9)
+
+
+def test_a_target_related_to_nothing_gives_zeros():
+    point = elastic_net_point(as_matrix(np.ones((4, 2))), np.zeros(4), 1, 1e-3)
+
+    assert not point.coef.any()
+    assert not point.entry.any()
+
+
+@SHAPES
+def test_paths_side_by_side_are_those_of_each_target(shape):
+    X, y = problem(shape)
+    # One is over at once, the others take different numbers of steps.
+    targets = np.column_stack([y, np.zeros(shape[0]), X[:, 0], X @ np.arange(shape[1])])
+    matrix = as_matrix(X)
+
+    together = elastic_net_points(matrix, targets, 9, 1e-3)
+
+    for point, target in zip(together, targets.T, strict=True):
+        alone = elastic_net_point(matrix, target, 9, 1e-3)
+        scale = max(np.abs(alone.coef).max(), 1.0)
+        np.testing.assert_allclose(point.coef, alone.coef, atol=1e-10 * scale)
+        np.testing.assert_allclose(point.entry, alone.entry, atol=1e-8)
+
+
+@SHAPES
+@pytest.mark.parametrize("ridge", [1e-3, 1.0])
+def test_sums_over_the_samples_are_enough(shape, ridge):
+    X, y = problem(shape)
+    targets = np.column_stack([y, X[:, 0]])
+
+    known = elastic_net_points(as_matrix(X), targets, 9, ridge)
+    found = elastic_net_points_from_sums(X.T @ X, X.T @ targets, 9, ridge)
+
+    for one, other in zip(known, found, strict=True):
+        np.testing.assert_allclose(other.coef, one.coef, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(other.entry, one.entry, atol=1e-8)
+
+
+def test_a_ridge_below_rounding_errors_is_raised_to_them():
+    X, y = problem((30, 8))
+    X = np.hstack([X, X])
+
+    points = elastic_net_points_from_sums(X.T @ X, X.T @ y[:, np.newaxis], 8, 1e-300)
+
+    np.testing.assert_allclose(points[0].coef[:8], points[0].coef[8:], atol=1e-3)

@@ -1,0 +1,339 @@
+"""The exact solver of SCFS, against Eq. 8 written out and a plain alternation."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from solvers.naive import (
+    alternation,
+    eq8,
+    indicator_of,
+    one_hot,
+    planted,
+    soft_partition,
+)
+
+from ufselect.matrix import as_matrix
+from ufselect.solvers.group_lasso import GroupLasso, largest_penalty
+from ufselect.solvers.rows import row_norms
+from ufselect.solvers.scfs import SCFSProblem, by_penalty
+
+SHAPES = [(40, 12), (24, 60)]
+
+
+def never(iteration, value):
+    return False
+
+
+def begin(X, memberships, *, intercept=True):
+    """Return the alternation, which has units of its own."""
+    data = as_matrix(X)
+    n_clusters = memberships.shape[1]
+    problem = SCFSProblem(data, data.summary(), False, n_clusters, intercept)
+    return problem.begin(problem.X.beside(memberships))
+
+
+def fit(X, memberships, alpha, beta, *, intercept=True, sparse=False, **options):
+    """Return the exact fit in the units of X."""
+    alternation = begin(
+        sp.csr_array(X) if sparse else X, memberships, intercept=intercept
+    )
+    unit = alternation.problem.unit
+    settings = {"max_iter": 300, "tol": 1e-7, "report": never} | options
+    weights = alternation.problem.weights(alpha, beta)
+    found = alternation.fit(*weights, **settings)
+    history = [value / unit**2 for value in found.history]
+    return found._replace(coef=found.coef * unit, history=history)
+
+
+def problem(shape, intercept=True, start="random", strength=1.0, share=0.1, seed=0):
+    """Return X, a start, and alpha and beta of the same effect in any unit."""
+    X, labels = planted(*shape, seed=seed)
+    X = X + 1.0
+    if start == "random":
+        memberships = soft_partition(len(X), 3, seed)
+    else:
+        wrong = np.random.default_rng(seed).permutation(len(X))[: len(X) // 4]
+        labels[wrong] = (labels[wrong] + 1) % 3
+        memberships = one_hot(labels)
+    centred = X - X.mean(axis=0)
+    alpha = strength * np.sum(centred**2) / 3
+    regressors = centred if intercept else X
+    crisp = indicator_of(one_hot(planted(*shape, seed=seed)[1]))
+    beta = share * alpha * largest_penalty(as_matrix(regressors), crisp)
+    return X, memberships, alpha, beta
+
+
+SETTINGS = pytest.mark.parametrize(
+    ("strength", "share"), [(0.1, 0.05), (1.0, 0.1), (10.0, 0.01), (1e-3, 0.5)]
+)
+INTERCEPT = pytest.mark.parametrize("intercept", [True, False])
+SHAPE = pytest.mark.parametrize("shape", SHAPES)
+START = pytest.mark.parametrize("start", ["random", "crisp"])
+
+
+@SHAPE
+@START
+@SETTINGS
+@INTERCEPT
+def test_history_never_rises(shape, start, strength, share, intercept):
+    X, memberships, alpha, beta = problem(shape, intercept, start, strength, share)
+
+    found = fit(
+        X, memberships, alpha, beta, intercept=intercept, tol=1e-12, max_iter=60
+    )
+    history = np.array(found.history)
+
+    assert len(history) > 1
+    assert np.all(np.diff(history) <= 1e-12 * history[:-1])
+
+
+@SHAPE
+@START
+@SETTINGS
+@INTERCEPT
+def test_history_ends_with_eq_8_at_the_result(shape, start, strength, share, intercept):
+    X, memberships, alpha, beta = problem(shape, intercept, start, strength, share)
+
+    found = fit(X, memberships, alpha, beta, intercept=intercept)
+    value = eq8(X, found.memberships, found.coef, alpha, beta, intercept)
+
+    assert found.history[-1] == pytest.approx(value, rel=1e-9)
+
+
+@SHAPE
+@INTERCEPT
+def test_eq_8_is_the_end_of_a_history_cut_short(shape, intercept):
+    X, memberships, alpha, beta = problem(shape, intercept)
+
+    found = fit(X, memberships, alpha, beta, intercept=intercept, max_iter=1)
+    value = eq8(X, found.memberships, found.coef, alpha, beta, intercept)
+
+    assert found.history == [pytest.approx(value, rel=1e-9)]
+
+
+@SHAPE
+@START
+@INTERCEPT
+def test_it_ends_no_higher_than_a_plain_alternation(shape, start, intercept):
+    X, memberships, alpha, beta = problem(shape, intercept, start)
+
+    plain = alternation(X, memberships, alpha, beta, intercept, 40)
+    found = fit(X, memberships, alpha, beta, intercept=intercept)
+
+    assert found.history[-1] <= 1.005 * eq8(X, *plain, alpha, beta, intercept)
+
+
+@SHAPE
+@START
+@INTERCEPT
+def test_the_result_is_a_soft_partition_without_empty_clusters(shape, start, intercept):
+    X, memberships, alpha, beta = problem(shape, intercept, start, 10.0)
+
+    found = fit(X, memberships, alpha, beta, intercept=intercept).memberships
+
+    assert found.min() >= 0
+    assert found.sum(axis=0).min() > 0
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
+
+
+@SHAPE
+@INTERCEPT
+def test_coefficients_are_optimal_for_the_final_memberships(shape, intercept):
+    X, memberships, alpha, beta = problem(shape, intercept)
+
+    found = fit(X, memberships, alpha, beta, intercept=intercept)
+    regressors = X - X.mean(axis=0) if intercept else X
+    target = indicator_of(found.memberships)
+    target = target - target.mean(axis=0) if intercept else target
+    residual = target - regressors @ found.coef
+    pull = 2 * row_norms(regressors.T @ residual) * alpha / beta
+    lasso = GroupLasso(as_matrix(regressors), 3)
+    lasso.set_target(np.sum(target**2), Y=target)
+    lasso.enter(np.arange(shape[1]))
+    lasso.place(found.coef)
+
+    np.testing.assert_allclose(found.kkt_ratios, pull, rtol=1e-6)
+    assert lasso.gap(beta / alpha, pull.max()) <= 1e-3
+
+
+@SHAPE
+def test_moving_the_data_changes_nothing_with_an_intercept(shape):
+    X, memberships, alpha, beta = problem(shape)
+    moved = X + 10 * np.random.default_rng(1).normal(size=shape[1])
+
+    here = fit(X, memberships, alpha, beta)
+    there = fit(moved, memberships, alpha, beta)
+
+    np.testing.assert_allclose(there.memberships, here.memberships, atol=1e-3)
+    np.testing.assert_allclose(
+        there.coef, here.coef, atol=1e-3 * np.abs(here.coef).max()
+    )
+    assert there.history[-1] == pytest.approx(here.history[-1], rel=1e-8)
+
+
+@SHAPE
+@INTERCEPT
+def test_order_of_samples_and_features_does_not_matter(shape, intercept):
+    X, memberships, alpha, beta = problem(shape, intercept)
+    random = np.random.default_rng(1)
+    samples, features = random.permutation(shape[0]), random.permutation(shape[1])
+
+    here = fit(X, memberships, alpha, beta, intercept=intercept)
+    there = fit(
+        X[np.ix_(samples, features)],
+        memberships[samples],
+        alpha,
+        beta,
+        intercept=intercept,
+    )
+
+    np.testing.assert_allclose(there.memberships, here.memberships[samples], atol=1e-3)
+    np.testing.assert_allclose(
+        there.coef, here.coef[features], atol=1e-3 * np.abs(here.coef).max()
+    )
+    assert there.history[-1] == pytest.approx(here.history[-1], rel=1e-8)
+
+
+@SHAPE
+@INTERCEPT
+def test_sparse_data_give_the_same_fit(shape, intercept):
+    X, memberships, alpha, beta = problem(shape, intercept)
+    X = np.where(np.abs(X) > 1, X, 0.0)
+
+    dense = fit(X, memberships, alpha, beta, intercept=intercept)
+    sparse = fit(X, memberships, alpha, beta, intercept=intercept, sparse=True)
+
+    np.testing.assert_allclose(sparse.memberships, dense.memberships, atol=1e-3)
+    assert sparse.history[-1] == pytest.approx(dense.history[-1], rel=1e-8)
+
+
+class TestStopping:
+    def test_it_says_that_it_converged(self):
+        found = fit(*problem((40, 12)), tol=1e-5)
+
+        assert found.converged
+        assert len(found.history) < 300
+
+    def test_it_says_that_it_did_not(self):
+        found = fit(*problem((40, 12)), tol=1e-12, max_iter=2)
+
+        assert not found.converged
+        assert len(found.history) == 2
+
+    def test_a_report_of_true_stops_it(self):
+        seen = []
+
+        def stop_at_third(iteration, value):
+            seen.append((iteration, value))
+            return iteration == 2
+
+        found = fit(*problem((40, 12)), tol=0.0, report=stop_at_third)
+
+        assert [iteration for iteration, _ in seen] == [0, 1, 2]
+        assert len(found.history) == 3
+        values = np.array([value for _, value in seen[:2]])
+        ratios = np.array(found.history[:2]) / values
+        assert ratios[0] == pytest.approx(ratios[1])
+
+    def test_a_smaller_tolerance_ends_no_higher(self):
+        loose, tight = (
+            fit(*problem((24, 60)), tol=tol).history[-1] for tol in (1e-3, 1e-9)
+        )
+
+        assert tight <= loose
+
+
+def test_the_start_is_left_alone():
+    X, memberships, alpha, beta = problem((24, 60))
+    kept = memberships.copy()
+
+    fit(X, memberships, alpha, beta)
+
+    np.testing.assert_array_equal(memberships, kept)
+
+
+@SHAPE
+def test_a_penalty_too_large_leaves_no_coefficient(shape):
+    X, memberships, alpha, beta = problem(shape)
+
+    found = fit(X, memberships, alpha, 1e3 * beta)
+
+    assert not found.coef.any()
+
+
+@SHAPE
+def test_only_columns_with_clusters_are_chosen(shape):
+    X, memberships, alpha, beta = problem(shape, share=0.3)
+
+    chosen = np.flatnonzero(row_norms(fit(X, memberships, alpha, beta).coef))
+
+    assert len(chosen)
+    assert chosen.max() < shape[1] // 3
+
+
+@SHAPE
+def test_dummy_variables_can_be_fitted(shape):
+    codes = np.random.default_rng(0).integers(4, size=shape[0])
+    X = np.eye(4)[codes]
+    centred = as_matrix(X - X.mean(axis=0))
+    start = indicator_of(one_hot(np.arange(shape[0]) % 3))
+    beta = 0.01 * largest_penalty(centred, start)
+
+    found = fit(X, soft_partition(shape[0], 3), 1.0, beta)
+
+    assert np.isfinite(found.history).all()
+
+
+@SHAPE
+def test_clustering_alone_finds_clusters_far_apart(shape):
+    X, labels = planted(*shape, distance=20)
+    alternation = begin(X, soft_partition(shape[0], 3))
+
+    for _ in range(4):
+        alternation.cluster_only()
+    found = alternation.partition.memberships.argmax(axis=1)
+
+    assert len(set(zip(found, labels, strict=True))) == 3
+
+
+class TestAnotherPair:
+    """Fits that hand on their clusters, coefficients and working set."""
+
+    def fit(self, alternation, alpha, beta):
+        return alternation.fit(alpha, beta, max_iter=100, tol=1e-5, report=never)
+
+    @pytest.fixture
+    def alternation(self):
+        return begin(planted(30, 70)[0], one_hot(np.arange(30) % 3))
+
+    def test_the_same_weights_again_have_little_left_to_do(self, alternation):
+        first = self.fit(alternation, 0.1, 2e-3)
+        again = self.fit(alternation, 0.1, 2e-3)
+
+        assert len(again.history) < len(first.history)
+        assert again.history[-1] <= first.history[-1]
+
+    def test_coefficients_are_handed_on(self, alternation):
+        self.fit(alternation, 0.1, 2e-3)
+        before = row_norms(alternation.lasso.W).sum()
+        self.fit(alternation, 0.1, 1e-3)
+
+        assert row_norms(alternation.lasso.W).sum() > before > 0
+
+
+class TestOrderOfPairs:
+    def test_the_penalty_only_falls_and_equal_ones_are_neighbours(self):
+        weights = [1e-4, 1e-2, 1, 1e2]
+        pairs = list(by_penalty(weights, weights))
+        penalties = [round(np.log10(beta / alpha)) for alpha, beta in pairs]
+
+        assert sorted(pairs) == [(a, b) for a in weights for b in weights]
+        assert penalties == sorted(penalties, reverse=True)
+
+    def test_alphas_go_up_and_down_in_turns(self):
+        pairs = list(by_penalty([1, 2, 4], [1, 2, 4]))
+
+        assert [alpha for alpha, _ in pairs] == [1, 1, 2, 4, 2, 1, 2, 4, 4]
+
+    def test_weights_given_twice_are_fitted_twice(self):
+        assert list(by_penalty([1, 1], [2])) == [(1, 2), (1, 2)]

@@ -1,0 +1,379 @@
+"""Soft partitions: their indicators, the function over them and its descent."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from sklearn.cluster import KMeans
+from solvers.naive import (
+    indicator_of,
+    one_hot,
+    partition_gradient,
+    partition_objective,
+    planted,
+    soft_partition,
+)
+
+from ufselect.matrix import RowBlockMatrix, as_matrix
+from ufselect.matrix import base as matrix_base
+from ufselect.solvers.rows import project_rows_to_simplex
+from ufselect.solvers.soft_partition import (
+    SEGMENT,
+    UNIFORM_SHARE,
+    SoftPartition,
+    indicator,
+)
+
+WEIGHTS = arrays(
+    np.float64,
+    array_shapes(min_dims=2, max_dims=2, max_side=8),
+    elements=st.floats(0, 1, allow_subnormal=False),
+)
+
+
+def as_partition(weights):
+    """Return the soft partition with these weights, if they make one."""
+    assume(weights.sum(axis=1).min() > 1e-3)
+    memberships = weights / weights.sum(axis=1, keepdims=True)
+    assume(memberships.sum(axis=0).min() > 1e-6)
+    return memberships
+
+
+def memberships_of(G):
+    """Return the soft partition ``P = G diag(G'1)`` of a feasible G."""
+    return G * G.sum(axis=0)
+
+
+def beside_kernel(X, P, offset=None):
+    return SoftPartition(as_matrix(X), (P,), K=X @ X.T)
+
+
+def beside_rows(X, P, offset=None):
+    return SoftPartition(as_matrix(X), (P,), offset=offset)
+
+
+def beside_blocks(X, P, offset=None):
+    matrix = RowBlockMatrix(X)
+    return SoftPartition(matrix, matrix.beside(P), offset=offset)
+
+
+PARTITIONS = {"kernel": beside_kernel, "rows": beside_rows, "blocks": beside_blocks}
+
+
+@pytest.fixture(params=PARTITIONS)
+def kind(request, monkeypatch):
+    # Five rows of seven columns to a block.
+    monkeypatch.setattr(matrix_base, "BLOCK_BYTES", 8 * 5 * 7)
+    return request.param
+
+
+class Problem:
+    """X, memberships P, and fitted values, fixed or those of a ridge regression."""
+
+    def __init__(self, n_samples=18, n_features=7, n_clusters=3, seed=0, offset=False):
+        X, _ = planted(n_samples, n_features, n_clusters, seed)
+        random = np.random.default_rng(seed)
+        self.X = X - X.mean(axis=0)
+        self.offset = random.normal(size=n_features) if offset else None
+        self.regressors = self.X + (self.offset if offset else 0.0)
+        self.P = soft_partition(n_samples, n_clusters, seed)
+        self.W = random.normal(size=(n_features, n_clusters))
+        self.W *= 0.3 / np.abs(self.X).max()
+        self.K, self.T = self.X @ self.X.T, self.regressors @ self.W
+        weights = np.diag(1 / random.random(n_features))
+        gram = self.regressors.T @ self.regressors
+        self.A = np.linalg.inv(gram + weights)
+        self.H = self.regressors @ self.A @ self.regressors.T
+
+    def partition(self, kind, P=None):
+        P = self.P if P is None else P
+        return PARTITIONS[kind](self.X, P, self.offset)
+
+    def fitted(self, kind, follows=False):
+        """Return what a descent is told about fitted values."""
+        if follows:
+            M = self.H if kind == "kernel" else self.A
+            return {"hat": lambda BtP: M @ BtP}
+        return {"V": self.T if kind == "kernel" else self.W}
+
+    def value(self, P, alpha, follows=False):
+        if not follows:
+            return partition_objective(self.K, P, self.T, alpha)
+        G = indicator_of(P)
+        last = np.sum(G**2) - np.sum(G * (self.H @ G))
+        return partition_objective(self.K, P, 0.0, 0.0) + alpha * last
+
+
+def descend(partition, alpha, step_size=1.0, max_steps=1, tol=0.0, **fitted):
+    options = {"step_size": step_size, "max_steps": max_steps, "tol": tol}
+    return partition.descend(alpha, **options, **fitted)
+
+
+class TestReparametrisation:
+    @settings(deadline=None)
+    @given(WEIGHTS)
+    def test_indicators_satisfy_the_constraint(self, weights):
+        G = indicator(as_partition(weights))
+
+        assert G.min() >= 0
+        np.testing.assert_allclose(G @ G.T @ np.ones(len(G)), 1, rtol=1e-12)
+
+    @settings(deadline=None)
+    @given(WEIGHTS)
+    def test_memberships_return_from_their_indicator(self, weights):
+        memberships = as_partition(weights)
+
+        returned = memberships_of(indicator(memberships))
+
+        np.testing.assert_allclose(returned, memberships, rtol=1e-12)
+
+    @settings(deadline=None)
+    @given(WEIGHTS)
+    def test_feasible_indicators_return_from_their_memberships(self, weights):
+        memberships = as_partition(weights)
+        G = indicator_of(memberships)
+
+        np.testing.assert_allclose(memberships_of(G).sum(axis=1), 1, rtol=1e-12)
+        np.testing.assert_allclose(indicator(memberships_of(G)), G, rtol=1e-12)
+
+    def test_feasible_matrices_found_otherwise_are_soft_partitions(self):
+        weights = np.random.default_rng(0).random((6, 3))
+        for _ in range(2000):
+            weights /= np.sqrt(weights @ weights.sum(axis=0))[:, np.newaxis]
+
+        np.testing.assert_allclose(weights @ weights.T @ np.ones(6), 1, rtol=1e-12)
+        np.testing.assert_allclose(memberships_of(weights).sum(axis=1), 1, rtol=1e-12)
+        np.testing.assert_allclose(indicator(memberships_of(weights)), weights)
+
+
+class TestSelfExpression:
+    @pytest.mark.parametrize("seed", range(3))
+    def test_it_is_the_error_of_the_full_projection(self, kind, seed):
+        problem = Problem(seed=seed)
+
+        value = np.sum(problem.X**2) + problem.partition(kind).self_expression()
+        expected = partition_objective(problem.K, problem.P, 0.0, 0.0)
+
+        assert value == pytest.approx(expected, rel=1e-12)
+
+    def test_crisp_clusters_give_the_inertia_of_k_means(self):
+        X, _ = planted(30, 6, seed=2)
+        model = KMeans(3, n_init=3, random_state=0).fit(X)
+        crisp = one_hot(model.labels_)
+
+        value = np.sum(X**2) + beside_rows(X, crisp).self_expression()
+
+        assert value == pytest.approx(model.inertia_, rel=1e-10)
+
+    def test_a_constant_row_added_to_the_data_changes_nothing(self):
+        X, _ = planted(20, 6)
+        P = soft_partition(20, 3)
+
+        values = [
+            np.sum(Z**2) + beside_rows(Z, P).self_expression()
+            for Z in (X, X + np.arange(6.0))
+        ]
+
+        assert values[0] == pytest.approx(values[1], rel=1e-10)
+
+
+FOLLOWS = pytest.mark.parametrize("follows", [False, True], ids=["fixed", "follows"])
+OFFSET = pytest.mark.parametrize("offset", [False, True], ids=["centred", "offset"])
+
+
+class TestStep:
+    """What a step is made of: the gradient, the segment and the step size."""
+
+    def sums(self, problem, kind, follows):
+        partition = problem.partition(kind)
+        root = problem.H @ problem.P if follows else problem.T
+        PtT = np.einsum("ij,ij->j", problem.P, root)
+        return partition, partition._sums(PtT, follows), root
+
+    def gradient(self, problem, sums, T, P, alpha):
+        A, M, d, r = sums.gradient(alpha)
+        return problem.K @ P @ A + P @ M - T * d + r
+
+    @FOLLOWS
+    @pytest.mark.parametrize("alpha", [0.0, 0.1, 50.0])
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_gradient_equals_central_differences(self, alpha, seed, follows):
+        problem, step = Problem(seed=seed), 1e-6
+        _, sums, T = self.sums(problem, "rows", follows)
+
+        expected = np.empty_like(problem.P)
+        for place in np.ndindex(*problem.P.shape):
+            there, back = problem.P.copy(), problem.P.copy()
+            there[place] += step
+            back[place] -= step
+            values = (problem.value(P, alpha, follows) for P in (there, back))
+            expected[place] = (next(values) - next(values)) / (2 * step)
+        found = self.gradient(problem, sums, T, problem.P, alpha)
+
+        atol = 1e-6 * np.abs(expected).max()
+        np.testing.assert_allclose(found, expected, rtol=0, atol=atol)
+
+    @pytest.mark.parametrize("alpha", [0.0, 3.0])
+    def test_the_gradient_equals_the_formula_with_full_products(self, alpha):
+        problem = Problem()
+        _, sums, T = self.sums(problem, "rows", False)
+
+        found = self.gradient(problem, sums, T, problem.P, alpha)
+        expected = partition_gradient(problem.K, problem.P, problem.T, alpha)
+
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+
+    @FOLLOWS
+    @OFFSET
+    @pytest.mark.parametrize("step_size", [1e-3, 1.0])
+    def test_it_is_the_projected_gradient_step(self, kind, step_size, follows, offset):
+        problem = Problem(offset=offset)
+        partition, sums, T = self.sums(problem, kind, follows)
+        gradient = self.gradient(problem, sums, T, problem.P, 2.0)
+        expected = project_rows_to_simplex(problem.P - step_size * gradient)
+        options = problem.fitted(kind, follows)
+        V = options.get("V")
+        if follows:
+            V = options["hat"](partition.shifted(partition.BtP, partition.q))
+
+        partition._project(sums.gradient(2.0), V, options.get("hat"), step_size)
+        D = partition.B.gather(partition._rows[1:])
+
+        assert expected.sum(axis=0).min() > 1e-3
+        np.testing.assert_allclose(problem.P + D, expected, atol=1e-10)
+
+    @FOLLOWS
+    @OFFSET
+    @pytest.mark.parametrize("alpha", [0.0, 2.0, 1e4])
+    def test_the_segment_and_its_slope_are_those_of_the_function(
+        self, kind, alpha, follows, offset
+    ):
+        problem, tiny = Problem(offset=offset), 1e-6
+        partition, sums, _ = self.sums(problem, kind, follows)
+        options = problem.fitted(kind, follows)
+        V = options.get("V")
+        if follows:
+            V = options["hat"](partition.shifted(partition.BtP, partition.q))
+
+        gradient = sums.gradient(alpha)
+        along, _ = partition._project(gradient, V, options.get("hat"), 1e-2)
+        D = partition.B.gather(partition._rows[1:])
+        constant = np.trace(problem.K)
+        constant += 0.0 if follows else alpha * np.sum(problem.T**2)
+        found = sums.moved(along, SEGMENT).objective(alpha) + constant
+        expected = [problem.value(problem.P + t * D, alpha, follows) for t in SEGMENT]
+        slope = along.slope(sums.moved(along, 0.4).gradient(alpha), 0.4)
+        ends = [
+            problem.value(problem.P + t * D, alpha, follows)
+            for t in (0.4 - tiny, 0.4 + tiny)
+        ]
+
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+        assert slope == pytest.approx((ends[1] - ends[0]) / (2 * tiny), rel=1e-4)
+
+    @FOLLOWS
+    @OFFSET
+    def test_sums_are_those_of_the_memberships(self, kind, follows, offset):
+        problem = Problem(offset=offset)
+        partition = problem.partition(kind)
+
+        descend(partition, 1.0, max_steps=4, **problem.fitted(kind, follows))
+        afresh = problem.partition(kind, np.array(partition.memberships))
+
+        for name in ("BtP", "MBtP", "q", "PtP"):
+            found, expected = getattr(partition, name), getattr(afresh, name)
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def empty_column(n_samples, amount):
+    """Return a soft partition of three clusters with next to nothing in the last."""
+    memberships = one_hot(np.arange(n_samples) % 2)
+    return np.hstack([memberships * (1 - amount), np.full((n_samples, 1), amount)])
+
+
+STARTS = {
+    "random": soft_partition(18, 3),
+    "crisp": one_hot(np.arange(18) % 3),
+    "uniform": np.full((18, 3), 1 / 3),
+    "almost empty": empty_column(18, 1e-12),
+    "hardly anything": empty_column(18, 1e-200),
+}
+
+
+class TestDescent:
+    @FOLLOWS
+    @pytest.mark.parametrize("start", STARTS)
+    @pytest.mark.parametrize("alpha", [0.0, 1.0, 1e4, 1e8, 1e12])
+    @pytest.mark.parametrize("step_size", [1.0, 1e-8, 1e8])
+    def test_every_step_keeps_a_partition_and_never_rises(
+        self, kind, start, alpha, step_size, follows
+    ):
+        problem = Problem()
+        partition = problem.partition(kind, STARTS[start])
+        value = problem.value(STARTS[start], alpha, follows)
+
+        for _ in range(10):
+            options = problem.fitted(kind, follows)
+            step_size = descend(partition, alpha, step_size, **options)
+            P = partition.memberships
+            previous, value = value, problem.value(P, alpha, follows)
+
+            assert value <= previous * (1 + 1e-12)
+            assert P.min() >= -1e-15
+            assert P.sum(axis=0).min() > 0
+            np.testing.assert_allclose(P.sum(axis=1), 1, rtol=0, atol=1e-12)
+
+    @pytest.mark.parametrize("alpha", [0.0, 10.0])
+    def test_it_ends_where_no_projected_step_gains(self, kind, alpha):
+        problem = Problem()
+        partition = problem.partition(kind)
+
+        descend(partition, alpha, max_steps=2000, **problem.fitted(kind))
+        P = partition.memberships
+        slope = partition_gradient(problem.K, P, problem.T, alpha)
+        possible = np.sum(slope * P, axis=1) - slope.min(axis=1)
+
+        assert possible.sum() <= 1e-3 * problem.value(P, alpha)
+
+    def test_clusters_far_apart_are_found_from_random_memberships(self, kind):
+        X, labels = planted(18, 7, distance=20)
+        partition = PARTITIONS[kind](X - X.mean(axis=0), soft_partition(18, 3))
+
+        descend(partition, 0.0, max_steps=200)
+        found = partition.memberships.argmax(axis=1)
+
+        assert len(set(zip(found, labels, strict=True))) == 3
+
+    def test_no_step_is_no_change(self, kind):
+        problem = Problem()
+        partition = problem.partition(kind)
+
+        descend(partition, 1.0, max_steps=0, **problem.fitted(kind))
+
+        np.testing.assert_array_equal(partition.memberships, problem.P)
+
+    def test_no_cluster_is_emptied(self, kind):
+        problem = Problem()
+        partition = problem.partition(kind, empty_column(18, 1e-12))
+        sums = partition._sums(np.zeros(3), False)
+
+        partition._project(
+            sums.gradient(0.0), np.zeros_like(partition.BtP), None, 1e-30
+        )
+        P, D = (partition.B.gather(partition._rows[i:]) for i in (0, 1))
+
+        assert (P + D).sum(axis=0).min() >= 0.99 * UNIFORM_SHARE * 18 / 3
+
+    def test_a_state_is_gone_on_from_to_the_last_digit(self, kind):
+        problem = Problem()
+        partition = problem.partition(kind)
+        step_size = descend(partition, 1.0, max_steps=3, **problem.fitted(kind))
+        state = {name: value.copy() for name, value in partition.state().items()}
+
+        again = problem.partition(kind, state["P"])
+        again.restore(state)
+        for each in (partition, again):
+            descend(each, 1.0, step_size, max_steps=3, **problem.fitted(kind))
+
+        np.testing.assert_array_equal(partition.memberships, again.memberships)

@@ -1,0 +1,168 @@
+"""The spectral embedding, against a dense generalised eigenproblem."""
+
+import json
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackNoConvergence
+
+from ufselect.solvers import spectral
+from ufselect.solvers.graphs import (
+    degrees,
+    laplacian,
+    neighbour_graph,
+    normalised_similarity,
+)
+from ufselect.solvers.spectral import smoothest_vectors, spectral_embedding
+
+ORACLES = Path(__file__).resolve().parents[1] / "oracles"
+
+
+def cloud(n_samples, centres=(0.0,), seed=0):
+    random = np.random.RandomState(seed)
+    points = random.standard_normal((n_samples, 3))
+    points[:, 0] += np.asarray(centres)[np.arange(n_samples) % len(centres)]
+    return points
+
+
+def up_to_sign(vectors):
+    peaks = np.abs(vectors).argmax(axis=0)
+    return vectors * np.sign(vectors[peaks, np.arange(vectors.shape[1])])
+
+
+@pytest.mark.parametrize("name", "AB")
+def test_it_equals_the_numbers_of_the_public_code(name):
+    inputs = json.loads((ORACLES / f"inputs_{name}.json").read_text())
+    table = json.loads((ORACLES / f"mcfs_{name}.json").read_text())
+    expected = np.array(table["parameters"]["embedding"])
+
+    found = spectral_embedding(sp.csr_array(np.array(inputs["S"])), 3)
+
+    np.testing.assert_allclose(found, up_to_sign(expected), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("small", [0, 1000], ids=["iterative", "dense"])
+def test_it_solves_the_generalised_problem(monkeypatch, small):
+    monkeypatch.setattr(spectral, "SMALL", small)
+    graph = neighbour_graph(cloud(150), 5, weights="heat")
+    L, D = laplacian(graph).toarray(), np.diag(degrees(graph))
+    vectors = scipy.linalg.eigh(L, D)[1][:, 1:6]
+
+    found = spectral_embedding(graph, 5)
+
+    np.testing.assert_allclose(found, up_to_sign(vectors), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("small", [0, 1000], ids=["iterative", "dense"])
+@pytest.mark.parametrize("n_components", [1, 2, 3, 6])
+def test_parts_of_a_graph_are_told_apart_and_only_the_constant_is_left_out(
+    monkeypatch, small, n_components
+):
+    monkeypatch.setattr(spectral, "SMALL", small)
+    graph = neighbour_graph(cloud(60, [0.0, 100.0, 200.0]), 5, weights="heat")
+    L, D = laplacian(graph).toarray(), np.diag(degrees(graph))
+    values = scipy.linalg.eigh(L, D, eigvals_only=True)[1 : n_components + 1]
+
+    found = spectral_embedding(graph, n_components)
+
+    assert np.ptp(found[::3, 0]) < 1e-10
+    np.testing.assert_allclose(L @ found, D @ found * values, atol=1e-8)
+    np.testing.assert_allclose(found.T @ D @ found, np.eye(n_components), atol=1e-8)
+    np.testing.assert_allclose(found.T @ D @ np.ones(60), 0.0, atol=1e-8)
+
+
+def test_where_the_first_solver_gives_up_the_second_finds_the_same(monkeypatch):
+    graph = neighbour_graph(cloud(250), 5)
+    expected = spectral_embedding(graph, 4)
+
+    def gives_up(*arguments, **options):
+        raise ArpackNoConvergence("no convergence", [], [])
+
+    monkeypatch.setattr(spectral, "eigsh", gives_up)
+
+    np.testing.assert_allclose(spectral_embedding(graph, 4), expected, atol=1e-8)
+
+
+def test_no_vector_of_a_part_is_missed():
+    graph = neighbour_graph(cloud(300, np.arange(10) * 100.0), 5)
+
+    vectors = smoothest_vectors(graph, 10)
+
+    smooth = normalised_similarity(graph) @ vectors
+    np.testing.assert_allclose(smooth, vectors, atol=1e-10)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(10), atol=1e-10)
+
+
+def test_both_solvers_agree_on_a_graph_in_parts(monkeypatch):
+    graph = neighbour_graph(cloud(90, [0.0, 100.0, 200.0]), 5)
+    dense = spectral_embedding(graph, 4)
+    monkeypatch.setattr(spectral, "SMALL", 0)
+
+    np.testing.assert_allclose(spectral_embedding(graph, 4), dense, atol=1e-8)
+
+
+@pytest.mark.parametrize(("n_samples", "expected"), [(2, 1), (3, 2), (9, 8)])
+def test_there_are_at_most_n_minus_one_functions(n_samples, expected):
+    found = spectral_embedding(neighbour_graph(cloud(n_samples), 5), 20)
+
+    assert found.shape == (n_samples, expected)
+
+
+def test_a_sample_without_edges_does_no_harm():
+    graph = sp.csr_array(np.diag([1.0, 1.0, 0.0], 1) + np.diag([1.0, 1.0, 0.0], -1))
+
+    assert np.isfinite(spectral_embedding(graph, 3)).all()
+
+
+def test_the_largest_entry_is_positive():
+    found = spectral_embedding(neighbour_graph(cloud(40), 5), 6)
+    peaks = np.abs(found).argmax(axis=0)
+
+    assert (found[peaks, np.arange(6)] > 0).all()
+
+
+def test_many_parts_take_no_more_memory_than_the_vectors_wanted():
+    n_pairs = 1500
+    pair = sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    graph = sp.csr_array(sp.block_diag([pair] * n_pairs))
+    tracemalloc.start()
+    found = spectral_embedding(graph, 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert found.shape == (2 * n_pairs, 3)
+    assert peak < 8 * n_pairs**2
+
+
+def test_vectors_of_the_heaviest_parts_do_not_depend_on_how_many_are_wanted():
+    sizes = [9, 8, 7, 6, 5]
+    parts = [np.ones((size, size)) - np.eye(size) for size in sizes]
+    graph = sp.csr_array(sp.block_diag(parts))
+
+    all_of_them = spectral_embedding(graph, 4)
+
+    np.testing.assert_allclose(
+        spectral_embedding(graph, 2), all_of_them[:, :2], rtol=0, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("heavier", range(3))
+def test_of_equally_heavy_parts_rounding_errors_choose_none(heavier):
+    pair = np.array([[0.0, 1.0], [1.0, 0.0]])
+    weights = np.where(np.arange(3) == heavier, 1 + 4e-16, 1.0)
+    graph = sp.block_diag([weight * pair for weight in weights], format="csr")
+
+    found = spectral_embedding(sp.csr_array(graph), 2)
+
+    expected = np.repeat([[2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0]], 2, axis=0)
+    np.testing.assert_allclose(
+        np.abs(unit(found).T @ unit(expected)), np.eye(2), atol=1e-9
+    )
+
+
+def unit(vectors):
+    return vectors / np.linalg.norm(vectors, axis=0)
