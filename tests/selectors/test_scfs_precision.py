@@ -45,7 +45,7 @@ def test_what_every_step_multiplies_by_has_the_digits_of_X(planted, dtype):
         data = as_matrix(planted(*shape).X.astype(dtype))
         problems.append(SCFSProblem(data, data.summary(), "features", 3, True))
     wide, tall = problems
-    partition = wide.begin(wide.start("random", np.random.RandomState(0))).partition
+    partition = wide.begin("random", np.random.RandomState(0)).partition
 
     assert partition.K.dtype == dtype
     assert wide.K.dtype == np.float64

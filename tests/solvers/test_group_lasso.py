@@ -226,7 +226,7 @@ class TestMovingTarget:
         for share in np.linspace(1, 0, 6):
             aim(warm, target + share * other, form)
             warm.admit(warm.kkt_ratios(lam))
-            warm.improve(lam, 1, FEW_CG_STEPS)
+            warm.descend(lam, 1, FEW_CG_STEPS)
         values = [
             group_lasso_objective(X, target, solution.coef, lam)
             for solution in (
@@ -249,7 +249,7 @@ class TestMovingTarget:
             before = group_lasso_objective(X, moved, lasso.coef(), lam)
             aim(lasso, moved, form)
             lasso.admit(lasso.kkt_ratios(lam))
-            lasso.improve(lam, 1, FEW_CG_STEPS)
+            lasso.descend(lam, 1, FEW_CG_STEPS)
             after = group_lasso_objective(X, moved, lasso.coef(), lam)
 
             assert after <= before * (1 + 1e-12)
@@ -261,7 +261,7 @@ class TestMovingTarget:
         rested = lasso_of(X, target)
         for _ in range(200):
             rested.admit(rested.kkt_ratios(lam))
-            rested.improve(lam, 1, FEW_CG_STEPS)
+            rested.descend(lam, 1, FEW_CG_STEPS)
         aim(rested, target + 0.3 * problem(shape, seed=1)[1])
 
         assert rested.solve(lam, tol=1e-5).gap <= 1e-5

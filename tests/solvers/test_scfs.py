@@ -15,7 +15,7 @@ from solvers.naive import (
 from ufselect.matrix import as_matrix
 from ufselect.solvers.group_lasso import GroupLasso, largest_penalty
 from ufselect.solvers.rows import row_norms
-from ufselect.solvers.scfs import SCFSProblem, by_penalty
+from ufselect.solvers.scfs import Alternation, SCFSProblem, by_penalty
 
 SHAPES = [(40, 12), (24, 60)]
 
@@ -29,7 +29,7 @@ def begin(X, memberships, *, intercept=True):
     data = as_matrix(X)
     n_clusters = memberships.shape[1]
     problem = SCFSProblem(data, data.summary(), False, n_clusters, intercept)
-    return problem.begin(problem.X.beside(memberships))
+    return Alternation(problem, problem.X.beside(memberships))
 
 
 def fit(X, memberships, alpha, beta, *, intercept=True, sparse=False, **options):
@@ -291,7 +291,7 @@ def test_clustering_alone_finds_clusters_far_apart(shape):
 
     for _ in range(4):
         alternation.cluster_only()
-    found = alternation.partition.memberships.argmax(axis=1)
+    found = alternation.partition.rows[0].argmax(axis=1)
 
     assert len(set(zip(found, labels, strict=True))) == 3
 

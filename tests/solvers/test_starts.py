@@ -16,11 +16,10 @@ from ufselect.solvers.starts import (
     isometric_rows,
     k_means_centres,
     kernel_matrix,
-    leading_components,
+    leading_eigenpairs,
     nearest_centres,
     sample_products,
     squared_distances,
-    start_from_components,
     start_memberships,
     with_every_cluster,
 )
@@ -254,39 +253,34 @@ def test_crisp_memberships_have_one_cluster_per_sample():
 
 
 class TestComponents:
-    def test_leading_components_are_those_of_the_eigendecomposition(self):
+    def test_leading_eigenpairs_are_those_of_the_eigendecomposition(self):
         X = np.random.RandomState(0).standard_normal((30, 8)) * 2.0 ** -np.arange(8)
         X -= X.mean(axis=0)
-        gram = X @ X.T
-        found = leading_components(gram.__matmul__, 30, 3, np.random.RandomState(1))
-        values, vectors = np.linalg.eigh(gram)
-        expected = vectors[:, -3:] * np.sqrt(values[-3:])
+        for matrix in (X @ X.T, X.T @ X):
+            random = np.random.RandomState(1)
+            values, vectors = leading_eigenpairs(
+                matrix.__matmul__, len(matrix), 3, random
+            )
+            found = (vectors * values) @ vectors.T
+            values, vectors = np.linalg.eigh(matrix)
+            expected = (vectors[:, -3:] * values[-3:]) @ vectors[:, -3:].T
 
-        np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-8)
+            np.testing.assert_allclose(found, expected, atol=1e-8)
 
-    def test_clusters_hidden_in_noise_are_found_for_every_seed(self):
+    @pytest.mark.parametrize("with_kernel", [False, True])
+    def test_clusters_hidden_in_noise_are_found_for_every_seed(self, with_kernel):
         labels = np.arange(90) % 3
         X = np.random.RandomState(0).standard_normal((90, 300))
         X[:, :9] += 4.0 * np.eye(3)[labels][:, np.arange(9) % 3]
         X -= X.mean(axis=0)
-        gram = X @ X.T
+        K = X @ X.T if with_kernel else None
 
         for seed in range(5):
             random = np.random.RandomState(seed)
-            memberships = start_from_components(gram.__matmul__, 90, 3, random)
+            (memberships,) = starts.start("k-means", as_matrix(X), 3, random, K=K)
             found = memberships.argmax(axis=1)
 
             assert len(set(zip(found, labels, strict=True))) == 3
-
-    def test_a_sample_of_the_rows_is_enough(self, monkeypatch):
-        monkeypatch.setattr(starts, "LARGEST_SAMPLE", 20)
-        labels = np.arange(60) % 2
-        X = np.where(labels, 1.0, -1.0)[:, np.newaxis] + np.zeros((60, 4))
-        gram = X @ X.T
-        random = np.random.RandomState(0)
-        found = start_from_components(gram.__matmul__, 60, 2, random).argmax(axis=1)
-
-        assert len(set(zip(found, labels, strict=True))) == 2
 
 
 class TestProducts:

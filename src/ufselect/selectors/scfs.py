@@ -315,10 +315,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         state: scfs.State | None = None,
     ) -> scfs.Alternation | scfs_paper.PaperAlgorithm:
         """Return the alternation at a start, or at the state of a checkpoint."""
-        if state is not None:
-            return problem.begin(problem.X.beside(state["P"]), state)
-        alternation = problem.begin(problem.start(self.init, random))
-        if isinstance(self.init, str) and self.init == "random" and self.beta == "auto":
+        alternation = problem.begin(self.init, random, state)
+        random_start = isinstance(self.init, str) and self.init == "random"
+        if random_start and self.beta == "auto" and state is None:
             # Random memberships are nearly the same for all samples: without
             # clusters there would be nothing to measure beta against.
             alternation.cluster_only()

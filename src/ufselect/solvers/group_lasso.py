@@ -11,14 +11,14 @@ only looked at. On S, proximal gradient steps make rows zero, or no longer so; f
 ``|W|_21``, Newton steps move the others. See docs/mathematics.md, "The step for W".
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ufselect.matrix.base import Arrays, DataMatrix, Float, Index, product_with
 from ufselect.solvers.ridge import FeatureRidge, SampleRidge
-from ufselect.solvers.rows import CACHED_VALUES, row_norms, shrink_rows
+from ufselect.solvers.rows import CACHED_VALUES, row_norms
 
 Ridge = FeatureRidge | SampleRidge
 Report = Callable[[float], bool]
@@ -93,13 +93,15 @@ class L21:
 
     smooth = True
 
-    def sizes(self, W: Float) -> Float:
-        """Return the Euclidean norm of each row."""
-        return row_norms(W)
+    sizes = staticmethod(row_norms)
 
     def prox(self, W: Float, amount: float) -> Float:
-        """Return W with each row shortened by the amount."""
-        return shrink_rows(W, amount)
+        """Return W with each row shortened by the amount, or zero if it is shorter."""
+        norms = row_norms(W)
+        factors = np.zeros_like(norms)
+        np.divide(norms - amount, norms, out=factors, where=norms > amount)
+        W *= factors[:, np.newaxis]
+        return W
 
     def dual_norms(self, blocks: Iterable[Float]) -> Float:
         """Return the Euclidean norm of each row."""
@@ -248,13 +250,10 @@ class GroupLasso:
         if XtY is None and Y is not None and self.gram is not None:
             XtY = self.X.transpose_dot(Y)
         self.squared, self.Y, self.XtY = squared, Y, XtY
-        self._cut_target()
-
-    def _cut_target(self) -> None:
-        if self.XtY is not None:
-            self.ZtY = self.XtY[self.S]
-        elif self.Z is not None and self.Y is not None:
-            self.ZtY = self.Z.transpose_dot(self.Y)
+        if XtY is not None:
+            self.ZtY = XtY[self.S]
+        elif self.Z is not None and Y is not None:
+            self.ZtY = self.Z.transpose_dot(Y)
 
     def place(self, W: Float) -> None:
         """Go on from these rows of W."""
@@ -286,28 +285,22 @@ class GroupLasso:
 
     def kkt_ratios(self, lam: float) -> Float:
         """Return ``2 |x_i'(Y - X W)|* / lam`` of all features (E5)."""
-        return 2 * self.penalty.dual_norms(self._correlations()) / lam
-
-    def _correlations(self) -> Iterator[Float]:
-        """Yield ``X'(Y - X W)``, some of its columns at a time."""
-        if self.XtY is not None:
-            yield self.XtY - self._product_of_all()
-            return
-        assert self.Y is not None
-        residual = self.Y - self.fitted() if len(self.S) else self.Y
-        width = max(1, BLOCK_VALUES // self.X.shape[1])
-        for start in range(0, residual.shape[1], width):
-            yield self.X.transpose_dot(residual[:, start : start + width])
-
-    def _product_of_all(self) -> Float | float:
-        """Return ``X'X W``."""
-        if not len(self.S):
-            return 0.0
-        if self._ZtX is not None:
-            return product_with(self._ZtX.T, self.W)
-        if self.Z is not None:
-            return self.X.transpose_dot(self.Z.dot(self.W))
-        return self.X.normal_dot(self.coef())
+        blocks: Iterable[Float]
+        if self.XtY is None:
+            assert self.Y is not None
+            R = self.Y - self.fitted() if len(self.S) else self.Y
+            width = max(1, BLOCK_VALUES // self.X.shape[1])
+            places = range(0, R.shape[1], width)
+            blocks = (self.X.transpose_dot(R[:, at : at + width]) for at in places)
+        elif not len(self.S):
+            blocks = [self.XtY.copy()]
+        elif self._ZtX is not None:
+            blocks = [self.XtY - product_with(self._ZtX.T, self.W)]
+        elif self.Z is not None:
+            blocks = [self.XtY - self.X.transpose_dot(self.Z.dot(self.W))]
+        else:
+            blocks = [self.XtY - self.X.normal_dot(self.coef())]
+        return 2 * self.penalty.dual_norms(blocks) / lam
 
     def gap(self, lam: float, ratio: float) -> float:
         """Return the duality gap relative to ``|Y|^2``, for the largest KKT ratio.
@@ -373,11 +366,21 @@ class GroupLasso:
                 columns = self.Z.columns(slice(kept, None))
                 gram = _grown_gram(known, self.Z.transpose_dot(columns))
                 self._ZtZ = gram.astype(precision, copy=False)
-        self._cut_target()
+        self.set_target(self.squared, Y=self.Y, XtY=self.XtY)
         self.place(W)
-        if len(entering):
-            # Without others, what is left has no larger constant than before.
-            self._estimate_lipschitz()
+        if not len(entering):
+            # What is left has no larger Lipschitz constant than before.
+            return
+        # The correlations with the target lie along directions that matter, and
+        # depend neither on chance nor on the order of the features.
+        largest = int(np.einsum("ij,ij->j", self.ZtY, self.ZtY).argmax())
+        vector = self.ZtY @ (self.ZtY.T @ self.ZtY[:, [largest]])
+        for _ in range(POWER_ITERATIONS):
+            norm = max(np.linalg.norm(vector), np.finfo(np.float64).tiny)
+            vector = self.normal(vector / norm)
+        # Of the gradient it is twice that of Z'Z, which power iteration approaches
+        # from below.
+        self.lipschitz = 2.2 * float(np.linalg.norm(vector))
 
     def _side(self) -> str:
         """Return the cheapest side for a factorisation, or "neither"."""
@@ -389,18 +392,6 @@ class GroupLasso:
         products = 2 * PRODUCTS_PER_FACTORISATION * c * a
         cheaper = features + products * a <= samples + products * 2 * n
         return "features" if cheaper else "samples"
-
-    def _estimate_lipschitz(self) -> None:
-        """Estimate the Lipschitz constant of the gradient, twice that of ``Z'Z``."""
-        # The correlations with the target lie along directions that matter, and
-        # depend neither on chance nor on the order of the features.
-        largest = int(np.einsum("ij,ij->j", self.ZtY, self.ZtY).argmax())
-        vector = self.ZtY @ (self.ZtY.T @ self.ZtY[:, [largest]])
-        for _ in range(POWER_ITERATIONS):
-            norm = max(np.linalg.norm(vector), np.finfo(np.float64).tiny)
-            vector = self.normal(vector / norm)
-        # Power iteration approaches the eigenvalue from below.
-        self.lipschitz = 2.2 * float(np.linalg.norm(vector))
 
     # Descent on the working set
 
@@ -492,7 +483,7 @@ class GroupLasso:
                 self.W, self.ZtZW = new, ZtZW
                 return
 
-    def improve(self, lam: float, n_gradients: int, n_cg: int) -> None:
+    def descend(self, lam: float, n_gradients: int, n_cg: int) -> None:
         """Take gradient steps around a Newton step, or more of them without one."""
         if not len(self.S):
             return
@@ -522,7 +513,7 @@ class GroupLasso:
             self.admit(ratios)
             n_gradients = 1 + (n_rounds + 1) // ROUNDS_PER_GRADIENT
             n_cg = min(FIRST_CG_STEPS + MORE_CG_STEPS * n_rounds, MAX_CG_STEPS)
-            self.improve(lam, n_gradients, n_cg)
+            self.descend(lam, n_gradients, n_cg)
         return Solution(self.coef(), self.error(), ratios, gap)
 
     def state(self) -> dict[str, Float]:

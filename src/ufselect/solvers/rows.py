@@ -13,14 +13,6 @@ def row_norms(matrix: Float) -> Float:
     return np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
 
 
-def shrink_rows(matrix: Float, amount: float) -> Float:
-    """Shorten each row by amount; a shorter row becomes zero."""
-    norms = row_norms(matrix)
-    factors = np.zeros_like(norms)
-    np.divide(norms - amount, norms, out=factors, where=norms > amount)
-    return matrix * factors[:, np.newaxis]
-
-
 def ranked_below(sizes: Float, nearness: Float) -> Float:
     """Return sizes in which zeros are ranked, below all others, by their nearness.
 

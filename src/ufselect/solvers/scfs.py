@@ -126,14 +126,18 @@ class SCFSProblem:
         own_beta = None if beta == "auto" else float(beta) * unit * unit * unit
         return own_alpha, own_beta
 
-    def start(self, init: Any, random: np.random.RandomState) -> Beside:
-        """Return memberships to start from, beside the rows of X."""
+    def begin(
+        self,
+        init: Any,
+        random: np.random.RandomState,
+        state: State | None = None,
+    ) -> "Alternation":
+        """Return the alternation at a start, or at a state that was kept."""
+        if state is not None:
+            return Alternation(self, self.X.beside(state["P"]), state)
         gram = self.gram if self.intercept else None
-        return start(init, self.X, self.n_clusters, random, K=self.K, gram=gram)
-
-    def begin(self, P: Beside, state: State | None = None) -> "Alternation":
-        """Return the alternation at memberships, or at a state that was kept."""
-        return Alternation(self, P, state)
+        P = start(init, self.X, self.n_clusters, random, K=self.K, gram=gram)
+        return Alternation(self, P)
 
 
 class Fit(NamedTuple):
@@ -283,7 +287,7 @@ class Alternation:
             # The first features that enter show which others have to.
             for _ in range(1 if len(lasso.S) else 2):
                 lasso.admit(lasso.kkt_ratios(lam))
-                lasso.improve(lam, 1, FEW_CG_STEPS)
+                lasso.descend(lam, 1, FEW_CG_STEPS)
             # One factorisation serves G, which W follows, and the W there (Theorem 2).
             wide = self.problem.K is not None and 2 * len(lasso.S) > n_samples
             ridge = lasso.ridge(lam, through_samples=wide)
@@ -318,7 +322,7 @@ class Alternation:
         solution = lasso.solve(lam, tol=FINAL_GAP)
         history[-1] = min(history[-1], self.objective(alpha, beta))
         return Fit(
-            partition.memberships,
+            self.problem.X.as_array(partition.rows),
             solution.coef,
             solution.kkt_ratios,
             history,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ufselect.matrix.base import Beside, ColumnSummary, DataMatrix, Float
+from ufselect.matrix.base import ColumnSummary, DataMatrix, Float
 from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.preparation import Kind, non_negative, preparation_kind
 from ufselect.solvers.reweighted import Report, ReweightedRidge, has_vanished
@@ -161,14 +161,13 @@ class PaperProblem:
         own_alpha = auto if alpha == "auto" else float(alpha)
         return own_alpha, None if beta == "auto" else float(beta)
 
-    def start(self, init: Any, random: np.random.RandomState) -> Beside:
-        """Return memberships to start from; k-means sees X itself, once."""
+    def begin(
+        self, init: Any, random: np.random.RandomState, state: State | None = None
+    ) -> "PaperAlgorithm":
+        """Return Algorithm 1 at a start, for which k-means sees X itself, once."""
         X, c, K = self.X, self.n_clusters, self.products.gram
-        return start(init, X, c, random, K=K, components=False)
-
-    def begin(self, P: Beside, state: State | None = None) -> "PaperAlgorithm":
-        """Return Algorithm 1 at these memberships."""
-        return PaperAlgorithm(self, self.X.gather(P))
+        P = start(init, X, c, random, K=K, components=False)
+        return PaperAlgorithm(self, X.gather(P))
 
 
 class PaperAlgorithm:

@@ -14,9 +14,9 @@ H, it is, up to a constant,
     tr K - 2 tr Q + <Q, C> + alpha (tr C - <G, H G>).                        (E4)
 
 X enters through ``K = B M B'`` and fitted values through ``T = B V``: either B is X,
-wherever its rows are, and M the identity, or B is the identity and M the n x n matrix
-K, where that is the smaller. A step takes one pass over the rows of B; how far it goes,
-and how long the next one is, depends on c x c sums.
+in memory or out of core, and M the identity, or B is the identity and M the n x n
+matrix K, where that is the smaller. A step takes one pass over the rows of B; its size,
+and that of the next one, depend on c x c sums.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from ufselect.matrix.base import (
     Beside,
     DataMatrix,
     Float,
-    Index,
+    Step,
     column_sums,
     product_with,
 )
@@ -133,25 +133,6 @@ class Direction(NamedTuple):
         )
 
 
-class Identity(DataMatrix):
-    """The n x n identity matrix as the B of samples in memory."""
-
-    def __init__(self, n_samples: int) -> None:
-        self.shape = (n_samples, n_samples)
-
-    def dot(self, right: Float) -> Float:
-        """Return the array itself."""
-        return right
-
-    def transpose_dot(self, left: Float) -> Float:
-        """Return the array itself."""
-        return left
-
-    def take(self, index: Index) -> DataMatrix:
-        """Columns of the identity matrix are of no use to anybody."""
-        raise NotImplementedError
-
-
 class SoftPartition:
     """A soft partition P beside the rows of X, or in memory beside ``K = X X'``.
 
@@ -180,34 +161,37 @@ class SoftPartition:
         K: Float | None = None,
         offset: Float | None = None,
     ) -> None:
-        self.B, self.K, self.offset = X, K, None if K is not None else offset
+        self.X, self.K, self.offset = X, K, None if K is not None else offset
         if K is not None:
-            self.B, P = Identity(len(K)), (X.gather(P),)
-        self._rows, (self.BtP, self.q, self.PtP) = self.B.over_rows(_first_sums, P)
-        self.MBtP = self.metric(self.BtP)
+            P = (X.gather(P),)
+        self._rows, (self.BtP, self.q, self.PtP) = self._over_rows(_first_sums, P)
+        self.MBtP = self.BtP if K is None else product_with(K, self.BtP)
         # How far P still has to go along D, which the next pass over the rows does.
         self._pending = 0.0
+
+    def _over_rows(
+        self, step: Step, rows: Beside, *arguments: Any
+    ) -> tuple[Beside, Arrays]:
+        """Go through the rows of B once; the identity matrix is passed as None."""
+        if self.K is not None:
+            return step(None, rows, *arguments)
+        return self.X.over_rows(step, rows, *arguments)
 
     @property
     def rows(self) -> Beside:
         """P, beside the rows of B."""
         if self._pending:
-            self._rows, _ = self.B.over_rows(_moved, self._rows, self._pending)
+            self._rows, _ = self._over_rows(_moved, self._rows, self._pending)
             self._pending = 0.0
         return self._rows
 
-    @property
-    def memberships(self) -> Any:
-        """P, n x c, where the rows of B are."""
-        return self.B.as_array(self.rows)
-
     def state(self) -> dict[str, Float]:
         """Return all that is needed to go on from here."""
-        P = self.B.gather(self.rows)
-        if self.B.scattered:
+        P = self.X.gather(self.rows)
+        if self.X.scattered:
             # Sent back, or a cluster would have to remember every step since the start
             # in case it loses some rows.
-            self._rows = self.B.beside(P, np.zeros_like(P))
+            self._rows = self.X.beside(P, np.zeros_like(P))
         return {"P": P} | {name: getattr(self, name) for name in KEPT}
 
     def restore(self, state: dict[str, Float]) -> None:
@@ -215,16 +199,10 @@ class SoftPartition:
         for name in KEPT:
             setattr(self, name, state[name])
 
-    def metric(self, BtP: Float) -> Float:
-        """Return ``M B'P``."""
-        return BtP if self.K is None else product_with(self.K, BtP)
-
     def self_expression(self) -> float:
         """Return ``|X - G G'X|^2 - |X|^2``."""
-        return float(self._sums(np.zeros_like(self.q), False).objective(0.0))
-
-    def _sums(self, PtT: Float, follows: bool) -> Sums:
-        return Sums(self.q, self.PtP, self.BtP.T @ self.MBtP, PtT, follows)
+        PtKP, PtT = self.BtP.T @ self.MBtP, np.zeros_like(self.q)
+        return float(Sums(self.q, self.PtP, PtKP, PtT, False).objective(0.0))
 
     def shifted(self, BtP: Float, q: Float) -> Float:
         """Return ``B'P`` for the B of the regression, which may not be centred."""
@@ -265,7 +243,8 @@ class SoftPartition:
         elif V is None:
             V = np.zeros_like(self.BtP)
         PtT = np.einsum("ij,ij->j", self.shifted(self.BtP, self.q), V)
-        sums = self._sums(PtT, hat is not None)
+        PtKP = self.BtP.T @ self.MBtP
+        sums = Sums(self.q, self.PtP, PtKP, PtT, hat is not None)
         gradient = sums.gradient(alpha)
         for _ in range(max_steps):
             along, VD = self._project(gradient, V, hat, step_size)
@@ -308,11 +287,11 @@ class SoftPartition:
         if self.offset is not None:
             constant = constant - (self.offset @ V) * gradient.of_T
         arguments = (self._pending, factor, gradient.of_P, constant, step_size)
-        self._rows, found = self.B.over_rows(_projected, self._rows, *arguments)
+        self._rows, found = self._over_rows(_projected, self._rows, *arguments)
         self._pending = 0.0
         smallest = (self.q + found[1]).min()
-        if smallest < UNIFORM_SHARE * self.B.shape[0] / len(self.q):
-            self._rows, found = self.B.over_rows(_mixed, self._rows)
+        if smallest < UNIFORM_SHARE * self.X.shape[0] / len(self.q):
+            self._rows, found = self._over_rows(_mixed, self._rows)
         BtD, q, PtD, DtD = found
         shifted = self.shifted(BtD, q)
         VD: Float | float = 0.0
@@ -321,27 +300,28 @@ class SoftPartition:
             VD = hat(shifted)
             DtHD = np.einsum("ij,ij->j", shifted, VD)
         DtT = np.einsum("ij,ij->j", shifted, V)
-        MBtD = self.metric(BtD)
+        MBtD = BtD if self.K is None else product_with(self.K, BtD)
         PtKD, DtKD = self.BtP.T @ MBtD, BtD.T @ MBtD
         return Direction(BtD, MBtD, q, PtD, DtD, PtKD, DtKD, DtT, DtHD), VD
 
 
-# What is done with a block of rows of B, and the rows of P and D beside it.
+# What is done with a block of rows of B, None for the identity matrix, and the rows of
+# P and D beside it.
 
 
-def _first_sums(B: DataMatrix, rows: Arrays) -> tuple[Arrays, Arrays]:
+def _first_sums(B: DataMatrix | None, rows: Arrays) -> tuple[Arrays, Arrays]:
     P = rows[0]
-    sums = (B.transpose_dot(P), column_sums(P), P.T @ P)
-    return (P, np.zeros_like(P)), sums
+    BtP = P if B is None else B.transpose_dot(P)
+    return (P, np.zeros_like(P)), (BtP, column_sums(P), P.T @ P)
 
 
-def _moved(B: DataMatrix, rows: Arrays, t: float) -> tuple[Arrays, Arrays]:
+def _moved(B: DataMatrix | None, rows: Arrays, t: float) -> tuple[Arrays, Arrays]:
     P, D = rows
     return (P + t * D, D), ()
 
 
 def _projected(
-    B: DataMatrix,
+    B: DataMatrix | None,
     rows: Arrays,
     pending: float,
     factor: Float,
@@ -353,18 +333,20 @@ def _projected(
     P, D = rows
     if pending:
         P = P + pending * D
-    gradient = B.dot(factor)
+    gradient = factor if B is None else B.dot(factor)
     gradient += P @ of_P
     gradient += constant
     gradient *= -step_size
     gradient += P
     D = project_rows_to_simplex(gradient)
     D -= P
-    return (P, D), (B.transpose_dot(D), column_sums(D), P.T @ D, D.T @ D)
+    BtD = D if B is None else B.transpose_dot(D)
+    return (P, D), (BtD, column_sums(D), P.T @ D, D.T @ D)
 
 
-def _mixed(B: DataMatrix, rows: Arrays) -> tuple[Arrays, Arrays]:
+def _mixed(B: DataMatrix | None, rows: Arrays) -> tuple[Arrays, Arrays]:
     """Mix a little of the uniform partition into a step, to keep all clusters."""
     P, D = rows
     D = (1 - UNIFORM_SHARE) * D + UNIFORM_SHARE * (1 / P.shape[1] - P)
-    return (P, D), (B.transpose_dot(D), column_sums(D), P.T @ D, D.T @ D)
+    BtD = D if B is None else B.transpose_dot(D)
+    return (P, D), (BtD, column_sums(D), P.T @ D, D.T @ D)

@@ -96,11 +96,15 @@ def start(
     refuse_too_few_distinct(X, n_clusters)
     if not by_components:
         return X.beside(start_memberships(init, X, n_clusters, random, K))
-
-    def multiply(right: Float) -> Float:
-        return X.dot(X.transpose_dot(right)) if K is None else K @ right
-
-    return X.beside(start_from_components(multiply, X.shape[0], n_clusters, random))
+    # As many components as clusters hold what separates them, most of the noise is
+    # orthogonal to them, and restarts in so few dimensions cost little. Different seeds
+    # agree far more often than after k-means on X itself.
+    multiply = (lambda B: X.dot(X.transpose_dot(B))) if K is None else K.__matmul__
+    values, vectors = leading_eigenpairs(multiply, X.shape[0], n_clusters, random)
+    points = vectors * np.sqrt(np.maximum(values, 0.0))
+    model = KMeans(n_clusters, n_init=N_RUNS, random_state=random).fit(points)
+    labels = with_every_cluster(model.labels_, n_clusters)
+    return X.beside(crisp_memberships(labels, n_clusters))
 
 
 def isometric_rows(gram: Float) -> Float:
@@ -151,45 +155,25 @@ def start_memberships(
     return crisp_memberships(with_every_cluster(labels, n_clusters), n_clusters)
 
 
-def start_from_components(
+def leading_eigenpairs(
     multiply: Callable[[Float], Float],
-    n_samples: int,
-    n_clusters: int,
-    random: np.random.RandomState,
-) -> Float:
-    """Return the clusters that k-means finds in the leading components of X.
-
-    As many components as clusters hold what separates them, most of the noise lies
-    elsewhere, and restarts in so few dimensions cost little. Different seeds agree
-    far more often than after k-means on X itself.
-    """
-    points = leading_components(multiply, n_samples, n_clusters, random)
-    sample: slice | Index = slice(None)
-    if n_samples > LARGEST_SAMPLE:
-        sample = np.sort(random.permutation(n_samples)[:LARGEST_SAMPLE])
-    model = KMeans(n_clusters, n_init=N_RUNS, random_state=random).fit(points[sample])
-    labels = model.predict(points) if n_samples > LARGEST_SAMPLE else model.labels_
-    return crisp_memberships(with_every_cluster(labels, n_clusters), n_clusters)
-
-
-def leading_components(
-    multiply: Callable[[Float], Float],
-    n_samples: int,
-    n_components: int,
+    size: int,
+    n_pairs: int,
     random: np.random.RandomState,
     n_rounds: int = 8,
-) -> Float:
-    """Return the scores of the samples on about the leading principal components.
+) -> tuple[Float, Float]:
+    """Return about the leading eigenvalues, ascending, and eigenvectors.
 
-    Subspace iteration with ``K = X X'`` for centred X, given as ``B -> K B``.
+    Subspace iteration with ``X X'`` or ``X'X`` for centred X, given as a product: the
+    vectors are the principal components of the samples, or the principal axes.
     """
-    width = min(n_components + 8, n_samples)
-    basis = random.standard_normal((n_samples, width))
+    width = min(n_pairs + 8, size)
+    basis = random.standard_normal((size, width))
     for _ in range(n_rounds):
         basis = np.linalg.qr(multiply(basis))[0]
     values, vectors = np.linalg.eigh(basis.T @ multiply(basis))
-    leading = slice(max(width - n_components, 0), None)
-    return basis @ (vectors[:, leading] * np.sqrt(np.maximum(values[leading], 0.0)))
+    leading = slice(max(width - n_pairs, 0), None)
+    return values[leading], basis @ vectors[:, leading]
 
 
 def start_beside_rows(
@@ -212,7 +196,7 @@ def start_beside_rows(
         ``X'X``, where it is at hand.
     """
     multiply = gram.__matmul__ if gram is not None else matrix.normal_dot
-    axes = leading_axes(multiply, matrix.shape[1], n_clusters, random)
+    _, axes = leading_eigenpairs(multiply, matrix.shape[1], n_clusters, random)
     points, _ = matrix.over_rows(_scores, (), axes)
     n_seen = min(matrix.shape[0], LARGEST_SAMPLE)
     seen = sample_without_replacement(matrix.shape[0], n_seen, random_state=random)
@@ -236,25 +220,6 @@ def _nearest(block: DataMatrix, rows: Arrays, centres: Float) -> tuple[Arrays, A
     labels = pairwise_distances_argmin(rows[0], centres)
     memberships = crisp_memberships(labels, len(centres))
     return (memberships,), (column_sums(memberships),)
-
-
-def leading_axes(
-    multiply: Callable[[Float], Float],
-    n_features: int,
-    n_axes: int,
-    random: np.random.RandomState,
-    n_rounds: int = 8,
-) -> Float:
-    """Return about the leading principal axes, p x a, by subspace iteration.
-
-    ``multiply`` is ``B -> X'X B`` for centred X.
-    """
-    width = min(n_axes + 8, n_features)
-    basis = random.standard_normal((n_features, width))
-    for _ in range(n_rounds):
-        basis = np.linalg.qr(multiply(basis))[0]
-    _, vectors = np.linalg.eigh(basis.T @ multiply(basis))
-    return basis @ vectors[:, max(width - n_axes, 0) :]
 
 
 def k_means_centres(
