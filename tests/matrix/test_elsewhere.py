@@ -13,9 +13,9 @@ from ufselect.matrix import (
     RowBlockMatrix,
     as_matrix,
     as_rows_elsewhere,
-    is_dask,
     is_elsewhere,
     rows_elsewhere,
+    storage_of,
 )
 from ufselect.matrix.row_blocks import RowSource
 
@@ -148,7 +148,7 @@ def test_all_of_them_are_elsewhere(elsewhere):
 
 
 def test_only_dask_is_scattered(elsewhere):
-    assert matrix_of(elsewhere).scattered == is_dask(elsewhere)
+    assert matrix_of(elsewhere).scattered == (storage_of(elsewhere) == "dask")
 
 
 class TestRowBlocks:

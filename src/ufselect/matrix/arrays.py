@@ -62,11 +62,6 @@ class DenseMatrix(InMemoryMatrix):
         """Return some columns, prepared once and for all."""
         return DenseMatrix(self.columns(index))
 
-    def _dense(self, piece: Any) -> Float:
-        # Columns that fancy indexing cut out are a view, but of a copy.
-        view = np.may_share_memory(piece, self.raw)
-        return np.array(piece, np.float64, copy=True if view else None)
-
 
 class SparseMatrix(InMemoryMatrix):
     """A CSR or CSC matrix; zeros stay implicit in every product."""
@@ -187,9 +182,6 @@ class SparseMatrix(InMemoryMatrix):
         squares = np.asarray(scaled.power(2).sum(axis=1)).ravel()
         squares += shift @ shift - 2 * (scaled @ shift)
         return np.sqrt(np.maximum(squares, 0.0))
-
-    def _dense(self, piece: Any) -> Float:
-        return piece.toarray().astype(np.float64, copy=False)
 
 
 def _dense_product(left: Any, right: Any) -> Float:

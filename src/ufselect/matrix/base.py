@@ -13,6 +13,7 @@ from functools import reduce
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ufselect.matrix.sharing import active, once
@@ -160,6 +161,8 @@ class DataMatrix(ABC):
     # Whether columns lie so near zero, compared with their spread, that a product with
     # raw data may be corrected for the shift and loses no digits.
     near_zero = False
+    # The size of the dense pieces that are cut from the matrix.
+    block_bytes = BLOCK_BYTES
 
     def __init__(
         self,
@@ -176,16 +179,14 @@ class DataMatrix(ABC):
         # Whether raw data are the matrix itself.
         self.plain = shift is None and scale is None and sample_scale is None
 
-    def affine(self, shift: Float, scale: Float) -> Self:
-        """Return the same samples seen through another shift and scale."""
+    def affine(self, shift: Float, scale: Float, *, near_zero: bool = False) -> Self:
+        """Return the same samples seen through another shift and scale.
+
+        With ``near_zero``, products may be shifted instead of data.
+        """
         view = copy.copy(self)
         view.shift, view.scale, view.plain = shift, scale, False
-        return view
-
-    def known_near_zero(self) -> Self:
-        """Return the same view, with leave to shift products instead of data."""
-        view = copy.copy(self)
-        view.near_zero = True
+        view.near_zero |= near_zero
         return view
 
     def scale_samples(self, factors: Float) -> Self:
@@ -262,8 +263,11 @@ class DataMatrix(ABC):
         return self._affine(self.raw[index], index, slice(None))
 
     def _affine(self, raw: Any, rows: Index | slice, columns: Index | slice) -> Float:
-        """Return what was cut out from these places, shifted and scaled."""
-        piece = self._dense(raw)
+        """Return what was cut out from these places, dense, shifted and scaled."""
+        raw = raw.toarray() if bool(sp.issparse(raw)) else raw
+        # What fancy indexing cut out, and what was read from a file, is a copy already.
+        view = isinstance(self.raw, np.ndarray) and np.may_share_memory(raw, self.raw)
+        piece = np.array(raw, np.float64, copy=True if view else None)
         if self.sample_scale is not None:
             piece *= self.sample_scale[rows, np.newaxis]
         shift, scale = self.shift[columns], self.scale[columns]
@@ -280,11 +284,6 @@ class DataMatrix(ABC):
     @abstractmethod
     def take(self, index: Index) -> "DataMatrix":
         """Return a matrix of some columns, shifted and scaled as here."""
-
-    def _dense(self, piece: Any) -> Float:
-        # What fancy indexing cut out is a copy already; a slice is a view.
-        view = piece.base is not None
-        return np.array(piece, np.float64, copy=True if view else None)
 
     def points(self) -> Any:
         """Return the samples in rows, up to a shift, to measure distances between.
@@ -351,11 +350,9 @@ class DataMatrix(ABC):
     @np.errstate(invalid="ignore")
     def summary(self) -> ColumnSummary:
         """Return statistics of the columns, in one pass over blocks of rows."""
-        return reduce(PartialSummary.merged, self._summaries()).columns
-
-    def _summaries(self) -> Iterator[PartialSummary]:
-        for block in self._slices(*self.shape):
-            yield PartialSummary.of(self.rows(block))
+        blocks = self._slices(*self.shape)
+        parts = (PartialSummary.of(self.rows(block)) for block in blocks)
+        return reduce(PartialSummary.merged, parts).columns
 
     def repetition(self) -> Float:
         """Return, for each column, the share of samples that repeat its median.
@@ -395,11 +392,6 @@ class DataMatrix(ABC):
         factors = generator.integers(2**63, size=self.shape[1], dtype=np.uint64)
         hashes, _ = self.over_rows(_row_hashes, (), 2 * factors + 1)
         return self.gather(hashes)
-
-    @property
-    def block_bytes(self) -> int:
-        """Return the size of the dense pieces that are cut from the matrix."""
-        return BLOCK_BYTES
 
     def _slices(self, length: int, other_length: int) -> Iterator[slice]:
         step = max(1, self.block_bytes // (8 * max(1, other_length)))

@@ -49,8 +49,7 @@ class View(NamedTuple):
             matrix = matrix.with_unit_rows(self.row_unit)
         if self.columns is not None:
             matrix = matrix.take(self.columns)
-        matrix = matrix.affine(self.shift, self.scale)
-        return matrix.known_near_zero() if self.near_zero else matrix
+        return matrix.affine(self.shift, self.scale, near_zero=self.near_zero)
 
 
 def chunk_matrix(chunk: Any) -> DataMatrix:

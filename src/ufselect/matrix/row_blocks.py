@@ -1,6 +1,7 @@
 """Matrices that stay where they are and are read in blocks of rows."""
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ufselect.matrix.base import (
     BLOCK_BYTES,
     Arrays,
     Beside,
+    ColumnSummary,
     DataMatrix,
     Float,
     Index,
@@ -50,13 +52,8 @@ class RowBlockMatrix(DataMatrix):
         block_bytes: int = BLOCK_BYTES,
     ) -> None:
         super().__init__(raw, shift, scale, sample_scale)
-        self._block_bytes = block_bytes
+        self.block_bytes = block_bytes
         self.streams = not isinstance(raw, np.ndarray) or is_memory_mapped(raw)
-
-    @property
-    def block_bytes(self) -> int:
-        """Return the size of the dense pieces that are cut from the matrix."""
-        return self._block_bytes
 
     def beside(self, *arrays: Float) -> Beside:
         """Put thin arrays beside the samples; they are changed from pass to pass."""
@@ -146,12 +143,16 @@ class RowBlockMatrix(DataMatrix):
                 result[inside] = self._affine(raw, index[inside], slice(None))
         return result
 
-    def _summaries(self) -> Iterator[PartialSummary]:
-        for _, piece in self.pieces():
-            if isinstance(piece, DenseMatrix):
-                yield PartialSummary.of(piece.raw)
-            else:
-                yield PartialSummary(piece.shape[0], piece.summary())
+    @np.errstate(invalid="ignore")
+    def summary(self) -> ColumnSummary:
+        """Return statistics of the columns, in one pass over blocks of rows."""
+        parts = (
+            PartialSummary.of(piece.raw)
+            if isinstance(piece, DenseMatrix)
+            else PartialSummary(piece.shape[0], piece.summary())
+            for _, piece in self.pieces()
+        )
+        return reduce(PartialSummary.merged, parts).columns
 
     def _feature_gram(self) -> Float:
         gram = np.zeros((self.shape[1], self.shape[1]))
@@ -186,9 +187,6 @@ class RowBlockMatrix(DataMatrix):
     def take(self, index: Index) -> DataMatrix:
         """Return some columns, read into memory."""
         return DenseMatrix(self.columns(index))
-
-    def _dense(self, piece: Any) -> Float:
-        return super()._dense(piece.toarray() if is_sparse(piece) else piece)
 
 
 class RowSource:

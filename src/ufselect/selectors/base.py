@@ -24,7 +24,7 @@ from ufselect.matrix import (
     as_rows_elsewhere,
     columns_elsewhere,
     is_elsewhere,
-    is_mapped_to_cast,
+    storage_of,
 )
 from ufselect.matrix.base import BLOCK_BYTES, LARGEST_TO_SQUARE
 from ufselect.solvers.graphs import SEARCH_MEGABYTES
@@ -41,13 +41,6 @@ class Properties(NamedTuple):
     clustering: bool = False
     regression: bool = False
     regularisation: bool = False
-
-
-def _needs_double(data: Any, summary: ColumnSummary) -> bool:
-    """Tell whether numbers of single precision are too large or small to multiply."""
-    peak = max(np.abs(summary.minimum).max(), np.abs(summary.maximum).max())
-    limit = LARGEST_TO_SQUARE[np.dtype(np.float32)]
-    return bool(data.dtype == np.float32 and not 1 / limit < peak < limit)
 
 
 class MemoryNeed(NamedTuple):
@@ -131,14 +124,19 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _read(self, X: Any) -> tuple[DataMatrix, ColumnSummary]:
         """Check X, note its columns, and return what a method sees of it."""
-        elsewhere = is_elsewhere(X) or (self.READS_ELSEWHERE and is_mapped_to_cast(X))
+        storage = storage_of(X)
+        elsewhere = storage in ("file", "dask")
+        if storage == "mapped" and self.READS_ELSEWHERE:
+            # Made floats at once, all of it would be in memory.
+            elsewhere = X.dtype.kind in "biuf" and X.dtype not in (np.float32, float)
         if elsewhere:
             data = self._validated_elsewhere(X)
         else:
             data = self._validated(X, reset=True)
         self.n_selected_ = self._resolve_number(data.shape[1])
         matrix = self._as_matrix(data)
-        self._refuse_beyond_memory(matrix)
+        if (need := self._memory_needed(matrix)) is not None:
+            self._refuse_beyond_memory(need)
         summary = matrix.summary()
         if elsewhere:
             self._refuse_columns_not_finite(summary)
@@ -149,8 +147,12 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             )
         if not self.ANY_UNIT:
             refuse_immeasurable(summary, data.shape[0], name_of=self._column_name)
-        if not elsewhere and _needs_double(data, summary):
-            matrix = self._as_matrix(data.astype(np.float64))
+        if not elsewhere and data.dtype == np.float32:
+            peak = max(np.abs(summary.minimum).max(), np.abs(summary.maximum).max())
+            limit = LARGEST_TO_SQUARE[np.dtype(np.float32)]
+            if not 1 / limit < peak < limit:
+                # Too large or small to multiply in single precision.
+                matrix = self._as_matrix(data.astype(np.float64))
         return matrix, summary
 
     def _adopt_columns(self, other: Self) -> None:
@@ -166,7 +168,11 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                 f"{type(self).__name__} found no finite score for every feature; "
                 "rescale X towards values of order one."
             )
-        self.scores_ = constants_below(scores, summary.constant)
+        if summary.constant.any():
+            lowest = scores[~summary.constant].min()
+            scores = scores.copy()
+            scores[summary.constant] = 0.0 if lowest > 0 else lowest - 1.0
+        self.scores_ = scores
         self.order_ = np.argsort(-self.scores_, kind="stable")
 
     def transform(self, X: Any) -> Any:
@@ -215,10 +221,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         """
         return None
 
-    def _refuse_beyond_memory(self, data: DataMatrix) -> None:
-        need = self._memory_needed(data)
-        if need is None:
-            return
+    def _refuse_beyond_memory(self, need: MemoryNeed) -> None:
         name, limit = type(self).__name__, self.max_memory
         sentence = f"{name} needs about {need.n_bytes:.3g} bytes for {need.purpose}"
         if need.n_bytes > limit:
@@ -378,13 +381,3 @@ def refuse_text(X: Any) -> None:
                     f"Column {name!r} of X holds the text {value!r}, which is not a "
                     "number; drop or encode the column before selecting."
                 ) from None
-
-
-def constants_below(scores: Float, constant: NDArray[np.bool_]) -> Float:
-    """Return scores in which constant columns come strictly last."""
-    if not constant.any():
-        return scores
-    lowest = scores[~constant].min()
-    result = scores.copy()
-    result[constant] = 0.0 if lowest > 0 else lowest - 1.0
-    return result

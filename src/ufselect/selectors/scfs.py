@@ -246,7 +246,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
-        checkpoint = self._checkpoint(data)
+        checkpoint = None if self.checkpoint is None else self._checkpoint(data)
         random = check_random_state(self.random_state)
         exact = self.solver == "exact"
         n_starts = self.n_init if isinstance(self.init, str) else 1
@@ -277,12 +277,14 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                 if not fit.vanished or progress.stopped:
                     break
                 beta /= REDUCTION
-            best, told = fit, None if at_once else progress
-            others = (self._begin(problem, random) for _ in range(n_starts - 1))
-            calls = ((each, alpha, best.beta, *limits, told) for each in others)
-            fits = in_parallel(scfs.fit_start, calls, self.n_jobs if at_once else 1)
-            while not progress.stopped and (other := next(fits, None)) is not None:
-                best = min(best, other, key=lambda each: each.history[-1])
+            best = fit
+            if n_starts > 1:
+                told = None if at_once else progress
+                others = (self._begin(problem, random) for _ in range(n_starts - 1))
+                calls = ((each, alpha, best.beta, *limits, told) for each in others)
+                fits = in_parallel(scfs.fit_start, calls, self.n_jobs if at_once else 1)
+                while not progress.stopped and (other := next(fits, None)) is not None:
+                    best = min(best, other, key=lambda each: each.history[-1])
             progress.finish()
         scores = self._keep(problem, best, alpha)
         if best.vanished:
@@ -335,10 +337,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         self.n_iter_ = len(fit.history)
         return ranked_below(row_norms(self.coef_), fit.kkt_ratios)
 
-    def _checkpoint(self, data: DataMatrix) -> Checkpoint | None:
+    def _checkpoint(self, data: DataMatrix) -> Checkpoint:
         """Return the file to go on from, which belongs to this X and these settings."""
-        if self.checkpoint is None:
-            return None
+        assert self.checkpoint is not None
         if self.solver == "paper" or self.n_init > 1:
             raise ValueError(
                 f"checkpoint is for one start of the exact solver; now there are "

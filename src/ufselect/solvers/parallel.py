@@ -71,7 +71,14 @@ def limited_threads(data: DataMatrix) -> AbstractContextManager[Any]:
 
     There, rounding does not depend on how many threads there are.
     """
-    if _repeated_product(data) >= SHORT_PRODUCT:
+    # What is multiplied over and over: X X' if it is the smaller, else X, of which an
+    # out-of-core matrix holds a block at a time.
+    kernel, size = data.shape[0] ** 2, data.multiplications
+    if kernel < size:
+        size = kernel
+    elif data.streams:
+        size = min(size, data.block_bytes // 8)
+    if size >= SHORT_PRODUCT:
         return nullcontext()
     limit: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
     return limit
@@ -81,15 +88,3 @@ def limited_threads(data: DataMatrix) -> AbstractContextManager[Any]:
 def _libraries() -> ThreadpoolController:
     """Return the libraries of this process; to look for them takes milliseconds."""
     return ThreadpoolController()
-
-
-def _repeated_product(data: DataMatrix) -> int:
-    """Return the size of what is multiplied over and over: X, or X X' if smaller.
-
-    Of X that is elsewhere, it is a block at a time.
-    """
-    kernel = data.shape[0] ** 2
-    if kernel < data.multiplications:
-        return kernel
-    block = data.block_bytes // 8
-    return min(data.multiplications, block) if data.streams else data.multiplications

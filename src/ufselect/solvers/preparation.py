@@ -187,12 +187,11 @@ def _near_zero(data: DataMatrix, summary: ColumnSummary, scale: Float) -> bool:
 
 def _centred(data: DataMatrix, summary: ColumnSummary, scale: Float) -> DataMatrix:
     """Return the scaled matrix minus its means, in a form that keeps its digits."""
-    shift = summary.mean
-    if _near_zero(data, summary, scale):
-        data = data.known_near_zero()
-    elif isinstance(data, DenseMatrix):
+    shift, near_zero = summary.mean, _near_zero(data, summary, scale)
+    if isinstance(data, DenseMatrix) and not near_zero:
         data = RowBlockMatrix(data.raw, sample_scale=data.sample_scale)
-    else:
+    elif not near_zero:
         data, shift = without_offsets(data, summary, shift)
     # What the mean leaves of a constant column is rounding.
-    return data.affine(shift, np.where(summary.constant, 0.0, scale))
+    scale = np.where(summary.constant, 0.0, scale)
+    return data.affine(shift, scale, near_zero=near_zero)

@@ -138,7 +138,8 @@ class SampleRidge:
     def inverse(self, right: Float) -> Float:
         """Return ``(X'X + diag(1 / slack))^-1 right``, by the formula of Woodbury."""
         scaled = self._slack * right
-        scaled -= self.coef(self.residual(self._matrix.dot(scaled)))
+        residual = self._system.solve(self._matrix.dot(scaled))
+        scaled -= self._slack * self._matrix.transpose_dot(residual)
         return scaled
 
 

@@ -11,7 +11,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_array
 from sklearn.utils.random import sample_without_replacement
 
-from ufselect.matrix import is_dask
+from ufselect.matrix import storage_of
 from ufselect.matrix.base import (
     Arrays,
     Beside,
@@ -294,7 +294,7 @@ def crisp_memberships(labels: Index, n_clusters: int) -> Float:
 
 def check_memberships(memberships: Any, n_samples: int, n_clusters: int) -> Float:
     """Return memberships given as a start, or say what is wrong with them."""
-    if is_dask(memberships):
+    if storage_of(memberships) == "dask":
         memberships = memberships.compute()
     result = check_array(memberships, dtype=np.float64, input_name="init", copy=True)
     if result.shape != (n_samples, n_clusters):
