@@ -19,7 +19,7 @@ from ufselect.data import read_labelled
 from ufselect.matrix import Float, as_matrix
 from ufselect.solvers.scfs_paper import fit_paper
 from ufselect.solvers.soft_partition import indicator
-from ufselect.solvers.starts import sample_products, start_memberships
+from ufselect.solvers.starts import kernel_matrix, start_memberships
 
 DURATION = "1 minute"
 ITERATIONS = 20
@@ -41,13 +41,13 @@ def published_iteration(
 
 def own_iterations(X: Float, G: Float) -> Callable[[int], None]:
     """Return a function that does some iterations as we do them."""
-    matrix, total = as_matrix(X), float(np.sum(X**2))
+    matrix = as_matrix(X)
 
     def iterate(_: int) -> None:
         fit_paper(
             G,
-            sample_products(matrix, total),
             matrix,
+            kernel_matrix(matrix),
             **WEIGHTS,
             max_iter=ITERATIONS,
             tol=0.0,

@@ -1,6 +1,7 @@
 """Algorithm 1 of the paper, against its plain transcription and reference numbers."""
 
 import json
+from collections import namedtuple
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,13 @@ from solvers.naive import algorithm_1, indicator_of, one_hot, planted, soft_part
 from ufselect.matrix import as_matrix
 from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.scfs_paper import fit_paper, multiplicative_step
-from ufselect.solvers.starts import sample_products
+from ufselect.solvers.starts import kernel_matrix
 
 ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 SHAPE = pytest.mark.parametrize("shape", [(40, 12), (20, 45), (30, 30)])
+
+
+Found = namedtuple("Found", "indicators coef history converged")
 
 
 def never(iteration, value):
@@ -24,8 +28,9 @@ def never(iteration, value):
 def fit(X, indicators, alpha, beta, *, container=np.asarray, **options):
     settings = {"gamma": 1e6, "max_iter": 20, "tol": 0.0, "report": never} | options
     matrix = as_matrix(container(X))
-    products = sample_products(matrix, float(np.sum(X**2)))
-    return fit_paper(indicators, products, matrix, alpha=alpha, beta=beta, **settings)
+    K = kernel_matrix(matrix)
+    found = fit_paper(indicators, matrix, K, alpha=alpha, beta=beta, **settings)
+    return Found(*found)
 
 
 def problem(shape, start="crisp"):

@@ -18,7 +18,6 @@ from ufselect.solvers.starts import (
     kernel_matrix,
     leading_eigenpairs,
     nearest_centres,
-    sample_products,
     squared_distances,
     start_memberships,
     with_every_cluster,
@@ -283,16 +282,7 @@ class TestComponents:
             assert len(set(zip(found, labels, strict=True))) == 3
 
 
-class TestProducts:
-    @pytest.mark.parametrize("shape", [(40, 12), (24, 60)])
-    def test_they_are_those_with_the_gram_matrix_of_samples(self, shape):
-        X, _ = planted(*shape)
-        right = np.random.default_rng(0).random((shape[0], 3))
-
-        products = sample_products(as_matrix(X), float(np.sum(X**2)))
-
-        np.testing.assert_allclose(products.multiply(right), X @ X.T @ right)
-
+class TestKernelMatrix:
     def test_the_gram_matrix_is_formed_only_when_it_is_the_smaller(self):
         assert kernel_matrix(as_matrix(planted(40, 12)[0])) is None
         assert kernel_matrix(as_matrix(planted(24, 60)[0])).shape == (24, 24)

@@ -5,14 +5,19 @@ matrix of ones has rank one and is never formed, the p x p inverse becomes a Cho
 factorisation of the smaller side, and rows of W that have vanished are left out.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ufselect.matrix.base import ColumnSummary, DataMatrix, Float
 from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.preparation import Kind, non_negative, preparation_kind
-from ufselect.solvers.reweighted import Report, ReweightedRidge, has_vanished
+from ufselect.solvers.reweighted import (
+    Report,
+    ReweightedRidge,
+    column_lengths,
+    has_vanished,
+)
 from ufselect.solvers.rows import row_norms
 from ufselect.solvers.scfs import (
     AUTO_ALPHA,
@@ -23,20 +28,11 @@ from ufselect.solvers.scfs import (
     checked_penalty,
 )
 from ufselect.solvers.soft_partition import indicator
-from ufselect.solvers.starts import SampleProducts, sample_products, start
+from ufselect.solvers.starts import kernel_matrix, start
 
 # Keeps the reweighting of a zero row finite; the paper's epsilon. Rows of W that are
 # no longer than this live on it alone, and no longer touch the fit.
 EPSILON = 2e-16
-
-
-class PaperFit(NamedTuple):
-    """What Algorithm 1 ends with: G, W, the objectives, and whether they settled."""
-
-    indicators: Float
-    coef: Float
-    history: list[float]
-    converged: bool
 
 
 def multiplicative_step(
@@ -55,8 +51,8 @@ def multiplicative_step(
 
 def fit_paper(
     G: Float,
-    products: SampleProducts,
     X: DataMatrix,
+    K: Float | None = None,
     *,
     alpha: float,
     beta: float,
@@ -64,29 +60,45 @@ def fit_paper(
     max_iter: int,
     tol: float,
     report: Report,
-) -> PaperFit:
+) -> tuple[Float, Float, list[float], bool]:
     """Run Algorithm 1 on a non-negative X from the G given.
 
-    The history is Eq. 8 plus ``gamma n |G G'1 - 1|^2``; the loop ends when it
-    changes by less than tol, relative to itself.
+    Parameters
+    ----------
+    G : ndarray of shape (n, c)
+    X : DataMatrix of shape (n, p)
+    K : ndarray of shape (n, n), optional
+        ``X X'``, where that is at hand.
+    alpha, beta, gamma : float
+    max_iter : int
+    tol : float
+        Stop when the objective changes by less, relative to itself.
+    report : callable
+        Called with the iteration and the objective; returning True stops the loop.
+
+    Returns
+    -------
+    G, W : ndarray of shape (n, c), (p, c)
+    history : list of float
+        Eq. 8 plus ``gamma n |G G'1 - 1|^2`` after each iteration.
+    converged : bool
     """
-    weight = gamma * X.shape[0]
-    # The W step, on the rows of W that have not vanished.
+    weight, squared = gamma * X.shape[0], float(np.sum(column_lengths(X) ** 2))
+    # The W step (Eq. 10), on the rows of W that have not vanished.
     ridge, active = ReweightedRidge(X), np.arange(X.shape[1])
     W, inverse_D = np.zeros((X.shape[1], G.shape[1])), np.ones(X.shape[1])
-    XXtG = products.multiply(G)
+    XXtG = X.dot(X.transpose_dot(G)) if K is None else K @ G
     history: list[float] = []
     for iteration in range(max_iter):
         W[active], residual = ridge.solve(G, alpha / beta * inverse_D)
         XW = G - residual
         G = multiplicative_step(G, XXtG, XW, alpha, weight)
-        XXtG = products.multiply(G)
+        XXtG = X.dot(X.transpose_dot(G)) if K is None else K @ G
         norms = row_norms(W[active])
         inverse_D = 2 * norms + EPSILON
         Q, C = G.T @ XXtG, G.T @ G
-        first = products.total - 2 * np.trace(Q) + np.sum(Q * C)
         value = (
-            max(float(first), 0.0)
+            max(float(squared - 2 * np.trace(Q) + np.sum(Q * C)), 0.0)
             + alpha * float(np.sum((XW - G) ** 2))
             + beta * float(norms.sum())
             + weight * float(np.sum((G @ G.sum(axis=0) - 1) ** 2))
@@ -100,7 +112,7 @@ def fit_paper(
         converged = iteration > 0 and abs(value - history[-2]) < tol * value
         if report(iteration, value) or converged:
             break
-    return PaperFit(G, W, history, converged)
+    return G, W, history, converged
 
 
 def normalised_memberships(G: Float, start: Float) -> Float:
@@ -146,11 +158,9 @@ class PaperProblem:
         if standardize != "auto":
             self.kind = preparation_kind(standardize, data, summary)
         self.X = non_negative(data, summary, self.kind)
-        summary, n_samples = self.X.summary(), data.shape[0]
-        # |x_i| of the columns, and |X - mean|.
-        self.lengths = np.sqrt(n_samples) * np.hypot(summary.deviation, summary.mean)
-        self.size = float(np.sqrt(n_samples * np.sum(summary.deviation**2)))
-        self.products = sample_products(self.X, float(np.sum(self.lengths**2)))
+        self.K, deviation = kernel_matrix(self.X), self.X.summary().deviation
+        # |X - mean|.
+        self.size = float(np.sqrt(data.shape[0] * np.sum(deviation**2)))
         self.n_clusters, self.gamma = n_clusters, gamma
 
     def weights(
@@ -165,7 +175,7 @@ class PaperProblem:
         self, init: Any, random: np.random.RandomState, state: State | None = None
     ) -> "PaperAlgorithm":
         """Return Algorithm 1 at a start, for which k-means sees X itself, once."""
-        X, c, K = self.X, self.n_clusters, self.products.gram
+        X, c, K = self.X, self.n_clusters, self.K
         P = start(init, X, c, random, K=K, components=False)
         return PaperAlgorithm(self, X.gather(P))
 
@@ -204,26 +214,26 @@ class PaperAlgorithm:
         keep: Keep | None = None,
     ) -> Fit:
         """Run Algorithm 1; nothing is kept on the way."""
-        problem = self.problem
-        found = fit_paper(
+        X = self.problem.X
+        G, W, history, converged = fit_paper(
             indicator(self.P),
-            problem.products,
-            problem.X,
+            X,
+            self.problem.K,
             alpha=alpha,
             beta=beta,
-            gamma=problem.gamma,
+            gamma=self.problem.gamma,
             max_iter=max_iter,
             tol=tol,
             report=report,
         )
         return Fit(
-            normalised_memberships(found.indicators, self.P),
-            found.coef,
-            np.zeros(len(found.coef)),
-            found.history,
-            found.converged,
+            normalised_memberships(G, self.P),
+            W,
+            np.zeros(len(W)),
+            history,
+            converged,
             beta,
-            largest_beta=alpha * largest_penalty(problem.X, found.indicators),
+            largest_beta=alpha * largest_penalty(X, G),
             # Reweighting never reaches zero.
-            vanished=has_vanished(found.coef, problem.lengths),
+            vanished=has_vanished(W, column_lengths(X)),
         )

@@ -1,7 +1,7 @@
 """Where a clustering begins: soft partitions from k-means, c-means or chance."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky
@@ -34,14 +34,6 @@ SMALL_KERNEL = 4096
 FUZZIFIER = 1.0005
 
 
-class SampleProducts(NamedTuple):
-    """``B -> K B`` for ``K = X X'``, ``|X|^2``, and K where it is formed."""
-
-    multiply: Callable[[Float], Float]
-    total: float
-    gram: Float | None
-
-
 def kernel_matrix(X: DataMatrix) -> Float | None:
     """Return ``K = X X'`` where that saves work, else None.
 
@@ -53,14 +45,6 @@ def kernel_matrix(X: DataMatrix) -> Float | None:
     if 2 * n_samples <= n_features and affordable and not X.scattered:
         return X.sample_gram()
     return None
-
-
-def sample_products(X: DataMatrix, total: float) -> SampleProducts:
-    """Return products with ``K = X X'``, formed where that saves work."""
-    K = kernel_matrix(X)
-    if K is not None:
-        return SampleProducts(K.__matmul__, total, K)
-    return SampleProducts(lambda right: X.dot(X.transpose_dot(right)), total, None)
 
 
 def start(
