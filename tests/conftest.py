@@ -8,6 +8,31 @@ from browser import Browser, find_chromium
 
 import ufselect.data
 
+# Files and folders whose tests start processes, or run documents and studies.
+SLOW_PATHS = (
+    "benchmarks",
+    "reliability",
+    "test_completion.py",
+    "test_document_commands.py",
+    "test_documents.py",
+    "test_examples.py",
+    "test_packaging.py",
+    "test_processes.py",
+    "test_scfs_cluster.py",
+    "test_site.py",
+    "test_worker_pool.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Mark what only ``scripts/test --all`` runs."""
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if fixtures & {"browser", "data_folder"} or set(SLOW_PATHS) & set(
+            item.path.parts
+        ):
+            item.add_marker(pytest.mark.slow)
+
 
 class Planted(NamedTuple):
     """Samples of three clusters that only the informative columns tell apart."""

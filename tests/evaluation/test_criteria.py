@@ -187,13 +187,13 @@ def test_columns_that_single_out_a_sample_have_no_structure():
 @pytest.mark.parametrize("name", CRITERIA)
 def test_of_sparse_data_no_more_than_the_set_is_made_dense(name, monkeypatch):
     widths = []
-    dense = SparseMatrix._dense
+    affine = SparseMatrix._affine
 
-    def recorded(self, piece):
+    def recorded(self, piece, rows, columns):
         widths.append(piece.shape[1])
-        return dense(self, piece)
+        return affine(self, piece, rows, columns)
 
-    monkeypatch.setattr(SparseMatrix, "_dense", recorded)
+    monkeypatch.setattr(SparseMatrix, "_affine", recorded)
     table = sp.random(20, 500, density=0.3, format="csr", random_state=0)
     value = CRITERIA[name](table)(np.array([0, 1, 7]))
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ufselect.evaluation import (
     clustering_agreement,
+    criteria,
     neighbourhood_agreement,
     redundancy,
-    structure,
 )
 
 
@@ -43,7 +43,7 @@ def test_redundancy_is_the_mean_absolute_correlation(convert, shape):
 
 def test_redundancy_in_pieces_is_the_same(monkeypatch):
     columns = normal(20, 11)
-    monkeypatch.setattr(structure, "PAIRS_AT_ONCE", 30)
+    monkeypatch.setattr(criteria, "PAIRS_AT_ONCE", 30)
 
     assert redundancy(columns) == pytest.approx(naive_redundancy(columns))
 

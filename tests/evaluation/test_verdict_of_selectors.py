@@ -12,7 +12,7 @@ from ufselect import SCFS, LaplacianScore, MaxVariance, RandomSelection
 from ufselect.data import planted
 from ufselect.evaluation import verdict, verdicts
 from ufselect.evaluation.criteria import CRITERIA
-from ufselect.evaluation.halves import preparation_of, random_halves
+from ufselect.evaluation.split_half import preparation_of, random_halves
 
 N_TABLES = 60
 

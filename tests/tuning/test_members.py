@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ufselect import MCFS, SCFS, Consensus, LaplacianScore
-from ufselect.tuning.members import checked_selector, checked_table, seeded
+from ufselect.tuning.fits import checked_selector, checked_table, seeded
 
 
 def test_seeds_are_set_only_where_there_are_none():

@@ -61,7 +61,7 @@ def with_parameters(selector: Any, parameters: Sequence[tuple[str, str]]) -> Any
 
 def checked(selector: Any) -> Any:
     """Return a selector whose parameters are valid; say so before data is read."""
-    from ufselect.tuning.members import checked_selector
+    from ufselect.tuning.fits import checked_selector
 
     try:
         return checked_selector(selector, "ufselect")

@@ -1,9 +1,8 @@
 """Numbers about a selection. This room knows no selector."""
 
-from ufselect.evaluation.agreement import agreement
-from ufselect.evaluation.classification import judge_by_classification
-from ufselect.evaluation.clustering import (
+from ufselect.evaluation.agreement import (
     adjusted_rand,
+    agreement,
     clustering_accuracy,
     mutual_information,
     purity,
@@ -15,7 +14,16 @@ from ufselect.evaluation.comparison import (
     nemenyi_critical_difference,
     wilcoxon_against,
 )
-from ufselect.evaluation.judge import judge_by_k_means, judge_ranking
+from ufselect.evaluation.criteria import (
+    clustering_agreement,
+    neighbourhood_agreement,
+    redundancy,
+)
+from ufselect.evaluation.judging import (
+    judge_by_classification,
+    judge_by_k_means,
+    judge_ranking,
+)
 from ufselect.evaluation.k_means import repeated_k_means
 from ufselect.evaluation.reconstruction import (
     held_out_reconstruction_error,
@@ -23,11 +31,6 @@ from ufselect.evaluation.reconstruction import (
 )
 from ufselect.evaluation.stability import selection_stability, stability_difference
 from ufselect.evaluation.stand_ins import skip_near_duplicates, stand_ins
-from ufselect.evaluation.structure import (
-    clustering_agreement,
-    neighbourhood_agreement,
-    redundancy,
-)
 from ufselect.evaluation.structure_found import StructureTest, structure_test
 from ufselect.evaluation.verdict import Verdict, verdict, verdicts
 from ufselect.evaluation.view import View, sample_view

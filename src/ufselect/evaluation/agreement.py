@@ -1,6 +1,7 @@
 """Agreement of many labellings with known classes, all metrics from one count."""
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,7 +56,7 @@ def contingency_tables(classes: ArrayLike, labellings: ArrayLike) -> Array:
     return counts.reshape(shape).astype(np.float64)
 
 
-def accuracy(counts: Array) -> Array:
+def _accuracies(counts: Array) -> Array:
     """Return the shares of samples in the cluster matched to their class."""
     matched = [
         table[linear_sum_assignment(table, maximize=True)].sum() for table in counts
@@ -63,12 +64,12 @@ def accuracy(counts: Array) -> Array:
     return np.array(matched) / counts.sum(axis=(1, 2))
 
 
-def purity(counts: Array) -> Array:
+def _purities(counts: Array) -> Array:
     """Return the shares of samples in the commonest class of their cluster."""
     return np.asarray(counts.max(axis=1).sum(axis=1) / counts.sum(axis=(1, 2)))
 
 
-def adjusted_rand(counts: Array) -> Array:
+def _rand_indices(counts: Array) -> Array:
     """Return the adjusted Rand indices, from the numbers of pairs put together."""
     both = pairs(counts).sum(axis=(1, 2))
     by_class = pairs(counts.sum(axis=2)).sum(axis=1)
@@ -110,11 +111,73 @@ def normalised_information(normaliser: Callable[[Array, Array], Array]) -> Metri
 
 
 METRICS: dict[str, Metric] = {
-    "accuracy": accuracy,
+    "accuracy": _accuracies,
     "nmi_geometric": normalised_information(lambda a, b: np.sqrt(a * b)),
     "nmi_arithmetic": normalised_information(lambda a, b: (a + b) / 2.0),
     "nmi_max": normalised_information(np.maximum),
     "nmi_min": normalised_information(np.minimum),
-    "adjusted_rand": adjusted_rand,
-    "purity": purity,
+    "adjusted_rand": _rand_indices,
+    "purity": _purities,
 }
+
+
+Normaliser = Literal["geometric", "arithmetic", "max", "min"]
+
+
+def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
+    """Return the share of samples whose cluster is matched to their class.
+
+    Clusters are matched to classes one to one so that the share is largest
+    (Kuhn-Munkres).
+
+    Examples
+    --------
+    >>> clustering_accuracy([0, 0, 1, 1], [1, 1, 0, 2])
+    0.75
+    """
+    return _one(classes, clusters, "accuracy")
+
+
+def mutual_information(
+    classes: ArrayLike, clusters: ArrayLike, normaliser: Normaliser = "geometric"
+) -> float:
+    """Return the normalised mutual information of two partitions.
+
+    Examples
+    --------
+    >>> mutual_information([0, 0, 1, 1], ["b", "b", "a", "a"])
+    1.0
+    """
+    return _one(classes, clusters, f"nmi_{normaliser}")
+
+
+def adjusted_rand(classes: ArrayLike, clusters: ArrayLike) -> float:
+    """Return the Rand index of two partitions, corrected for chance.
+
+    1 if they are the same, 0 on average over clusterings at random, negative where
+    they agree less than that.
+
+    Examples
+    --------
+    >>> adjusted_rand([0, 0, 1, 1], ["b", "b", "a", "a"])
+    1.0
+    """
+    return _one(classes, clusters, "adjusted_rand")
+
+
+def purity(classes: ArrayLike, clusters: ArrayLike) -> float:
+    """Return the share of samples that are in the largest class of their cluster.
+
+    It is 1 for clusters of one sample each: compare equal numbers of clusters only.
+
+    Examples
+    --------
+    >>> purity([0, 0, 1, 1], [5, 5, 5, 6])
+    0.75
+    """
+    return _one(classes, clusters, "purity")
+
+
+def _one(classes: ArrayLike, clusters: ArrayLike, metric: str) -> float:
+    numbers = np.unique(np.asarray(clusters), return_inverse=True)[1].ravel()
+    return float(agreement(classes, numbers, [metric])[0, 0])

@@ -8,13 +8,14 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from ufselect.evaluation.criteria import CRITERIA
-from ufselect.evaluation.halves import (
+from ufselect.evaluation.split_half import (
     FEWEST_SAMPLES,
+    Compared,
     Split,
+    compare_with_random_sets,
     is_selector,
     split_by_selector,
 )
-from ufselect.evaluation.random_sets import Compared, compare_with_random_sets
 from ufselect.evaluation.tables import checked_table, some_of
 from ufselect.evaluation.verdict_words import sentence_of
 from ufselect.matrix import Index, as_matrix

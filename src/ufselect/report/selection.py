@@ -32,7 +32,7 @@ from ufselect.report.selection_parts import (
 from ufselect.report.selection_subject import EFFORTS, Effort, Subject, who_chose
 from ufselect.report.surroundings import parameters_of
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.tuning.members import LARGEST_SEED, checked_selector, checked_table
+from ufselect.tuning.fits import LARGEST_SEED, checked_selector, checked_table
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ufselect.evaluation import judge_by_k_means
-from ufselect.evaluation.halves import preparation_of
-from ufselect.evaluation.random_sets import N_PERMUTED
+from ufselect.evaluation.split_half import N_PERMUTED, preparation_of
 from ufselect.evaluation.tables import UNITS, in_units
 from ufselect.evaluation.verdict import (
     CRITERION_NAMES,

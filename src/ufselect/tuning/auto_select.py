@@ -34,7 +34,7 @@ from ufselect.solvers.redundancy import lowered, redundant_features
 from ufselect.solvers.starts import distinct_rows
 from ufselect.solvers.subsamples import draw_subsamples
 from ufselect.tuning.calls import features_that_follow
-from ufselect.tuning.members import LARGEST_SEED, checked_selector, seeded
+from ufselect.tuning.fits import LARGEST_SEED, checked_selector, seeded
 
 N_SUBSAMPLES = 6
 N_COMPONENTS = 10

@@ -24,11 +24,13 @@ from ufselect.solvers.rank_aggregation import (
     rank_agreement,
     ranks_of,
 )
-from ufselect.tuning.fits import Effort, Work, fit_all
-from ufselect.tuning.members import (
+from ufselect.tuning.fits import (
     EFFORT_CONSTRAINTS,
     LARGEST_SEED,
+    Effort,
+    Work,
     checked_selector,
+    fit_all,
     seeded,
 )
 

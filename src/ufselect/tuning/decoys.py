@@ -25,11 +25,14 @@ from sklearn.utils import check_random_state, check_scalar
 from ufselect.matrix import Float, Index
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.permutation import permuted_columns
-from ufselect.tuning.fits import Effort, Finished, Work, fit_all
-from ufselect.tuning.members import (
+from ufselect.tuning.fits import (
     LARGEST_SEED,
+    Effort,
+    Finished,
+    Work,
     checked_selector,
     checked_table,
+    fit_all,
     seeded,
 )
 

@@ -1,13 +1,32 @@
-"""Several selectors on the same table, with the same numbers and seed."""
+"""Rankings of one table side by side: by number of clusters, or by method."""
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
 
 from ufselect.matrix import Float, Index
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.tuning.members import checked_selector, seeded
+from ufselect.solvers.rank_aggregation import (
+    mean_of_pairs,
+    rank_agreement,
+    ranks_of,
+    top_overlap,
+)
+from ufselect.tuning.fits import (
+    LARGEST_SEED,
+    Effort,
+    Finished,
+    Work,
+    checked_selector,
+    checked_table,
+    fit_all,
+    seeded,
+)
 
 
 class Ranked(NamedTuple):
@@ -94,3 +113,116 @@ def _ranked(name: str, selector: UnsupervisedSelector, X: Any) -> Ranked:
         str(each.message) for each in caught if issubclass(each.category, UserWarning)
     )
     return Ranked(name, selector.scores_, selector.order_, seconds, list(remarks))
+
+
+class Sensitivity(NamedTuple):
+    """Agreement of rankings between numbers of clusters."""
+
+    n_clusters: list[int]
+    correlation: Float
+    overlap: Float
+    mean_correlation: float
+    mean_overlap: float
+
+
+def sensitivity_to_clusters(
+    selector: UnsupervisedSelector,
+    X: Any,
+    n_clusters: Sequence[int] = (3, 5, 8, 12, 20),
+    *,
+    n_features: int | float | None = None,
+    n_jobs: int | None = None,
+    time_budget: float | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    verbose: bool = False,
+) -> Sensitivity:
+    """Return how far the rankings for several numbers of clusters agree.
+
+    Parameters
+    ----------
+    selector : selector
+        One with the parameter ``n_clusters``. A copy of it is fitted for every number,
+        always with the same seed.
+    X : {array-like, sparse matrix} of shape (n, p)
+        Samples in rows.
+    n_clusters : sequence of int
+        Two or more. A number that cannot be fitted is left out with a warning.
+    n_features : int, float or None
+        How many of the best features to compare, as ``n_features_to_select``; None is
+        what the selector has.
+    n_jobs : int or None
+        Fits at once, through joblib; None is one.
+    time_budget : float or None
+        Seconds after which no further fit is started.
+    random_state : int, RandomState instance or None
+        Source of a seed for a selector that has none.
+    verbose : bool
+        Print each number as it finishes.
+
+    Returns
+    -------
+    sensitivity : Sensitivity
+        The numbers that were fitted, Spearman's correlation and the overlap of the best
+        features (as a share of them) between all pairs, and the means over pairs. By
+        chance, the correlation is zero and the overlap is ``n_features / p``.
+
+    Examples
+    --------
+    >>> from ufselect import SCFS
+    >>> from ufselect.data import planted
+    >>> from ufselect.tuning import sensitivity_to_clusters
+    >>> X = planted("blobs").table
+    >>> found = sensitivity_to_clusters(
+    ...     SCFS(), X, (3, 4), n_features=10, random_state=0
+    ... )
+    >>> found.mean_overlap > 10 / 40
+    True
+    """
+    checked_selector(selector, "sensitivity_to_clusters")
+    if "n_clusters" not in selector.get_params(deep=False):
+        raise ValueError(
+            f"{type(selector).__name__} has no parameter n_clusters to be sensitive "
+            "to; give a selector that has."
+        )
+    copy = seeded(selector, check_random_state(random_state).randint(LARGEST_SEED))
+    if n_features is not None:
+        copy.set_params(n_features_to_select=n_features)
+    table = checked_table(copy, X)
+    finished = fit_all(
+        table,
+        _works(copy, n_clusters),
+        Effort(n_jobs, time_budget, verbose),
+        title="sensitivity_to_clusters",
+        share=True,
+        stacklevel=4,
+    )
+    return _agreement(finished, copy._resolve_number(table.shape[1]))
+
+
+def _works(selector: UnsupervisedSelector, n_clusters: Sequence[int]) -> list[Work]:
+    works = [
+        Work(f"n_clusters={number}", clone(selector).set_params(n_clusters=number))
+        for number in dict.fromkeys(n_clusters)
+    ]
+    for work in works:
+        checked_selector(work.selector, "sensitivity_to_clusters")
+    if len(works) < 2:
+        raise ValueError(
+            f"n_clusters={list(n_clusters)} leaves nothing to compare; give two "
+            "different numbers at least."
+        )
+    return works
+
+
+def _agreement(finished: Finished, n_features: int) -> Sensitivity:
+    fitted = [int(work.selector.get_params()["n_clusters"]) for work in finished.works]
+    if len(fitted) < 2:
+        raise ValueError(
+            f"Only n_clusters={fitted[0]} could be fitted, which leaves nothing to "
+            "compare; give other numbers, or more time."
+        )
+    ranks = ranks_of(finished.scores)
+    correlation = rank_agreement(ranks)
+    overlap = top_overlap(ranks, n_features)
+    means = mean_of_pairs(correlation), mean_of_pairs(overlap)
+    return Sensitivity(fitted, correlation, overlap, *means)

@@ -15,11 +15,13 @@ from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.selectors import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rank_aggregation import frequency_scores
-from ufselect.tuning.fits import Effort, Work, fit_all
-from ufselect.tuning.members import (
+from ufselect.tuning.fits import (
     EFFORT_CONSTRAINTS,
     LARGEST_SEED,
+    Effort,
+    Work,
     checked_selector,
+    fit_all,
     seeded,
 )
 

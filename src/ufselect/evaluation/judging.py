@@ -1,4 +1,4 @@
-"""How well k-means on selected columns agrees with known classes."""
+"""How well k-means, or a classifier, on selected columns agrees with known classes."""
 
 from collections.abc import Iterable, MutableMapping, Sequence
 from typing import Any
@@ -6,10 +6,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from ufselect.evaluation.agreement import agreement
-from ufselect.evaluation.k_means import repeated_k_means
-from ufselect.evaluation.tables import in_units
+from ufselect.evaluation.k_means import refuse_immense, repeated_k_means
+from ufselect.evaluation.tables import checked_table, in_units
 
 Array = NDArray[np.float64]
 
@@ -125,3 +130,90 @@ def judge_ranking(
             )
         scores.append(cache[key])
     return np.array(scores)
+
+
+def judge_by_classification(
+    columns: Any,
+    classes: ArrayLike,
+    *,
+    n_splits: int = 5,
+    seeds: Iterable[int] = range(5),
+    standardize: bool | str = False,
+) -> NDArray[np.float64]:
+    """Classify each sample by the others, once per seed, and count the correct ones.
+
+    Columns are scaled to unit variance within the training part of each of the
+    stratified folds. **A class with fewer members than there are folds is left out**,
+    with its samples, because it cannot be in every fold; which classes those are
+    does not depend on the columns, so that selections remain comparable.
+
+    Parameters
+    ----------
+    columns : {array-like, sparse matrix} of shape (n, k)
+        The selected columns.
+    classes : array-like of shape (n,)
+    n_splits : int
+        Folds, of which each is left out once.
+    seeds : iterable of int
+        Of the assignment of samples to folds.
+    standardize : {"auto", "features", "samples", "none"} or bool
+        Preparation of the columns before all that: "samples" scales samples to unit
+        length, the others change nothing that the scaling within folds leaves.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_seeds, 2)
+        Accuracy of the nearest neighbour and of logistic regression.
+
+    Examples
+    --------
+    >>> columns = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]
+    >>> judge_by_classification(columns, list("aaabbb"), n_splits=3, seeds=[0])
+    array([[1., 1.]])
+    """
+    # In single precision, the variances of large values overflow.
+    table = checked_table(columns, "columns").astype(np.float64, copy=False)
+    refuse_immense(table)
+    table = in_units(table, standardize).table
+    labels = _checked_classes(classes, table.shape[0])
+    kept = _in_every_fold(labels, n_splits)
+    table, labels = table[kept], labels[kept]
+    models = [KNeighborsClassifier(1), LogisticRegression(max_iter=1000)]
+    scores = [
+        [_accuracy(model, table, labels, n_splits, seed) for model in models]
+        for seed in seeds
+    ]
+    return np.array(scores).reshape(-1, len(models))
+
+
+def _accuracy(model: Any, table: Any, labels: Any, n_splits: int, seed: int) -> float:
+    # Neither classifier minds a shift of the columns, and a sparse table does.
+    scaler = StandardScaler(with_mean=not sp.issparse(table))
+    folds = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
+    found = cross_val_predict(make_pipeline(scaler, model), table, labels, cv=folds)
+    return float(np.mean(found == labels))
+
+
+def _checked_classes(classes: ArrayLike, n_samples: int) -> NDArray[Any]:
+    labels = np.asarray(classes)
+    if labels.shape != (n_samples,):
+        raise ValueError(
+            f"classes has shape {labels.shape} but there are {n_samples} samples; give "
+            "one class per sample."
+        )
+    return labels
+
+
+def _in_every_fold(labels: NDArray[Any], n_splits: int) -> NDArray[np.bool_]:
+    """Return the mask of samples whose class has as many members as folds or more."""
+    if n_splits < 2:
+        raise ValueError(f"n_splits={n_splits}; ask for at least two folds.")
+    _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    large = counts >= n_splits
+    if np.count_nonzero(large) < 2:
+        raise ValueError(
+            f"{np.count_nonzero(large)} class(es) have n_splits={n_splits} members or "
+            "more, and two are needed; lower n_splits or give other classes."
+        )
+    mask: NDArray[np.bool_] = large[codes]
+    return mask
