@@ -52,9 +52,6 @@ ELSEWHERE = {
     "ufselect serve": "waits for a browser; tests/cli/test_serve.py, tests/serving",
     "dask scheduler": "never ends; test_documents.py starts such a cluster",
     "python -m benchmarks guard": ".ci/run runs it, with --check",
-    "python -m benchmarks blas_share": (
-        "looks at a process for seconds; tests/benchmarks/test_blas_share.py looks so"
-    ),
     "python -m benchmarks methods_speed": "installs the packages of others",
     "python -m benchmarks scfs_consensus": (
         "starts workers; tests/tuning tests what it times"

@@ -240,7 +240,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         try:
-            # Selectors compute with NumPy; see docs/array-api.md.
+            # Selectors compute with NumPy; see docs/decisions.md.
             with config_context(array_api_dispatch=False):
                 data = validate_data(
                     self,
