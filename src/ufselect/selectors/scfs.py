@@ -251,7 +251,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         exact = self.solver == "exact"
         n_starts = self.n_init if isinstance(self.init, str) else 1
         at_once = exact and self.n_jobs is not None and not data.streams
-        limits = self.max_iter, self.tol
+        limits, auto = (self.max_iter, self.tol), self.beta == "auto"
         with limited_threads(data):
             # X is prepared, and what every start needs of it is made once.
             problem = self._problem(data, summary)
@@ -265,7 +265,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             for _ in range(n_attempts):
                 random.set_state(drawn)
                 state = None if checkpoint is None else checkpoint.read()
-                alternation = self._begin(problem, random, state)
+                alternation = problem.begin(self.init, random, state, auto_beta=auto)
                 if state is not None:
                     beta = float(state["beta"])
                 elif beta is None:
@@ -280,7 +280,10 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             best = fit
             if n_starts > 1:
                 told = None if at_once else progress
-                others = (self._begin(problem, random) for _ in range(n_starts - 1))
+                others = (
+                    problem.begin(self.init, random, auto_beta=auto)
+                    for _ in range(n_starts - 1)
+                )
                 calls = ((each, alpha, best.beta, *limits, told) for each in others)
                 fits = in_parallel(scfs.fit_start, calls, self.n_jobs if at_once else 1)
                 while not progress.stopped and (other := next(fits, None)) is not None:
@@ -288,7 +291,6 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             progress.finish()
         scores = self._keep(problem, best, alpha)
         if best.vanished:
-            auto = self.beta == "auto"
             otherwise = "try another n_clusters" if auto else 'use beta="auto"'
             raise ValueError(
                 f"beta={self.beta_:.3g} leaves no feature in the model (W = 0), so "
@@ -309,21 +311,6 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         if data.streams or active.get() is None:
             return scfs.SCFSProblem(*inputs, intercept)
         return once_for_all(scfs.SCFSProblem, *inputs, intercept)
-
-    def _begin(
-        self,
-        problem: Problem,
-        random: np.random.RandomState,
-        state: scfs.State | None = None,
-    ) -> scfs.Alternation | scfs_paper.PaperAlgorithm:
-        """Return the alternation at a start, or at the state of a checkpoint."""
-        alternation = problem.begin(self.init, random, state)
-        random_start = isinstance(self.init, str) and self.init == "random"
-        if random_start and self.beta == "auto" and state is None:
-            # Random memberships are nearly the same for all samples: without
-            # clusters there would be nothing to measure beta against.
-            alternation.cluster_only()
-        return alternation
 
     def _keep(self, problem: Problem, fit: scfs.Fit, alpha: float) -> Float:
         """Set what was learned, in the units of X; return the scores."""
@@ -406,7 +393,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         first._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         with limited_threads(data):
             problem = first._problem(data, summary)
-            alternation = first._begin(problem, check_random_state(self.random_state))
+            random = check_random_state(self.random_state)
+            auto = first.beta == "auto"
+            alternation = problem.begin(first.init, random, auto_beta=auto)
             assert isinstance(alternation, scfs.Alternation)
             weights = alternation.path_weights(alphas, betas)
         pairs, left_out = list(scfs.by_penalty(*weights)), []

@@ -44,20 +44,16 @@ def project_rows_to_simplex(points: Float) -> Float:
     result = np.empty_like(points)
     step = max(1, CACHED_VALUES // max(1, points.shape[1]))
     for start in range(0, len(points), step):
-        block = slice(start, start + step)
-        result[block] = _project(points[block])
+        rows = points[start : start + step]
+        # The projection does not see a constant, but large numbers lose digits to it.
+        rows = rows - rows.max(axis=1, keepdims=True)
+        descending = -np.sort(-rows, axis=1)
+        excess = np.cumsum(descending, axis=1)
+        excess -= 1.0
+        excess /= np.arange(1, rows.shape[1] + 1)
+        support = np.count_nonzero(descending > excess, axis=1)
+        # Rounding may hide that the largest entry always remains.
+        last = np.maximum(support, 1)[:, np.newaxis] - 1
+        rows -= np.take_along_axis(excess, last, axis=1)
+        np.maximum(rows, 0.0, out=result[start : start + step])
     return result
-
-
-def _project(points: Float) -> Float:
-    # The projection does not see a constant, but large numbers lose digits to it.
-    points = points - points.max(axis=1, keepdims=True)
-    n_columns = points.shape[1]
-    descending = -np.sort(-points, axis=1)
-    excess = np.cumsum(descending, axis=1)
-    excess -= 1.0
-    excess /= np.arange(1, n_columns + 1)
-    support = np.count_nonzero(descending > excess, axis=1)
-    # Rounding may hide that the largest entry always remains.
-    last = np.maximum(support, 1)[:, np.newaxis] - 1
-    return np.maximum(points - np.take_along_axis(excess, last, axis=1), 0.0)

@@ -131,13 +131,20 @@ class SCFSProblem:
         init: Any,
         random: np.random.RandomState,
         state: State | None = None,
+        *,
+        auto_beta: bool = False,
     ) -> "Alternation":
         """Return the alternation at a start, or at a state that was kept."""
         if state is not None:
             return Alternation(self, self.X.beside(state["P"]), state)
         gram = self.gram if self.intercept else None
         P = start(init, self.X, self.n_clusters, random, K=self.K, gram=gram)
-        return Alternation(self, P)
+        alternation = Alternation(self, P)
+        if auto_beta and isinstance(init, str) and init == "random":
+            # Random memberships are nearly the same for all samples: without
+            # clusters there would be nothing to measure beta against.
+            alternation.cluster_only()
+        return alternation
 
 
 class Fit(NamedTuple):

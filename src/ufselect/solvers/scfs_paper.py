@@ -172,7 +172,12 @@ class PaperProblem:
         return own_alpha, None if beta == "auto" else float(beta)
 
     def begin(
-        self, init: Any, random: np.random.RandomState, state: State | None = None
+        self,
+        init: Any,
+        random: np.random.RandomState,
+        state: State | None = None,
+        *,
+        auto_beta: bool = False,
     ) -> "PaperAlgorithm":
         """Return Algorithm 1 at a start, for which k-means sees X itself, once."""
         X, c, K = self.X, self.n_clusters, self.K
@@ -199,9 +204,6 @@ class PaperAlgorithm:
                 'solver="exact".'
             )
         return beta
-
-    def cluster_only(self) -> None:
-        """Do nothing: the published algorithm starts from what it is given."""
 
     def fit(
         self,
