@@ -35,7 +35,7 @@ from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.rows import row_norms
 from ufselect.solvers.soft_partition import indicator
 
-DURATION = "40 minutes"
+DURATION = "20 minutes"
 TUMOURS = ("lung", "lung_bhattacharjee1543")
 GRID = (1e-4, 1e-2, 1.0, 1e2, 1e4)
 SIZES = (50, 100, 150, 200, 250, 300)
