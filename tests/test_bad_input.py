@@ -33,7 +33,12 @@ INSTANCES["AutoSelect"] = made(AutoSelect)
 INSTANCES["StabilitySelection"] = made(StabilitySelection, n_subsamples=4)
 
 
-@pytest.fixture(params=INSTANCES, ids=str)
+# One that has no iteration, one that has, and those around other selectors: checks of
+# the input are done once, in the base class.
+FEW = ["MaxVariance", "SCFS", "Consensus", "AutoSelect", "StabilitySelection"]
+
+
+@pytest.fixture(params=FEW)
 def name(request):
     return request.param
 
@@ -41,6 +46,11 @@ def name(request):
 @pytest.fixture
 def selector(name):
     return clone(INSTANCES[name])
+
+
+@pytest.fixture(params=INSTANCES, ids=str)
+def each_selector(request):
+    return clone(INSTANCES[request.param])
 
 
 @pytest.fixture(params=["exact", "paper"])
@@ -82,25 +92,14 @@ def spoiled(X, value, column=2):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize(
-    "convert",
-    [
-        np.asarray,
-        np.float32,
-        np.asfortranarray,
-        sp.csr_array,
-        sp.csc_array,
-        sp.coo_array,
-    ],
-)
-def test_a_value_that_is_not_finite_is_refused_with_its_column(
-    selector, X, value, convert
-):
+def test_a_value_that_is_not_finite_is_refused_with_its_column(selector, X, value):
     kind = "NaN" if np.isnan(value) else "infinity"
     message = rf"contains {kind} in column 2 \(2 of 30 values .*impute or drop"
+    kinds = (np.asarray, np.float32, np.asfortranarray)
 
-    with pytest.raises(ValueError, match=message):
-        selector.fit(convert(spoiled(X, value)))
+    for convert in (*kinds, sp.csr_array, sp.csc_array, sp.coo_array):
+        with pytest.raises(ValueError, match=message):
+            selector.fit(convert(spoiled(X, value)))
 
 
 @pytest.mark.parametrize(
@@ -154,25 +153,25 @@ def test_a_variance_that_underflows_is_not_taken_for_a_tie(X):
 IN_ANY_UNIT = {"MaxVariance", "RandomSelection"}
 
 
-def test_values_whose_squares_overflow_are_refused_with_their_column(selector, X):
+def test_values_whose_squares_overflow_are_refused_with_their_column(each_selector, X):
     frame = pd.DataFrame(spoiled(X, 1e300), columns=NAMES)
-    if type(selector).__name__ in IN_ANY_UNIT:
-        assert len(selector.fit(frame).order_) == 6
+    if type(each_selector).__name__ in IN_ANY_UNIT:
+        assert len(each_selector.fit(frame).order_) == 6
         return
 
     with pytest.raises(ValueError, match=r"Column 'height' of X reaches 1e\+300"):
-        selector.fit(frame)
+        each_selector.fit(frame)
 
 
-def test_values_whose_squares_vanish_are_refused(selector, X):
+def test_values_whose_squares_vanish_are_refused(each_selector, X):
     # A column of rounding errors does not count.
     tiny = np.column_stack([1e-200 * X, np.full(30, 0.1)])
-    if type(selector).__name__ in IN_ANY_UNIT:
-        assert len(selector.fit(tiny).order_) == 7
+    if type(each_selector).__name__ in IN_ANY_UNIT:
+        assert len(each_selector.fit(tiny).order_) == 7
         return
 
     with pytest.raises(ValueError, match=r"whose square is zero.* rescale X"):
-        selector.fit(tiny)
+        each_selector.fit(tiny)
 
 
 def test_strings_in_a_column_are_refused(selector, X):
@@ -199,10 +198,10 @@ def test_other_numbers_are_converted(selector, fitted, X, dtype):
     np.testing.assert_array_equal(order, expected)
 
 
-def test_truth_values_are_numbers(selector, X):
-    order = clone(selector).fit(X > 0).order_
+def test_truth_values_are_numbers(each_selector, X):
+    order = clone(each_selector).fit(X > 0).order_
 
-    expected = clone(selector).fit(np.where(X > 0, 1.0, 0.0)).order_
+    expected = clone(each_selector).fit(np.where(X > 0, 1.0, 0.0)).order_
     np.testing.assert_array_equal(order, expected)
 
 
@@ -225,15 +224,15 @@ def test_a_shape_that_cannot_be_ranked_is_refused(selector, shape, message):
         selector.fit(np.zeros(shape))
 
 
-def test_one_column_is_ranked(selector, X):
-    np.testing.assert_array_equal(selector.fit(X[:, :1]).order_, [0])
+def test_one_column_is_ranked(each_selector, X):
+    np.testing.assert_array_equal(each_selector.fit(X[:, :1]).order_, [0])
 
 
-def test_two_rows_are_enough(selector, X):
-    if "n_clusters" in selector.get_params():
-        selector.set_params(n_clusters=2)
+def test_two_rows_are_enough(each_selector, X):
+    if "n_clusters" in each_selector.get_params():
+        each_selector.set_params(n_clusters=2)
 
-    assert np.isfinite(selector.fit(X[:2]).scores_).all()
+    assert np.isfinite(each_selector.fit(X[:2]).scores_).all()
 
 
 @pytest.mark.parametrize(
@@ -265,18 +264,18 @@ def test_other_sparse_formats_are_converted(selector, fitted, X, kind):
 # Rows and columns that say nothing
 
 
-def test_constant_columns_are_ranked_last(selector, X):
-    order = selector.fit(np.column_stack([np.ones(30), X])).order_
+def test_constant_columns_are_ranked_last(each_selector, X):
+    order = each_selector.fit(np.column_stack([np.ones(30), X])).order_
 
     assert order[-1] == 0
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
-def test_equal_rows_are_refused(selector, X, convert):
+def test_equal_rows_are_refused(each_selector, X, convert):
     equal = np.tile(X[0], (10, 1))
 
     with pytest.raises(ValueError, match=r"All 6 columns .* constant.*samples are in"):
-        selector.fit(convert(equal))
+        each_selector.fit(convert(equal))
 
 
 @pytest.mark.parametrize("init", ["k-means", "fuzzy", "random"])

@@ -3,7 +3,7 @@
 import pytest
 from documented_method import documented_method
 from quick_selectors import quick
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 from ufselect import (
     GLSPFS,
@@ -42,9 +42,17 @@ INSTANCES: list[UnsupervisedSelector] = [
 
 # scikit-learn checks with noise, of which AutoSelect selects nothing.
 @pytest.mark.filterwarnings("ignore:No feature:UserWarning")
-@parametrize_with_checks(INSTANCES)
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("estimator", INSTANCES, ids=repr)
+def test_scikit_learn_checks(estimator):
+    ended = check_estimator(estimator, on_skip=None, on_fail=None)
+
+    failed = [
+        (each["check_name"], each["exception"])
+        for each in ended
+        if each["status"] == "failed"
+    ]
+    assert not failed
+    assert sum(each["status"] == "passed" for each in ended) > 30
 
 
 def test_the_suite_is_not_empty():

@@ -167,95 +167,53 @@ def factor(n_rows, n_columns=3):
     return np.random.default_rng(2).normal(size=(n_rows, n_columns))
 
 
-def test_dot_is_the_product_with_the_explicit_matrix(case):
-    right = factor(case.raw.shape[1])
-
-    case.assert_equal(case.matrix.dot(right), case.explicit @ right)
-
-
-def test_transpose_dot_is_the_product_with_the_transpose(case):
-    left = factor(case.raw.shape[0])
-
-    case.assert_equal(case.matrix.transpose_dot(left), case.explicit.T @ left)
-
-
-def test_feature_gram_is_the_product_of_columns(case):
-    case.assert_equal(case.matrix.feature_gram(), case.explicit.T @ case.explicit)
-
-
-def test_sample_gram_is_the_product_of_rows(case):
-    case.assert_equal(case.matrix.sample_gram(), case.explicit @ case.explicit.T)
-
-
-def test_sample_gram_weighs_columns(case):
+def test_products_are_those_of_the_explicit_matrix(case):
+    X, explicit = case.matrix, case.explicit
+    right, left = factor(case.raw.shape[1]), factor(case.raw.shape[0])
     weights = np.random.default_rng(3).uniform(0, 2, case.raw.shape[1])
     weights[3] = 0.0
 
-    expected = case.explicit @ np.diag(weights) @ case.explicit.T
-
-    case.assert_equal(case.matrix.sample_gram(weights), expected)
-
-
-@pytest.mark.parametrize(
-    "index", [np.array([7, 0, 2]), np.array([], dtype=np.intp), slice(2, 9)]
-)
-def test_columns_and_rows_are_cut_out(case, index):
-    case.assert_equal(case.matrix.columns(index), case.explicit[:, index])
-    case.assert_equal(case.matrix.rows(index), case.explicit[index])
+    case.assert_equal(X.dot(right), explicit @ right)
+    case.assert_equal(X.transpose_dot(left), explicit.T @ left)
+    case.assert_equal(X.feature_gram(), explicit.T @ explicit)
+    case.assert_equal(X.sample_gram(), explicit @ explicit.T)
+    weighted = explicit @ np.diag(weights) @ explicit.T
+    case.assert_equal(X.sample_gram(weights), weighted)
 
 
-def test_a_matrix_by_columns_is_the_same_matrix(case):
-    turned = case.matrix.by_columns()
-
-    case.assert_equal(turned.columns(slice(2, 9)), case.explicit[:, 2:9])
-    case.assert_equal(turned.columns(slice(None)), case.explicit)
-
-
-@pytest.mark.parametrize("index", [np.array([7, 0, 2]), np.arange(12)[::-1]])
-def test_take_keeps_the_preparation(case, index):
-    taken = case.matrix.take(index)
-    right = factor(len(index))
-
-    assert taken.shape == (case.raw.shape[0], len(index))
-    case.assert_equal(taken.dot(right), case.explicit[:, index] @ right)
-    case.assert_equal(taken.columns(slice(None)), case.explicit[:, index])
-
-
-def test_take_of_a_take_is_a_take(case):
+def test_pieces_are_those_of_the_explicit_matrix(case):
+    X, explicit = case.matrix, case.explicit
+    for index in (np.array([7, 0, 2]), np.array([], dtype=np.intp), slice(2, 9)):
+        case.assert_equal(X.columns(index), explicit[:, index])
+        case.assert_equal(X.rows(index), explicit[index])
+    turned = X.by_columns()
+    case.assert_equal(turned.columns(slice(2, 9)), explicit[:, 2:9])
+    case.assert_equal(turned.columns(slice(None)), explicit)
+    for index in (np.array([7, 0, 2]), np.arange(12)[::-1]):
+        taken, right = X.take(index), factor(len(index))
+        assert taken.shape == (case.raw.shape[0], len(index))
+        case.assert_equal(taken.dot(right), explicit[:, index] @ right)
+        case.assert_equal(taken.columns(slice(None)), explicit[:, index])
     first, second = np.arange(12)[::-1], np.array([5, 1])
-
-    taken = case.matrix.take(first).take(second)
-
-    case.assert_equal(taken.columns(slice(None)), case.explicit[:, first[second]])
+    again = X.take(first).take(second)
+    case.assert_equal(again.columns(slice(None)), explicit[:, first[second]])
 
 
-def test_summary_is_that_of_the_explicit_columns(case):
-    summary = case.matrix.summary()
-
-    case.assert_equal(np.asarray(summary.minimum, float), case.explicit.min(axis=0))
-    case.assert_equal(np.asarray(summary.maximum, float), case.explicit.max(axis=0))
-    case.assert_equal(np.asarray(summary.mean, float), case.explicit.mean(axis=0))
-    case.assert_equal(np.asarray(summary.deviation, float), case.explicit.std(axis=0))
-
-
-def test_summary_is_in_double_precision(case):
-    assert {part.dtype for part in case.matrix.summary()} == {np.dtype(np.float64)}
-
-
-def test_repetition_counts_the_samples_equal_to_the_median(case):
-    middle = len(case.explicit) // 2
-    expected = [
+def test_statistics_are_those_of_the_explicit_matrix(case):
+    summary, explicit = case.matrix.summary(), case.explicit
+    middle = len(explicit) // 2
+    repetition = [
         (np.count_nonzero(column == np.sort(column)[middle]) - 1) / (len(column) - 1)
-        for column in case.explicit.T
+        for column in explicit.T
     ]
 
-    np.testing.assert_allclose(case.matrix.repetition(), expected)
-
-
-def test_row_norms_are_euclidean(case):
-    expected = np.linalg.norm(case.explicit, axis=1)
-
-    case.assert_equal(case.matrix.row_norms(), expected)
+    assert {part.dtype for part in summary} == {np.dtype(np.float64)}
+    case.assert_equal(summary.minimum, explicit.min(axis=0))
+    case.assert_equal(summary.maximum, explicit.max(axis=0))
+    case.assert_equal(summary.mean, explicit.mean(axis=0))
+    case.assert_equal(summary.deviation, explicit.std(axis=0))
+    np.testing.assert_allclose(case.matrix.repetition(), repetition)
+    case.assert_equal(case.matrix.row_norms(), np.linalg.norm(explicit, axis=1))
 
 
 def parts_of(raw):
@@ -280,16 +238,10 @@ def test_raw_data_is_left_alone(case):
     matrix.repetition()
     matrix.row_norms()
 
+    for piece in (matrix.columns(slice(None)), matrix.rows(slice(None))):
+        piece += 1.0  # a copy
     for before, now in zip(kept, parts_of(raw), strict=True):
         np.testing.assert_array_equal(before, now)
-
-
-def test_results_are_copies(case):
-    before = as_dense(case.raw)
-    for piece in (case.matrix.columns(slice(None)), case.matrix.rows(slice(None))):
-        piece += 1.0
-
-    np.testing.assert_array_equal(as_dense(case.raw), before)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
