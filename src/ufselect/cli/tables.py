@@ -84,8 +84,8 @@ def add_common_options(parser: Any) -> None:
 def read(options: argparse.Namespace) -> "Table":
     """Read the file as the options say."""
     from ufselect.data import read_table
-    from ufselect.data.tables.filling import filled
-    from ufselect.data.tables.room import within_memory
+    from ufselect.data.tables.isolation import within_memory
+    from ufselect.data.tables.table import filled
 
     with within_memory():
         table = read_table(
@@ -98,7 +98,7 @@ def read(options: argparse.Namespace) -> "Table":
             sheet=options.sheet,
             header=options.header,
             name=options.name,
-            apart=True,
+            isolate=True,
         )
         return table if options.fill is None else filled(table, options.fill)
 

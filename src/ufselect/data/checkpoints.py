@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.data.replacing import replacing
-from ufselect.data.tables.damage import LONGEST_REASON, READING_FAILS
+from ufselect.data.tables.isolation import reason_of
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -77,11 +77,10 @@ class Checkpoint:
             return None
         try:
             arrays = self._content()
-        except (*READING_FAILS, MemoryError) as error:
-            reason = " ".join(str(error).split())[:LONGEST_REASON]
+        except Exception as error:  # NumPy trusts a file, and fails in many ways
             raise ValueError(
-                f"checkpoint={str(self.path)!r} cannot be read ({reason}); delete it "
-                "to start anew."
+                f"checkpoint={str(self.path)!r} cannot be read ({reason_of(error)}); "
+                "delete it to start anew."
             ) from error
         if str(arrays.pop(KEY, "")) != self.key:
             raise ValueError(

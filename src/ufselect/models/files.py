@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ufselect._version import __version__
 from ufselect.data.replacing import replacing
-from ufselect.data.tables.damage import LONGEST_REASON, READING_FAILS
-from ufselect.data.tables.numpy_files import checked_header
+from ufselect.data.tables.isolation import reason_of
+from ufselect.data.tables.matrices import checked_header
 from ufselect.models.decoding import decoded
 from ufselect.models.encoding import encoded
 from ufselect.selectors.base import UnsupervisedSelector
@@ -124,11 +124,10 @@ def load_selector(path: AnyPath) -> UnsupervisedSelector:
             return _selector(archive, name)
     except ModelError:
         raise
-    except (*READING_FAILS, MemoryError) as error:
-        reason = " ".join(str(error).split())[:LONGEST_REASON] or type(error).__name__
+    except Exception as error:
         raise ModelError(
-            f"{name} is no file of a selector, or is damaged ({reason}); save the "
-            "selector again"
+            f"{name} is no file of a selector, or is damaged ({reason_of(error)}); "
+            "save the selector again"
         ) from error
 
 
