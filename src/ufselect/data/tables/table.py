@@ -354,7 +354,8 @@ def without_incomplete(table: Table) -> Table:
         None if each is None else each[keep]
         for each in (table.sample_names, table.labels)
     )
-    note = f"{n_left_out} rows with missing or infinite values were left out."
+    rows = "row was" if n_left_out == 1 else "rows were"
+    note = f"{n_left_out} {rows} left out for missing or infinite values."
     return replace(
         table,
         values=table.values[keep],

@@ -282,8 +282,8 @@ class TableRows:
             if len(row) != self.layout.width:
                 raise TableError(
                     f"{self.name} has {len(row)} cells in line {line}, but "
-                    f"{self.layout.width} in the lines before; correct that line, or "
-                    "close its quotation marks"
+                    f"{self.layout.width} in other lines; correct that line, "
+                    f"{self._skip_hint(line)}or close its quotation marks"
                 )
         if self.pulled_names:
             titles = [row[0].strip() for row in rows]
@@ -449,8 +449,16 @@ class TableRows:
         raise TableError(
             f"{self.name}: column {title!r} is numeric but for {stray.value!r} in line "
             f"{stray.line}{more}; correct it, say that it means missing ({missing}), "
-            f"or leave the column out (--drop {title!r})"
+            f"{self._skip_hint(stray.line)}or leave the column out (--drop {title!r})"
         )
+
+    def _skip_hint(self, line: int) -> str:
+        """Say how to skip what may be a title, if the first line of data is wrong."""
+        skipped = self.layout.skipped
+        if line != skipped + 1:
+            return ""
+        n_lines = line if self.layout.names is None else skipped
+        return f"skip the lines above the table (--skip-rows {n_lines}), "
 
     def _transposed(
         self,
