@@ -12,7 +12,6 @@ from typing import IO, Any, BinaryIO, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.io import loadmat, mminfo, mmread, whosmat
 
 from ufselect.data.tables.cells import number_text
 from ufselect.data.tables.detection import Spool, compression_of, opened
@@ -326,6 +325,8 @@ def read_npz(file: File, request: Request, notes: list[str]) -> Parts:
 
 def read_older_matlab(file: File, request: Request, notes: list[str]) -> Parts:
     """Read a matrix of a MATLAB file of version 4 to 7."""
+    from scipy.io import loadmat, whosmat  # take half a second to import
+
     check_matlab_elements(file.path, file.name)
     most = MOST_EXPANSION * file.path.stat().st_size
     variables = {}
@@ -395,6 +396,8 @@ def _matlab_tag(stream: BinaryIO, order: str) -> tuple[int, int] | None:
 
 def read_matrix_market(file: File, request: Request, notes: list[str]) -> Parts:
     """Read a matrix, sparse or not; rows are features if names beside it say so."""
+    from scipy.io import mmread  # takes half a second to import
+
     spool = None
     if file.compression is not None:
         # SciPy's reader of streams can end the whole process.
@@ -425,6 +428,8 @@ def read_matrix_market(file: File, request: Request, notes: list[str]) -> Parts:
 
 def _check_matrix_market(path: Path, name: str) -> None:
     """Refuse what can end SciPy's reader, and with it the whole process."""
+    from scipy.io import mminfo
+
     last = b""
     with path.open("rb") as stream:
         while chunk := stream.read(1 << 20):
