@@ -28,7 +28,7 @@ from settings import Settings
 DURATION = "10 minutes"
 GIGABYTES, QUICK_GIGABYTES = 2.0, 0.1
 WIDTH = 5500
-LIMIT = 3.0
+LIMIT = 2.0
 # Of a number as it is written here, with what divides it from the next.
 BYTES = 18.6
 READERS = {

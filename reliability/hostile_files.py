@@ -141,12 +141,12 @@ def _damaged_file(
 
 def read_apart(path: Path) -> None:
     """Read as the command line does."""
-    read_whole(path, apart=True)
+    read_whole(path, isolate=True)
 
 
-def read_whole(path: Path, apart: bool = False) -> None:
+def read_whole(path: Path, isolate: bool = False) -> None:
     """Read a table, touch all that it holds, and see that it fits together."""
-    table = read_table(path, apart=apart)
+    table = read_table(path, isolate=isolate)
     values = table.values.data if sp.issparse(table.values) else table.values
     float(np.sum(np.asarray(values), where=np.isfinite(values)))
     n_samples, n_features = table.shape

@@ -181,6 +181,25 @@ def test_strings_in_a_column_are_refused(selector, X):
         selector.fit(frame)
 
 
+def test_dates_in_a_column_are_refused(selector, X):
+    frame = pd.DataFrame(X, columns=NAMES)
+    frame["iron"] = pd.Timestamp("2020-01-01", tz="UTC")
+
+    with pytest.raises(ValueError, match="Column 'iron' of X holds dates or times"):
+        selector.fit(frame)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"), [("indices", 10**6), ("indices", -1), ("indptr", 10**6)]
+)
+def test_a_malformed_sparse_matrix_is_refused(X, part, value):
+    matrix = sp.csr_matrix(X)
+    getattr(matrix, part)[3] = value
+
+    with pytest.raises(ValueError, match="X is a malformed sparse matrix"):
+        MaxVariance(2).fit(matrix)
+
+
 def test_complex_numbers_are_refused(selector, X):
     with pytest.raises(ValueError, match="Complex data not supported"):
         selector.fit(X + 1j)

@@ -92,7 +92,7 @@ def test_a_file_with_pickles_is_refused(path):
 def test_a_file_that_expands_is_refused_before_it_does(path):
     forge(path, np.savez_compressed, reached=np.zeros(10**6))
 
-    with pytest.raises(ValueError, match=r"\(it is compressed.*delete it"):
+    with pytest.raises(ValueError, match=r"'belongs_to.npy' is compressed.*delete it"):
         Checkpoint(path, [1]).read()
 
 
@@ -100,21 +100,23 @@ def test_a_file_without_digest_is_refused(path):
     with path.open("wb") as stream:
         np.savez(stream, belongs_to=np.array(fingerprint([1])), reached=np.zeros(3))
 
-    with pytest.raises(ValueError, match=r"not a checkpoint of this.*delete it"):
+    with pytest.raises(
+        ValueError, match=r"does not begin with 'ufselect checkpoint.*delete it"
+    ):
         Checkpoint(path, [1]).read()
 
 
-@pytest.mark.parametrize("seed", range(84))
-def test_no_changed_byte_is_accepted(path, seed):
+def test_no_changed_byte_is_accepted(path):
     place = Checkpoint(path, [1])
     place.write({"reached": np.arange(30.0), "more": np.array(0.5)})
-    content = bytearray(path.read_bytes())
-    where = np.random.default_rng(seed).integers(len(content))
-    content[where] ^= 1 << seed % 8
-    path.write_bytes(content)
+    whole = path.read_bytes()
+    for where in range(0, len(whole), 7):
+        content = bytearray(whole)
+        content[where] ^= 1 << where % 8
+        path.write_bytes(content)
 
-    with pytest.raises(ValueError, match=r"cannot be read .*delete it"):
-        place.read()
+        with pytest.raises(ValueError, match=r"cannot be read .*delete it"):
+            place.read()
 
 
 def test_a_missing_entry_is_named(path):

@@ -92,7 +92,7 @@ def _settings(options: argparse.Namespace) -> "Settings":
 
 def _check_file(path: Path | None) -> None:
     """Refuse a table that cannot be read, before a page is opened for it."""
-    from ufselect.data.tables.sources import located
+    from ufselect.data.tables.detection import located
 
     if path == Path("-"):
         raise UsageError("the page reads files, not standard input; save the table")

@@ -44,6 +44,26 @@ def add_table_arguments(parser: Any) -> None:
         "column, or 0 (default: they are refused)",
     )
     reading.add_argument(
+        "--na",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help="text that means a missing value, beside NA and the like (may be given "
+        "several times)",
+    )
+    reading.add_argument(
+        "--drop-incomplete",
+        choices=("rows",),
+        help="leave out samples with missing values",
+    )
+    reading.add_argument(
+        "--skip-rows",
+        type=int,
+        default=0,
+        metavar="N",
+        help="lines of the file before the table",
+    )
+    reading.add_argument(
         "--transpose",
         action=argparse.BooleanOptionalAction,
         help="whether the rows of the file are features (default: decided)",
@@ -84,8 +104,8 @@ def add_common_options(parser: Any) -> None:
 def read(options: argparse.Namespace) -> "Table":
     """Read the file as the options say."""
     from ufselect.data import read_table
-    from ufselect.data.tables.filling import filled
-    from ufselect.data.tables.room import within_memory
+    from ufselect.data.tables.isolation import within_memory
+    from ufselect.data.tables.table import filled, without_incomplete
 
     with within_memory():
         table = read_table(
@@ -97,9 +117,13 @@ def read(options: argparse.Namespace) -> "Table":
             variable=options.variable,
             sheet=options.sheet,
             header=options.header,
+            na_values=options.na,
+            skip_rows=options.skip_rows,
             name=options.name,
-            apart=True,
+            isolate=True,
         )
+        if options.drop_incomplete:
+            table = without_incomplete(table)
         return table if options.fill is None else filled(table, options.fill)
 
 
@@ -114,8 +138,8 @@ def refuse_incomplete(table: "Table") -> None:
     drop = " ".join(map(_drop_option, names[:MOST_NAMES])) + (" ..." if more else "")
     raise ValueError(
         f"{table.origin.name} has missing or infinite values in column{plural} {first}"
-        f"{more}; fill them in (--fill median), or leave the column{plural} out "
-        f"({drop})"
+        f"{more}; fill them in (--fill median), leave the rows out (--drop-incomplete "
+        f"rows), or leave the column{plural} out ({drop})"
     )
 
 

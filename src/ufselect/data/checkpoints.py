@@ -1,7 +1,6 @@
 """What a long work has reached, in a file from which it can go on."""
 
 import hashlib
-import io
 import stat
 import zipfile
 from collections.abc import Collection, Iterable, Mapping
@@ -12,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.data.replacing import replacing
-from ufselect.data.tables.damage import LONGEST_REASON, READING_FAILS
+from ufselect.data.tables.isolation import reason_of
+from ufselect.data.tables.matrices import checked_header
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -21,6 +21,7 @@ KEY = "belongs_to"
 
 # A file begins with these words and the digest of all that follows.
 OPENING = b"ufselect checkpoint sha256 "
+DIGEST_LENGTH = 64
 
 
 class Checkpoint:
@@ -61,12 +62,7 @@ class Checkpoint:
     def write(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Replace what the file holds."""
         named: dict[str, Any] = {KEY: np.array(self.key), **arrays}
-        content = io.BytesIO()
-        np.savez(content, **named)
-        digest = hashlib.sha256(content.getbuffer()).hexdigest().encode()
-        with replacing(self.path) as part, part.open("wb") as stream:
-            stream.write(OPENING + digest + b"\n")
-            stream.write(content.getbuffer())
+        write_arrays(self.path, OPENING, named)
 
     def read(self) -> Arrays | None:
         """Return what the file holds, or None if there is no file.
@@ -76,12 +72,11 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
-            arrays = self._content()
-        except (*READING_FAILS, MemoryError) as error:
-            reason = " ".join(str(error).split())[:LONGEST_REASON]
+            arrays = read_arrays(self.path, OPENING)
+        except Exception as error:  # NumPy trusts a file, and fails in many ways
             raise ValueError(
-                f"checkpoint={str(self.path)!r} cannot be read ({reason}); delete it "
-                "to start anew."
+                f"checkpoint={str(self.path)!r} cannot be read ({reason_of(error)}); "
+                "delete it to start anew."
             ) from error
         if str(arrays.pop(KEY, "")) != self.key:
             raise ValueError(
@@ -95,29 +90,49 @@ class Checkpoint:
             )
         return arrays
 
-    def _content(self) -> Arrays:
-        # A pipe would wait for a writer for ever, and a device never ends.
-        if not stat.S_ISREG(self.path.stat().st_mode):
-            raise ValueError("it is not a file")
-        with self.path.open("rb") as stream:
-            opening = stream.readline(len(OPENING) + 65)
-            if not opening.startswith(OPENING):
-                raise ValueError("it is not a checkpoint of this version")
-            start = stream.tell()
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-            if opening[len(OPENING) :].strip() != digest.encode():
-                raise ValueError("it was damaged or changed after it was written")
-            stream.seek(start)
-            with zipfile.ZipFile(stream) as archive:
-                # What was not compressed takes no more memory than it does on disk.
-                if any(each.compress_type for each in archive.infolist()):
-                    raise ValueError("it is compressed, which a checkpoint never is")
-            stream.seek(start)
-            return dict(np.load(stream, allow_pickle=False))
-
     def remove(self) -> None:
         """Delete the file, once nobody needs it."""
         self.path.unlink(missing_ok=True)
+
+
+def write_arrays(path: Path, opening: bytes, arrays: Mapping[str, Any]) -> None:
+    """Write arrays to a file that begins with some words and a digest of the rest."""
+    with replacing(path) as part, part.open("w+b") as stream:
+        stream.write(opening + b"0" * DIGEST_LENGTH + b"\n")
+        np.savez(stream, **arrays)
+        stream.seek(len(opening) + DIGEST_LENGTH + 1)
+        digest = hashlib.file_digest(stream, "sha256").hexdigest().encode()
+        stream.seek(len(opening))
+        stream.write(digest)
+
+
+def read_arrays(path: Path, opening: bytes) -> Arrays:
+    """Return the arrays of a file that :func:`write_arrays` wrote; ValueError if not.
+
+    Memory is that of the file: nothing in it is compressed, and each array is read
+    once and cannot be larger than the part of the file that holds it.
+    """
+    # A pipe would wait for a writer for ever, and a device never ends.
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("it is not a file")
+    arrays: Arrays = {}
+    with path.open("rb") as stream:
+        found = stream.readline(len(opening) + DIGEST_LENGTH + 1)
+        if not found.startswith(opening):
+            raise ValueError(f"it does not begin with {opening.decode().strip()!r}")
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        if found[len(opening) :].strip() != digest.encode():
+            raise ValueError("it was damaged or changed after it was written")
+        with zipfile.ZipFile(stream) as archive:
+            for member in archive.infolist():
+                if member.compress_type != zipfile.ZIP_STORED:
+                    raise ValueError(f"{member.filename!r} is compressed")
+                with archive.open(member) as part:
+                    checked_header(part, member.file_size, member.filename)
+                with archive.open(member) as part:
+                    name = member.filename.removesuffix(".npy")
+                    arrays[name] = np.lib.format.read_array(part, allow_pickle=False)
+    return arrays
 
 
 def fingerprint(inputs: Iterable[Any]) -> str:

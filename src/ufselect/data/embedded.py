@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_digits
 
 
 class DataSet(NamedTuple):
@@ -28,6 +27,8 @@ def digits_with_decoys(n_decoys: int = 200, seed: int = 0) -> DataSet:
     >>> digits_with_decoys().table.shape
     (1797, 264)
     """
+    from sklearn.datasets import load_digits  # takes a second to import
+
     random = np.random.default_rng(seed)
     pixels, classes = load_digits(return_X_y=True)
     varying = np.flatnonzero(pixels.std(axis=0) > 0)

@@ -7,11 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.io import loadmat
 
-from ufselect.data.tables.damage import READING_FAILS
-from ufselect.data.tables.matlab_elements import check_types
-from ufselect.data.tables.matrices import floating
+from ufselect.data.tables.isolation import reason_of
 from ufselect.data.tables.table import Request
 
 FOLDER_VARIABLE = "UFSELECT_DATA"
@@ -46,16 +43,21 @@ def data_folder() -> Path | None:
 
 def read_labelled(path: Path) -> LabelledSet:
     """Read a MATLAB file with a matrix ``X`` (samples in rows) and labels ``Y``."""
+    from scipy.io import loadmat  # takes half a second to import
+
+    from ufselect.data.tables.matrices import check_matlab_elements, floating
+
     if not path.is_file():
         raise ValueError(
             f"{path} is not a file; set {FOLDER_VARIABLE} to the folder of the data"
         )
     try:
-        check_types(path, str(path))
+        check_matlab_elements(path, str(path))
         content = loadmat(path)
-    except (*READING_FAILS, MemoryError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"{path} cannot be read as a MATLAB file: {reason}") from error
+    except Exception as error:  # SciPy trusts a file, and fails in many ways
+        raise ValueError(
+            f"{path} cannot be read as a MATLAB file: {reason_of(error)}"
+        ) from error
     for key in ("X", "Y"):
         if key not in content:
             raise ValueError(

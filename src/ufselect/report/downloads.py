@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ufselect.data.tables.formulas import looks_like_formula
+from ufselect.data.tables.cells import looks_like_formula
 
 Columns = Mapping[str, Sequence[Any]]
 

@@ -239,6 +239,16 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         return mask
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
+        refuse_dates(X)
+        if sp.issparse(X) and X.format in ("csr", "csc"):
+            # Indices beyond the shape would end the process.
+            try:
+                X.check_format(full_check=True)
+            except ValueError as error:
+                raise ValueError(
+                    f"X is a malformed sparse matrix ({error}); build it again from "
+                    "its entries."
+                ) from None
         try:
             # Selectors compute with NumPy; see docs/decisions.md.
             with config_context(array_api_dispatch=False):
@@ -366,6 +376,17 @@ def column_names(X: Any) -> NDArray[np.object_] | None:
     return (
         names if len(names) and all(isinstance(name, str) for name in names) else None
     )
+
+
+def refuse_dates(X: Any) -> None:
+    """Raise an error that names the first column of a frame that holds dates."""
+    kinds = getattr(X, "dtypes", ())
+    for place, kind in enumerate(kinds if hasattr(X, "columns") else ()):
+        if getattr(kind, "kind", "") in ("M", "m"):
+            raise ValueError(
+                f"Column {X.columns[place]!r} of X holds dates or times, which are not "
+                "numbers; drop or encode the column before selecting."
+            )
 
 
 def refuse_text(X: Any) -> None:

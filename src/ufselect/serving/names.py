@@ -5,8 +5,7 @@ A name that comes from a browser is shown, and never used to find or make a file
 
 from pathlib import Path
 
-from ufselect.data.tables.detection import EXTENSIONS, KNOWN, split_name
-from ufselect.data.tables.sources import SUFFIXES
+from ufselect.data.tables.detection import EXTENSIONS, KNOWN, SUFFIXES, split_name
 from ufselect.serving.refusal import Refusal
 
 LONGEST_NAME = 150

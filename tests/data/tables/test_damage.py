@@ -6,7 +6,7 @@ import zlib
 import pytest
 
 from ufselect.data import TableError
-from ufselect.data.tables.damage import saying_when_damaged
+from ufselect.data.tables.isolation import saying_when_damaged
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from ufselect.cli import main
 from ufselect.data import read_table
-from ufselect.data.tables.filling import filled
+from ufselect.data.tables.table import filled
 
 TEXT = b"id,a,b,c\np,1,5,1\nq,,6,2\nr,3,7,inf\ns,8,8,3\n"
 

@@ -9,7 +9,8 @@ import scipy.io
 import scipy.sparse as sp
 
 from ufselect.data import TableError, read_table
-from ufselect.data.tables.matlab_elements import DATA, check_types
+from ufselect.data.tables.matrices import DATA_ELEMENTS as DATA
+from ufselect.data.tables.matrices import check_matlab_elements as check_types
 
 X = np.arange(1.0, 13.0).reshape(4, 3)
 CONTENTS = {

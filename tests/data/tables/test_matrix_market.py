@@ -57,7 +57,7 @@ def test_triplet_of_files_is_turned_and_named(triplet):
     assert table.values.toarray().tolist() == X.T.tolist()
     assert table.feature_names.tolist() == ["G0", "G1", "G2", "G3"]
     assert table.sample_names.tolist() == ["AAA-1", "CCC-1", "GGG-1"]
-    assert "The table was turned: its columns are samples." in table.notes
+    assert "The table was transposed: its columns are samples." in table.notes
 
 
 def test_triplet_is_left_on_request(triplet):

@@ -27,7 +27,7 @@ def test_missing_package_is_named_with_the_remedy(tmp_path, monkeypatch, name, p
     for module in [each for each in sys.modules if each.split(".")[0] == package]:
         monkeypatch.setitem(sys.modules, module, None)
 
-    remedy = rf'{package}; pip install "ufselect\[files\]" installs it'
+    remedy = rf'{package}; pip install "ufselect\[(parquet|excel)\]" installs it'
     with pytest.raises(ImportError, match=remedy):
         read_table(tmp_path / name)
     with pytest.raises(ImportError, match=remedy):

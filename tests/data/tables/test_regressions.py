@@ -14,7 +14,7 @@ from small_tables import write_anndata
 
 from ufselect.data import TableError, read_labelled, read_table
 from ufselect.data.checkpoints import Checkpoint
-from ufselect.data.tables import arrow as arrow_files
+from ufselect.data.tables import frames as arrow_files
 from ufselect.data.tables.table import as_names
 
 VALUES = np.arange(12.0).reshape(4, 3)

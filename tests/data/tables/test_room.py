@@ -5,8 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from ufselect.data.tables.apart import apart
-from ufselect.data.tables.room import available_bytes, within_memory
+from ufselect.data.tables.isolation import available_bytes, isolated, within_memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="others do not say")
 
@@ -25,11 +24,11 @@ def test_the_machine_says_what_it_has():
 
 def test_more_than_there_is_is_an_error():
     with pytest.raises(MemoryError):
-        apart(take, 4 * 10**8, 10**8)
+        isolated(take, 4 * 10**8, 10**8)
 
 
 def test_less_is_none():
-    assert apart(take, 10**7, 10**8) == 10**7
+    assert isolated(take, 10**7, 10**8) == 10**7
 
 
 def test_the_limit_is_for_the_time_of_reading_only():

@@ -100,7 +100,7 @@ def test_quoted_cells_may_have_delimiters_quotes_and_line_breaks():
 
 
 def test_quoted_cell_may_cross_the_end_of_a_block(monkeypatch):
-    monkeypatch.setattr("ufselect.data.tables.text_lines.BLOCK_CHARACTERS", 40)
+    monkeypatch.setattr("ufselect.data.tables.text.BLOCK_CHARACTERS", 40)
     text = "id,a,b\n" + "".join(f'"n{i}\nm",{i},{2 * i}\n' for i in range(50))
     table = read(text)
 

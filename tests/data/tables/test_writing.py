@@ -132,7 +132,7 @@ def test_failure_leaves_the_earlier_file_and_nothing_else(tmp_path, monkeypatch)
 
     target = tmp_path / "b.csv"
     target.write_text("earlier")
-    monkeypatch.setattr("ufselect.data.tables.text_writing.number_text", fail)
+    monkeypatch.setattr("ufselect.data.tables.writing.number_text", fail)
 
     with pytest.raises(TableError, match=r"b\.csv cannot be written \(No space left"):
         write_table(read(TEXT), [0], target)

@@ -1,4 +1,4 @@
-"""Readers and writers of users' files, one file per family of formats."""
+"""Readers and writers of users' files."""
 
 from ufselect.data.tables.reading import read_table
 from ufselect.data.tables.table import Table, TableError

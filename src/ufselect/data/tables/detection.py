@@ -1,33 +1,39 @@
-"""Which format a file has: by its first bytes, else by the end of its name."""
+"""Which file to read and what it is: by its first bytes, else by its name's end."""
 
+import bz2
+import gzip
+import io
+import lzma
+import os
+import shutil
+import sys
+import tempfile
+import weakref
 import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
 
-from ufselect.data.tables.damage import saying_when_damaged
-from ufselect.data.tables.hdf5 import opened_hdf5
-from ufselect.data.tables.sources import SUFFIXES, opened
-from ufselect.data.tables.table import File, TableError
+from ufselect.data.tables.isolation import damaged, saying_when_damaged
+from ufselect.data.tables.table import File, TableError, listed
+
+Source = str | os.PathLike[str] | BinaryIO
 
 EXTENSIONS = {
-    ".csv": "text",
-    ".tsv": "text",
-    ".tab": "text",
-    ".txt": "text",
-    ".dat": "text",
-    ".data": "text",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".ipc": "feather",
-    ".xlsx": "excel",
-    ".xlsm": "excel",
+    **dict.fromkeys([".csv", ".tsv", ".tab", ".txt", ".dat", ".data"], "text"),
+    **dict.fromkeys([".parquet", ".pq"], "parquet"),
+    **dict.fromkeys([".feather", ".arrow", ".ipc"], "feather"),
+    **dict.fromkeys([".xlsx", ".xlsm"], "excel"),
     ".npy": "npy",
     ".npz": "npz",
     ".mat": "mat",
     ".mtx": "mtx",
     ".h5ad": "h5ad",
 }
+KNOWN = ".csv, .tsv, .txt, .parquet, .feather, .xlsx, .npy, .npz, .mat, .mtx and .h5ad"
 MAGIC = {
     b"PAR1": "parquet",
     b"ARROW1": "feather",
@@ -40,17 +46,16 @@ MAGIC = {
     b"PK\x03\x04": "zip",
 }
 # Known, and not read: with the remedy.
+PICKLE = "is a pickle, which may run programs; save it as .npy or CSV"
+R_OBJECT = "is an R object (.rds, .RData); write the table with write.csv in R"
 REFUSED = {
     b"\xd0\xcf\x11\xe0": "is an old Excel file (.xls); save it as .xlsx or CSV",
     b"%PDF": "is a PDF document; export the table as CSV",
     b"\x28\xb5\x2f\xfd": "is compressed with Zstandard; decompress it first (zstd -d)",
     b"7z\xbc\xaf\x27\x1c": "is a 7-Zip archive; unpack it first",
     b"SQLite format 3": "is an SQLite database; export the table as CSV",
-    b"\x80\x02": "is a pickle, which may run programs; save it as .npy or CSV",
-    b"\x80\x03": "is a pickle, which may run programs; save it as .npy or CSV",
-    b"\x80\x04": "is a pickle, which may run programs; save it as .npy or CSV",
-    b"\x80\x05": "is a pickle, which may run programs; save it as .npy or CSV",
-    b"RDX": "is an R workspace; write.csv the table in R",
+    **dict.fromkeys([b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"], PICKLE),
+    **dict.fromkeys([b"RDX2\n", b"RDX3\n", b"RDA3\n", b"X\n\0\0"], R_OBJECT),
     b"\x89PNG": "is a picture; give the table behind it",
 }
 TITLES = {
@@ -63,11 +68,144 @@ TITLES = {
     "mat": "a MATLAB file",
     "mtx": "a Matrix Market file",
     "h5ad": "an AnnData file",
+    "10x": "a 10x Genomics file",
     "hdf5": "an HDF5 file",
 }
 # Formats built on HDF5, which only their names or their content tell apart.
 ON_HDF5 = ("mat", "h5ad")
-KNOWN = ".csv, .tsv, .txt, .parquet, .feather, .xlsx, .npy, .npz, .mat, .mtx and .h5ad"
+COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
+SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
+OPENERS: dict[str | None, Callable[..., Any]] = {
+    None: open,
+    "gzip": gzip.open,
+    "bzip2": bz2.open,
+    "xz": lzma.open,
+}
+# What decompressors raise for files that are cut off, damaged or encrypted.
+DAMAGED = (
+    *(EOFError, OSError, RuntimeError),
+    *(lzma.LZMAError, zlib.error, zipfile.BadZipFile),
+)
+
+
+# Packages that only some formats need, and the extras that bring them.
+EXTRAS = {"openpyxl": "excel", "pyarrow": "parquet", "h5py": "hdf5"}
+
+
+def needed(package: str, name: str) -> Any:
+    """Return a module of an optional package, or say how to install it."""
+    root = package.split(".")[0]
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise ImportError(
+            f"{name} can only be read or written with {root}; "
+            f'pip install "ufselect[{EXTRAS[root]}]" installs it'
+        ) from error
+
+
+class Spool:
+    """A temporary file that lives as long as this object."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="ufselect-"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.path = folder / "input"
+        with self.path.open("wb") as target:
+            shutil.copyfileobj(stream, target, 1 << 20)
+
+
+def is_standard(source: Any) -> bool:
+    """Tell whether a source or destination is a standard stream, written ``-``."""
+    return isinstance(source, str) and source == "-"
+
+
+def located(source: Source, name: str | None = None) -> tuple[Path, str, Spool | None]:
+    """Return a file to read, what to call it, and what keeps it alive if anything."""
+    spool = None
+    if is_standard(source):
+        source = sys.stdin.buffer
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        name = name or str(path)
+        _check_file(path)
+    else:
+        stream: Any = source
+        if not hasattr(stream, "read") or isinstance(stream, io.TextIOBase):
+            raise TypeError(
+                f"the source is of type {type(source).__name__}; give a path, or a "
+                "file that was opened in binary mode"
+            )
+        spool = Spool(stream)
+        path, name = spool.path, name or "standard input"
+    if path.stat().st_size == 0:
+        raise TableError(f"{name} is empty; export the table again")
+    return path, name, spool
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise TableError(f"{path} is a folder; give the file in it that has the table")
+    if not path.exists():
+        raise TableError(f"there is no file {path}; check the name and the folder")
+    if not path.is_file():
+        raise TableError(
+            f"{path} is a pipe or a device; give a file, or - for standard input"
+        )
+    if not os.access(path, os.R_OK):
+        raise TableError(f"{path} may not be read; ask its owner for the permission")
+
+
+def compression_of(path: Path, name: str) -> str | None:
+    """Return how a file is compressed, by its first bytes."""
+    with path.open("rb") as stream:
+        start = stream.read(6)
+    for magic, compression in COMPRESSIONS.items():
+        if start.startswith(magic):
+            return compression
+    if start.startswith(b"PK\x03\x04") and _zipped_table(path, name) is not None:
+        return "zip"
+    return None
+
+
+def _zipped_table(path: Path, name: str) -> str | None:
+    """Return the table in a zip archive; None if the archive is a format itself."""
+    with saying_when_damaged(name, "a zip archive"), zipfile.ZipFile(path) as archive:
+        members = [
+            each.filename
+            for each in archive.infolist()
+            if not each.is_dir() and not each.filename.startswith("__MACOSX/")
+        ]
+    if "[Content_Types].xml" in members or any(m.endswith(".npy") for m in members):
+        return None
+    if "META-INF/manifest.xml" in members and "content.xml" in members:
+        raise TableError(
+            f"{name} is an OpenDocument file (.ods); save it as .xlsx or CSV"
+        )
+    if len(members) != 1:
+        raise TableError(
+            f"{name} is a zip archive of {len(members) or 'no'} files"
+            f"{', ' if members else ''}{listed(members, 3)}; unpack it and give the "
+            "table in it"
+        )
+    return members[0]
+
+
+@contextmanager
+def opened(path: Path, compression: str | None, name: str) -> Iterator[BinaryIO]:
+    """Open a file for reading its bytes, decompressed, and say when it is damaged."""
+    try:
+        if compression == "zip":
+            member = _zipped_table(path, name) or ""
+            with zipfile.ZipFile(path) as archive, archive.open(member) as stream:
+                yield cast(BinaryIO, stream)
+        else:
+            with OPENERS[compression](path, "rb") as stream:
+                yield stream
+    except DAMAGED as error:
+        if compression is None:
+            raise
+        raise damaged(name, compression, error) from error
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -110,9 +248,16 @@ def detect(file: File) -> tuple[str, list[str]]:
         start = stream.read(4096)
     if not start:
         raise TableError(f"{file.name} is empty; export the table again")
+    for magic, reason in REFUSED.items():
+        if start.startswith(magic):
+            raise TableError(f"{file.name} {reason}")
     promised = format_by_name(file.path)
-    found = _by_content(start, file.path, file.name)
-    if found is None:
+    found = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), "")
+    if found == "zip":
+        found = _kind_of_archive(file)
+    if found == "hdf5" and promised in ON_HDF5:
+        return promised, []
+    if not found:
         return _without_magic(promised, start, file.name), []
     if promised in (None, found):
         return found, []
@@ -121,32 +266,19 @@ def detect(file: File) -> tuple[str, list[str]]:
     ]
 
 
-def _by_content(start: bytes, path: Path, name: str) -> str | None:
-    for magic, reason in REFUSED.items():
-        if start.startswith(magic):
-            raise TableError(f"{name} {reason}")
-    found = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), "")
-    if found == "zip":
-        return _kind_of_archive(path, name)
-    if found == "hdf5" and format_by_name(path) in ON_HDF5:
-        return format_by_name(path)
-    return found or None
-
-
-def _kind_of_archive(path: Path, name: str) -> str:
-    with saying_when_damaged(name, "a zip archive"), zipfile.ZipFile(path) as archive:
-        members = archive.namelist()
-    if "[Content_Types].xml" in members:
+def _kind_of_archive(file: File) -> str:
+    """Tell workbooks from NumPy's archives."""
+    with (
+        saying_when_damaged(file.name, "a zip archive"),
+        opened(*file) as stream,
+        zipfile.ZipFile(stream) as archive,
+    ):
+        names = archive.namelist()
+    if "[Content_Types].xml" in names:
         return "excel"
-    if any(member.endswith(".npy") for member in members):
+    if any(name.endswith(".npy") for name in names):
         return "npz"
-    raise TableError(f"{name} is a zip archive; unpack it and give the table in it")
-
-
-def kind_of_hdf5(file: File) -> str:
-    """Tell AnnData from MATLAB by what the file holds."""
-    with saying_when_damaged(file.name, "HDF5"), opened_hdf5(*file[::2]) as content:
-        return "h5ad" if {"obs", "var"} <= set(content) else "mat"
+    raise TableError(f"{file.name} is an archive in an archive; unpack it first")
 
 
 def _without_magic(promised: str | None, start: bytes, name: str) -> str:

@@ -1,31 +1,64 @@
-"""HDF5 files, on which AnnData and newer MATLAB files are built."""
+"""Files built on HDF5, read by h5py alone: AnnData, 10x Genomics, MATLAB 7.3."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from ufselect.data.tables.packages import needed
-from ufselect.data.tables.table import TableError
+from ufselect.data.tables.detection import needed
+from ufselect.data.tables.isolation import saying_when_damaged
+from ufselect.data.tables.matrices import (
+    MATLAB_NUMBERS,
+    MOST_EXPANSION,
+    Reading,
+    Variable,
+    floating,
+    matrix_parts,
+    read_older_matlab,
+    text_of,
+    variable_parts,
+)
+from ufselect.data.tables.table import (
+    File,
+    Parts,
+    Request,
+    TableError,
+    listed,
+    place_of,
+)
 
-# No compressor of HDF5 makes more of one byte, but for constant data.
-MOST_EXPANSION = 1100
+MAGIC = (b"MATLAB 7.3 MAT-file", b"\x89HDF\r\n\x1a\n")
+SPARSE = {"csr_matrix": sp.csr_array, "csc_matrix": sp.csc_array}
+SPARSE |= {"csr": sp.csr_array, "csc": sp.csc_array}
+# Where the names of genes are in 10x files of version 3 and 2.
+GENE_NAMES = ("features/name", "gene_names", "features/id", "genes")
 
 
 @contextmanager
 def opened_hdf5(path: Path, name: str, mode: str = "r") -> Iterator[Any]:
-    """Open an HDF5 file."""
-    with needed("h5py", name).File(path, mode) as file:
-        refuse_links(file, name)
+    """Open an HDF5 file; refuse links to other files, wherever they are in it."""
+    h5py = needed("h5py", name)
+    with h5py.File(path, mode) as file:
+
+        def outside(place: str, link: Any) -> str | None:
+            return place if isinstance(link, h5py.ExternalLink) else None
+
+        found = file.visititems_links(outside)  # stops at the first that is not None
+        if found is not None:
+            raise _refers_elsewhere(name, found)
         yield file
 
 
 def array_of(dataset: Any, name: str) -> Any:
-    """Return what a dataset holds, if the file is large enough to hold it."""
-    _refuse_other_files(dataset, name)
+    """Return what a dataset holds, if it is in this file and has room in it.
+
+    Who opens a file from somebody else would otherwise show what is in their own.
+    """
+    if dataset.is_virtual or dataset.external:
+        raise _refers_elsewhere(name, dataset.name)
     declared = int(np.prod(dataset.shape, dtype=object)) * dataset.dtype.itemsize
     if declared > MOST_EXPANSION * (dataset.id.get_storage_size() + 1024):
         raise TableError(
@@ -35,58 +68,229 @@ def array_of(dataset: Any, name: str) -> Any:
     return dataset[()]
 
 
-def _refuse_other_files(dataset: Any, name: str) -> None:
-    """Refuse numbers of other files of this machine, to which HDF5 can refer.
-
-    Who opens a file from somebody else would otherwise show what is in their own.
-    """
-    if dataset.is_virtual or dataset.external:
-        raise _refers_elsewhere(name, dataset.name)
-
-
-def refuse_links(group: Any, name: str) -> None:
-    """Refuse links to other files, wherever they are in a file."""
-    external = needed("h5py", name).ExternalLink
-
-    def outside(path: str, link: Any) -> str | None:
-        return path if isinstance(link, external) else None
-
-    found = group.visititems_links(outside)  # stops at the first that is not None
-    if found is not None:
-        raise _refers_elsewhere(name, found)
-
-
 def _refers_elsewhere(name: str, path: str) -> TableError:
     return TableError(
         f"{name} refers to another file for {path!r}; copy the numbers into one file"
     )
 
 
-def text_of(values: Any) -> list[str]:
-    """Return an array of HDF5 as text: bytes are UTF-8, whole numbers have no point.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> text_of(np.array([b"a", b"b"])), text_of(np.array([1.0, 2.0]))
-    (['a', 'b'], ['1', '2'])
-    """
-    cells = np.asarray(values).ravel()
-    if cells.dtype.kind == "U":
-        _check_characters(cells)
-    return [_text(value) for value in cells.tolist()]
-
-
-def _check_characters(cells: Any) -> None:
-    """Refuse numbers that are no characters: Python trusts NumPy to have none."""
-    native = cells.astype(cells.dtype.newbyteorder("="))
-    if native.nbytes and native.view(np.uint32).max() > sys.maxunicode:
-        raise ValueError("text in it has characters that there are not")
+def kind_of_hdf5(file: File) -> str:
+    """Tell AnnData, 10x Genomics and MATLAB apart by what the file holds."""
+    with (
+        saying_when_damaged(file.name, "HDF5"),
+        opened_hdf5(file.path, file.name) as content,
+    ):
+        if {"obs", "var"} <= set(content):
+            return "h5ad"
+        if {"row_attrs", "col_attrs"} <= set(content):
+            raise TableError(
+                f"{file.name} is a loom file; read it with anndata's read_loom and "
+                "write it with write_h5ad"
+            )
+        return "10x" if _groups_of_10x(content) else "mat"
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+def read_anndata(file: File, request: Request, notes: list[str]) -> Parts:
+    """Read ``X``, or the layer that was asked for, and the names of its axes."""
+    with opened_hdf5(file.path, file.name) as content:
+        for part in ("obs", "var"):
+            if part not in content:
+                raise TableError(
+                    f"{file.name} has no {part!r}, so it is no AnnData file; "
+                    "write it with anndata's write_h5ad"
+                )
+        values = floating(_layer(content, file, request), request, file.name)
+        samples, features = (
+            _axis_names(content[part], file.name) for part in ("obs", "var")
+        )
+        labels = _labels(content["obs"], file, request)
+    return _cells(values, features, samples, labels, file, request, notes)
+
+
+def _cells(
+    values: Any,
+    features: list[str],
+    samples: list[str],
+    labels: list[str] | None,
+    file: File,
+    request: Request,
+    notes: list[str],
+) -> Parts:
+    """Return the parts of a matrix whose rows are observations."""
+    if values.shape != (len(samples), len(features)):
+        raise TableError(
+            f"{file.name} has {values.shape[0]} x {values.shape[1]} values for "
+            f"{len(samples)} observations and {len(features)} variables; "
+            "export it again"
+        )
+    if request.transpose:
+        raise TableError(
+            f"{file.name} always has samples in rows; leave --transpose out"
+        )
+    columns = request._replace(labels=None, id_column=None)
+    parts = matrix_parts(values, features, samples, file, columns, notes)
+    return Parts(
+        parts.values,
+        parts.feature_names,
+        samples,
+        id_column="obs_names",
+        labels=labels,
+        label_column=request.labels,
+        positions=parts.positions,
+    )
+
+
+def _layer(content: Any, file: File, request: Request) -> Any:
+    layers = {"X": content["X"]} if "X" in content else {}
+    layers |= dict(content["layers"]) if "layers" in content else {}
+    if not layers:
+        raise TableError(f"{file.name} has no matrix X and no layer; export it again")
+    wanted = request.variable or ("X" if "X" in layers else next(iter(layers)))
+    item = list(layers.values())[place_of(wanted, list(layers), file.name, "layer")]
+    if hasattr(item, "dtype"):
+        return array_of(item, file.name)
+    encoding = _attribute(item, "encoding-type", "h5sparse_format")
+    shape = tuple(_attribute(item, "shape", "h5sparse_shape"))
+    if encoding not in SPARSE:
+        raise TableError(
+            f"{file.name} holds a matrix of encoding {encoding!r}, not a known one"
+        )
+    return SPARSE[encoding](_entries(item, file.name), shape=shape)
+
+
+def _entries(item: Any, name: str, *parts: str) -> tuple[Any, ...]:
+    """Return the arrays of a sparse matrix."""
+    wanted = parts or ("data", "indices", "indptr")
+    return tuple(array_of(item[part], name) for part in wanted)
+
+
+def _attribute(item: Any, *names: str) -> Any:
+    """Return an attribute under its present or its former name."""
+    return next((item.attrs[name] for name in names if name in item.attrs), ())
+
+
+def _axis_names(frame: Any, name: str) -> list[str]:
+    """Return the index of a frame of AnnData, of any version."""
+    if hasattr(frame, "dtype"):  # before version 0.7
+        return text_of(array_of(frame, name)[frame.dtype.names[0]])
+    return _column(frame[frame.attrs["_index"]], name)
+
+
+def _labels(frame: Any, file: File, request: Request) -> list[str] | None:
+    if request.labels is None:
+        return None
+    old = hasattr(frame, "dtype")  # before version 0.7
+    known = list(frame.dtype.names[1:] if old else frame)
+    known = [name for name in known if name != "__categories"]
+    wanted = known[place_of(request.labels, known, file.name, "column of obs")]
+    if old:
+        return text_of(array_of(frame, file.name)[wanted])
+    return _column(frame[wanted], file.name)
+
+
+def _column(item: Any, name: str) -> list[str]:
+    """Return a column as text: plain, of categories, or with a mask of gaps."""
+    if hasattr(item, "dtype"):
+        values = array_of(item, name)
+        if "categories" not in item.attrs:
+            return text_of(values)
+        stored = item.file[item.attrs["categories"]]  # before version 0.7
+        categories = text_of(array_of(stored, name))
+    elif "categories" in item:
+        categories = _column(item["categories"], name)
+        values = array_of(item["codes"], name)
+    else:
+        texts = np.array(_column(item["values"], name), dtype=object)
+        texts[np.asarray(array_of(item["mask"], name), dtype=bool)] = ""
+        return [str(text) for text in texts]
+    return [categories[code] if code >= 0 else "" for code in values.tolist()]
+
+
+def _groups_of_10x(content: Any) -> list[str]:
+    """Return the groups of a 10x file: ``matrix``, or one for each genome before."""
+    parts = {"barcodes", "data", "indices", "indptr", "shape"}
+    return [
+        name
+        for name, group in content.items()
+        if not hasattr(group, "dtype") and parts <= set(group)
+    ]
+
+
+def read_10x(file: File, request: Request, notes: list[str]) -> Parts:
+    """Read a matrix of counts of Cell Ranger, which stores a cell per column."""
+    with opened_hdf5(file.path, file.name) as content:
+        groups = _groups_of_10x(content)
+        wanted = request.variable or groups[0]
+        if len(groups) > 1 and request.variable is None:
+            notes.append(
+                f"Genome {wanted!r} was read; --variable reads {listed(groups[1:])}."
+            )
+        group = content[groups[place_of(wanted, groups, file.name, "genome")]]
+        n_features, n_samples = map(int, array_of(group["shape"], file.name))
+        # Columns of the file are cells, so that this is CSR with a cell per row.
+        values = sp.csr_array(_entries(group, file.name), shape=(n_samples, n_features))
+        values = floating(values, request, file.name)
+        samples = text_of(array_of(group["barcodes"], file.name))
+        named = next(each for each in GENE_NAMES if each in group)
+        features = text_of(array_of(group[named], file.name))
+    if request.labels is not None:
+        raise TableError(
+            f"{file.name} is {'a 10x Genomics file'}, which has no labels; leave "
+            "--labels out"
+        )
+    return _cells(values, features, samples, None, file, request, notes)
+
+
+def read_matlab(file: File, request: Request, notes: list[str]) -> Parts:
+    """Read a matrix of a MATLAB file, of any version."""
+    with file.path.open("rb") as stream:
+        start = stream.read(32)
+    if not start.startswith(MAGIC):
+        return read_older_matlab(file, request, notes)
+    with opened_hdf5(file.path, file.name) as content:
+        variables = {}
+        for name in content:
+            if not name.startswith("#"):
+                kind = _matlab_class(content[name])
+                shape = _matlab_shape(content[name])
+                variables[name] = Variable(shape, kind in MATLAB_NUMBERS, kind)
+        reading = Reading(
+            variables,
+            lambda name: _matlab_numbers(content[name], file.name),
+            lambda name: _matlab_strings(content, name, file.name),
+        )
+        return variable_parts(reading, file, request, notes)
+
+
+def _matlab_class(item: Any) -> str:
+    """Return the MATLAB class; files of other programs have plain numbers."""
+    kind = item.attrs.get("MATLAB_class", b"")
+    if not len(kind) and hasattr(item, "dtype"):
+        return "double" if item.dtype.kind in "fiub" else "other"
+    return kind.decode() if isinstance(kind, bytes) else str(kind)
+
+
+def _matlab_shape(item: Any) -> tuple[int, ...]:
+    """Return the shape in MATLAB, which stores columns first."""
+    if "MATLAB_sparse" in item.attrs:
+        return int(item.attrs["MATLAB_sparse"]), len(item["jc"]) - 1
+    return tuple(reversed(item.shape)) if hasattr(item, "shape") else ()
+
+
+def _matlab_numbers(item: Any, name: str) -> Any:
+    if "MATLAB_sparse" not in item.attrs:
+        return array_of(item, name).T
+    n_rows, n_columns = _matlab_shape(item)
+    if "data" not in item:  # no entry at all
+        return sp.csc_array((n_rows, n_columns))
+    entries = _entries(item, name, "data", "ir", "jc")
+    return sp.csc_array(entries, shape=(n_rows, n_columns))
+
+
+def _matlab_strings(content: Any, name: str, file_name: str) -> list[str]:
+    """Return a vector, or cells, each of which refers to an array of characters."""
+    values = array_of(content[name], file_name)
+    if values.dtype.kind != "O":
+        return text_of(values)
+    cells = (array_of(content[cell], file_name) for cell in values.ravel())
+    return ["".join(map(chr, cell.ravel())) for cell in cells]

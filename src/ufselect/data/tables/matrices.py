@@ -1,20 +1,64 @@
-"""Matrices of numbers: made floating, turned, and rid of columns on request."""
+"""Matrices without types of columns: NumPy, MATLAB up to version 7, Matrix Market."""
 
-from collections.abc import Sequence
-from typing import Any
+import csv
+import struct
+import sys
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from io import TextIOWrapper
+from pathlib import Path
+from typing import IO, Any, BinaryIO, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect.data.tables.columns import roles, unique_names
-from ufselect.data.tables.table import File, Parts, Request, TableError
+from ufselect.data.tables.cells import number_text
+from ufselect.data.tables.detection import Spool, compression_of, opened
+from ufselect.data.tables.table import (
+    File,
+    Parts,
+    Request,
+    TableError,
+    by_place,
+    is_sparse,
+    listed,
+    place_of,
+    placed_names,
+    roles,
+    unique_names,
+)
 
-SHAPE_REMEDY = "save an array with a row per sample and a column per feature"
+# No compressor of HDF5, MATLAB or zip makes more of one byte, but for constant data.
+MOST_EXPANSION = 1100
+USUAL = ("X", "x", "fea", "features", "data", "Data", "matrix", "A", "table")
+FEATURE_NAMES = ("feature_names", "features", "names", "columns", "genes", "var_names")
+SAMPLE_NAMES = ("sample_names", "samples", "index", "ids", "rows", "obs_names")
+FEATURE_FILES = ("features", "genes")
+SAMPLE_FILES = ("barcodes", "cells", "samples")
+MATLAB_NUMBERS = {"double", "single", "logical", "sparse"}
+MATLAB_NUMBERS |= {f"{sign}int{size}" for sign in ("", "u") for size in (8, 16, 32, 64)}
+# Of MATLAB files up to version 7: the header, the byte orders, the types of elements.
+HEADER_BYTES = 128
+BYTE_ORDERS = {b"IM": "<", b"MI": ">"}
+MATRIX_ELEMENT = 14
+DATA_ELEMENTS = {1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18}  # the rest is reserved
 
 
-def is_sparse(values: Any) -> bool:
-    """Tell whether a matrix is one of SciPy's sparse ones."""
-    return bool(sp.issparse(values))
+class Variable(NamedTuple):
+    """What is known of a variable before it is read."""
+
+    shape: tuple[int, ...]
+    numeric: bool
+    kind: str = ""
+
+
+class Reading(NamedTuple):
+    """The variables of a file, and how to read one as numbers or as text."""
+
+    variables: Mapping[str, Variable]
+    numbers: Callable[[str], Any]
+    text: Callable[[str], list[str]]
 
 
 def floating(values: Any, request: Request, name: str) -> Any:
@@ -22,7 +66,7 @@ def floating(values: Any, request: Request, name: str) -> Any:
     if values.ndim != 2:
         raise TableError(
             f"{name} holds an array of shape {values.shape}, which is no table; "
-            f"{SHAPE_REMEDY}"
+            "save an array with a row per sample and a column per feature"
         )
     if values.dtype.kind not in "fiub":
         raise TableError(
@@ -33,27 +77,54 @@ def floating(values: Any, request: Request, name: str) -> Any:
     if kind not in (np.float64, np.float32) or not kind.isnative:
         kind = request.dtype
     if is_sparse(values):
-        _check_indices(values)
+        if values.format in ("csr", "csc"):
+            # Indices beyond the shape, in a damaged file, end the process.
+            values.check_format(full_check=True)
+            if (np.diff(values.indptr) < 0).any():
+                raise ValueError("pointers into a sparse matrix fall")
         return sp.csr_array(values, dtype=kind)
     if isinstance(values, np.memmap) and values.dtype == kind:
         return values
     return np.ascontiguousarray(values, dtype=kind)
 
 
-def _check_indices(values: Any) -> None:
-    """Refuse indices beyond the shape: in a damaged file they end the process."""
-    if values.format not in ("csr", "csc"):
-        return
-    values.check_format(full_check=True)
-    if (np.diff(values.indptr) < 0).any():
-        raise ValueError("pointers into a sparse matrix fall")
-
-
 def transposed(values: Any) -> Any:
-    """Return a matrix turned, with its rows together in memory."""
-    if is_sparse(values):
-        return sp.csr_array(values.T)
-    return np.ascontiguousarray(values.T)
+    """Return a transposed matrix, with its rows together in memory."""
+    return (
+        sp.csr_array(values.T) if is_sparse(values) else np.ascontiguousarray(values.T)
+    )
+
+
+def column_text(values: Any, place: int) -> list[str]:
+    """Return a column of numbers as text; whole numbers have no point."""
+    column = values[:, [place]]
+    return number_text((column.toarray() if is_sparse(column) else column).ravel())
+
+
+def text_of(values: Any) -> list[str]:
+    """Return an array as text: bytes are UTF-8, whole numbers have no point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> text_of(np.array([b"a", b"b"])), text_of(np.array([1.0, 2.0]))
+    (['a', 'b'], ['1', '2'])
+    """
+    cells = np.asarray(values).ravel()
+    if cells.dtype.kind == "U":
+        # Python trusts NumPy to have no numbers that are no characters.
+        native = cells.astype(cells.dtype.newbyteorder("="))
+        if native.nbytes and native.view(np.uint32).max() > sys.maxunicode:
+            raise ValueError("text in it has characters that there are not")
+    return [_text(value) for value in cells.tolist()]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
 
 
 def matrix_parts(
@@ -74,31 +145,20 @@ def matrix_parts(
     if asked == (None, None):
         unique = None if names is None else unique_names(names, notes)
         return Parts(values, unique, samples)
-    return _without_columns(values, names, samples, file, request, notes)
-
-
-def _without_columns(
-    values: Any,
-    names: Sequence[str] | None,
-    samples: Sequence[str] | None,
-    file: File,
-    request: Request,
-    notes: list[str],
-) -> Parts:
     if names is None:
-        names = [f"x{place + 1}" for place in range(values.shape[1])]
+        names = placed_names(values.shape[1])
         request = by_place(request)
     names = unique_names(names, notes)
     found = roles(names, request, file.name)
-    keep = sorted(set(range(len(names))) - found.taken)
-    identity, labels = (
+    keep = [j for j in range(len(names)) if j not in found.taken]
+    index, labels = (
         None if place is None else column_text(values, place)
-        for place in (found.identity, found.labels)
+        for place in (found.index_column, found.labels)
     )
     return Parts(
         values[:, keep],
         [names[place] for place in keep],
-        samples if identity is None else identity,
+        samples if index is None else index,
         id_column=request.id_column,
         labels=labels,
         label_column=request.labels,
@@ -106,38 +166,335 @@ def _without_columns(
     )
 
 
-def column_text(values: Any, place: int) -> list[str]:
-    """Return a column of numbers as text; whole numbers have no point."""
-    column = values[:, [place]]
-    column = column.toarray() if is_sparse(column) else column
-    return number_text(column.ravel())
+def variable_parts(
+    reading: Reading, file: File, request: Request, notes: list[str]
+) -> Parts:
+    """Read the table among variables, and the names and labels beside it."""
+    key = chosen_variable(reading.variables, request.variable, file)
+    notes.append(f"Variable {key!r} is the table.")
+    values = floating(reading.numbers(key), request, f"{key!r} in {file.name}")
+    values = transposed(values) if request.transpose else values
+    n_samples, n_features = values.shape
+    names, names_key = _usual_names(reading, FEATURE_NAMES, n_features, key)
+    samples, samples_key = _usual_names(reading, SAMPLE_NAMES, n_samples, key)
+    if request.id_column is not None:
+        samples_key = request.id_column
+        samples = _named_variable(reading, request.id_column, n_samples, file)
+    labels = None
+    if request.labels is not None:
+        labels = _named_variable(reading, request.labels, n_samples, file)
+    columns = request._replace(labels=None, id_column=None)
+    parts = matrix_parts(values, names, samples, file, columns, notes)
+    details = {"variable": key, "names": names_key, "samples": samples_key}
+    return replace(
+        parts,
+        id_column=samples_key,
+        labels=labels,
+        label_column=request.labels,
+        details=details,
+    )
 
 
-def number_text(values: Any) -> list[str]:
-    """Return numbers as the shortest text that gives them back.
+def chosen_variable(
+    variables: Mapping[str, Variable], wanted: str | None, file: File
+) -> str:
+    """Return the variable that is the table, of those that could be by their shape.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> number_text(np.array([1.0, 0.1, np.nan, 1e300], dtype=np.float64))
-    ['1', '0.1', '', '1e+300']
-    >>> number_text(np.array([0.1], dtype=np.float32))
-    ['0.1']
+    >>> from pathlib import Path
+    >>> file = File(Path("a.mat"), None, "a.mat")
+    >>> labels, matrix = Variable((5, 1), True), Variable((5, 4), True)
+    >>> chosen_variable({"Y": labels, "M": matrix}, None, file)
+    'M'
     """
-    texts = [str(value) for value in values.tolist()]
-    if values.dtype == np.float32:
-        texts = [str(value) for value in values]
-    return ["" if t == "nan" else t.removesuffix(".0") for t in texts]
+    if wanted is not None:
+        return list(variables)[place_of(wanted, list(variables), file.name, "variable")]
+    tables = [
+        name
+        for name, each in variables.items()
+        if each.numeric and len(each.shape) == 2 and min(each.shape) > 0
+    ]
+    if not tables:
+        kinds = [f"{n} ({each.kind or 'text'})" for n, each in variables.items()]
+        held = f", only {listed(kinds)}" if kinds else ""
+        raise TableError(
+            f"{file.name} has no matrix of numbers{held}; save the matrix as a "
+            "variable of its own"
+        )
+    for usual in USUAL:
+        if usual in tables:
+            return usual
+    wide = [name for name in tables if min(variables[name].shape) > 1] or tables
+    if len(wide) > 1:
+        raise TableError(
+            f"{file.name} has several matrices, {listed(wide)}; say which one with "
+            f"--variable {wide[0]}"
+        )
+    return wide[0]
 
 
-def by_place(request: Request) -> Request:
-    """Let columns without names be called by their place: 3 is x3."""
+def _usual_names(
+    reading: Reading, usual: Sequence[str], length: int, table: str
+) -> tuple[list[str] | None, str | None]:
+    """Return the names under a usual name, if there are as many as are needed."""
+    for key in usual:
+        variable = reading.variables.get(key)
+        if variable is None or variable.numeric or key == table:
+            continue
+        names = reading.text(key)
+        if len(names) == length:
+            return names, key
+    return None, None
 
-    def spelled(each: str) -> str:
-        return f"x{each}" if str(each).isdigit() else each
 
-    return request._replace(
-        labels=None if request.labels is None else spelled(request.labels),
-        id_column=None if request.id_column is None else spelled(request.id_column),
-        drop=tuple(map(spelled, request.drop)),
+def _named_variable(
+    reading: Reading, wanted: str, length: int, file: File
+) -> list[str]:
+    """Return a variable that was asked for, with a value for every sample."""
+    known = list(reading.variables)
+    values = reading.text(known[place_of(wanted, known, file.name, "variable")])
+    if len(values) != length:
+        raise TableError(
+            f"{file.name} has {len(values)} values in {wanted!r} for {length} samples; "
+            "give a variable with one for each, or transpose the table (--transpose)"
+        )
+    return values
+
+
+def read_npy(file: File, request: Request, notes: list[str]) -> Parts:
+    """Read an array; one of floats stays on disk and is mapped into memory."""
+    with file.path.open("rb") as stream:
+        checked_header(stream, file.path.stat().st_size, file.name)
+    values = np.load(file.path, mmap_mode="r", allow_pickle=False)
+    values = floating(values, request, file.name)
+    if request.transpose:
+        values = transposed(values)
+    if isinstance(values, np.memmap):
+        notes.append("The array stays on disk and is mapped into memory.")
+    return matrix_parts(values, None, None, file, request, notes)
+
+
+def checked_header(stream: IO[bytes], size: int, name: str) -> Variable:
+    """Return shape and kind; refuse objects, and more than the file can hold."""
+    version = np.lib.format.read_magic(stream)
+    read = (
+        np.lib.format.read_array_header_1_0
+        if version == (1, 0)
+        else np.lib.format.read_array_header_2_0
     )
+    shape, _, kind = read(stream)
+    if kind.hasobject:
+        raise TableError(
+            f"{name} holds Python objects (a pickle), which may run programs and are "
+            "not read; save the numbers with astype(float)"
+        )
+    declared = int(np.prod(shape, dtype=object)) * kind.itemsize
+    if declared > size - stream.tell():
+        raise TableError(
+            f"{name} declares an array of shape {shape}, which is more than it holds; "
+            "it is cut off or damaged, so copy or save it again"
+        )
+    return Variable(shape, kind.kind in "fiub")
+
+
+def read_npz(file: File, request: Request, notes: list[str]) -> Parts:
+    """Read an archive of arrays, or a sparse matrix that SciPy saved."""
+    variables = {}
+    with zipfile.ZipFile(file.path) as archive:
+        for member in archive.infolist():
+            key, dot, _ = member.filename.rpartition(".npy")
+            if dot:
+                packed = MOST_EXPANSION * (member.compress_size + 1024)
+                with archive.open(member) as stream:
+                    variables[key] = checked_header(
+                        stream,
+                        min(member.file_size, packed),
+                        f"{key!r} in {file.name}",
+                    )
+    if set(variables) >= {"data", "shape", "format"}:
+        values = floating(sp.load_npz(file.path), request, file.name)
+        values = transposed(values) if request.transpose else values
+        return matrix_parts(values, None, None, file, request, notes)
+    with np.load(file.path, allow_pickle=False) as arrays:
+        reading = Reading(
+            variables, arrays.__getitem__, lambda key: text_of(arrays[key])
+        )
+        return variable_parts(reading, file, request, notes)
+
+
+def read_older_matlab(file: File, request: Request, notes: list[str]) -> Parts:
+    """Read a matrix of a MATLAB file of version 4 to 7."""
+    from scipy.io import loadmat, whosmat  # take half a second to import
+
+    check_matlab_elements(file.path, file.name)
+    most = MOST_EXPANSION * file.path.stat().st_size
+    variables = {}
+    for name, shape, kind in whosmat(file.path):
+        if int(np.prod(shape, dtype=object)) > most and kind != "sparse":
+            raise TableError(
+                f"{file.name} declares {name!r} of shape {shape}, which is more than "
+                "the file holds; export it again"
+            )
+        variables[name] = Variable(shape, kind in MATLAB_NUMBERS, kind)
+
+    def load(name: str) -> Any:
+        return loadmat(file.path, variable_names=[name])[name]
+
+    reading = Reading(variables, load, lambda name: _matlab_strings(load(name)))
+    return variable_parts(reading, file, request, notes)
+
+
+def _matlab_strings(values: Any) -> list[str]:
+    """Return a vector of numbers, of characters, or of cells as text."""
+    if values.dtype.kind == "O":
+        cells = (np.asarray(cell).ravel() for cell in values.ravel())
+        return [text_of(cell)[0] if cell.size else "" for cell in cells]
+    if values.dtype.kind == "U":
+        return [str(value).strip() for value in values.ravel()]
+    return text_of(values)
+
+
+def check_matlab_elements(path: Path, name: str) -> None:
+    """Refuse a file in which an element has a type that there is not.
+
+    SciPy looks up the type in a table without asking whether it is in there, and a
+    type that is not ends the process. What is compressed has a checksum of its own.
+    """
+    with path.open("rb") as stream:
+        order = BYTE_ORDERS.get(stream.read(HEADER_BYTES)[-2:])
+        # Version 4 has neither this header nor these elements.
+        while order is not None and (tag := _matlab_tag(stream, order)) is not None:
+            kind, size = tag
+            end = stream.tell() + size
+            # The parts of matrices in a matrix follow as if they were its own.
+            while kind == MATRIX_ELEMENT and stream.tell() < end:
+                if (tag := _matlab_tag(stream, order)) is None:
+                    break
+                part, part_size = tag
+                if part == MATRIX_ELEMENT:
+                    continue
+                if part not in DATA_ELEMENTS:
+                    raise TableError(
+                        f"{name} is cut off or damaged (at byte {stream.tell() - 8} "
+                        f"there is an element of type {part}, which is none); copy, "
+                        "download or save it again"
+                    )
+                stream.seek(-part_size % 8 + part_size, 1)
+            stream.seek(end)
+
+
+def _matlab_tag(stream: BinaryIO, order: str) -> tuple[int, int] | None:
+    """Return the type of the next element and how many bytes follow its tag."""
+    content = stream.read(8)
+    if len(content) < 8:
+        return None
+    kind, size = struct.unpack(f"{order}II", content)
+    # A small element has its size and its content in the tag.
+    return (kind & 0xFFFF, 0) if kind >> 16 else (kind, size)
+
+
+def read_matrix_market(file: File, request: Request, notes: list[str]) -> Parts:
+    """Read a matrix, sparse or not; rows are features if names beside it say so."""
+    from scipy.io import mmread  # takes half a second to import
+
+    spool = None
+    if file.compression is not None:
+        # SciPy's reader of streams can end the whole process.
+        with opened(*file) as stream:
+            spool = Spool(stream)
+    path = file.path if spool is None else spool.path
+    _check_matrix_market(path, file.name)
+    values = floating(mmread(path), request, file.name)
+    features, samples = (
+        names_beside(file.path, kinds) for kinds in (FEATURE_FILES, SAMPLE_FILES)
+    )
+    turn = request.transpose
+    if turn is None:
+        turn = _rows_are_features(values.shape, features, samples)
+    if turn:
+        values = transposed(values)
+        notes.append("The table was transposed: its columns are samples.")
+    if len(samples or []) != values.shape[0]:
+        samples = None
+    if len(features or []) != values.shape[1]:
+        features = None
+    if features is not None:
+        notes.append("The features are named by a file beside the matrix.")
+    parts = matrix_parts(values, features, samples, file, request, notes)
+    parts.details.update(transposed=turn)
+    return parts
+
+
+def _check_matrix_market(path: Path, name: str) -> None:
+    """Refuse what can end SciPy's reader, and with it the whole process."""
+    from scipy.io import mminfo
+
+    last = b""
+    with path.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            last = chunk[-1:]
+            if b"\0" in chunk:
+                raise ValueError("there are NUL bytes in it")
+    if last not in b"0123456789. \t\r\n":
+        raise ValueError(f"it ends with {last!r}, not with a number")
+    n_rows, n_columns, n_entries, layout, _, _ = mminfo(path)
+    size = path.stat().st_size
+    shortest = 2 if layout == "array" else 4
+    if shortest * n_entries > size + 4 or n_rows + n_columns > 1000 * size:
+        raise TableError(
+            f"{name} declares {n_rows} x {n_columns} with {n_entries} entries, which "
+            "is more than it holds; it is cut off or damaged, so copy it again"
+        )
+
+
+def names_beside(path: Path, kinds: Sequence[str]) -> list[str] | None:
+    """Return the names in a file beside a matrix.
+
+    They are in its second column if there is one, else in its first: 10x Genomics puts
+    identifiers first and the symbols that people know second.
+    """
+    for candidate in (each for kind in kinds for each in name_files(path, kind)):
+        if candidate.is_file():
+            compression = compression_of(candidate, str(candidate))
+            with (
+                opened(candidate, compression, str(candidate)) as stream,
+                TextIOWrapper(stream, encoding="utf-8") as text,
+            ):
+                rows = [row for row in csv.reader(text, delimiter="\t") if row]
+            return [row[1] if len(row) > 1 else row[0] for row in rows]
+    return None
+
+
+def name_files(path: Path, kind: str) -> list[Path]:
+    """Return where the names may be: with the same beginning, or with none.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> [path.name for path in name_files(Path("GSM1_matrix.mtx.gz"), "genes")[:2]]
+    ['GSM1_genes.tsv', 'GSM1_genes.tsv.gz']
+    """
+    stem = path.name.split(".mtx")[0]
+    before = stem.removesuffix("matrix")
+    if before and before[-1] not in "_-.":
+        before += "_"
+    return [
+        path.with_name(f"{start}{kind}{ending}")
+        for start in dict.fromkeys((before, ""))
+        for ending in (".tsv", ".tsv.gz", ".txt", ".txt.gz")
+    ]
+
+
+def _rows_are_features(
+    shape: tuple[int, int],
+    features: Sequence[str] | None,
+    samples: Sequence[str] | None,
+) -> bool:
+    """Tell whether the names fit the matrix only if its rows are features."""
+    n_rows, n_columns = shape
+    if features is None:
+        return False
+    if samples is not None:
+        return len(features) == n_rows and len(samples) == n_columns
+    return len(features) == n_rows != n_columns

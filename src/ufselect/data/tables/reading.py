@@ -2,24 +2,29 @@
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from ufselect.data.tables.apart import EndedError
-from ufselect.data.tables.apart import apart as in_a_child
-from ufselect.data.tables.damage import (
+from ufselect.data.tables.detection import (
+    TITLES,
+    Source,
+    Spool,
+    compression_of,
+    detect,
+    located,
+    opened,
+)
+from ufselect.data.tables.isolation import (
+    EndedError,
     damaged,
+    isolated,
     saying_when_damaged,
     saying_when_too_large,
 )
-from ufselect.data.tables.detection import TITLES, detect, kind_of_hdf5
-from ufselect.data.tables.sources import Source, Spool, compression_of, located, opened
 from ufselect.data.tables.table import (
     File,
-    Names,
     Origin,
     Parts,
     Request,
@@ -31,21 +36,22 @@ from ufselect.data.tables.table import (
 # Modules are named, not imported: some need packages that may not be installed.
 READERS = {
     "text": ("text", "read_text"),
-    "parquet": ("arrow", "read_parquet"),
-    "feather": ("arrow", "read_feather"),
-    "excel": ("excel", "read_excel"),
-    "npy": ("numpy_files", "read_npy"),
-    "npz": ("numpy_files", "read_npz"),
-    "mat": ("matlab", "read_matlab"),
-    "mtx": ("matrix_market", "read_matrix_market"),
-    "h5ad": ("anndata_files", "read_anndata"),
+    "parquet": ("frames", "read_parquet"),
+    "feather": ("frames", "read_feather"),
+    "excel": ("frames", "read_excel"),
+    "npy": ("matrices", "read_npy"),
+    "npz": ("matrices", "read_npz"),
+    "mat": ("hdf5", "read_matlab"),
+    "mtx": ("matrices", "read_matrix_market"),
+    "h5ad": ("hdf5", "read_anndata"),
+    "10x": ("hdf5", "read_10x"),
 }
 LABEL_NAMES = {"class", "classes", "label", "labels", "target", "y", "diagnosis"}
 LABEL_NAMES |= {"cluster", "clusters", "ground_truth", "outcome", "species"}
 READ_COMPRESSED = {"text", "mtx"}
 # Some damage to these ends the process of the library that reads them.
-ENDING = {"parquet", "feather", "mat", "mtx", "hdf5", "h5ad"}
-# Of computing, before a process that reads one of them is taken to be in a circle.
+CRASHING = {"parquet", "feather", "mat", "mtx", "hdf5", "h5ad"}
+# Of computing, before a process that reads one of them is taken to be in a loop.
 LEAST_SECONDS = 10
 SECONDS_PER_MEGABYTE = 5
 Reader = Callable[[File, Request, list[str]], Parts]
@@ -62,14 +68,16 @@ def read_table(
     sheet: str | None = None,
     header: bool | None = None,
     dtype: DTypeLike = np.float64,
+    na_values: Sequence[str] = (),
+    skip_rows: int = 0,
     name: str | None = None,
-    apart: bool = False,
+    isolate: bool = False,
 ) -> Table:
     r"""Read a table of numbers from a file, whatever its format.
 
     Text (comma, tab, semicolon, bar or white space between cells), Parquet, Feather,
-    Excel, NumPy, MATLAB, Matrix Market and AnnData are read; text and Matrix Market
-    also compressed with gzip, bzip2 or xz. What a file is, is decided by its first
+    Excel, NumPy, MATLAB, Matrix Market, AnnData and 10x Genomics files are read, also
+    compressed with gzip, bzip2, xz or zip. What a file is, is decided by its first
     bytes and then by its name.
 
     Parameters
@@ -100,13 +108,18 @@ def read_table(
         is decided.
     dtype : float64 or float32
         Type of the numbers read from text and from other types.
+    na_values : sequence of str
+        What text and sheets have for a missing value, beside the usual ``NA`` and
+        the like: ``?``, ``-``, ``-99``.
+    skip_rows : int
+        Lines of text, or rows of a sheet, that come before the table.
     name : str, optional
         What notes and errors call the source, if not by its path.
-    apart : bool
-        Whether Parquet, Feather, MATLAB, Matrix Market and AnnData are read in a
-        process of their own. Then damage that ends the library which reads them is
-        one sentence instead of the end of this process. While the numbers come over,
-        they take twice their memory. It is possible on Linux, and makes no difference
+    isolate : bool
+        Whether Parquet, Feather, MATLAB, Matrix Market and files on HDF5 are read in
+        a subprocess. Then damage that ends the library which reads them is one
+        sentence instead of the end of this process. While the numbers come over, they
+        take twice their memory. It is possible on Linux, and makes no difference
         elsewhere.
 
     Returns
@@ -136,29 +149,23 @@ def read_table(
     Text with commas, a header.
     Column 'id' names the rows and is no feature.
     """
+    kind = np.dtype(dtype)
+    if kind not in (np.float64, np.float32):
+        raise ValueError(f"dtype is {kind}; choose float64 or float32")
     request = Request(
         labels,
         id_column,
-        _several(drop),
+        (drop,) if isinstance(drop, str) else tuple(drop),
         transpose,
         variable,
         sheet,
         header,
-        _floating(dtype),
+        kind,
+        (na_values,) if isinstance(na_values, str) else tuple(na_values),
+        skip_rows,
     )
     path, name, holder = located(source, name)
-    return _read(File(path, compression_of(path), name), request, holder, apart)
-
-
-def _several(drop: Sequence[str]) -> tuple[str, ...]:
-    return (drop,) if isinstance(drop, str) else tuple(drop)
-
-
-def _floating(dtype: DTypeLike) -> Any:
-    kind = np.dtype(dtype)
-    if kind not in (np.float64, np.float32):
-        raise ValueError(f"dtype is {kind}; choose float64 or float32")
-    return kind
+    return _read(File(path, compression_of(path, name), name), request, holder, isolate)
 
 
 class _Found(NamedTuple):
@@ -169,42 +176,68 @@ class _Found(NamedTuple):
     notes: list[str]
 
 
-def _read(file: File, request: Request, holder: Spool | None, apart: bool) -> Table:
+def _read(file: File, request: Request, holder: Spool | None, isolate: bool) -> Table:
     kind, notes = detect(file)
     inner = file
     if file.compression is not None and kind not in READ_COMPRESSED:
         with saying_when_too_large(file.name), opened(*file) as stream:
             holder = Spool(stream)
         inner = File(holder.path, None, file.name)
-    alone = apart and kind in ENDING
-    kind, parts, more = (_survived if alone else _found)(kind, inner, request)
+    if isolate and kind in CRASHING:
+        size = file.path.stat().st_size
+        try:
+            seconds = LEAST_SECONDS + SECONDS_PER_MEGABYTE * size // 10**6
+            found = isolated(_found, kind, inner, request, seconds=seconds)
+        except EndedError as error:
+            raise damaged(file.name, TITLES[kind], error) from None
+    else:
+        found = _found(kind, inner, request)
+    kind, parts, more = found
     notes += more
-    _check_shape(parts.values, file.name)
-    _note_on_labels(parts, notes)
+    n_samples, n_features = parts.values.shape
+    if n_samples < 2:
+        raise TableError(
+            f"{file.name} has {n_samples or 'no'} row{'s' * (n_samples != 1)} of data, "
+            "but selection needs two samples; if samples are in columns, transpose "
+            "the table (--transpose)"
+        )
+    if n_features < 1:
+        raise TableError(f"{file.name} has no numeric column to select from")
+    notes += [
+        f"Column {name!r} is a feature; if it holds labels, keep it out of the "
+        f"selection (--labels {name})."
+        for name in parts.feature_names or ()
+        if name.lower() in LABEL_NAMES
+    ]
+    positions = parts.positions
     origin = Origin(
         inner.path,
         file.name,
         file.compression,
         parts.details,
-        None if parts.positions is None else np.asarray(parts.positions, dtype=np.intp),
+        None if positions is None else np.asarray(positions, dtype=np.intp),
         holder,
     )
-    return _table(parts, kind, notes, origin)
-
-
-def _survived(kind: str, file: File, request: Request) -> _Found:
-    """Return what a file holds, found by a process that may be lost."""
-    try:
-        most = LEAST_SECONDS + SECONDS_PER_MEGABYTE * file.path.stat().st_size // 10**6
-        found: _Found = in_a_child(_found, kind, file, request, seconds=most)
-    except EndedError as error:
-        raise damaged(file.name, TITLES[kind], error) from None
-    return found
+    features, samples, labels = (
+        None if names is None else as_names(names)
+        for names in (parts.feature_names, parts.sample_names, parts.labels)
+    )
+    return Table(
+        parts.values,
+        features,
+        samples,
+        parts.id_column,
+        labels,
+        parts.label_column,
+        kind,
+        tuple(notes),
+        origin,
+    )
 
 
 def _found(kind: str, file: File, request: Request) -> _Found:
     if kind == "hdf5":
-        kind = kind_of_hdf5(file)
+        kind = import_module("ufselect.data.tables.hdf5").kind_of_hdf5(file)
     # No library reads text, so that what fails there is no damage.
     reading = (
         saying_when_too_large(file.name)
@@ -216,46 +249,3 @@ def _found(kind: str, file: File, request: Request) -> _Found:
     reader: Reader = getattr(import_module(f"ufselect.data.tables.{module}"), function)
     with reading:
         return _Found(kind, reader(file, request, notes), notes)
-
-
-def _table(parts: Parts, kind: str, notes: list[str], origin: Origin) -> Table:
-    return Table(
-        parts.values,
-        _names(parts.feature_names),
-        _names(parts.sample_names),
-        parts.id_column,
-        _names(parts.labels),
-        parts.label_column,
-        kind,
-        tuple(notes),
-        origin,
-    )
-
-
-def _note_on_labels(parts: Parts, notes: list[str]) -> None:
-    """Say when a feature has the name of labels, which selection must not see."""
-    suspects = [
-        each for each in parts.feature_names or () if each.lower() in LABEL_NAMES
-    ]
-    notes += [
-        f"Column {name!r} is a feature; if it holds labels, keep it out of the "
-        f"selection (--labels {name})."
-        for name in suspects
-    ]
-
-
-def _names(names: Sequence[str] | None) -> Names | None:
-    return None if names is None else as_names(names)
-
-
-def _check_shape(values: Any, name: str) -> None:
-    n_samples, n_features = values.shape
-    if n_samples < 2:
-        raise TableError(
-            f"{name} has {n_samples or 'no'} row{'s' * (n_samples != 1)} of data, but "
-            "selection needs two samples; if samples are in columns, turn the table "
-            "(--transpose)"
-        )
-    if n_features < 1:
-        raise TableError(f"{name} has no numeric column to select from")
-    assert sp.issparse(values) or values.ndim == 2
