@@ -8,17 +8,15 @@ from sklearn.linear_model import lars_path_gram
 
 from ufselect import FSASL
 from ufselect.matrix import as_matrix
-from ufselect.solvers.adaptive_graph import (
+from ufselect.solvers.fsasl import (
+    fit_fsasl,
     neighbour_regulariser,
-)
-from ufselect.solvers.group_lasso import largest_penalty
-from ufselect.solvers.kernels import squared_distances_of
-from ufselect.solvers.rows import row_norms
-from ufselect.solvers.structure_learning import (
-    fit_structure,
     reweighted_regression,
     smallest_eigenvectors,
 )
+from ufselect.solvers.graphs import squared_distances_of
+from ufselect.solvers.group_lasso import largest_penalty
+from ufselect.solvers.rows import row_norms
 
 EXACT = [
     (letter, run)
@@ -39,7 +37,7 @@ def given_to(letter, parameters):
 
 def fit(X, graph, parameters, max_iter):
     known = {name: parameters[name] for name in ["n_clusters", "alpha", "beta"]}
-    return fit_structure(
+    return fit_fsasl(
         as_matrix(X),
         sp.csr_array(graph),
         gamma=parameters["gamma"],
@@ -131,7 +129,7 @@ def test_fit_equals_the_naive_transcription(letter):
     weights = {"alpha": 0.07, "beta": 0.5, "gamma": 0.3, "mu": 0.02, "max_iter": 4}
 
     W, history = naive_fit(X, graph, n_clusters=4, **weights)
-    found = fit_structure(as_matrix(X), sp.csr_array(graph), n_clusters=4, **weights)
+    found = fit_fsasl(as_matrix(X), sp.csr_array(graph), n_clusters=4, **weights)
 
     np.testing.assert_allclose(found.history, history, rtol=1e-6)
     np.testing.assert_allclose(
@@ -219,7 +217,7 @@ def test_first_round_is_a_regression_on_the_given_graph():
     X, graph = given["X"], given["S"].astype(float)
     target = smallest_eigenvectors(given["L"], 3)
     expected = reweighted_regression(as_matrix(X), target, 0.2)
-    found = fit_structure(
+    found = fit_fsasl(
         as_matrix(X),
         sp.csr_array(graph),
         n_clusters=3,

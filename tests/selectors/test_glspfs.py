@@ -7,9 +7,14 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from ufselect import GLSPFS, SPFS
 from ufselect.selectors.glspfs import AUTO_R1
-from ufselect.solvers.graphs import laplacian, neighbour_graph
-from ufselect.solvers.kernels import centred_kernel, gaussian_kernel, kernel_root
-from ufselect.solvers.local_linear import (
+from ufselect.solvers.graphs import (
+    centred_kernel,
+    gaussian_kernel,
+    kernel_root,
+    laplacian,
+    neighbour_graph,
+)
+from ufselect.solvers.neighbourhoods import (
     local_linear_matrix,
     tangent_alignment_matrix,
 )

@@ -14,8 +14,7 @@ from sklearn.linear_model import lars_path
 import ufselect.data
 from ufselect import MCFS, LaplacianScore
 from ufselect.matrix import as_matrix
-from ufselect.solvers.landmark_places import find_landmarks
-from ufselect.solvers.landmarks import landmark_weights
+from ufselect.solvers.landmarks import find_landmarks, landmark_weights
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

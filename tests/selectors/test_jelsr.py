@@ -8,8 +8,8 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from ufselect import JELSR
 from ufselect.matrix import as_matrix
-from ufselect.solvers.jelsr import fit_jelsr
-from ufselect.solvers.local_linear import local_linear_matrix
+from ufselect.solvers.neighbourhoods import local_linear_matrix
+from ufselect.solvers.spectral_regression import fit_jelsr
 
 SHAPES = [(60, 20), (40, 120)]
 
@@ -46,7 +46,7 @@ def test_it_is_the_alternation_on_centred_data_in_its_own_unit(sample):
         alpha=2.0,
         beta=0.5,
         # One weight for all features, in units where |X|^2 = 3.
-        slack=np.full(X.shape[1], unit),
+        ridge_weights=np.full(X.shape[1], 1 / unit),
         drop_constant=True,
         max_iter=200,
         tol=1e-4,

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from ufselect import SPEC, LaplacianScore
 from ufselect.matrix import as_matrix
-from ufselect.solvers.smoothness import smoothness
+from ufselect.solvers.graph_scores import smoothness
 
 
 def score(X, graph):

@@ -9,9 +9,12 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from ufselect import NDFS
 from ufselect.matrix import as_matrix
-from ufselect.solvers.cluster_indicator import clusters_of_graph, indicator_from_labels
 from ufselect.solvers.graphs import neighbour_graph, normalised_laplacian
-from ufselect.solvers.ndfs import fit_ndfs
+from ufselect.solvers.spectral_regression import (
+    clusters_of_graph,
+    fit_ndfs,
+    indicator_from_labels,
+)
 
 SHAPES = [(60, 20), (40, 120)]
 
@@ -52,7 +55,7 @@ def test_it_is_the_alternation_on_centred_data_in_its_own_unit(sample, sigma):
         beta=2.0,
         gamma=100.0,
         # One weight for all features, in units where |X|^2 = 3.
-        slack=np.full(X.shape[1], unit),
+        ridge_weights=np.full(X.shape[1], 1 / unit),
         max_iter=500,
         tol=1e-4,
         report=lambda iteration, value: False,

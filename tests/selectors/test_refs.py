@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-import ufselect.solvers.greedy_reconstruction as greedy
+import ufselect.solvers.refs as greedy
 from ufselect import REFS
 from ufselect.solvers.graphs import laplacian, neighbour_graph
-from ufselect.solvers.transductive_reconstruction import choose_transductively
+from ufselect.solvers.refs import GraphReconstruction, LinearReconstruction, choose
 
 SHAPES = [(8, 14), (14, 8)]
 
@@ -47,7 +47,7 @@ def naive_order(features, ridge, count):
 def test_each_choice_is_that_of_brute_force(features, alpha, beta):
     ridge = ridge_of(features, alpha, beta)
     expected, errors = naive_order(features, ridge, features.shape[1])
-    choice = greedy.choose_greedily(features, ridge, features.shape[1])
+    choice = choose(LinearReconstruction(features, ridge), features.shape[1])
 
     np.testing.assert_array_equal(choice.chosen, expected)
     np.testing.assert_allclose(choice.errors, errors, rtol=1e-8)
@@ -55,7 +55,7 @@ def test_each_choice_is_that_of_brute_force(features, alpha, beta):
 
 def test_gains_of_features_left_are_the_changes_of_the_error(features):
     ridge = ridge_of(features, 0.3, 0.2)
-    choice = greedy.choose_greedily(features, ridge, 3)
+    choice = choose(LinearReconstruction(features, ridge), 3)
     chosen = list(choice.chosen)
     before = naive_error(features, ridge, chosen)
     for j in np.setdiff1d(np.arange(features.shape[1]), chosen):
@@ -66,21 +66,21 @@ def test_gains_of_features_left_are_the_changes_of_the_error(features):
 
 def test_changes_of_rank_one_equal_a_new_factorisation(features):
     ridge = ridge_of(features, 0.3, 0.2)
-    gram = features @ features.T
-    forms = greedy.forms_of(features, gram, ridge, np.array([], dtype=int))
+    reconstruction = LinearReconstruction(features, ridge)
     for j in [4, 1, 6]:
-        forms = greedy.added(forms, features, gram, ridge, j)
-    expected = greedy.forms_of(features, gram, ridge, np.array([4, 1, 6]))
+        reconstruction.add(j)
+    forms = reconstruction.forms
+    reconstruction._factorise()
 
-    for found, value in zip(forms, expected, strict=True):
+    for found, value in zip(forms, reconstruction.forms, strict=True):
         np.testing.assert_allclose(found, value, rtol=1e-8, atol=1e-10)
 
 
 def test_a_refresh_does_not_change_the_choice(features, monkeypatch):
     ridge = ridge_of(features, 0.3, 0.2)
-    once = greedy.choose_greedily(features, ridge, 8)
+    once = choose(LinearReconstruction(features, ridge), 8)
     monkeypatch.setattr(greedy, "REFRESH", 2)
-    often = greedy.choose_greedily(features, ridge, 8)
+    often = choose(LinearReconstruction(features, ridge), 8)
 
     np.testing.assert_array_equal(often.chosen, once.chosen)
     np.testing.assert_allclose(often.errors, once.errors, rtol=1e-8)
@@ -174,7 +174,7 @@ def test_each_transductive_choice_is_that_of_brute_force(features, alpha, beta):
     p = features.shape[1]
     L = laplacian(neighbour_graph(features.T, 3)).toarray()
     ridge = alpha * np.eye(p) + beta * L
-    choice = choose_transductively(features, ridge, p)
+    choice = choose(GraphReconstruction(features, ridge), p)
 
     for step in range(p):
         before = list(choice.chosen[:step])
@@ -190,7 +190,7 @@ def test_the_selector_offers_the_transductive_reconstruction(planted):
     X = planted(40, 20).X
     unit = (X - X.mean(axis=0)) / np.linalg.norm(X - X.mean(axis=0), axis=0)
     L = laplacian(neighbour_graph(unit.T, 5, weights="heat")).toarray()
-    expected = choose_transductively(unit, 2.0 * np.eye(20) + 3.0 * L, 6)
+    expected = choose(GraphReconstruction(unit, 2.0 * np.eye(20) + 3.0 * L), 6)
 
     selector = REFS(6, reconstruction="transductive", alpha=2.0, beta=3.0).fit(X)
 

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 
 from ufselect import SPEC
 from ufselect.matrix import as_matrix
+from ufselect.solvers.graph_scores import leading_agreement, nontrivial_spectrum
 from ufselect.solvers.graphs import normalised_laplacian
-from ufselect.solvers.smoothness import leading_agreement, nontrivial_spectrum
 
 
 def naive_functions(X, graph, n_clusters, exponent=1.0):

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import InvalidParameterError
 
 from ufselect import SPFS
-from ufselect.solvers.kernels import (
+from ufselect.solvers.graphs import (
     centred_kernel,
     gaussian_kernel,
     kernel_root,

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from ufselect import UDFS
 from ufselect.matrix import as_matrix
 from ufselect.solvers import udfs
-from ufselect.solvers.local_discriminant import (
+from ufselect.solvers.neighbourhoods import (
     clique_scatters,
     local_discriminant_matrix,
     neighbour_cliques,
@@ -141,7 +141,7 @@ def eigenvalues_from_weights_to_weights(X, route, unit):
 def test_from_weights_to_weights_no_eigenvector_is_missed(
     monkeypatch, planted, route, n_samples
 ):
-    monkeypatch.setattr(udfs, "MEDIUM", 0)
+    monkeypatch.setattr(udfs, "MAX_DECOMPOSED_FEATURES", 0)
     X = planted(n_samples, 260).X
 
     for found, expected in eigenvalues_from_weights_to_weights(X, route, 1.0):
@@ -149,7 +149,7 @@ def test_from_weights_to_weights_no_eigenvector_is_missed(
 
 
 def test_weights_may_be_less_than_rounding_errors(monkeypatch, planted):
-    monkeypatch.setattr(udfs, "MEDIUM", 0)
+    monkeypatch.setattr(udfs, "MAX_DECOMPOSED_FEATURES", 0)
     X = np.repeat(planted(300, 52).X, 5, axis=1)
     route = smallest_through_features
 
@@ -186,7 +186,7 @@ def test_the_diagonal_of_the_scatter_is_that_of_M(planted):
 @pytest.mark.parametrize("shape", [(60, 12), (24, 40), (40, 250)])
 @pytest.mark.parametrize("small", [0, 1000], ids=["samples", "features"])
 def test_the_objective_never_rises(monkeypatch, planted, shape, small):
-    monkeypatch.setattr(udfs, "SMALL", small)
+    monkeypatch.setattr(udfs, "MIN_SCATTER_FEATURES", small)
 
     selector = UDFS(n_clusters=3).fit(planted(*shape).X)
     history = selector.objective_history_
@@ -198,7 +198,7 @@ def test_the_objective_never_rises(monkeypatch, planted, shape, small):
 def test_both_routes_of_the_selector_agree(monkeypatch, planted):
     X = planted(40, 150).X
     dense = UDFS(n_clusters=3).fit(X)
-    monkeypatch.setattr(udfs, "SMALL", 0)
+    monkeypatch.setattr(udfs, "MIN_SCATTER_FEATURES", 0)
 
     other = UDFS(n_clusters=3).fit(X)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ufselect.solvers.active_columns import ActiveColumns
+from ufselect.solvers.lars import ActiveColumns
 
 
 def test_systems_are_solved_while_columns_come_and_go():

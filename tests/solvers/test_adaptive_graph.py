@@ -5,13 +5,13 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import Lasso
 
-from ufselect.solvers.adaptive_graph import (
+from ufselect.solvers.fsasl import (
     lasso,
     neighbour_probabilities,
     neighbour_regulariser,
     self_representation,
 )
-from ufselect.solvers.kernels import squared_distances_of
+from ufselect.solvers.graphs import squared_distances_of
 
 
 @pytest.fixture(params=[(30, 3), (12, 20), (150, 4)], ids=str)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ufselect.solvers.block_krylov import block_width, largest_eigenvectors
+from ufselect.solvers.spectral import block_width, largest_eigenvectors
 
 
 def symmetric(values, seed=0):

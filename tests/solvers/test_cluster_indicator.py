@@ -9,11 +9,11 @@ from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 from solvers.naive import planted
 
-from ufselect.solvers.cluster_indicator import (
+from ufselect.solvers.graphs import neighbour_graph
+from ufselect.solvers.spectral_regression import (
     clusters_of_graph,
     indicator_from_labels,
 )
-from ufselect.solvers.graphs import neighbour_graph
 
 ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from solvers.naive import planted
 
 from ufselect.matrix import as_matrix
-from ufselect.solvers.factor_selection import (
+from ufselect.solvers.factors import (
     SMALLEST,
     Factors,
     SampleTerm,
@@ -21,7 +21,7 @@ from ufselect.solvers.factor_selection import (
     unit_problem,
 )
 from ufselect.solvers.graphs import neighbour_graph
-from ufselect.solvers.local_discriminant import (
+from ufselect.solvers.neighbourhoods import (
     clique_scatters,
     gaussian_scatters,
     local_discriminant_matrix,

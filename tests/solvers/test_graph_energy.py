@@ -6,16 +6,16 @@ import scipy.sparse as sp
 from sklearn.manifold import SpectralEmbedding
 
 from ufselect.matrix import as_matrix
-from ufselect.solvers.graph_energy import (
+from ufselect.solvers.graph_scores import (
     centred_basis,
     column_squares,
+    draw_subsamples,
     energy_shares,
     graph_vectors,
     principal_vectors,
     self_tuning_graph,
 )
-from ufselect.solvers.redundancy import lowered, redundant_features
-from ufselect.solvers.subsamples import draw_subsamples
+from ufselect.solvers.rankings import lowered, redundant_features
 
 
 def naive_weights(X, k):

@@ -10,8 +10,8 @@ from solvers.naive import planted
 
 from ufselect.matrix import as_matrix
 from ufselect.solvers.graphs import laplacian, neighbour_graph
-from ufselect.solvers.jelsr import fit_jelsr, lowest_vectors
-from ufselect.solvers.local_linear import local_linear_matrix
+from ufselect.solvers.neighbourhoods import local_linear_matrix
+from ufselect.solvers.spectral_regression import fit_jelsr, lowest_vectors
 
 ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 SHAPE = pytest.mark.parametrize("shape", [(40, 12), (20, 45), (30, 30)])
@@ -26,7 +26,7 @@ def never(iteration, value):
 
 def fit(X, L, alpha, beta, **options):
     settings = {
-        "slack": np.ones(X.shape[1]),
+        "ridge_weights": np.ones(X.shape[1]),
         "drop_constant": False,
         "max_iter": 20,
         "tol": 0.0,

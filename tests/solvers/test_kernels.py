@@ -5,7 +5,7 @@ import pytest
 from oracle_files import inputs
 from scipy.spatial.distance import pdist, squareform
 
-from ufselect.solvers.kernels import (
+from ufselect.solvers.graphs import (
     centred_kernel,
     gaussian_kernel,
     kernel_root,

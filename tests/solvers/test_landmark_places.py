@@ -5,7 +5,7 @@ import pytest
 from solvers.naive import planted
 
 from ufselect.matrix import as_matrix
-from ufselect.solvers.landmark_places import find_landmarks, rounded
+from ufselect.solvers.landmarks import find_landmarks, rounded
 
 
 def centred(n_samples=90):

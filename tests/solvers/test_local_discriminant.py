@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 
 from ufselect.matrix import as_matrix
-from ufselect.solvers.local_discriminant import (
+from ufselect.solvers.neighbourhoods import (
     clique_scatters,
     gaussian_scatters,
     local_discriminant_matrix,

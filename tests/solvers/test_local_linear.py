@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ufselect.solvers.local_linear import (
+from ufselect.solvers.neighbourhoods import (
     local_linear_matrix,
     tangent_alignment_matrix,
     weights_of,
@@ -103,7 +103,7 @@ def test_the_unit_does_not_matter():
 def test_samples_in_blocks_give_the_same(monkeypatch):
     X = points()
     whole = local_linear_matrix(X).toarray()
-    monkeypatch.setattr("ufselect.solvers.local_linear.BLOCK_BYTES", 2000)
+    monkeypatch.setattr("ufselect.solvers.neighbourhoods.BLOCK_BYTES", 2000)
 
     np.testing.assert_allclose(local_linear_matrix(X).toarray(), whole, atol=1e-12)
 

@@ -9,9 +9,14 @@ import scipy.sparse as sp
 from solvers.naive import planted
 
 from ufselect.matrix import as_matrix
-from ufselect.solvers.cluster_indicator import indicator_from_labels
 from ufselect.solvers.graphs import neighbour_graph, normalised_laplacian
-from ufselect.solvers.ndfs import fit_ndfs, published_step, split_step, unit_columns
+from ufselect.solvers.spectral_regression import (
+    fit_ndfs,
+    indicator_from_labels,
+    published_step,
+    split_step,
+    unit_columns,
+)
 
 ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 SHAPE = pytest.mark.parametrize("shape", [(40, 12), (20, 45), (30, 30)])
@@ -26,7 +31,7 @@ def never(iteration, value):
 
 def fit(X, Ln, F, alpha, beta, gamma, **options):
     settings = {
-        "slack": np.ones(X.shape[1]),
+        "ridge_weights": np.ones(X.shape[1]),
         "damped": False,
         "max_iter": 30,
         "tol": 0.0,
@@ -101,7 +106,7 @@ def test_it_equals_the_numbers_of_the_public_code(name, run, common):
         given["alpha"],
         given["beta"],
         given["gamma"],
-        slack=np.full(X.shape[1], 1 / given["D0_diagonal"]),
+        ridge_weights=np.full(X.shape[1], given["D0_diagonal"]),
         max_iter=common["iterations"],
     )
     norms, expected = np.linalg.norm(found.coef, axis=1), np.array(values["row_norms"])

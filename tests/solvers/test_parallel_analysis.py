@@ -7,8 +7,7 @@ from scipy.stats import kstest
 from sklearn.datasets import load_wine
 
 from ufselect.matrix import as_matrix
-from ufselect.solvers.parallel_analysis import parallel_analysis
-from ufselect.solvers.permutation import permuted_columns
+from ufselect.solvers.parallel_analysis import parallel_analysis, permuted_columns
 
 
 def analysis(X, seed=0, n_permutations=19):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from ufselect.solvers.rank_aggregation import (
+from ufselect.solvers.rankings import (
     COMBINATIONS,
     combined_scores,
     frequency_scores,

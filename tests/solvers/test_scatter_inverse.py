@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from ufselect.matrix import as_matrix
-from ufselect.solvers.scatter_inverse import (
+from ufselect.solvers.udfs import (
     inverse_through_features,
     inverse_through_samples,
 )

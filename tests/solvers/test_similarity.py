@@ -7,7 +7,7 @@ from oracle_files import all_runs, inputs
 from sklearn.linear_model import MultiTaskLasso
 
 from ufselect.matrix import as_matrix
-from ufselect.solvers.similarity import (
+from ufselect.solvers.spfs import (
     greedy_columns,
     row_sparse_columns,
     row_sparse_search,

@@ -7,8 +7,7 @@ from oracle_files import all_runs, inputs, read
 from sklearn.linear_model import MultiTaskLasso
 
 from ufselect.matrix import as_matrix
-from ufselect.solvers.graphs import laplacian, neighbour_graph
-from ufselect.solvers.kernels import kernel_root
+from ufselect.solvers.graphs import kernel_root, laplacian, neighbour_graph
 from ufselect.solvers.structured_ridge import (
     ThroughFeatures,
     ThroughSamples,

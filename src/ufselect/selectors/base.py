@@ -340,13 +340,13 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                 f"ask for at most {n_samples} clusters."
             )
 
-    def _warn_not_converged(self, max_iter: int) -> None:
+    def _warn_not_converged(self, max_iter: int, stacklevel: int = 5) -> None:
         warnings.warn(
             f"{type(self).__name__} stopped after max_iter={max_iter} iterations "
             "before converging; raise max_iter or tol.",
             ConvergenceWarning,
             # Past this class and scikit-learn's wrapper, to the caller of fit.
-            stacklevel=5,
+            stacklevel=stacklevel,
         )
 
     def __sklearn_tags__(self) -> Any:

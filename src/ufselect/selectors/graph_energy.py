@@ -10,14 +10,14 @@ from ufselect._constraints import COUNT
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import Properties, UnsupervisedSelector
-from ufselect.solvers.graph_energy import (
+from ufselect.solvers.graph_scores import (
     LARGEST_SUBSAMPLE,
+    draw_subsamples,
     relative_deviations,
     subsample_shares,
 )
 from ufselect.solvers.preparation import preparation_kind
-from ufselect.solvers.redundancy import lowered, redundant_features
-from ufselect.solvers.subsamples import draw_subsamples
+from ufselect.solvers.rankings import lowered, redundant_features
 
 
 class GraphEnergy(UnsupervisedSelector):

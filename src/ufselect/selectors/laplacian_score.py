@@ -9,16 +9,16 @@ from ufselect._constraints import COUNT, POSITIVE
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.solvers.graph_scores import smoothness
 from ufselect.solvers.graphs import neighbour_graph
-from ufselect.solvers.landmark_places import find_landmarks
 from ufselect.solvers.landmarks import (
     explained_squares,
+    find_landmarks,
     landmark_sums,
     out_of_reach,
     within_reach_if_few,
 )
 from ufselect.solvers.preparation import steady_points
-from ufselect.solvers.smoothness import smoothness
 
 
 class LaplacianScore(UnsupervisedSelector):

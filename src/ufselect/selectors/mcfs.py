@@ -16,17 +16,17 @@ from ufselect.selectors.base import (
     graph_bytes,
     square_arrays,
 )
-from ufselect.solvers.active_columns import largest_root
 from ufselect.solvers.graphs import neighbour_graph
-from ufselect.solvers.landmark_places import find_landmarks, n_looked_at
 from ufselect.solvers.landmarks import (
     carried_to_samples,
+    find_landmarks,
     landmark_embedding,
     landmark_sums,
+    n_looked_at,
     out_of_reach,
     within_reach_if_few,
 )
-from ufselect.solvers.lars import PathPoint, elastic_net_points_from_sums
+from ufselect.solvers.lars import PathPoint, elastic_net_points_from_sums, largest_root
 from ufselect.solvers.preparation import Prepared, preparation_kind, prepare
 from ufselect.solvers.rows import ranked_below
 from ufselect.solvers.screened_paths import screened_bytes, screened_points

@@ -7,11 +7,8 @@ import numpy as np
 from ufselect._constraints import POSITIVE
 from ufselect._sklearn_compat import StrOptions
 from ufselect.selectors.base import Properties
-from ufselect.selectors.factor_model import FactorSelector
-from ufselect.solvers.factor_selection import Weights
-
-# "auto", where |X| = 1 and for one component.
-AUTO_RHO = 0.1
+from ufselect.selectors.factor_model import AUTO_ORTHOGONALITY, FactorSelector
+from ufselect.solvers.factors import Weights
 
 
 class MFFS(FactorSelector):
@@ -159,9 +156,5 @@ class MFFS(FactorSelector):
         self.verbose = verbose
 
     def _unit_weights(self, unit: float) -> Weights:
-        if self.rho == "auto":
-            rho = AUTO_RHO / self.n_components_
-        else:
-            rho = float(self.rho) * unit * unit
-        self.rho_ = rho / unit / unit
-        return Weights(orthogonality=rho)
+        auto = AUTO_ORTHOGONALITY / self.n_components_
+        return Weights(orthogonality=self._weight("rho", auto, unit))

@@ -15,8 +15,7 @@ from ufselect.selectors.base import (
     square_arrays,
 )
 from ufselect.solvers.graphs import laplacian, neighbour_graph
-from ufselect.solvers.greedy_reconstruction import choose_greedily
-from ufselect.solvers.transductive_reconstruction import choose_transductively
+from ufselect.solvers.refs import GraphReconstruction, LinearReconstruction, choose
 
 
 class REFS(UnsupervisedSelector):
@@ -158,9 +157,11 @@ class REFS(UnsupervisedSelector):
         count = min(self.n_selected_, len(varying))
         if self.reconstruction == "transductive":
             ridge = self._feature_ridge(features)
-            choice = choose_transductively(features, ridge, count)
+            choice = choose(GraphReconstruction(features, ridge), count)
         else:
-            choice = choose_greedily(features, self._ridge(features), count)
+            choice = choose(
+                LinearReconstruction(features, self._ridge(features)), count
+            )
         self.errors_ = choice.errors
         rest = np.argsort(-choice.gains, kind="stable")[: len(varying) - count]
         scores = np.zeros(data.shape[1])

@@ -9,13 +9,13 @@ from ufselect._constraints import COUNT, POSITIVE
 from ufselect._sklearn_compat import Options, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import Properties, UnsupervisedSelector
-from ufselect.solvers.graphs import neighbour_graph
-from ufselect.solvers.preparation import steady_points
-from ufselect.solvers.smoothness import (
+from ufselect.solvers.graph_scores import (
     leading_agreement,
     powered_smoothness,
     smoothness,
 )
+from ufselect.solvers.graphs import neighbour_graph
+from ufselect.solvers.preparation import steady_points
 
 
 class SPEC(UnsupervisedSelector):

@@ -15,8 +15,8 @@ from ufselect.matrix import DenseMatrix
 from ufselect.matrix.base import DataMatrix, Float, Index
 from ufselect.solvers.lars import (
     LARGEST_DETOUR,
-    Direction,
     ElasticNetPath,
+    LineDirection,
     PathPoint,
     column_cutter,
     elastic_net_paths,
@@ -125,7 +125,7 @@ class ScreenedPath:
         while path.continues(n_nonzero) and len(moves) < most:
             change = path.active_change()
             moves.append(path.move_of(change))
-            path.follow(Direction(change, looked_at @ moves[-1]))
+            path.follow(LineDirection(change, looked_at @ moves[-1]))
             penalties.append(path.penalty)
         residuals = np.array([self._residual, *moves])
         residuals[1:] *= np.diff(penalties)[:, np.newaxis]

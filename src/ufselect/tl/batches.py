@@ -9,7 +9,7 @@ from sklearn.base import clone
 from ufselect.experiments.plan_checks import nearest_words
 from ufselect.matrix import Float, Index, is_elsewhere, rows_elsewhere
 from ufselect.selectors import UnsupervisedSelector
-from ufselect.solvers.rank_aggregation import frequency_scores
+from ufselect.solvers.rankings import frequency_scores
 
 
 class Batch(NamedTuple):

@@ -23,16 +23,15 @@ from ufselect.evaluation.structure_found import N_PERMUTATIONS, structure_of_mat
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.selectors import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.solvers.graph_energy import (
+from ufselect.solvers.graph_scores import (
     LARGEST_SUBSAMPLE,
+    draw_subsamples,
     relative_deviations,
     subsample_shares,
 )
 from ufselect.solvers.preparation import Kind, choose_preparation, prepare
-from ufselect.solvers.rank_aggregation import ranks_of
-from ufselect.solvers.redundancy import lowered, redundant_features
+from ufselect.solvers.rankings import lowered, ranks_of, redundant_features
 from ufselect.solvers.starts import distinct_rows
-from ufselect.solvers.subsamples import draw_subsamples
 from ufselect.tuning.calls import features_that_follow
 from ufselect.tuning.members import LARGEST_SEED, checked_selector, seeded
 

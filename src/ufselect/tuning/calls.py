@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ufselect.matrix import DataMatrix, Float
-from ufselect.solvers.graph_energy import (
+from ufselect.solvers.graph_scores import (
     centred_basis,
     column_squares,
     energy_shares,

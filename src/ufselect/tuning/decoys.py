@@ -24,7 +24,7 @@ from sklearn.utils import check_random_state, check_scalar
 
 from ufselect.matrix import Float, Index
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.solvers.permutation import permuted_columns
+from ufselect.solvers.parallel_analysis import permuted_columns
 from ufselect.tuning.fits import Effort, Finished, Work, fit_all
 from ufselect.tuning.members import (
     LARGEST_SEED,

@@ -1,6 +1,11 @@
-"""Lloyd's iteration for many restarts at once, on distances between samples.
+"""k-means from many starts at once, of which the best is kept.
 
-A restart costs, per iteration, the samples that moved times n, not n k c: only the
+The random numbers, the rules and so, up to rounding, the labels are those of
+scikit-learn's ``KMeans(n_clusters, n_init=n_init)``: greedy k-means++, Lloyd's
+iteration, clusters without samples moved to the farthest one. The distances between
+samples are computed once for all starts.
+
+An iteration of a restart costs the samples that moved times n, not n k c: only the
 clusters that lose or win samples get new distances, from those of the samples they
 lose or win. With signs s_i = -1 or 1 for these, and C' the new cluster,
 
@@ -14,13 +19,13 @@ where u and v are those of ``sample_distances``.
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.matrix import Float
-from ufselect.solvers.sample_distances import (
+from ufselect.evaluation.sample_distances import (
     Labels,
     SampleDistances,
     own,
     weighted_counts,
 )
+from ufselect.matrix import Float
 
 Mask = NDArray[np.bool_]
 
@@ -31,7 +36,10 @@ SPARSE_BATCH = 0.7
 MANY_ROWS = 0.6
 
 # Distances below this share of the largest are rounding errors.
-ROUNDING = 1e-13
+DISTANCE_ROUNDING = 1e-13
+
+# Two inertias closer than this may differ by rounding only.
+INERTIA_ROUNDING = 1e-9
 
 
 def lloyd(
@@ -64,7 +72,7 @@ def lloyd(
     n_restarts, _, n_samples = distances.shape
     labels = np.empty((n_restarts, n_samples), dtype=np.intp)
     inertia = np.empty(n_restarts)
-    batch = Batch(geometry, distances)
+    batch = RestartBatch(geometry, distances)
     where, running = np.arange(n_restarts), np.ones(n_restarts, dtype=bool)
     for iteration in range(1, max_iter + 1):
         moved = np.ones(len(where), dtype=bool) if iteration == 1 else batch.assign()
@@ -82,7 +90,7 @@ def lloyd(
     return labels, inertia
 
 
-class Batch:
+class RestartBatch:
     """The state of several restarts; clusters are numbered through them.
 
     ``members`` are the clusters whose means the centres are: ``labels``, but for
@@ -99,9 +107,9 @@ class Batch:
         self.sizes: Float = np.zeros((n_restarts, n_clusters))
         self.within: Float = np.zeros((n_restarts, n_clusters))
 
-    def only(self, kept: Mask) -> "Batch":
+    def only(self, kept: Mask) -> "RestartBatch":
         """Return the state of some of the restarts."""
-        fewer = Batch.__new__(Batch)
+        fewer = RestartBatch.__new__(RestartBatch)
         fewer.geometry = self.geometry
         fewer.first = self.first[: np.count_nonzero(kept)]
         for name in ("distances", "sizes", "within"):
@@ -253,7 +261,7 @@ def relocated(labels: Labels, distances: Float) -> tuple[Labels, Float]:
         return labels, sizes
     members, apart = labels.copy(), own(distances, labels)
     for restart in np.unique(empty // n_clusters):
-        if apart[restart].max() > ROUNDING * distances[restart].max():
+        if apart[restart].max() > DISTANCE_ROUNDING * distances[restart].max():
             lost = empty[empty // n_clusters == restart]
             order = np.argpartition(apart[restart], -len(lost))
             members[restart, order[: -len(lost) - 1 : -1]] = lost
@@ -265,3 +273,103 @@ def cluster_sizes(members: Labels, distances: Float) -> Float:
     shape = distances.shape[:2]
     counts = np.bincount(members.ravel(), minlength=shape[0] * shape[1])
     return counts.reshape(shape).astype(np.float64)
+
+
+def n_trials(n_clusters: int) -> int:
+    """Return how many candidates compete for every centre but the first."""
+    return 2 + int(np.log(n_clusters))
+
+
+def n_draws(n_clusters: int) -> int:
+    """Return how many uniform numbers one restart uses up."""
+    return 1 + (n_clusters - 1) * n_trials(n_clusters)
+
+
+def greedy_seeds(geometry: SampleDistances, uniforms: Float, n_clusters: int) -> Labels:
+    """Return the samples (B, c) that are the first centres of B restarts.
+
+    Candidates are drawn with chances in proportion to the squared distance to the
+    nearest centre so far; the one that lowers the sum of these distances most wins.
+
+    Parameters
+    ----------
+    geometry : SampleDistances
+    uniforms : ndarray of shape (B, n_draws(n_clusters))
+        Uniform in [0, 1); a restart depends on its own row only.
+    n_clusters : int
+    """
+    n_restarts, trials = len(uniforms), n_trials(n_clusters)
+    every = np.arange(n_restarts)
+    seeds = np.empty((n_restarts, n_clusters), dtype=np.intp)
+    seeds[:, 0] = first_seeds(uniforms[:, 0], geometry.n_samples)
+    closest = geometry.to_samples(seeds[:, :1])[:, 0]
+    potential = closest.sum(axis=1)
+    draws = uniforms[:, 1:].reshape(n_restarts, n_clusters - 1, trials)
+    for step in range(1, n_clusters):
+        targets = draws[:, step - 1] * potential[:, None]
+        candidates = drawn(closest, targets)
+        distances = geometry.to_samples(candidates)
+        np.minimum(distances, closest[:, None], out=distances)
+        potentials = distances.sum(axis=2)
+        best = potentials.argmin(axis=1)
+        seeds[:, step] = candidates[every, best]
+        closest, potential = distances[every, best], potentials[every, best]
+    return seeds
+
+
+def first_seeds(uniforms: Float, n_samples: int) -> Labels:
+    """Return samples drawn with equal chances."""
+    chances = np.cumsum(np.full(n_samples, 1.0 / n_samples))
+    return np.searchsorted(chances / chances[-1], uniforms, side="right")
+
+
+def drawn(weights: Float, targets: Float) -> Labels:
+    """Return, row by row, where the running sum of the weights reaches the targets."""
+    running = np.cumsum(weights, axis=1)
+    found = [
+        np.searchsorted(row, target)
+        for row, target in zip(running, targets, strict=True)
+    ]
+    return np.minimum(found, weights.shape[1] - 1)
+
+
+def k_means_of_draws(
+    geometry: SampleDistances,
+    draws: Float,
+    n_clusters: int,
+    n_init: int,
+    max_iter: int = 300,
+    tol: float = 1e-4,
+) -> tuple[Labels, Float]:
+    """Run k-means for seeds whose random numbers are the rows of ``draws``."""
+    uniforms = draws.reshape(len(draws) * n_init, -1)
+    starts = geometry.to_samples(greedy_seeds(geometry, uniforms, n_clusters))
+    labels, inertia = lloyd(
+        geometry,
+        starts,
+        tolerance=tol * geometry.variance,
+        max_iter=max_iter,
+        group=n_init,
+    )
+    labels = labels.reshape(len(draws), n_init, -1)
+    inertia = inertia.reshape(len(draws), n_init)
+    best = [best_restart(*both) for both in zip(labels, inertia, strict=True)]
+    every = np.arange(len(draws))
+    return labels[every, best], inertia[every, best]
+
+
+def best_restart(labels: Labels, inertia: Float) -> int:
+    """Return the restart of least inertia, the first among equal clusterings."""
+    best = 0
+    for at in range(1, len(inertia)):
+        if inertia[at] < inertia[best]:
+            clearly = inertia[at] < (1.0 - INERTIA_ROUNDING) * inertia[best]
+            if clearly or not same_clustering(labels[at], labels[best]):
+                best = at
+    return best
+
+
+def same_clustering(labels: Labels, others: Labels) -> bool:
+    """Tell whether two labellings differ by the names of the clusters only."""
+    pairs = np.unique(labels * (others.max() + 1) + others)
+    return len(pairs) == len(np.unique(labels)) == len(np.unique(others))

@@ -1,7 +1,15 @@
-"""Similarity preserving selection: columns whose linear kernel is like a given one.
+"""SPFS: features whose linear kernel is like a given kernel matrix K.
 
-Either greedily, ``minimise |K - sum_j f_j f_j'|^2``, or through a group lasso
-of a root Y of K, ``minimise 1/2 |Y - X W|^2 + lam |W|_21``.
+Either greedily (SFS), picking one feature f after the other to
+
+    (1)  minimise |K - sum_j f_j f_j'|^2
+
+where, with R the part of K that is left, a feature changes the error by
+``(f'f)^2 - 2 f'R f``; or through a root ``Y Y' = K`` and a group lasso (NES),
+
+    (2)  minimise 1/2 |Y - X W|^2 + lam |W|_21
+
+with lam found by bisection. Equation numbers are this file's own.
 """
 
 from collections.abc import Callable

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from ufselect.solvers.k_means_seeding import n_draws
-from ufselect.solvers.restarted_k_means import best_restart, k_means_of_draws
-from ufselect.solvers.sample_distances import SampleDistances
+from ufselect.evaluation.batch_k_means import best_restart, k_means_of_draws, n_draws
+from ufselect.evaluation.sample_distances import SampleDistances
 
 
 @pytest.mark.parametrize("n_clusters", [1, 2, 7])

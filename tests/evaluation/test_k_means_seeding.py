@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.cluster import kmeans_plusplus
 
-from ufselect.solvers.k_means_seeding import first_seeds, greedy_seeds, n_draws
-from ufselect.solvers.sample_distances import SampleDistances
+from ufselect.evaluation.batch_k_means import first_seeds, greedy_seeds, n_draws
+from ufselect.evaluation.sample_distances import SampleDistances
 
 
 @pytest.mark.parametrize("n_clusters", [1, 2, 7, 12])

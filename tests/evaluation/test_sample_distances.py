@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from ufselect.solvers.sample_distances import SampleDistances
+from ufselect.evaluation.sample_distances import SampleDistances
 
 SHAPES = pytest.mark.parametrize("shape", [(30, 4), (12, 40)])
 KEPT = pytest.mark.parametrize("keep_pairs_up_to", [0, 5000])

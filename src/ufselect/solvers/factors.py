@@ -1,15 +1,23 @@
-"""Selection by non-negative factors: the model that MFFS, SGFS and LDSSL share.
+"""MFFS, SGFS and LDSSL: selection by non-negative factors.
 
 Minimises, over S >= 0 (p x K, which features are selected) and V >= 0 (K x p, how the
-others follow from them),
+others are made of them),
 
-    |X - X S V|^2 + lam/2 |S'S - I|^2 + alpha tr(V L V') + beta |S|_21
-    + gamma |S|_1 + delta tr(S' X' M X S)
+    (1)  |X - X S V|^2 + lam/2 |S'S - I|^2 + alpha tr(V L V') + beta |S|_21
+         + gamma |S|_1 + delta tr(S'X'M X S)
 
 for a non-negative X, the Laplacian ``L = D - A`` of a graph of features and a sparse,
-positive semi-definite matrix M of samples whose rows sum to zero. V is kept
-transposed, so that every factor is p x K. ``X'X`` is formed only where it is no larger
-than X, and ``X'M X`` never.
+positive semi-definite matrix M of samples whose rows sum to zero, ``M = M+ - M-`` by
+sign. MFFS (W for S, H for V) has the first two terms, halved; SGFS those with alpha and
+beta; LDSSL those with gamma and delta. Entry by entry, with ``Q = diag(1 / |s_i|)``,
+
+    (2)  columns of S to unit length, rows of V by the inverse
+    (3)  S <- S [(X'X V' + lam S + delta X'M- X S)
+                 / (X'X S V V' + lam S S'S + beta/2 Q S + gamma/2 + delta X'M+ X S)]^e
+    (4)  V <- V (S'X'X + alpha V A) / (S'X'X S V + alpha V D)
+
+V is kept transposed, so that every factor is p x K. ``X'X`` is formed only where it is
+no larger than X, and ``X'M X`` never. Equation numbers are this file's own.
 """
 
 from collections.abc import Callable
@@ -19,12 +27,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index
+from ufselect.solvers.alternation import Alternation, Report
 from ufselect.solvers.graphs import degrees, laplacian
 from ufselect.solvers.preparation import non_negative, without_offsets
 from ufselect.solvers.rows import row_norms
 
 Multiply = Callable[[Float], Float]
-Report = Callable[[int, float], bool]
 
 # Powers of the multiplicative step, tried in turn until the objective falls. The
 # quartic term is certain to fall with the last one only.
@@ -220,7 +228,7 @@ def fit_factors(
     exponent: float | None = None,
     max_iter: int,
     tol: float,
-    report: Report,
+    report: Report | None = None,
 ) -> FactorFit:
     """Iterate from the start: columns of S to unit length, S, then V.
 
@@ -251,25 +259,28 @@ def fit_factors(
     model = _Model(matrix, weights, graph, samples)
     selection, loadings = (np.maximum(part, SMALLEST) for part in start)
     state = model.state(selection, loadings)
-    history: list[float] = []
-    converged = False
-    for iteration in range(max_iter):
-        previous = state.value
-        state = rescale(model, state, guarded=exponent is None)
+    loop = Alternation(
+        max_iter,
+        tol,
+        report,
+        start=state.value,
+        scale=NEGLIGIBLE * model.total,
+        rounding=model.rounding,
+    )
+    for _ in loop:
+        state = rescale(model, state, guarded=exponent is None)  # (2)
         if exponent is None:
             state = guarded_step(model, state)
         else:
-            ratio = model.selection_ratio(state)
-            state = model.state(stepped(state.selection, ratio, exponent), state[1])
-        loadings = stepped(state.loadings, model.loadings_ratio(state), 1.0)
+            ratio = model.selection_ratio(state)  # (3)
+            state = model.state(
+                stepped(state.selection, ratio, exponent), state.loadings
+            )
+        loadings = stepped(state.loadings, model.loadings_ratio(state), 1.0)  # (4)
         state = model.state(state.selection, loadings, state.products)
-        history.append(state.value)
-        change = abs(state.value - previous)
-        size = state.value + NEGLIGIBLE * model.total
-        converged = change <= tol * size + model.rounding
-        if report(iteration, state.value) or converged:
-            break
-    return FactorFit(Factors(state.selection, state.loadings), history, converged)
+        loop.record(state.value)  # (1)
+    factors = Factors(state.selection, state.loadings)
+    return FactorFit(factors, loop.history, loop.converged)
 
 
 def rescale(model: _Model, state: _State, *, guarded: bool) -> _State:

@@ -7,8 +7,8 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from ufselect.solvers.lloyd import lloyd
-from ufselect.solvers.sample_distances import SampleDistances
+from ufselect.evaluation.batch_k_means import lloyd
+from ufselect.evaluation.sample_distances import SampleDistances
 
 KEPT = pytest.mark.parametrize("keep_pairs_up_to", [0, 5000])
 
