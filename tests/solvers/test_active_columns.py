@@ -39,7 +39,7 @@ def test_the_solution_for_ones_is_kept_while_columns_come_and_go():
     random = np.random.RandomState(1)
     model = ActiveColumns(40, 1e-3)
     for step in range(150):
-        # Past the room that is made at first, and past a root.
+        # Past the first buffer, and past a root.
         if step < 70 or step % 2:
             model.append(random.standard_normal(40) / 6)
         else:

@@ -10,7 +10,7 @@ from solvers.naive import planted
 
 from ufselect.matrix import as_matrix
 from ufselect.solvers.factors import (
-    SMALLEST,
+    SMALLEST_FACTOR,
     Factors,
     SampleTerm,
     Weights,
@@ -383,8 +383,8 @@ def test_the_start_is_left_alone_and_its_zeros_are_not_for_ever():
     found = fit(X, start, Weights(1.0), max_iter=200)
 
     np.testing.assert_array_equal(start.selection, kept)
-    assert found.factors.selection.min() >= SMALLEST
-    assert found.factors.selection[0].max() > SMALLEST
+    assert found.factors.selection.min() >= SMALLEST_FACTOR
+    assert found.factors.selection[0].max() > SMALLEST_FACTOR
 
 
 @SHAPE

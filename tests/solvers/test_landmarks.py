@@ -9,8 +9,8 @@ from solvers.naive import planted
 from ufselect.matrix import RowBlockMatrix, as_matrix
 from ufselect.solvers.landmarks import (
     Landmarks,
-    carried_to_samples,
     explained_squares,
+    interpolated,
     landmark_embedding,
     landmark_sums,
     landmark_weights,
@@ -79,7 +79,7 @@ def test_the_embedding_is_that_of_the_whole_graph(bandwidth):
     expected = np.linalg.eigh(naive_graph(X, landmarks))[1][:, ::-1][:, 1:4]
 
     functions = landmark_embedding(landmark_sums(matrix, landmarks), 3)
-    found = matrix.gather(carried_to_samples(matrix, landmarks, functions))
+    found = matrix.gather(interpolated(matrix, landmarks, functions))
 
     np.testing.assert_allclose(found.T @ found, np.eye(3), atol=1e-8)
     np.testing.assert_allclose(np.abs(found.T @ expected), np.eye(3), atol=1e-8)

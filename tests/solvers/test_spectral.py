@@ -47,7 +47,7 @@ def test_it_equals_the_numbers_of_the_public_code(name):
 
 @pytest.mark.parametrize("small", [0, 1000], ids=["iterative", "dense"])
 def test_it_solves_the_generalised_problem(monkeypatch, small):
-    monkeypatch.setattr(spectral, "SMALL", small)
+    monkeypatch.setattr(spectral, "MAX_DENSE_SAMPLES", small)
     graph = neighbour_graph(cloud(150), 5, weights="heat")
     L, D = laplacian(graph).toarray(), np.diag(degrees(graph))
     vectors = scipy.linalg.eigh(L, D)[1][:, 1:6]
@@ -62,7 +62,7 @@ def test_it_solves_the_generalised_problem(monkeypatch, small):
 def test_parts_of_a_graph_are_told_apart_and_only_the_constant_is_left_out(
     monkeypatch, small, n_components
 ):
-    monkeypatch.setattr(spectral, "SMALL", small)
+    monkeypatch.setattr(spectral, "MAX_DENSE_SAMPLES", small)
     graph = neighbour_graph(cloud(60, [0.0, 100.0, 200.0]), 5, weights="heat")
     L, D = laplacian(graph).toarray(), np.diag(degrees(graph))
     values = scipy.linalg.eigh(L, D, eigvals_only=True)[1 : n_components + 1]
@@ -100,7 +100,7 @@ def test_no_vector_of_a_part_is_missed():
 def test_both_solvers_agree_on_a_graph_in_parts(monkeypatch):
     graph = neighbour_graph(cloud(90, [0.0, 100.0, 200.0]), 5)
     dense = spectral_embedding(graph, 4)
-    monkeypatch.setattr(spectral, "SMALL", 0)
+    monkeypatch.setattr(spectral, "MAX_DENSE_SAMPLES", 0)
 
     np.testing.assert_allclose(spectral_embedding(graph, 4), dense, atol=1e-8)
 

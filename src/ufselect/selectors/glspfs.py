@@ -121,6 +121,10 @@ class GLSPFS(StructuredSelector):
 
     **Needs c.** No.
 
+    **Invariant to.** sign of features; offset of features; unit of X; unit of
+    single features; order of samples. The unit of single features is lost when they
+    are standardised, which "auto" does unless X holds counts.
+
     **Cannot.** Find, in a wide table, clusters that share their mean: no linear
     function of the features separates them, and by chance some function of many fits as
     well. For three planes through the origin, 40 samples and 150 columns, the ranking

@@ -11,7 +11,7 @@ from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import Properties, UnsupervisedSelector
 from ufselect.solvers.graph_scores import (
-    LARGEST_SUBSAMPLE,
+    MAX_SUBSAMPLE,
     draw_subsamples,
     relative_deviations,
     subsample_shares,
@@ -80,6 +80,10 @@ class GraphEnergy(UnsupervisedSelector):
 
     **Needs c.** No; K is a number of eigenvectors, not of clusters.
 
+    **Invariant to.** sign of features; offset of features; unit of X.
+
+    **Not invariant to.** unit of single features; order of samples; seed.
+
     **Cannot.** Find features of a structure that distances between samples do not show.
     X is taken in its own units unless ``standardize`` says otherwise: features of a
     large variance then decide who is near, and hide the others. Signs and offsets do
@@ -141,7 +145,7 @@ class GraphEnergy(UnsupervisedSelector):
         random = check_random_state(self.random_state)
         self.standardize_ = preparation_kind(self.standardize, data, summary)
         subsamples = draw_subsamples(
-            data.shape[0], self.n_subsamples, LARGEST_SUBSAMPLE, random
+            data.shape[0], self.n_subsamples, MAX_SUBSAMPLE, random
         )
         shares = [
             subsample_shares(

@@ -103,6 +103,11 @@ class JELSR(IterativeSelector):
 
     **Needs c.** Yes, as the dimension of the embedding.
 
+    **Invariant to.** sign of features; offset of features; unit of X; order of
+    samples.
+
+    **Not invariant to.** unit of single features.
+
     **Cannot.** X is taken in its own units: features of a large variance decide who is
     near. On planted data whose columns differ in unit by up to a hundred to one, useful
     columns rank no better than noise in some geometries; standardise such X first.
@@ -184,8 +189,8 @@ class JELSR(IterativeSelector):
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         prepared = prepare(data, summary, "none", float(self.n_clusters))
-        lengths = column_lengths(prepared.centred)
-        largest = 2 * float(lengths.max()) / prepared.unit
+        norms = column_lengths(prepared.centred)
+        largest = 2 * float(norms.max()) / prepared.unit
         self.alpha_ = (
             AUTO_ALPHA * largest if self.alpha == "auto" else float(self.alpha)
         )
@@ -193,7 +198,7 @@ class JELSR(IterativeSelector):
         self.coef_ = fit.coef * prepared.unit
         self.embedding_ = fit.embedding
         self._keep_history(fit.history)
-        if has_vanished(fit.coef, lengths):
+        if has_vanished(fit.coef, norms):
             raise ValueError(
                 f"alpha={self.alpha_:.3g} leaves no feature in the model (W = 0), so "
                 f"there is no ranking; lower alpha well below {largest:.3g}, or use "

@@ -94,6 +94,12 @@ class MFFS(FactorSelector):
 
     **Needs c.** No.
 
+    **Invariant to.** offset of features; unit of X.
+
+    **Not invariant to.** sign of features; unit of single features; order of
+    samples; seed. X has to be non-negative: a feature whose sign is flipped is
+    another one after the shift.
+
     **Cannot.** X is taken in its own units: features of a large variance are worth more
     to rebuild. On planted data whose columns differ in unit by up to a hundred to one,
     useful columns rank no better than noise in most geometries; standardise such X

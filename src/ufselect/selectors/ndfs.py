@@ -121,6 +121,11 @@ class NDFS(IterativeSelector):
 
     **Needs c.** Yes.
 
+    **Invariant to.** sign of features; offset of features; unit of X; order of
+    samples.
+
+    **Not invariant to.** unit of single features.
+
     **Cannot.** X is taken in its own units: features of a large variance decide who is
     near. On planted data whose columns differ in unit by up to a hundred to one, useful
     columns rank no better than noise in some geometries; standardise such X first.
@@ -206,15 +211,15 @@ class NDFS(IterativeSelector):
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         prepared = prepare(data, summary, "none", float(self.n_clusters))
         regressors = prepared.centred if self.n_clusters > 1 else prepared.uncentred
-        lengths = column_lengths(regressors)
-        largest = 2 * float(lengths.max()) / prepared.unit
+        norms = column_lengths(regressors)
+        largest = 2 * float(norms.max()) / prepared.unit
         self.beta_ = AUTO_BETA * largest if self.beta == "auto" else float(self.beta)
         fit = self._fit(prepared, regressors)
         self.coef_ = fit.coef * prepared.unit
         self.indicators_ = fit.indicators
         self.labels_ = fit.indicators.argmax(axis=1)
         self._keep_history(fit.history)
-        if has_vanished(fit.coef, lengths):
+        if has_vanished(fit.coef, norms):
             raise ValueError(
                 f"beta={self.beta_:.3g} leaves no feature in the model (W = 0), so "
                 f"there is no ranking with n_clusters={self.n_clusters}; lower beta "

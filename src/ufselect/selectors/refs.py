@@ -68,7 +68,7 @@ class REFS(UnsupervisedSelector):
     Notes
     -----
     **Optimised.** The set, greedily: each choice is the best single addition. The map
-    is exact, and follows an addition by a change of rank one.
+    is exact, and an addition changes its inverse by a matrix of rank one.
 
     **Differs.** Written from the abstract of the paper, which says that all features
     are reconstructed from the selected ones by a function learned from data with one
@@ -81,9 +81,14 @@ class REFS(UnsupervisedSelector):
 
     **Needs c.** No.
 
+    **Invariant to.** offset of features; unit of X; unit of single features; order
+    of samples.
+
+    **Not invariant to.** sign of features. A feature and its negative are far from
+    each other in the graph, and one rebuilds the other no better than noise does.
+
     **Cannot.** Rank all features that repeat others above noise: once one of them is
     chosen the rest can be rebuilt, while noise is rebuilt by nothing but itself.
-    Flipping the sign of a column changes the ranking.
 
     **Cost.** O(n p^2) for the graph of features; with m = min(n, p), O(m p) for each
     selected feature and O(m^2 p) after every hundred. Two dense copies of X and nine

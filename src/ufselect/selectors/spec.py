@@ -70,6 +70,13 @@ class SPEC(UnsupervisedSelector):
 
     **Needs c.** For phi3 only.
 
+    **Invariant to.** sign of features; offset of features; unit of X; order of
+    samples.
+
+    **Not invariant to.** unit of single features. phi1 and phi3 change with the
+    offset of features as well: they compare a feature, not centred, with
+    eigenvectors.
+
     **Cannot.** X is taken in its own units: features of a large variance decide who is
     near. On planted data whose columns differ in unit by up to a hundred to one, useful
     columns rank no better than noise in some geometries; standardise such X first.

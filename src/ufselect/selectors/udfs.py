@@ -124,6 +124,10 @@ class UDFS(IterativeSelector):
 
     **Needs c.** Yes, as the number of columns of W.
 
+    **Invariant to.** sign of features; offset of features; unit of X; unit of
+    single features; order of samples. The unit of single features is lost when they
+    are standardised, which "auto" does unless X holds counts.
+
     **Cannot.** Rank a wide table as a whole: where p > n many w have ``M w = 0``, in
     which columns of noise cancel each other, and planted features rank no better than
     noise in 60 x 500 data. A gamma of ten times the mean diagonal of M, by which
@@ -206,9 +210,9 @@ class UDFS(IterativeSelector):
         if forms_scatter(data.shape, self.n_clusters):
             # Two dense arrays of the shape of X, sparse or not.
             return square_arrays(4, n_features, cliques + 16 * n_samples * n_features)
-        # Beside a copy without constant columns, one that is turned.
-        turned = 8 * n_samples * n_features if isinstance(data, DenseMatrix) else 0
-        return square_arrays(4, n_samples, cliques + turned + graph_bytes(data))
+        # Beside a copy without constant columns, one that is transformed.
+        transformed = 8 * n_samples * n_features if isinstance(data, DenseMatrix) else 0
+        return square_arrays(4, n_samples, cliques + transformed + graph_bytes(data))
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self.standardize_ = preparation_kind(self.standardize, data, summary)

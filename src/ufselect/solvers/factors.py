@@ -39,13 +39,13 @@ Multiply = Callable[[Float], Float]
 EXPONENTS = (1.0, 0.5, 0.25)
 
 # A multiplicative step can never leave zero, so that no factor becomes zero.
-SMALLEST = 1e-12
+SMALLEST_FACTOR = 1e-12
 
 # Nor does it leave a very small value soon: smallest entry of S at the start.
-FAINTEST = 1e-3
+SMALLEST_START = 1e-3
 
 # An objective below this share of |X|^2 could fall for ever without meaning.
-NEGLIGIBLE = 1e-3
+NEGLIGIBLE_SHARE = 1e-3
 
 
 class Weights(NamedTuple):
@@ -185,8 +185,8 @@ class _Model:
         denominator += orthogonality * (selection @ (selection.T @ selection))
         denominator += entry_sparsity / 2
         if sparsity > 0:
-            lengths = np.maximum(row_norms(selection), SMALLEST)[:, np.newaxis]
-            denominator += sparsity / 2 * (selection / lengths)
+            norms = np.maximum(row_norms(selection), SMALLEST_FACTOR)[:, np.newaxis]
+            denominator += sparsity / 2 * (selection / norms)
         if self.samples is not None:
             up, down = self.roughness_slopes(state.products.chosen)
             numerator += down
@@ -257,14 +257,14 @@ def fit_factors(
         Told the iteration and the objective; returns whether to stop.
     """
     model = _Model(matrix, weights, graph, samples)
-    selection, loadings = (np.maximum(part, SMALLEST) for part in start)
+    selection, loadings = (np.maximum(part, SMALLEST_FACTOR) for part in start)
     state = model.state(selection, loadings)
     loop = Alternation(
         max_iter,
         tol,
         report,
         start=state.value,
-        scale=NEGLIGIBLE * model.total,
+        scale=NEGLIGIBLE_SHARE * model.total,
         rounding=model.rounding,
     )
     for _ in loop:
@@ -285,9 +285,9 @@ def fit_factors(
 
 def rescale(model: _Model, state: _State, *, guarded: bool) -> _State:
     """Give the columns of S unit length and make up for it in V."""
-    lengths = np.sqrt(np.einsum("ij,ij->j", state.selection, state.selection))
-    products = _Products(*(part / lengths for part in state.products))
-    scaled = model.state(state.selection / lengths, state.loadings * lengths, products)
+    norms = np.sqrt(np.einsum("ij,ij->j", state.selection, state.selection))
+    products = _Products(*(part / norms for part in state.products))
+    scaled = model.state(state.selection / norms, state.loadings * norms, products)
     return state if guarded and scaled.value > state.value else scaled
 
 
@@ -305,7 +305,7 @@ def guarded_step(model: _Model, state: _State) -> _State:
 def stepped(factor: Float, ratio: Float, exponent: float) -> Float:
     """Return a factor after a multiplicative step."""
     power = ratio if exponent == 1.0 else ratio**exponent
-    return np.maximum(factor * power, SMALLEST)
+    return np.maximum(factor * power, SMALLEST_FACTOR)
 
 
 def safe_ratio(numerator: Float, denominator: Float) -> Float:
@@ -386,7 +386,7 @@ def random_factors(
     rank = np.argsort(np.argsort(places, kind="stable"), kind="stable")
     selection = random.uniform(size=(n_features, n_components))[rank]
     power = max(1.0, 2 * np.sqrt(n_components) - 2)
-    selection = np.maximum(selection**power, FAINTEST)
+    selection = np.maximum(selection**power, SMALLEST_START)
     loadings = random.uniform(size=(n_features, n_components))[rank]
     selection /= np.sqrt(np.einsum("ij,ij->j", selection, selection))
     chosen = matrix.dot(selection)

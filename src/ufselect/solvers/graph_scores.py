@@ -129,13 +129,13 @@ def nontrivial_spectrum(graph: sp.csr_array, n_vectors: int) -> tuple[Float, Flo
 
 
 # A subsample has at most so many samples: its Gram matrix is dense.
-LARGEST_SUBSAMPLE = 1000
+MAX_SUBSAMPLE = 1000
 
 # Weights are kept above this, so that no sample loses all of its edges to underflow.
-LEAST_WEIGHT = 1e-6
+MIN_WEIGHT = 1e-6
 
 # Directions below this share of the largest depend on the others.
-DEPENDENT = 1e-8
+DEPENDENT_SHARE = 1e-8
 
 
 def self_tuning_graph(gram: Float, n_neighbors: int) -> sp.csr_array:
@@ -169,7 +169,7 @@ def self_tuning_graph(gram: Float, n_neighbors: int) -> sp.csr_array:
     floor = 1e-6 * (np.median(distances) or distances.mean() or 1.0)
     scale = np.sqrt(np.maximum(distances.max(axis=1), floor))
     weights = np.exp(-distances / (scale[:, np.newaxis] * scale[nearest]))
-    weights = np.maximum(weights, LEAST_WEIGHT)
+    weights = np.maximum(weights, MIN_WEIGHT)
     starts = np.arange(0, nearest.size + 1, count)
     shape = (n_samples, n_samples)
     directed = sp.csr_array((weights.ravel(), nearest.ravel(), starts), shape=shape)
@@ -192,7 +192,9 @@ def principal_vectors(gram: Float, n_components: int) -> Float:
 def centred_basis(vectors: Float) -> Float:
     """Return an orthonormal basis of the vectors with their means subtracted."""
     left, sizes, _ = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)
-    return np.asarray(left[:, sizes > DEPENDENT * max(sizes.max(initial=0.0), 1.0)])
+    return np.asarray(
+        left[:, sizes > DEPENDENT_SHARE * max(sizes.max(initial=0.0), 1.0)]
+    )
 
 
 def column_squares(centred: DataMatrix) -> Float:
@@ -240,7 +242,7 @@ def relative_deviations(data: DataMatrix, summary: ColumnSummary, kind: Kind) ->
 
 
 # Fewer samples than this are not divided any further.
-FEWEST_SAMPLES = 15
+MIN_SAMPLES = 15
 
 
 def draw_subsamples(
@@ -254,7 +256,7 @@ def draw_subsamples(
     >>> [len(rows) for rows in draw_subsamples(90, 2, 50, np.random.RandomState(0))]
     [50, 50]
     """
-    size = min(max(round(2 * n_samples / 3), FEWEST_SAMPLES), largest, n_samples)
+    size = min(max(round(2 * n_samples / 3), MIN_SAMPLES), largest, n_samples)
     if size == n_samples:
         return [np.arange(n_samples)]
     return [np.sort(random.permutation(n_samples)[:size]) for _ in range(n_subsamples)]

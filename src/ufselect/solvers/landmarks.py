@@ -37,23 +37,23 @@ from ufselect.solvers.spectral import spectral_embedding
 
 # Squared distances that differ by less, beside the squares they are the difference of,
 # are the same: which of them was rounded down must not depend on the blocks.
-TIED = 1e-12
+DISTANCE_ROUNDING = 1e-12
 
 # Smaller eigenvalues of S are rounding errors.
-NO_EIGENVALUE = 1e-10
+EIGENVALUE_ROUNDING = 1e-10
 
 
-def out_of_reach(data: DataMatrix) -> bool:
+def is_out_of_core(data: DataMatrix) -> bool:
     """Tell whether samples are neither in memory nor in a memory-mapped array."""
     return data.streams and not isinstance(data.raw, np.ndarray)
 
 
-def within_reach_if_few(data: DataMatrix, n_landmarks: int) -> DataMatrix:
+def in_memory_if_few(data: DataMatrix, n_landmarks: int) -> DataMatrix:
     """Return samples in memory if there are no more of them than landmarks.
 
     If every sample were a landmark, nothing would be approximate.
     """
-    if out_of_reach(data) and data.shape[0] <= n_landmarks:
+    if is_out_of_core(data) and data.shape[0] <= n_landmarks:
         return DenseMatrix(data.rows(slice(None)))
     return data
 
@@ -94,7 +94,7 @@ def near_landmarks(
     sizes = block.row_norms()[:, np.newaxis] ** 2 + squares
     squared = sizes - 2 * block.dot(places.T)
     reach = np.partition(squared, last, axis=1)[:, [last]]
-    sizes *= TIED
+    sizes *= DISTANCE_ROUNDING
     squared[squared <= sizes] = 0.0
     return squared, squared <= reach + sizes
 
@@ -181,15 +181,13 @@ def landmark_embedding(sums: LandmarkSums, n_components: int) -> Float:
     functions = spectral_embedding(sp.csr_array(graph), n_components)
     # For y = diag(d)^-1/2 V: y'Z'Z y = v, while y'diag(d) y = 1.
     values = np.einsum("ij,ij->j", functions, graph @ functions)
-    known = values > NO_EIGENVALUE
+    known = values > EIGENVALUE_ROUNDING
     embedding = np.zeros((len(sums.graph), np.count_nonzero(known)))
     embedding[used] = functions[:, known] / np.sqrt(values[known])
     return embedding
 
 
-def carried_to_samples(
-    matrix: DataMatrix, landmarks: Landmarks, values: Float
-) -> Beside:
+def interpolated(matrix: DataMatrix, landmarks: Landmarks, values: Float) -> Beside:
     """Return ``Z values`` beside the samples, for values at the landmarks."""
     return matrix.over_rows(_carry, (), landmarks, values)[0]
 
@@ -208,11 +206,11 @@ def _small_carry(
 
 
 # Samples among which landmarks are looked for, and the values that these may have.
-MANY_SAMPLES = 5000
-MANY_VALUES = 10_000_000
+MAX_SAMPLES_SEARCHED = 5000
+MAX_VALUES_SEARCHED = 10_000_000
 
 # Rounds of k-means that spread the landmarks: as many again change nothing that shows.
-ROUNDS = 5
+MAX_K_MEANS_ITERATIONS = 5
 
 
 def find_landmarks(
@@ -263,9 +261,9 @@ def find_landmarks(
     places = distinct
     if len(distinct) > n_landmarks:
         places = spread_centres(distinct, counts, n_landmarks, random)
-    found = Landmarks(seen_as(places, view, matrix), min(n_nearest, len(places) - 1))
+    found = Landmarks(in_view_of(places, view, matrix), min(n_nearest, len(places) - 1))
     if bandwidth is None:
-        samples = DenseMatrix(seen_as(distinct, view, matrix))
+        samples = DenseMatrix(in_view_of(distinct, view, matrix))
         bandwidth = typical_distance(samples, found)
     return found._replace(bandwidth=bandwidth)
 
@@ -280,7 +278,7 @@ def rounded(values: Float) -> Float:
     return np.asarray(np.ldexp(np.round(fractions * 2**24) / 2**24, exponents))
 
 
-def seen_as(points: Float, view: DataMatrix, matrix: DataMatrix) -> Float:
+def in_view_of(points: Float, view: DataMatrix, matrix: DataMatrix) -> Float:
     """Return points of one view of a matrix as they are in another."""
     # A column scaled to zero was constant: all of it is shift.
     raw = np.divide(
@@ -293,15 +291,18 @@ def some_samples(
     matrix: DataMatrix, n_least: int, random: np.random.RandomState
 ) -> Float:
     """Return samples drawn at random: enough to see where they are, or n_least."""
-    n_drawn = n_looked_at(matrix, n_least)
+    n_drawn = n_searched(matrix, n_least)
     drawn = sample_without_replacement(matrix.shape[0], n_drawn, random_state=random)
     return matrix.rows(np.sort(drawn))
 
 
-def n_looked_at(matrix: DataMatrix, n_least: int) -> int:
+def n_searched(matrix: DataMatrix, n_least: int) -> int:
     """Return the number of samples among which landmarks are looked for."""
     n_samples, n_features = matrix.shape
-    return min(n_samples, max(n_least, min(MANY_SAMPLES, MANY_VALUES // n_features)))
+    return min(
+        n_samples,
+        max(n_least, min(MAX_SAMPLES_SEARCHED, MAX_VALUES_SEARCHED // n_features)),
+    )
 
 
 def spread_centres(
@@ -309,7 +310,11 @@ def spread_centres(
 ) -> Float:
     """Return the centres of a few rounds of k-means, from some of distinct points."""
     model = KMeans(
-        n_centres, init="random", n_init=1, max_iter=ROUNDS, random_state=random
+        n_centres,
+        init="random",
+        n_init=1,
+        max_iter=MAX_K_MEANS_ITERATIONS,
+        random_state=random,
     )
     with warnings.catch_warnings():
         # A centre that was left without points is of no use, and does no harm.

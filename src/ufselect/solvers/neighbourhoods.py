@@ -64,11 +64,11 @@ def gaussian_scatters(scatters: Float, bandwidth: float | None = None) -> Float:
 
 def neighbour_distance(scatters: Float) -> float:
     """Return the median distance to a neighbour; of distinct ones if it is zero."""
-    lengths = np.sqrt(clique_distances(scatters)[:, 0, 1:])
-    positive = lengths[lengths > 0]
+    distances = np.sqrt(clique_distances(scatters)[:, 0, 1:])
+    positive = distances[distances > 0]
     if not len(positive):
         return 1.0
-    return float(np.median(lengths)) or float(np.median(positive))
+    return float(np.median(distances)) or float(np.median(positive))
 
 
 def clique_distances(scatters: Float) -> Float:
@@ -111,7 +111,7 @@ REGULARISATION = 1e-3
 
 # A direction of this share of the longest one, or of the samples, is rounding.
 ROUNDING = 1e-10
-LEAST_SHARE = 1e-14
+SAMPLE_ROUNDING = 1e-14
 
 
 def local_linear_matrix(
@@ -188,10 +188,10 @@ def tangent_alignment_matrix(
 def alignment_of(local: Float, count: int) -> Float:
     """Return ``I - G G'`` for the samples of one neighbourhood."""
     size = len(local)
-    left, lengths, _ = np.linalg.svd(local - local.mean(axis=0), full_matrices=False)
+    left, extents, _ = np.linalg.svd(local - local.mean(axis=0), full_matrices=False)
     # Directions without extent are any, and the constant may be among them.
-    extent = max(ROUNDING * float(lengths[0]), LEAST_SHARE * np.linalg.norm(local))
-    kept = lengths[:count] > extent
+    extent = max(ROUNDING * float(extents[0]), SAMPLE_ROUNDING * np.linalg.norm(local))
+    kept = extents[:count] > extent
     tangents = left[:, : len(kept)][:, kept]
     return np.eye(size) - 1.0 / size - tangents @ tangents.T
 

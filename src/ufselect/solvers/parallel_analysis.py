@@ -17,14 +17,14 @@ from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
 from ufselect.solvers.preparation import Kind, choose_preparation, prepare
 
 # The test uses so many samples and values at most: every copy is a table of its own.
-MOST_SAMPLES = 300
-MOST_VALUES = 8_000_000
+MAX_SAMPLES = 300
+MAX_VALUES = 8_000_000
 
 # Eigenvalues that are compared, which bounds the number of directions.
 N_EIGENVALUES = 8
 
 # From this ratio on a table in its own units shows its structure, and is not scaled.
-CLEAR = 1.5
+CLEAR_RATIO = 1.5
 
 
 class ParallelAnalysis(NamedTuple):
@@ -59,7 +59,7 @@ def parallel_analysis(
     itself, in the preparation where that ratio is largest.
     """
     n_samples, n_features = data.shape
-    largest = min(MOST_SAMPLES, max(50, MOST_VALUES // n_features))
+    largest = min(MAX_SAMPLES, max(50, MAX_VALUES // n_features))
     rows = np.sort(random.permutation(n_samples)[:largest])
     raw = data.raw[rows]
     # In an order of its own, so that the order of the columns does not matter.
@@ -82,7 +82,7 @@ def parallel_analysis(
     above = np.count_nonzero(statistic[1:] >= statistic[0] * (1 - 1e-9))
     means = copies.mean(axis=0)
     ratios = np.where(means > 0, own[:, 0] / np.where(means > 0, means, 1.0), 1.0)
-    best = 0 if ratios[0] >= min(CLEAR, ratios.max()) else int(ratios.argmax())
+    best = 0 if ratios[0] >= min(CLEAR_RATIO, ratios.max()) else int(ratios.argmax())
     # A direction of rounding errors is none, however little noise there is.
     threshold = max(copies[:, best].max(), 1e-12 * own[best, 0])
     return ParallelAnalysis(

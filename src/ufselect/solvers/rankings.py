@@ -147,7 +147,7 @@ COMBINATIONS: dict[str, Callable[[Float], Float]] = {
 VALUES_AT_ONCE = 1_000_000
 
 # Redundancy is removed among the best features until so many are left.
-MOST_DISTINCT = 500
+MAX_DISTINCT = 500
 
 # A correlation of exactly 1 may be computed as this much more or less.
 ROUNDING = 1e-7
@@ -201,8 +201,8 @@ def redundant_features(
     order = order[np.isin(order, varying)]
     unit = unit_columns(data, summary, varying).by_columns()
     places = np.searchsorted(varying, order)
-    distinct = distinct_columns(unit, places, MOST_DISTINCT, max_correlation)
-    compared = order[: distinct[-1] + 1] if len(distinct) == MOST_DISTINCT else order
+    distinct = distinct_columns(unit, places, MAX_DISTINCT, max_correlation)
+    compared = order[: distinct[-1] + 1] if len(distinct) == MAX_DISTINCT else order
     return np.setdiff1d(compared, order[distinct])
 
 

@@ -22,10 +22,10 @@ from ufselect.solvers.graphs import (
 )
 
 # Added to eigenvalues that are at least -3, so that all are positive.
-ABOVE_ZERO = 4.0
+SPECTRUM_SHIFT = 4.0
 
 # Up to this many samples a dense decomposition is as fast, and exact.
-SMALL = 200
+MAX_DENSE_SAMPLES = 200
 
 
 def spectral_embedding(graph: sp.csr_array, n_components: int) -> Float:
@@ -95,7 +95,7 @@ def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Fl
     n_samples = similarity.shape[0]
     if n_vectors == 0:
         return np.empty((n_samples, 0))
-    if n_samples <= SMALL or 2 * n_vectors >= n_samples:
+    if n_samples <= MAX_DENSE_SAMPLES or 2 * n_vectors >= n_samples:
         dense = similarity.toarray() - 2 * known @ known.T
         chosen = [n_samples - n_vectors, n_samples - 1]
         return eigh(dense, subset_by_index=chosen)[1][:, ::-1]
@@ -112,7 +112,7 @@ def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Fl
         # Nearly equal eigenvalues: slower by the product, but a block tells them apart.
         block = random.standard_normal((n_samples, block_width(n_vectors, n_samples)))
         return largest_eigenvectors(
-            lambda block: multiply(block) + ABOVE_ZERO * block, block, n_vectors
+            lambda block: multiply(block) + SPECTRUM_SHIFT * block, block, n_vectors
         )
     return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
 
@@ -128,13 +128,13 @@ def with_positive_peak(vectors: Float) -> Float:
 Operator = Callable[[Float], Float]
 
 # Columns beyond those wanted: convergence is as fast as these are far from the wanted.
-EXTRA = 2
+EXTRA_COLUMNS = 2
 
 # Width of the subspace, in blocks, at which it is reduced, and to which.
-WIDEST, REDUCED = 5, 2
+MAX_BLOCKS, KEPT_BLOCKS = 5, 2
 
 # Products for which it is extended before its best vectors are found.
-AT_ONCE = 2
+N_EXTENSIONS = 2
 
 # That of ``largest_eigenvectors``, close to rounding errors.
 TOLERANCE = 1e-12
@@ -142,16 +142,16 @@ TOLERANCE = 1e-12
 # Products without a smaller residual, after which it is taken for rounding errors.
 PATIENCE = 10
 
-LARGEST_NUMBER_OF_PRODUCTS = 1000
+MAX_PRODUCTS = 1000
 
 # Overlap of unit vectors whose square is less than rounding errors.
-NEGLIGIBLE = 1e-8
+NEGLIGIBLE_OVERLAP = 1e-8
 
 
 def block_width(n_vectors: int, order: int) -> int:
     """Return the number of columns to start from; all that exist if they are few."""
-    width = n_vectors + EXTRA
-    return width if (WIDEST + 1) * width <= order else order
+    width = n_vectors + EXTRA_COLUMNS
+    return width if (MAX_BLOCKS + 1) * width <= order else order
 
 
 def largest_eigenvectors(
@@ -182,19 +182,19 @@ def largest_eigenvectors(
     array([0., 1., 1., 0.])
     """
     order, width = start.shape
-    space = Subspace(operator, start, min(WIDEST * width, order))
+    space = Subspace(operator, start, min(MAX_BLOCKS * width, order))
     smallest, n_in_vain = np.inf, 0
-    for _ in range(LARGEST_NUMBER_OF_PRODUCTS):
+    for _ in range(MAX_PRODUCTS):
         residuals, errors = space.residuals(width)
         error = float(errors[:n_vectors].max())
         n_in_vain = n_in_vain + 1 if error >= smallest else 0
         smallest = min(smallest, error)
         if error <= tolerance or n_in_vain == PATIENCE or width == order:
             break
-        if space.n_left < AT_ONCE * width:
-            space.reduce(REDUCED * width)
+        if space.n_left < N_EXTENSIONS * width:
+            space.reduce(KEPT_BLOCKS * width)
         block = residuals[:, errors > tolerance]
-        for _ in range(AT_ONCE):
+        for _ in range(N_EXTENSIONS):
             block = space.extend(block)
     return space.best(n_vectors)
 
@@ -221,7 +221,7 @@ class Subspace:
     def extend(self, block: Float) -> Float:
         """Add the span of a block, and return the images of what was new in it."""
         basis = self._used(self._basis)
-        block = orthonormal_beside(basis, block)
+        block = orthonormal_complement(basis, block)
         images = self._operator(block)
         new = slice(basis.shape[1], basis.shape[1] + block.shape[1])
         self._basis[:, new], self._images[:, new] = block, images
@@ -248,7 +248,7 @@ class Subspace:
         self._projected = np.diag(self._values[:n_best])
 
 
-def orthonormal_beside(basis: Float, block: Float) -> Float:
+def orthonormal_complement(basis: Float, block: Float) -> Float:
     """Return an orthonormal basis of what a block adds to an orthonormal one."""
     # Of unequal lengths, short columns would end as rounding errors of long ones.
     block = block / np.linalg.norm(block, axis=0)
@@ -268,4 +268,4 @@ def orthonormal_beside(basis: Float, block: Float) -> Float:
 
 def negligible(overlap: Float) -> bool:
     """Return whether squares of overlaps of unit vectors are rounding errors."""
-    return bool(np.abs(overlap).max(initial=0.0) < NEGLIGIBLE)
+    return bool(np.abs(overlap).max(initial=0.0) < NEGLIGIBLE_OVERLAP)

@@ -241,9 +241,9 @@ def damped_step(
 
 def unit_columns(matrix: Float) -> Float:
     """Scale columns to unit length; a zero column stays zero."""
-    lengths = np.linalg.norm(matrix, axis=0)
-    lengths[lengths == 0] = 1.0
-    return matrix / lengths
+    norms = np.linalg.norm(matrix, axis=0)
+    norms[norms == 0] = 1.0
+    return matrix / norms
 
 
 def indicator_from_labels(
@@ -270,8 +270,8 @@ def clusters_of_graph(
     k-means, from ten starts, on the lowest eigenvectors with rows of unit length.
     """
     vectors = smoothest_vectors(graph, n_clusters)
-    lengths = row_norms(vectors)
-    lengths[lengths == 0] = 1.0
-    points = vectors / lengths[:, np.newaxis]
+    norms = row_norms(vectors)
+    norms[norms == 0] = 1.0
+    points = vectors / norms[:, np.newaxis]
     model = KMeans(n_clusters, n_init=N_RUNS, random_state=random).fit(points)
     return with_every_cluster(model.labels_, n_clusters)

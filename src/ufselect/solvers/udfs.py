@@ -198,7 +198,7 @@ def warm_started(start: Float, inverse: Inverse, n_vectors: int) -> Eigenvectors
 
 
 def start_block(matrix: DataMatrix, n_vectors: int) -> Float:
-    """Return vectors that follow the features when these change places.
+    """Return vectors whose rows change places with the features.
 
     All but: equal features i and j make ``w = e_i - e_j`` an eigenvector with
     ``M w = 0``, which the smallest difference between their rows lets in.
