@@ -32,7 +32,8 @@ def changed(X, what):
     return {
         "sign of features": lambda: X * random.choice([-1.0, 1.0], n_features),
         "offset of features": lambda: X + np.linspace(-20, 20, n_features),
-        "unit of X": lambda: 1000 * X,
+        "unit of X": lambda: 1e-6 * X,
+        "a large unit": lambda: 1e6 * X,
         "unit of single features": lambda: (
             X * np.exp(random.uniform(-2, 2, n_features))
         ),
@@ -51,38 +52,42 @@ def scores(name, X, seed=0):
 
 def agreements(name, what):
     """Yield the rank correlation with the ranking before the change, by table."""
+    changes = [what, "a large unit"] if what == "unit of X" else [what]
     for X in tables():
-        after = scores(name, changed(X, what), seed=7 if what == "seed" else 0)
-        yield spearmanr(scores(name, X), after)[0]
+        before = scores(name, X)
+        for change in changes:
+            after = scores(name, changed(X, change), seed=7 if what == "seed" else 0)
+            yield spearmanr(before, after)[0]
 
 
 def claims(heading):
+    """Return what each card names under a heading."""
     found = {
         name: re.search(rf"\*\*{heading}\.\*\* ([^.]*)\.", card)
         for name, card in CARDS.items()
     }
-    return [
-        (name, what)
-        for name, claim in found.items()
-        for what in (claim[1].split("; ") if claim else ())
-    ]
+    return {
+        name: claim[1].split("; ") if claim else [] for name, claim in found.items()
+    }
 
 
 def test_cards_make_claims():
     assert len(CARDS) >= 15
-    assert len(claims("Not invariant to")) >= 15
+    assert sum(map(len, claims("Not invariant to").values())) >= 15
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(("name", "what"), claims("Invariant to"))
-def test_what_does_not_change_the_ranking(name, what):
-    assert min(agreements(name, what)) > 0.999
+@pytest.mark.parametrize("name", CARDS)
+def test_what_does_not_change_the_ranking(name):
+    for what in claims("Invariant to")[name]:
+        assert min(agreements(name, what)) > 0.999, what
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(("name", "what"), claims("Not invariant to"))
-def test_what_changes_the_ranking(name, what):
-    assert min(agreements(name, what)) < 0.97
+@pytest.mark.parametrize("name", CARDS)
+def test_what_changes_the_ranking(name):
+    for what in claims("Not invariant to")[name]:
+        assert min(agreements(name, what)) < 0.97, what
 
 
 @pytest.mark.parametrize(("phi", "invariant"), [(1, False), (2, True), (3, False)])

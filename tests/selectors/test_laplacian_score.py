@@ -2,8 +2,8 @@
 
 import numpy as np
 import oracle_files
-import pytest
 import scipy.sparse as sp
+from each_case import each
 
 from ufselect import SPEC, LaplacianScore
 from ufselect.matrix import as_matrix
@@ -29,7 +29,7 @@ def naive_score(X, graph):
     return np.array(scores)
 
 
-@pytest.mark.parametrize("letter", ["A", "B"])
+@each("letter", ["A", "B"])
 def test_scores_are_the_reference_numbers(letter):
     given = oracle_files.inputs(letter)
     ((_, values),) = oracle_files.runs("ls", letter)
@@ -39,7 +39,7 @@ def test_scores_are_the_reference_numbers(letter):
     )
 
 
-@pytest.mark.parametrize("letter", ["A", "B"])
+@each("letter", ["A", "B"])
 def test_selector_ranks_small_scores_first(letter):
     given = oracle_files.inputs(letter)
     ((_, values),) = oracle_files.runs("ls", letter)
@@ -61,7 +61,7 @@ def test_scores_equal_the_sum_over_pairs():
     )
 
 
-@pytest.mark.parametrize("weights", ["binary", "heat"])
+@each("weights", ["binary", "heat"])
 def test_it_is_the_second_function_of_spec(weights):
     X = oracle_files.inputs("B")["X"]
     laplacian_score = LaplacianScore(weights=weights).fit(X).scores_
@@ -103,8 +103,8 @@ def test_default_call_needs_no_graph(planted):
     assert len(set(selector.order_[:8]) & set(data.informative)) >= 6
 
 
-@pytest.mark.parametrize("method", [LaplacianScore, SPEC])
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@each("method", [LaplacianScore, SPEC])
+@each("convert", [np.asarray, sp.csr_array])
 def test_neighbours_far_from_zero_are_those_near_zero(method, convert):
     # So many columns that distances come from products, which lose their digits.
     X = np.round(np.random.RandomState(0).standard_normal((40, 20)) * 1024) / 1024

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each_case import each
 from scipy.optimize import minimize
 
 import ufselect.solvers.refs as greedy
@@ -12,7 +13,7 @@ from ufselect.solvers.refs import GraphReconstruction, LinearReconstruction, cho
 SHAPES = [(8, 14), (14, 8)]
 
 
-@pytest.fixture(params=SHAPES, ids=["wide", "tall"])
+@pytest.fixture(params=SHAPES)
 def features(request):
     X = np.random.RandomState(0).standard_normal(request.param)
     X -= X.mean(axis=0)
@@ -42,8 +43,8 @@ def naive_order(features, ridge, count):
     return chosen, errors
 
 
-@pytest.mark.parametrize("alpha", [1e-2, 1.0, 10.0])
-@pytest.mark.parametrize("beta", [0.0, 0.1, 5.0])
+@each("alpha", [1e-2, 1.0, 10.0])
+@each("beta", [0.0, 0.1, 5.0])
 def test_each_choice_is_that_of_brute_force(features, alpha, beta):
     ridge = ridge_of(features, alpha, beta)
     expected, errors = naive_order(features, ridge, features.shape[1])
@@ -124,13 +125,6 @@ def test_order_begins_with_the_same_features_however_many_are_asked_for(planted)
     np.testing.assert_array_equal(few.errors_, many.errors_[:5])
 
 
-def test_units_and_shifts_of_features_do_not_matter(planted):
-    X = planted(20, 30).X
-    changed = X * np.logspace(-3, 3, 30) + np.arange(30)
-
-    np.testing.assert_array_equal(REFS().fit(changed).order_, REFS().fit(X).order_)
-
-
 def test_a_copy_of_a_feature_is_not_chosen_next(planted):
     X = planted(20, 12).X
     first = REFS(alpha=0.01).fit(X).order_[0]
@@ -150,12 +144,6 @@ def test_useful_features_come_before_noise():
     assert sorted((order - 28) // 4) == [0, 1, 2]
 
 
-@pytest.mark.parametrize(("name", "value"), [("alpha", 0.0), ("beta", -1.0)])
-def test_bad_parameters_are_refused(planted, name, value):
-    with pytest.raises(ValueError, match=f"'{name}' parameter of REFS must be"):
-        REFS(**{name: value}).fit(planted(30, 10).X)
-
-
 # The transductive reconstruction
 
 
@@ -168,8 +156,8 @@ def transductive_error(features, ridge, chosen):
     return np.sum((F - H) ** 2)
 
 
-@pytest.mark.parametrize("alpha", [1e-2, 1.0, 10.0])
-@pytest.mark.parametrize("beta", [0.0, 0.1, 5.0])
+@each("alpha", [1e-2, 1.0, 10.0])
+@each("beta", [0.0, 0.1, 5.0])
 def test_each_transductive_choice_is_that_of_brute_force(features, alpha, beta):
     p = features.shape[1]
     L = laplacian(neighbour_graph(features.T, 3)).toarray()

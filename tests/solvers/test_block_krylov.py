@@ -1,7 +1,7 @@
 """Largest eigenvectors by blocks, against a dense decomposition."""
 
 import numpy as np
-import pytest
+from each_case import each
 
 from ufselect.solvers.spectral import block_width, largest_eigenvectors
 
@@ -20,8 +20,8 @@ def found_in(matrix, n_vectors):
     return largest_eigenvectors(lambda block: matrix @ block, start, n_vectors)
 
 
-@pytest.mark.parametrize("order", [4, 15, 60, 300])
-@pytest.mark.parametrize("n_vectors", [1, 3])
+@each("order", [4, 15, 60, 300])
+@each("n_vectors", [1, 3])
 def test_it_equals_the_dense_decomposition(order, n_vectors):
     matrix, vectors = symmetric(np.linspace(1, 10, order)[::-1] ** 2)
 
@@ -33,7 +33,7 @@ def test_it_equals_the_dense_decomposition(order, n_vectors):
     np.testing.assert_allclose(found.T @ found, np.eye(n_vectors), atol=1e-12)
 
 
-@pytest.mark.parametrize("n_equal", [2, 5, 40])
+@each("n_equal", [2, 5, 40])
 def test_an_eigenvalue_is_found_as_often_as_it_occurs(n_equal):
     values = np.concatenate([np.full(n_equal, 2.0), np.linspace(0, 1.9, 200)])
     matrix, _ = symmetric(values)

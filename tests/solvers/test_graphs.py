@@ -4,8 +4,8 @@ import tracemalloc
 
 import numpy as np
 import oracle_files
-import pytest
 import scipy.sparse as sp
+from each_case import each
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
@@ -35,7 +35,7 @@ def naive_graph(X, k, sigma=None):
     return graph
 
 
-@pytest.mark.parametrize("letter", ["A", "B"])
+@each("letter", ["A", "B"])
 def test_graph_and_laplacians_are_those_of_the_reference(letter):
     given_arrays = oracle_files.inputs(letter)
     graph = neighbour_graph(given_arrays["X"], given_arrays["n_neighbors"])
@@ -47,8 +47,8 @@ def test_graph_and_laplacians_are_those_of_the_reference(letter):
     )
 
 
-@pytest.mark.parametrize("sigma", [None, 0.7])
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@each("sigma", [None, 0.7])
+@each("convert", [np.asarray, sp.csr_array])
 def test_graph_equals_the_naive_one(sigma, convert):
     X = points()
     weights = "binary" if sigma is None else "heat"
@@ -62,7 +62,7 @@ def sparse_points(n_samples, n_features):
     return sp.csr_array(points(n_samples, n_features) * keep)
 
 
-@pytest.mark.parametrize("convert", [sp.csr_array, sp.csr_array.toarray])
+@each("convert", [sp.csr_array, sp.csr_array.toarray])
 def test_neighbours_are_those_of_all_distances(convert):
     X = sparse_points(60, 20)
     everything = np.linalg.norm(X.toarray()[:, np.newaxis] - X.toarray(), axis=2)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each_case import each
 from oracle_files import inputs
 from scipy.spatial.distance import pdist, squareform
 
@@ -22,7 +23,7 @@ def test_distances_from_products_are_distances():
     np.testing.assert_allclose(squared_distances_of(X @ X.T), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["A", "B"])
+@each("name", ["A", "B"])
 def test_kernel_bandwidth_and_root_equal_the_reference(name):
     given = inputs(name)
     squared = squared_distances_of(given["Xc"] @ given["Xc"].T)
@@ -43,7 +44,7 @@ def test_by_default_the_squared_median_divides_the_squared_distance():
     np.testing.assert_allclose(gaussian_kernel(squared), expected)
 
 
-@pytest.mark.parametrize("unit", [1e-140, 1e140])
+@each("unit", [1e-140, 1e140])
 def test_the_unit_of_the_points_does_not_matter(unit):
     expected = gaussian_kernel(squared_distances_of(X @ X.T))
     scaled = unit * X
@@ -81,7 +82,7 @@ def test_the_whole_root_gives_the_kernel_back():
     np.testing.assert_allclose(root @ root.T, kernel, atol=1e-12)
 
 
-@pytest.mark.parametrize("share", [0.5, 0.9, 0.999])
+@each("share", [0.5, 0.9, 0.999])
 def test_a_truncated_root_keeps_its_share_and_not_a_column_more(share):
     kernel = gaussian_kernel(squared_distances_of(X @ X.T))
 

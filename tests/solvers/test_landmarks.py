@@ -1,8 +1,8 @@
 """The graph through landmarks against matrices written out, and at its limits."""
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
+from each_case import each
 from scipy.linalg import subspace_angles
 from solvers.naive import planted
 
@@ -44,7 +44,7 @@ def twenty(X, n_nearest=4, bandwidth=np.inf):
     return Landmarks(np.vstack([X[:80:4], X[:1] + 100]), n_nearest, bandwidth)
 
 
-BANDWIDTHS = pytest.mark.parametrize("bandwidth", [np.inf, 2.0])
+BANDWIDTHS = each("bandwidth", [np.inf, 2.0])
 
 
 @BANDWIDTHS
@@ -93,7 +93,7 @@ def test_the_gram_matrix_comes_with_the_sums():
     np.testing.assert_allclose(sums.gram, X.T @ X)
 
 
-@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@each("container", [np.asarray, sp.csr_array])
 def test_blocks_of_any_size_and_kind_give_the_same_sums(container):
     X = centred()
     landmarks = twenty(X, bandwidth=2.0)

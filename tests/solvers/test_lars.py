@@ -1,8 +1,8 @@
 """The path of the elastic net, against scikit-learn and its optimality conditions."""
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
+from each_case import each
 from sklearn.linear_model import lars_path, lars_path_gram
 
 from ufselect.matrix import as_matrix
@@ -13,7 +13,7 @@ from ufselect.solvers.lars import (
     elastic_net_points_from_sums,
 )
 
-SHAPES = pytest.mark.parametrize("shape", [(40, 15), (20, 45), (12, 60)])
+SHAPES = each("shape", [(40, 15), (20, 45), (12, 60)])
 
 
 def problem(shape, seed=0):
@@ -38,8 +38,8 @@ def first_with(path, count):
 
 
 @SHAPES
-@pytest.mark.parametrize("ridge", [1e-3, 0.1])
-@pytest.mark.parametrize("seed", range(3))
+@each("ridge", [1e-3, 0.1])
+@each("seed", range(3))
 def test_it_equals_the_path_of_scikit_learn(shape, ridge, seed):
     X, y = problem(shape, seed)
     p = shape[1]
@@ -81,7 +81,7 @@ def test_optimality_holds_at_every_event(shape):
         assert np.abs(slope).max() <= path.penalty + 1e-9
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", range(5))
 @SHAPES
 def test_the_path_ends_in_the_ridge_regression(shape, seed):
     X, y = problem(shape, seed)
@@ -122,7 +122,7 @@ def test_features_leave_the_model_where_the_lasso_says_so():
     assert (np.diff(sizes) == 0).any()
 
 
-@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
+@each("container", [sp.csr_array, sp.csc_array])
 def test_sparse_data_give_the_same_point(container):
     X, y = problem((20, 45))
     X = np.where(np.abs(X) > 0.2, X, 0.0)
@@ -166,7 +166,7 @@ def test_paths_side_by_side_are_those_of_each_target(shape):
 
 
 @SHAPES
-@pytest.mark.parametrize("ridge", [1e-3, 1.0])
+@each("ridge", [1e-3, 1.0])
 def test_sums_over_the_samples_are_enough(shape, ridge):
     X, y = problem(shape)
     targets = np.column_stack([y, X[:, 0]])

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from each_case import each
 from sklearn.metrics.pairwise import rbf_kernel
 
 from ufselect.matrix import as_matrix
@@ -19,7 +20,7 @@ from ufselect.solvers.neighbourhoods import (
 
 ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 # With three features there are fewer of them than neighbours.
-SHAPES = pytest.mark.parametrize("shape", [(30, 3), (30, 12), (20, 45)])
+SHAPES = each("shape", [(30, 3), (30, 12), (20, 45)])
 
 
 def discriminant(X, ridge, n_neighbors=5):
@@ -55,7 +56,7 @@ def test_it_equals_the_numbers_of_the_public_code():
 
 
 @SHAPES
-@pytest.mark.parametrize("ridge", [0.1, 1.0, 50.0])
+@each("ridge", [0.1, 1.0, 50.0])
 def test_it_equals_its_definition_by_scatters_of_features(shape, ridge):
     # B3. Code that turns the ridge into its inverse where p <= n_neighbors fails here,
     # as does code in which the places of a clique do not depend on its sample.
@@ -101,7 +102,7 @@ def test_there_are_at_most_as_many_neighbours_as_other_samples():
 
 class TestGaussianCliques:
     @SHAPES
-    @pytest.mark.parametrize("bandwidth", [None, 0.3, 2.0])
+    @each("bandwidth", [None, 0.3, 2.0])
     def test_they_equal_a_kernel_of_pairs(self, shape, bandwidth):
         X = 5.0 + np.random.RandomState(0).standard_normal(shape)
         cliques = neighbour_cliques(X, 5)
@@ -123,7 +124,7 @@ class TestGaussianCliques:
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
 
     @SHAPES
-    @pytest.mark.parametrize("ridge", [0.01, 1.0, 100.0])
+    @each("ridge", [0.01, 1.0, 100.0])
     def test_their_matrix_is_positive_and_blind_to_constants(self, shape, ridge):
         X = np.random.RandomState(0).standard_normal(shape)
         cliques = neighbour_cliques(X, 5)

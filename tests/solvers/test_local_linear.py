@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
+from each_case import each
 
 from ufselect.solvers.neighbourhoods import (
     local_linear_matrix,
@@ -36,7 +36,7 @@ def naive(X, n_neighbors, regularisation):
     return (np.eye(n) - S).T @ (np.eye(n) - S)
 
 
-@pytest.mark.parametrize("name", ["A", "B"])
+@each("name", ["A", "B"])
 def test_it_equals_the_numbers_of_the_public_code(name):
     X = np.array(json.loads((ORACLES / f"inputs_{name}.json").read_text())["X"])
     table = json.loads((ORACLES / f"lle_{name}.json").read_text())
@@ -47,8 +47,8 @@ def test_it_equals_the_numbers_of_the_public_code(name):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * expected.max())
 
 
-@pytest.mark.parametrize("shape", [(30, 8), (15, 40), (20, 2)])
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@each("shape", [(30, 8), (15, 40), (20, 2)])
+@each("convert", [np.asarray, sp.csr_array])
 def test_it_equals_the_transcription(shape, convert):
     X = points(*shape)
 
@@ -124,8 +124,8 @@ def naive_alignment(X, n_neighbors, n_components):
     return B
 
 
-@pytest.mark.parametrize("shape", [(30, 8), (15, 40)])
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@each("shape", [(30, 8), (15, 40)])
+@each("convert", [np.asarray, sp.csr_array])
 def test_alignment_equals_the_transcription(shape, convert):
     X = points(*shape)
 
@@ -134,7 +134,7 @@ def test_alignment_equals_the_transcription(shape, convert):
     np.testing.assert_allclose(found, naive_alignment(X, 5, 2), atol=1e-9)
 
 
-@pytest.mark.parametrize("n_neighbors", [4, 7])
+@each("n_neighbors", [4, 7])
 def test_alignment_annihilates_constants_and_coordinates_of_flat_data(n_neighbors):
     flat = points(40, 2)
     X = flat @ points(2, 9, seed=1) + 5.0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from each_case import each
 from oracle_files import all_runs, inputs
 from sklearn.linear_model import MultiTaskLasso
 
@@ -13,7 +14,7 @@ from ufselect.solvers.spfs import (
     row_sparse_search,
 )
 
-SHAPE = pytest.mark.parametrize("shape", [(30, 12), (15, 40)])
+SHAPE = each("shape", [(30, 12), (15, 40)])
 
 
 def problem(shape, seed=0):
@@ -36,7 +37,7 @@ def naive_greedy(X, kernel, n_selected):
     return order, errors
 
 
-@pytest.mark.parametrize(("name", "run"), list(all_runs("spfs_sfs")))
+@each(("name", "run"), list(all_runs("spfs_sfs")))
 def test_greedy_order_equals_that_of_the_public_code(name, run):
     given = inputs(name)
     X = given[run["parameters"]["X"]]
@@ -98,7 +99,7 @@ def test_a_report_of_true_stops_the_picking():
     assert len(found.order) == 3
 
 
-@pytest.mark.parametrize(("name", "run"), list(all_runs("spfs_nes")))
+@each(("name", "run"), list(all_runs("spfs_nes")))
 def test_the_regression_equals_the_numbers_of_the_public_code(name, run):
     given, values = inputs(name), run["values"]
     X = given[run["parameters"]["X"]]
@@ -127,7 +128,7 @@ def test_the_regression_is_the_multi_task_lasso_with_a_half(shape):
 
 
 @SHAPE
-@pytest.mark.parametrize("n_wanted", [3, 6, 10])
+@each("n_wanted", [3, 6, 10])
 def test_the_search_ends_near_the_number_wanted(shape, n_wanted):
     X, root = problem(shape)
 

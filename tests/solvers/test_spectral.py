@@ -5,9 +5,9 @@ import tracemalloc
 from pathlib import Path
 
 import numpy as np
-import pytest
 import scipy.linalg
 import scipy.sparse as sp
+from each_case import each
 from scipy.sparse.linalg import ArpackNoConvergence
 
 from ufselect.solvers import spectral
@@ -34,7 +34,7 @@ def up_to_sign(vectors):
     return vectors * np.sign(vectors[peaks, np.arange(vectors.shape[1])])
 
 
-@pytest.mark.parametrize("name", "AB")
+@each("name", "AB")
 def test_it_equals_the_numbers_of_the_public_code(name):
     inputs = json.loads((ORACLES / f"inputs_{name}.json").read_text())
     table = json.loads((ORACLES / f"mcfs_{name}.json").read_text())
@@ -45,7 +45,7 @@ def test_it_equals_the_numbers_of_the_public_code(name):
     np.testing.assert_allclose(found, up_to_sign(expected), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("small", [0, 1000], ids=["iterative", "dense"])
+@each("small", [0, 1000])
 def test_it_solves_the_generalised_problem(monkeypatch, small):
     monkeypatch.setattr(spectral, "MAX_DENSE_SAMPLES", small)
     graph = neighbour_graph(cloud(150), 5, weights="heat")
@@ -57,8 +57,8 @@ def test_it_solves_the_generalised_problem(monkeypatch, small):
     np.testing.assert_allclose(found, up_to_sign(vectors), rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("small", [0, 1000], ids=["iterative", "dense"])
-@pytest.mark.parametrize("n_components", [1, 2, 3, 6])
+@each("small", [0, 1000])
+@each("n_components", [1, 2, 3, 6])
 def test_parts_of_a_graph_are_told_apart_and_only_the_constant_is_left_out(
     monkeypatch, small, n_components
 ):
@@ -105,7 +105,7 @@ def test_both_solvers_agree_on_a_graph_in_parts(monkeypatch):
     np.testing.assert_allclose(spectral_embedding(graph, 4), dense, atol=1e-8)
 
 
-@pytest.mark.parametrize(("n_samples", "expected"), [(2, 1), (3, 2), (9, 8)])
+@each(("n_samples", "expected"), [(2, 1), (3, 2), (9, 8)])
 def test_there_are_at_most_n_minus_one_functions(n_samples, expected):
     found = spectral_embedding(neighbour_graph(cloud(n_samples), 5), 20)
 
@@ -150,7 +150,7 @@ def test_vectors_of_the_heaviest_parts_do_not_depend_on_how_many_are_wanted():
     )
 
 
-@pytest.mark.parametrize("heavier", range(3))
+@each("heavier", range(3))
 def test_of_equally_heavy_parts_rounding_errors_choose_none(heavier):
     pair = np.array([[0.0, 1.0], [1.0, 0.0]])
     weights = np.where(np.arange(3) == heavier, 1 + 4e-16, 1.0)

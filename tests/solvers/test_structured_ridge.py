@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from each_case import each
 from oracle_files import all_runs, inputs, read
 from sklearn.linear_model import MultiTaskLasso
 
@@ -16,7 +17,7 @@ from ufselect.solvers.structured_ridge import (
     structured_problem,
 )
 
-SHAPE = pytest.mark.parametrize("shape", [(30, 12), (15, 40), (20, 20)])
+SHAPE = each("shape", [(30, 12), (15, 40), (20, 20)])
 
 
 def made(shape, seed=0):
@@ -40,7 +41,7 @@ def naive(X, target, graph, rho, penalty, n_iterations):
     return coef, history
 
 
-@pytest.mark.parametrize(("name", "run"), list(all_runs("glspfs")))
+@each(("name", "run"), list(all_runs("glspfs")))
 def test_it_equals_the_numbers_of_the_public_code(name, run):
     given, settings, values = inputs(name), run["parameters"], run["values"]
     lle = read(f"lle_{name}")["outputs"]["runs"][0]["values"]["L_LLE"]
@@ -57,7 +58,7 @@ def test_it_equals_the_numbers_of_the_public_code(name, run):
     np.testing.assert_allclose(norms, expected, rtol=0, atol=1e-6 * expected.max())
 
 
-@pytest.mark.parametrize(("name", "run"), list(all_runs("glspfs")))
+@each(("name", "run"), list(all_runs("glspfs")))
 def test_it_stops_where_the_public_code_stops(name, run):
     given, settings = inputs(name), run["parameters"]
     lle = read(f"lle_{name}")["outputs"]["runs"][0]["values"]["L_LLE"]
@@ -71,7 +72,7 @@ def test_it_stops_where_the_public_code_stops(name, run):
 
 
 @SHAPE
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@each("convert", [np.asarray, sp.csr_array])
 def test_it_equals_the_formulas_written_out(shape, convert):
     X, target, graph = made(shape)
 
@@ -97,8 +98,8 @@ def test_features_and_samples_agree(shape):
 
 
 @SHAPE
-@pytest.mark.parametrize("rho", [0.0, 1e-3, 1.0, 1e3])
-@pytest.mark.parametrize("penalty", [1e-3, 1.0, 10.0])
+@each("rho", [0.0, 1e-3, 1.0, 1e3])
+@each("penalty", [1e-3, 1.0, 10.0])
 def test_the_objective_never_rises(shape, rho, penalty):
     X, target, graph = made(shape)
 
