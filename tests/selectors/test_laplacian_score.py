@@ -30,20 +30,13 @@ def naive_score(X, graph):
 
 
 @each("letter", ["A", "B"])
-def test_scores_are_the_reference_numbers(letter):
-    given = oracle_files.inputs(letter)
-    ((_, values),) = oracle_files.runs("ls", letter)
-
-    np.testing.assert_allclose(
-        score(given["X"], given["S"]), values["laplacian_score"], rtol=1e-6
-    )
-
-
-@each("letter", ["A", "B"])
 def test_selector_ranks_small_scores_first(letter):
     given = oracle_files.inputs(letter)
     ((_, values),) = oracle_files.runs("ls", letter)
     selector = LaplacianScore().fit(given["X"])
+    found = score(given["X"], given["S"])
+
+    np.testing.assert_allclose(found, values["laplacian_score"], rtol=1e-6)
 
     np.testing.assert_array_equal(
         selector.order_, np.argsort(values["laplacian_score"], kind="stable")
@@ -76,23 +69,6 @@ def test_each_score_ignores_shift_and_scale_of_its_feature():
     factors = np.linspace(0.1, 9.0, X.shape[1])
 
     np.testing.assert_allclose(score(X * factors + 1e6, graph), score(X, graph), 1e-6)
-
-
-def test_scores_lie_between_zero_and_two():
-    given = oracle_files.inputs("B")
-    scores = score(given["X"], given["S"])
-
-    assert scores.min() >= 0
-    assert scores.max() <= 2
-
-
-def test_a_self_edge_would_change_the_scores():
-    given = oracle_files.inputs("A")
-    with_self_edges = given["S"] + np.eye(len(given["S"]))
-
-    assert not np.allclose(
-        score(given["X"], with_self_edges), score(given["X"], given["S"]), rtol=1e-3
-    )
 
 
 def test_default_call_needs_no_graph(planted):

@@ -57,16 +57,6 @@ def test_scores_equal_those_of_the_full_spectrum(phi, exponent):
     )
 
 
-@each("phi", [1, 2])
-def test_exponents_meet_at_one(planted, phi):
-    X = planted(40, 60).X + 3.0
-    expected = SPEC(phi=phi).fit(X).scores_
-
-    found = SPEC(phi=phi, exponent=1.0 + 1e-9).fit(X).scores_
-
-    np.testing.assert_allclose(found, expected, atol=1e-7)
-
-
 @each("phi", [1, 2, 3])
 def test_useful_features_come_first_whatever_the_function(planted, phi):
     # B4. Public implementations sort some of the functions the wrong way round.
