@@ -148,7 +148,6 @@ def test_among_equal_clusterings_the_first_restart_is_kept():
 
 
 SHAPES = pytest.mark.parametrize("shape", [(30, 4), (12, 40)])
-KEPT = pytest.mark.parametrize("keep_pairs_up_to", [0, 5000])
 
 
 @SHAPES
