@@ -1,4 +1,4 @@
-"""How many random faults in the solvers do their tests catch?
+"""Random faults in the solvers, and how many of them the tests catch.
 
 Each mutant is one small change of a file of ``src/ufselect/solvers``: an operator
 swapped, a comparison or a condition turned round, a constant or a sign changed, a
