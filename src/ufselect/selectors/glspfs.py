@@ -104,7 +104,8 @@ class GLSPFS(StructuredSelector):
     -----
     **Optimised.** The problem is convex; reweighted ridge steps never raise its
     objective from the first on. Rows of W approach zero; those below 1e-12 of the
-    longest count as zero, and are ranked by how near they are to entering the model.
+    longest count as zero, and are ranked by their KKT ratio: how near they are to
+    entering the model.
 
     **Differs.** X and K are centred: with an intercept, that is. Y keeps 99.9 % of the
     trace of K, since row norms do not depend on the root and the rest is small. The

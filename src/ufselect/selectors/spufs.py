@@ -78,7 +78,8 @@ class SPUFS(StructuredSelector):
     -----
     **Optimised.** The problem is convex; reweighted ridge steps never raise its
     objective from the first on. Rows of W approach zero; those below 1e-12 of the
-    longest count as zero, and are ranked by how near they are to entering the model.
+    longest count as zero, and are ranked by their KKT ratio: how near they are to
+    entering the model.
 
     **Differs.** X is centred. For p > n the target X is replaced by a root of ``X X'``
     with n columns, which changes neither the objective nor any row norm, so that W

@@ -27,8 +27,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index
-from ufselect.solvers.alternation import Alternation, Report
 from ufselect.solvers.graphs import degrees, laplacian
+from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.preparation import non_negative, without_offsets
 from ufselect.solvers.rows import row_norms
 
@@ -259,7 +259,7 @@ def fit_factors(
     model = _Model(matrix, weights, graph, samples)
     selection, loadings = (np.maximum(part, SMALLEST_FACTOR) for part in start)
     state = model.state(selection, loadings)
-    loop = Alternation(
+    loop = Iterations(
         max_iter,
         tol,
         report,

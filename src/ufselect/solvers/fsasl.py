@@ -23,8 +23,8 @@ from scipy.linalg import eigh, lstsq
 from scipy.optimize import nnls
 
 from ufselect.matrix import DataMatrix, Float, Index
-from ufselect.solvers.alternation import Alternation, Report
 from ufselect.solvers.graphs import laplacian, squared_distances_of
+from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.ridge import ridge_through_features, ridge_through_samples
 from ufselect.solvers.rows import project_rows_to_simplex, row_norms
 
@@ -122,7 +122,7 @@ def fit_fsasl(
     structure, kernel = Structure(absent, graph, mu or 0.0), absent
     projected = np.zeros((matrix.shape[0], n_clusters))
     # The first round has another objective than those that follow: no S.
-    loop = Alternation(max_iter, tol, report, n_incomparable=1)
+    loop = Iterations(max_iter, tol, report, n_incomparable=1)
     for iteration in loop:
         if iteration > 0:
             structure = learned_structure(projected, alpha, n_neighbors, mu)

@@ -31,7 +31,7 @@ from scipy.linalg import eigh
 from sklearn.cluster import KMeans
 
 from ufselect.matrix.base import DataMatrix, Float, Index
-from ufselect.solvers.alternation import Alternation, Report
+from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.reweighted import ReweightedRidge, slack_of, smoothed_slack_of
 from ufselect.solvers.rows import row_norms
 from ufselect.solvers.spectral import smoothest_vectors
@@ -95,14 +95,14 @@ def fit_jelsr(
         Keep the vector of ones out of Y. It is an eigenvector where X is centred and L
         has rows of sum zero.
     max_iter, tol, report
-        See ``Alternation``.
+        See ``Iterations``.
     wide : bool, optional
         Go through samples; by default where p > n.
     """
     ridge = ReweightedRidge(matrix, wide=wide)
     dense = structure.toarray()
     inverse_weights = 1 / ridge_weights
-    loop = Alternation(max_iter, tol, report)
+    loop = Iterations(max_iter, tol, report)
     for _ in loop:
         residual_matrix = ridge.residual_matrix(inverse_weights / alpha)
         Y = lowest_vectors(  # (2)
@@ -169,7 +169,7 @@ def fit_ndfs(
         parts of M F to the numerator, so that F stays non-negative. False is the
         published rule, with exponent one.
     max_iter, tol, report
-        See ``Alternation``.
+        See ``Iterations``.
     wide : bool, optional
         Go through samples; by default where p > n.
     """
@@ -186,7 +186,7 @@ def fit_ndfs(
 
     ridge = ReweightedRidge(matrix, wide=wide)
     F, inverse_weights = indicators, 1 / ridge_weights
-    loop = Alternation(max_iter, tol, report)
+    loop = Iterations(max_iter, tol, report)
     for _ in loop:
         W, residual = ridge.solve(F, inverse_weights / beta)  # (5)
         inverse_weights = smoothed_slack_of(W)

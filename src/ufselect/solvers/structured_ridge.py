@@ -24,9 +24,9 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ufselect.matrix.base import BLOCK_BYTES, DataMatrix, Float
-from ufselect.solvers.alternation import Alternation, Report
 from ufselect.solvers.graphs import kernel_root
 from ufselect.solvers.group_lasso import largest_penalty
+from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.ridge import ridge_through_features, solve_identity_plus
 from ufselect.solvers.rows import ranked_below, row_norms
 
@@ -192,7 +192,7 @@ def fit_structured(
     ``2 |x_i'(Y - M X W)| / penalty``.
     """
     inverse_weights: Float = np.ones(problem.n_features)
-    loop = Alternation(max_iter, tol, report)
+    loop = Iterations(max_iter, tol, report)
     for _ in loop:
         coef, error = problem.solve(inverse_weights / penalty)  # (2)
         norms = row_norms(coef)

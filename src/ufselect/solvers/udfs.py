@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 
 from ufselect.matrix import DataMatrix, DenseMatrix, Float
-from ufselect.solvers.alternation import Alternation, Report
+from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.ridge import FeatureRidge, SampleRidge
 from ufselect.solvers.spectral import Operator, block_width, largest_eigenvectors
 
@@ -243,7 +243,7 @@ def fit_udfs(
 
     Neither step raises (1), as long as eigenvectors are exact.
     """
-    loop = Alternation(max_iter, tol, report)
+    loop = Iterations(max_iter, tol, report)
     for _ in loop:
         coef = solve(gamma * weights)  # (2)
         norms = np.sqrt(np.einsum("ij,ij->i", coef, coef) + SMOOTHING)

@@ -1,11 +1,11 @@
 """The loop that all alternating solvers share."""
 
-from ufselect.solvers.alternation import Alternation
+from ufselect.solvers.iterations import Iterations
 
 
 def run(values, **options):
     """Record values until the loop ends; return it."""
-    loop = Alternation(**{"max_iter": len(values), "tol": 0.0} | options)
+    loop = Iterations(**{"max_iter": len(values), "tol": 0.0} | options)
     for iteration in loop:
         loop.record(values[iteration])
     return loop

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 Report = Callable[[int, float], bool]
 
 
-class Alternation:
+class Iterations:
     """Iterations of a solver that records one objective in each of them.
 
     The loop ends after ``max_iter`` iterations, when ``report`` returns True, or when
@@ -31,7 +31,7 @@ class Alternation:
 
     Examples
     --------
-    >>> halving, value = Alternation(max_iter=100, tol=0.1), 8.0
+    >>> halving, value = Iterations(max_iter=100, tol=0.1), 8.0
     >>> for _ in halving:
     ...     value = 1.0 + value / 2
     ...     halving.record(value)
