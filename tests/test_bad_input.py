@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from each_case import each
 from quick_selectors import made
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -31,6 +32,11 @@ INSTANCES["SCFS-paper"] = made(SCFS, solver="paper")
 INSTANCES["Consensus"] = made(Consensus)
 INSTANCES["AutoSelect"] = made(AutoSelect)
 INSTANCES["StabilitySelection"] = made(StabilitySelection, n_subsamples=4)
+
+# What the base classes do is tried on these, what a method does on all.
+FEW = ["SCFS", "MFFS", "LaplacianScore", "AutoSelect", "Consensus"]
+FEW += ["StabilitySelection"]
+PLUMBING = pytest.mark.parametrize("name", FEW, indirect=True)
 
 
 @pytest.fixture(params=INSTANCES, ids=str)
@@ -81,8 +87,9 @@ def spoiled(X, value, column=2):
 # Values that are not numbers
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize(
+@PLUMBING
+@each("value", [np.nan, np.inf, -np.inf])
+@each(
     "convert",
     [
         np.asarray,
@@ -103,19 +110,20 @@ def test_a_value_that_is_not_finite_is_refused_with_its_column(
         selector.fit(convert(spoiled(X, value)))
 
 
-@pytest.mark.parametrize(
+@PLUMBING
+@each(
     "convert",
     [
         lambda X: pd.DataFrame(X, columns=NAMES),
         lambda X: pl.DataFrame(X, schema=NAMES),
     ],
-    ids=["pandas", "polars"],
 )
 def test_a_missing_value_in_a_frame_is_refused_with_its_name(selector, X, convert):
     with pytest.raises(ValueError, match="NaN in column 'height'"):
         selector.fit(convert(spoiled(X, np.nan)))
 
 
+@PLUMBING
 def test_missing_values_of_pandas_are_refused_with_their_name(selector, X):
     frame = pd.DataFrame(X, columns=NAMES).convert_dtypes()
     frame.loc[3, "pulse"] = pd.NA
@@ -124,6 +132,7 @@ def test_missing_values_of_pandas_are_refused_with_their_name(selector, X):
         selector.fit(frame)
 
 
+@PLUMBING
 def test_the_first_of_several_bad_columns_is_named(selector, X):
     bad = spoiled(spoiled(X, np.inf, column=4), np.nan, column=1)
 
@@ -175,6 +184,7 @@ def test_values_whose_squares_vanish_are_refused(selector, X):
         selector.fit(tiny)
 
 
+@PLUMBING
 def test_strings_in_a_column_are_refused(selector, X):
     frame = pd.DataFrame(X, columns=NAMES).assign(pulse=["fast", "slow"] * 15)
 
@@ -182,14 +192,14 @@ def test_strings_in_a_column_are_refused(selector, X):
         selector.fit(frame)
 
 
+@PLUMBING
 def test_complex_numbers_are_refused(selector, X):
     with pytest.raises(ValueError, match="Complex data not supported"):
         selector.fit(X + 1j)
 
 
-@pytest.mark.parametrize(
-    "dtype", ["float16", "int8", "uint8", "int64", "longdouble", "object"]
-)
+@PLUMBING
+@each("dtype", ["float16", "int8", "uint8", "int64", "longdouble", "object"])
 def test_other_numbers_are_converted(selector, fitted, X, dtype):
     numbers = np.abs(np.round(20 * X)).astype(dtype)
 
@@ -199,6 +209,7 @@ def test_other_numbers_are_converted(selector, fitted, X, dtype):
     np.testing.assert_array_equal(order, expected)
 
 
+@PLUMBING
 def test_truth_values_are_numbers(selector, X):
     order = clone(selector).fit(X > 0).order_
 
@@ -209,7 +220,8 @@ def test_truth_values_are_numbers(selector, X):
 # Shapes
 
 
-@pytest.mark.parametrize(
+@PLUMBING
+@each(
     ("shape", "message"),
     [
         ((1, 6), r"1 sample\(s\).*minimum of 2"),
@@ -236,7 +248,7 @@ def test_two_rows_are_enough(selector, X):
     assert np.isfinite(selector.fit(X[:2]).scores_).all()
 
 
-@pytest.mark.parametrize(
+@each(
     "view",
     [
         np.asfortranarray,
@@ -246,7 +258,6 @@ def test_two_rows_are_enough(selector, X):
         lambda X: X.tolist(),
         lambda X: X.astype(">f8"),
     ],
-    ids=["Fortran", "strided", "reversed", "read-only", "list", "big-endian"],
 )
 def test_the_layout_does_not_matter(selector, fitted, X, view):
     order = selector.fit(view(X)).order_
@@ -254,7 +265,8 @@ def test_the_layout_does_not_matter(selector, fitted, X, view):
     np.testing.assert_array_equal(order, fitted(X).order_)
 
 
-@pytest.mark.parametrize("kind", ["coo", "lil", "dok", "bsr", "dia"])
+@PLUMBING
+@each("kind", ["coo", "lil", "dok", "bsr", "dia"])
 def test_other_sparse_formats_are_converted(selector, fitted, X, kind):
     order = selector.fit(sp.csr_array(X).asformat(kind)).order_
 
@@ -265,13 +277,15 @@ def test_other_sparse_formats_are_converted(selector, fitted, X, kind):
 # Rows and columns that say nothing
 
 
+@PLUMBING
 def test_constant_columns_are_ranked_last(selector, X):
     order = selector.fit(np.column_stack([np.ones(30), X])).order_
 
     assert order[-1] == 0
 
 
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@PLUMBING
+@each("convert", [np.asarray, sp.csr_array])
 def test_equal_rows_are_refused(selector, X, convert):
     equal = np.tile(X[0], (10, 1))
 
@@ -279,8 +293,8 @@ def test_equal_rows_are_refused(selector, X, convert):
         selector.fit(convert(equal))
 
 
-@pytest.mark.parametrize("init", ["k-means", "fuzzy", "random"])
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@each("init", ["k-means", "fuzzy", "random"])
+@each("convert", [np.asarray, sp.csr_array])
 def test_fewer_distinct_rows_than_clusters_are_refused(scfs, X, init, convert):
     repeated = convert(np.repeat(X[:2], 15, axis=0))
     message = "X has 2 distinct rows, .*n_clusters=3; ask for at most 2"
@@ -314,6 +328,7 @@ def test_more_clusters_than_samples_are_refused(scfs, X):
 # Parameters
 
 
+@PLUMBING
 def test_more_features_than_there_are_are_refused(selector, X):
     message = "n_features_to_select=7 but X has 6 features; ask for at most 6"
 
@@ -321,7 +336,8 @@ def test_more_features_than_there_are_are_refused(selector, X):
         selector.set_params(n_features_to_select=7).fit(X)
 
 
-@pytest.mark.parametrize("wanted", [0, -1, 0.0, -0.5, 1.5, np.nan, "half"])
+@PLUMBING
+@each("wanted", [0, -1, 0.0, -0.5, 1.5, np.nan, "half"])
 def test_a_number_of_features_out_of_range_is_refused(selector, X, wanted):
     message = rf"'n_features_to_select'.*\[1, inf\).*\(0.0, 1.0\]. Got {wanted!r}"
 
@@ -329,7 +345,7 @@ def test_a_number_of_features_out_of_range_is_refused(selector, X, wanted):
         selector.set_params(n_features_to_select=wanted).fit(X)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value"),
     [
         ("alpha", -1.0),
@@ -352,7 +368,7 @@ def test_a_parameter_out_of_range_is_refused_with_the_range(X, name, value):
         SCFS(**{name: value}).fit(X)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "options"),
     [
         ("solver", {"exact", "paper"}),
@@ -371,7 +387,7 @@ def test_an_unknown_word_is_refused_with_those_known(X, name, options):
     assert all(f"'{option}'" in message for option in options)
 
 
-@pytest.mark.parametrize("factor", [1e8, 1e300])
+@each("factor", [1e8, 1e300])
 def test_a_beta_that_leaves_nothing_is_refused_with_the_largest_useful(scfs, X, factor):
     beta = factor * scfs.fit(X).beta_
 
@@ -394,7 +410,7 @@ def test_exact_solver_refuses_a_beta_just_past_the_useful_ones(X):
 # The start
 
 
-@pytest.mark.parametrize(
+@each(
     ("start", "message"),
     [
         (np.full((5, 3), 1 / 3), r"init has shape \(5, 3\).*\(30, 3\)"),
@@ -405,7 +421,6 @@ def test_exact_solver_refuses_a_beta_just_past_the_useful_ones(X):
         (np.tile([1.0, 0.0, 0.0], (30, 1)), "init leaves cluster 1 empty; give"),
         (np.full((30, 3), np.nan), "init contains NaN"),
     ],
-    ids=["rows", "columns", "1-D", "negative", "sums", "empty", "NaN"],
 )
 def test_a_start_that_is_no_soft_partition_is_refused(scfs, X, start, message):
     with pytest.raises(ValueError, match=message):
@@ -431,12 +446,14 @@ def test_a_single_cluster_of_centred_data_is_refused_as_such(X):
 # After the fit
 
 
+@PLUMBING
 def test_transform_before_fit_is_refused(selector, X):
     with pytest.raises(NotFittedError, match=r"is not fitted yet\. Call 'fit'"):
         selector.transform(X)
 
 
-@pytest.mark.parametrize("n_features", [5, 7])
+@PLUMBING
+@each("n_features", [5, 7])
 def test_another_number_of_columns_is_refused(fitted, X, n_features):
     message = f"X has {n_features} features, but .* is expecting 6 features"
 
@@ -444,6 +461,7 @@ def test_another_number_of_columns_is_refused(fitted, X, n_features):
         fitted(X).transform(np.ones((4, n_features)))
 
 
+@PLUMBING
 def test_changed_columns_are_refused(selector, X):
     selector.fit(pd.DataFrame(X, columns=NAMES))
 
@@ -452,6 +470,7 @@ def test_changed_columns_are_refused(selector, X):
             selector.transform(pd.DataFrame(X, columns=names))
 
 
+@PLUMBING
 def test_one_new_row_can_be_transformed(fitted, X):
     selector = fitted(X)
 

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from documented_method import documented_method
+from each_case import each
 from quick_selectors import made
 from sklearn.base import clone
 from sklearn.cluster import KMeans
@@ -55,6 +56,11 @@ INSTANCES["AutoSelect-distinct"] = made(
     AutoSelect, n_features_to_select=0.5, max_correlation=0.95
 )
 INSTANCES["StabilitySelection"] = made(StabilitySelection, n_subsamples=4)
+
+# What the base classes do is tried on these, what a method does on all.
+FEW = ["SCFS", "MFFS", "LaplacianScore", "AutoSelect", "Consensus"]
+FEW += ["StabilitySelection", "documented"]
+PLUMBING = pytest.mark.parametrize("name", FEW, indirect=True)
 
 
 @pytest.fixture(params=INSTANCES, ids=str)
@@ -144,8 +150,8 @@ def test_constant_columns_come_last(selector, X):
     assert set(order[-4:]) == {0, 1, p + 2, p + 3}
 
 
-@pytest.mark.parametrize("standardize", [False, "features", "samples"])
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@each("standardize", [False, "features", "samples"])
+@each("convert", [np.asarray, sp.csr_array])
 def test_constant_columns_come_last_without_an_intercept(X, standardize, convert):
     # Without an intercept, a constant column is a good predictor of any cluster.
     with_constant = convert(np.column_stack([np.full(len(X), 3.0), X]))
@@ -176,9 +182,9 @@ def test_iterative_methods_keep_one_objective_per_iteration(fitted):
     assert np.isfinite(fitted.objective_history_).all()
 
 
-@pytest.mark.parametrize("init", ["k-means", "fuzzy", "random"])
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("standardize", [False, "features", "samples"])
+@each("init", ["k-means", "fuzzy", "random"])
+@each("fit_intercept", [True, False])
+@each("standardize", [False, "features", "samples"])
 def test_the_exact_objective_never_rises(X, init, fit_intercept, standardize):
     selector = SCFS(
         n_clusters=4,
@@ -206,7 +212,7 @@ def test_X_is_unchanged(selector, X):
     assert X.tobytes() == before
 
 
-@pytest.mark.parametrize("kind", ["csr", "csc"])
+@each("kind", ["csr", "csc"])
 def test_sparse_X_is_unchanged_and_stays_sparse_in_a_transform(selector, X, kind):
     sparse = sp.csr_array(X * (np.abs(X) > 1)).asformat(kind)
     before = sparse.copy()
@@ -242,6 +248,7 @@ def test_an_earlier_fit_does_not_matter(selector, planted, fitted, X):
     assert_same_fit(fitted, refitted)
 
 
+@PLUMBING
 def test_fit_does_not_change_parameters(selector, fitted):
     assert fitted.get_params() == selector.get_params()
 
@@ -257,7 +264,7 @@ def test_single_precision_hardly_matters(selector, X):
     assert len(np.intersect1d(low, high)) >= min(0.9 * half, half - 1)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@each("kind", FORMATS)
 def test_the_container_does_not_matter(selector, fitted, X, kind, tmp_path):
     other = selector.fit(as_kind(X, kind, tmp_path))
 
@@ -265,9 +272,9 @@ def test_the_container_does_not_matter(selector, fitted, X, kind, tmp_path):
     np.testing.assert_allclose(other.scores_, fitted.scores_, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("standardize", [False, "features", "samples", "auto"])
-@pytest.mark.parametrize("solver", ["exact", "paper"])
+@each("kind", FORMATS)
+@each("standardize", [False, "features", "samples", "auto"])
+@each("solver", ["exact", "paper"])
 def test_the_container_of_counts_does_not_matter(
     counts, kind, standardize, solver, tmp_path
 ):
@@ -291,18 +298,18 @@ def assert_the_head_is_kept(selector, X, wanted, expected):
     np.testing.assert_array_equal(selector.get_support(indices=True), head)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "expected"), [(None, 6), (1, 1), (5, 5), (12, 12), (0.3, 3)]
-)
+@PLUMBING
+@each(("wanted", "expected"), [(None, 6), (1, 1), (5, 5), (12, 12), (0.3, 3)])
 def test_number_of_features(selector, planted, wanted, expected):
     assert_the_head_is_kept(selector, planted(30, 12).X, wanted, expected)
 
 
-@pytest.mark.parametrize(("wanted", "expected"), [(0.25, 3), (1.0, 12), (1e-9, 1)])
+@each(("wanted", "expected"), [(0.25, 3), (1.0, 12), (1e-9, 1)])
 def test_a_fraction_is_rounded_down_to_a_feature_at_least(planted, wanted, expected):
     assert_the_head_is_kept(MaxVariance(), planted(15, 12).X, wanted, expected)
 
 
+@PLUMBING
 def test_none_keeps_one_of_one_feature(selector, planted):
     X = planted(30, 1, n_informative=1).X
 
@@ -314,6 +321,7 @@ def test_none_keeps_one_of_one_feature(selector, planted):
 # The selection
 
 
+@PLUMBING
 def test_support_is_the_head_of_the_order(fitted):
     expected = np.sort(fitted.order_[: fitted.n_selected_])
 
@@ -321,6 +329,7 @@ def test_support_is_the_head_of_the_order(fitted):
     np.testing.assert_array_equal(np.flatnonzero(fitted.get_support()), expected)
 
 
+@PLUMBING
 def test_transform_and_its_inverse_agree_with_the_support(fitted, X):
     reduced = fitted.transform(X)
     support = fitted.get_support()
@@ -331,7 +340,8 @@ def test_transform_and_its_inverse_agree_with_the_support(fitted, X):
     np.testing.assert_array_equal(restored, np.where(support, X, 0.0))
 
 
-@pytest.mark.parametrize("kind", ["pandas", "polars", "numpy"])
+@PLUMBING
+@each("kind", ["pandas", "polars", "numpy"])
 def test_output_frames_keep_names(selector, planted, kind):
     X = planted(15, 12).X
     names = [f"x{i}" if kind == "numpy" else f"gene {i}" for i in range(12)]
@@ -357,6 +367,7 @@ def test_output_frames_keep_names(selector, planted, kind):
 # Life in scikit-learn
 
 
+@PLUMBING
 def test_a_pickled_fit_comes_back_whole(fitted, X):
     restored = pickle.loads(pickle.dumps(fitted))
 
@@ -364,6 +375,7 @@ def test_a_pickled_fit_comes_back_whole(fitted, X):
     np.testing.assert_array_equal(restored.transform(X), fitted.transform(X))
 
 
+@PLUMBING
 def test_a_clone_has_the_parameters_and_no_fit(fitted):
     copy = clone(fitted)
 
@@ -371,6 +383,7 @@ def test_a_clone_has_the_parameters_and_no_fit(fitted):
     assert learned(copy) == {}
 
 
+@PLUMBING
 def test_it_works_between_scaling_and_clustering(selector, planted):
     X = planted(60, 12, n_informative=6).X
     pipeline = make_pipeline(
