@@ -1,4 +1,4 @@
-"""Neighbour graphs and Laplacians."""
+"""Neighbour graphs, their Laplacians, and kernels."""
 
 import tracemalloc
 

@@ -1,4 +1,4 @@
-"""The matrix of locally linear embedding."""
+"""Matrices of neighbourhoods: local linearity, tangent spaces, discriminants."""
 
 import numpy as np
 import pytest

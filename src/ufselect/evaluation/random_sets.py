@@ -8,9 +8,9 @@ from joblib import Parallel, delayed
 
 from ufselect.evaluation.criteria import CRITERIA, Criterion
 from ufselect.evaluation.halves import LARGEST_SEED
+from ufselect.evaluation.parallel_analysis import permuted_columns
 from ufselect.evaluation.tables import InUnits, in_units
 from ufselect.matrix import Float, Index, as_matrix
-from ufselect.solvers.parallel_analysis import permuted_columns
 from ufselect.solvers.preparation import Kind
 
 # Copies of the judged table with its columns permuted.

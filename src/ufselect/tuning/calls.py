@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ufselect.evaluation.parallel_analysis import canonical_order
 from ufselect.matrix import DataMatrix, Float
 from ufselect.solvers.graph_scores import (
     centred_basis,
@@ -26,7 +27,6 @@ from ufselect.solvers.graph_scores import (
     graph_vectors,
     principal_vectors,
 )
-from ufselect.solvers.parallel_analysis import canonical_order
 
 N_FOLDS = 5
 N_PERMUTATIONS = 20

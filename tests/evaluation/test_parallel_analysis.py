@@ -6,8 +6,8 @@ from each_case import each
 from scipy.stats import kstest
 from sklearn.datasets import load_wine
 
+from ufselect.evaluation.parallel_analysis import parallel_analysis, permuted_columns
 from ufselect.matrix import as_matrix
-from ufselect.solvers.parallel_analysis import parallel_analysis, permuted_columns
 
 
 def analysis(X, seed=0, n_permutations=19):
