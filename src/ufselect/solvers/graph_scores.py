@@ -39,6 +39,18 @@ from ufselect.solvers.graphs import (
 from ufselect.solvers.preparation import Kind, prepare, scaled
 from ufselect.solvers.spectral import largest_beside, smoothest_vectors
 
+# A subsample has at most so many samples: its Gram matrix is dense.
+MAX_SUBSAMPLE = 1000
+
+# Weights are kept above this, so that no sample loses all of its edges to underflow.
+MIN_WEIGHT = 1e-6
+
+# Directions below this share of the largest depend on the others.
+DEPENDENT_SHARE = 1e-8
+
+# Fewer samples than this are not divided any further.
+MIN_SAMPLES = 15
+
 
 class Smoothness(NamedTuple):
     """Quadratic forms of every feature.
@@ -126,16 +138,6 @@ def nontrivial_spectrum(graph: sp.csr_array, n_vectors: int) -> tuple[Float, Flo
     vectors = largest_beside(similarity, trivial, count)
     values = 1 - np.einsum("ij,ij->j", vectors, similarity @ vectors)
     return values, vectors
-
-
-# A subsample has at most so many samples: its Gram matrix is dense.
-MAX_SUBSAMPLE = 1000
-
-# Weights are kept above this, so that no sample loses all of its edges to underflow.
-MIN_WEIGHT = 1e-6
-
-# Directions below this share of the largest depend on the others.
-DEPENDENT_SHARE = 1e-8
 
 
 def self_tuning_graph(gram: Float, n_neighbors: int) -> sp.csr_array:
@@ -239,10 +241,6 @@ def relative_deviations(data: DataMatrix, summary: ColumnSummary, kind: Kind) ->
     _, prepared, scale = scaled(data, summary, kind)
     deviations = np.where(summary.constant, 0.0, prepared.deviation * scale)
     return np.asarray(deviations / deviations.max())
-
-
-# Fewer samples than this are not divided any further.
-MIN_SAMPLES = 15
 
 
 def draw_subsamples(

@@ -23,6 +23,9 @@ ISOLATED = 1e-12
 # Megabytes for distances at once: larger blocks take more memory and are no faster.
 SEARCH_MEGABYTES = 128
 
+# Eigenvalues below this share of the largest are rounding.
+ROUNDING = 1e-14
+
 
 def nearest_neighbours(points: Any, n_neighbors: int) -> tuple[Float, Index]:
     """Return the distances and places of the nearest other samples, nearest first.
@@ -132,10 +135,6 @@ def inverse_root(values: Float) -> Float:
     result = np.zeros_like(values)
     np.divide(1.0, np.sqrt(values), out=result, where=values > 0)
     return result
-
-
-# Eigenvalues below this share of the largest are rounding.
-ROUNDING = 1e-14
 
 
 def squared_distances_of(gram: Float) -> Float:

@@ -42,6 +42,14 @@ DISTANCE_ROUNDING = 1e-12
 # Smaller eigenvalues of S are rounding errors.
 EIGENVALUE_ROUNDING = 1e-10
 
+# Samples among which landmarks are looked for, and the values that these may have.
+MAX_SAMPLES_SEARCHED = 5000
+
+MAX_VALUES_SEARCHED = 10_000_000
+
+# Rounds of k-means that spread the landmarks: as many again change nothing that shows.
+MAX_K_MEANS_ITERATIONS = 5
+
 
 def is_out_of_core(data: DataMatrix) -> bool:
     """Tell whether samples are neither in memory nor in a memory-mapped array."""
@@ -203,14 +211,6 @@ def _small_carry(
     block: DataMatrix, rows: Arrays, landmarks: Landmarks, values: Float
 ) -> tuple[Arrays, Arrays]:
     return (landmark_weights(block, landmarks) @ values,), ()
-
-
-# Samples among which landmarks are looked for, and the values that these may have.
-MAX_SAMPLES_SEARCHED = 5000
-MAX_VALUES_SEARCHED = 10_000_000
-
-# Rounds of k-means that spread the landmarks: as many again change nothing that shows.
-MAX_K_MEANS_ITERATIONS = 5
 
 
 def find_landmarks(

@@ -45,6 +45,12 @@ MAX_SEPARATE_COLUMNS = 4
 # The column at a place among those that a path looks at.
 ColumnAt = Callable[[int], Float]
 
+# Columns that the buffer holds at first, and by which it grows.
+CAPACITY_STEP = 32
+
+# Up to so many columns for each sample, a system of their number is solved sooner.
+MAX_COLUMNS_PER_SAMPLE = 1.25
+
 
 class PathPoint(NamedTuple):
     """Coefficients on a path, and when features outside the model would enter.
@@ -330,13 +336,6 @@ def _closing(direction: LineDirection) -> Float:
     closing = FALL_AND_RISE * direction.correlation
     closing += 1.0
     return closing
-
-
-# Columns that the buffer holds at first, and by which it grows.
-CAPACITY_STEP = 32
-
-# Up to so many columns for each sample, a system of their number is solved sooner.
-MAX_COLUMNS_PER_SAMPLE = 1.25
 
 
 def max_root_columns(n_samples: int) -> int:

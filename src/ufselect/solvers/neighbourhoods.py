@@ -14,6 +14,15 @@ from ufselect.matrix import DataMatrix, Float, Index
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.solvers.graphs import nearest_neighbours
 
+# Share of the trace that is added to the diagonal of each local Gram matrix: with more
+# neighbours than dimensions, or equal samples, it would otherwise be singular.
+REGULARISATION = 1e-3
+
+# A direction of this share of the longest one, or of the samples, is rounding.
+ROUNDING = 1e-10
+
+SAMPLE_ROUNDING = 1e-14
+
 
 def neighbour_cliques(points: Any, n_neighbors: int) -> Index:
     """Return, for each sample, itself and its nearest neighbours (n x m).
@@ -103,15 +112,6 @@ def local_discriminant_matrix(
     total = sp.csr_array(sp.coo_array((pieces.ravel(), (rows, columns)), shape=shape))
     # Equal to its transpose but for rounding, which must not reach the result.
     return sp.csr_array((total + total.T) / 2)
-
-
-# Share of the trace that is added to the diagonal of each local Gram matrix: with more
-# neighbours than dimensions, or equal samples, it would otherwise be singular.
-REGULARISATION = 1e-3
-
-# A direction of this share of the longest one, or of the samples, is rounding.
-ROUNDING = 1e-10
-SAMPLE_ROUNDING = 1e-14
 
 
 def local_linear_matrix(

@@ -10,6 +10,15 @@ from sklearn.utils import gen_batches
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
 from ufselect.solvers.preparation import prepare
 
+# Values of columns are held for this many at a time.
+VALUES_AT_ONCE = 1_000_000
+
+# Redundancy is removed among the best features until so many are left.
+MAX_DISTINCT = 500
+
+# A correlation of exactly 1 may be computed as this much more or less.
+ROUNDING = 1e-7
+
 
 def ranks_of(scores: Float) -> Float:
     """Return the rank of each score in its row: 1 is the highest, ties share a mean.
@@ -141,16 +150,6 @@ COMBINATIONS: dict[str, Callable[[Float], Float]] = {
     "reciprocal-rank": _reciprocal_rank,
     "best-rank": _best_rank,
 }
-
-
-# Values of columns are held for this many at a time.
-VALUES_AT_ONCE = 1_000_000
-
-# Redundancy is removed among the best features until so many are left.
-MAX_DISTINCT = 500
-
-# A correlation of exactly 1 may be computed as this much more or less.
-ROUNDING = 1e-7
 
 
 def unit_columns(

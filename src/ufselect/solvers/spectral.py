@@ -27,6 +27,26 @@ SPECTRUM_SHIFT = 4.0
 # Up to this many samples a dense decomposition is as fast, and exact.
 MAX_DENSE_SAMPLES = 200
 
+# Columns beyond those wanted: convergence is as fast as these are far from the wanted.
+EXTRA_COLUMNS = 2
+
+# Width of the subspace, in blocks, at which it is reduced, and to which.
+MAX_BLOCKS, KEPT_BLOCKS = 5, 2
+
+# Products for which it is extended before its best vectors are found.
+N_EXTENSIONS = 2
+
+# That of ``largest_eigenvectors``, close to rounding errors.
+TOLERANCE = 1e-12
+
+# Products without a smaller residual, after which it is taken for rounding errors.
+PATIENCE = 10
+
+MAX_PRODUCTS = 1000
+
+# Overlap of unit vectors whose square is less than rounding errors.
+NEGLIGIBLE_OVERLAP = 1e-8
+
 
 def spectral_embedding(graph: sp.csr_array, n_components: int) -> Float:
     """Return the smallest non-trivial solutions y of ``L y = lambda D y``.
@@ -126,26 +146,6 @@ def with_positive_peak(vectors: Float) -> Float:
 
 # Maps a p x b block to its image under a symmetric operator.
 Operator = Callable[[Float], Float]
-
-# Columns beyond those wanted: convergence is as fast as these are far from the wanted.
-EXTRA_COLUMNS = 2
-
-# Width of the subspace, in blocks, at which it is reduced, and to which.
-MAX_BLOCKS, KEPT_BLOCKS = 5, 2
-
-# Products for which it is extended before its best vectors are found.
-N_EXTENSIONS = 2
-
-# That of ``largest_eigenvectors``, close to rounding errors.
-TOLERANCE = 1e-12
-
-# Products without a smaller residual, after which it is taken for rounding errors.
-PATIENCE = 10
-
-MAX_PRODUCTS = 1000
-
-# Overlap of unit vectors whose square is less than rounding errors.
-NEGLIGIBLE_OVERLAP = 1e-8
 
 
 def block_width(n_vectors: int, order: int) -> int:

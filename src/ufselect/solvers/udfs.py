@@ -153,10 +153,8 @@ def smallest_through_features(
         if n_features <= n_samples
         else inverse_through_samples(DenseMatrix(columns), discriminant)
     )
-    start, least = (
-        start_block(matrix, n_vectors),
-        SMALLEST_WEIGHT * float(np.trace(scatter)),
-    )
+    start = start_block(matrix, n_vectors)
+    least = SMALLEST_WEIGHT * float(np.trace(scatter))
     correct = warm_started(start, inverse, n_vectors)
     known = False
 
