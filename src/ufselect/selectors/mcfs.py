@@ -34,7 +34,7 @@ from ufselect.solvers.lars import (
 from ufselect.solvers.preparation import Prepared, preparation_kind, prepare
 from ufselect.solvers.rows import ranked_below
 from ufselect.solvers.screened_paths import screened_bytes, screened_points
-from ufselect.solvers.spectral import spectral_embedding
+from ufselect.solvers.spectral import spectral_embedding, unit_columns
 
 
 class MCFS(UnsupervisedSelector):
@@ -285,9 +285,3 @@ class MCFS(UnsupervisedSelector):
             bandwidth=bandwidth,
         )
         return spectral_embedding(graph, self.n_clusters)
-
-
-def unit_columns(coef: Float) -> Float:
-    """Return the columns scaled to unit length; a zero column stays zero."""
-    norms = np.linalg.norm(coef, axis=0)
-    return coef / np.where(norms > 0, norms, 1.0)

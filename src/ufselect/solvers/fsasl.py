@@ -23,7 +23,7 @@ from scipy.linalg import eigh, lstsq
 from scipy.optimize import nnls
 
 from ufselect.matrix import DataMatrix, Float, Index
-from ufselect.solvers.graphs import laplacian, squared_distances_of
+from ufselect.solvers.graphs import directed_graph, laplacian, squared_distances_of
 from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.ridge import ridge_through_features, ridge_through_samples
 from ufselect.solvers.rows import project_rows_to_simplex, row_norms
@@ -151,14 +151,6 @@ def nearest(distances: Float, count: int) -> Index:
     return np.argsort(others, axis=1, kind="stable")[:, :count]
 
 
-def rows_of_weights(index: Index, weights: Float) -> sp.csr_array:
-    """Return the sparse matrix whose row i holds weights[i] in columns index[i]."""
-    n_points, count = index.shape
-    starts = np.arange(0, n_points * count + 1, count)
-    parts = (weights.ravel(), index.ravel(), starts)
-    return sp.csr_array(parts, shape=(n_points, n_points))
-
-
 def neighbour_regulariser(distances: Float, n_neighbors: int) -> float:
     """Return the mean weight mu at which each point keeps about k neighbours.
 
@@ -184,7 +176,7 @@ def neighbour_probabilities(distances: Float, n_neighbors: int, mu: float) -> An
         weights = project_rows_to_simplex(-near / (2 * mu))
     else:
         weights = np.full(near.shape, 1.0 / near.shape[1])
-    directed = rows_of_weights(index, weights)
+    directed = directed_graph(index, weights)
     return sp.csr_array((directed + directed.T) / 2)
 
 

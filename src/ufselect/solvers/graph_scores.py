@@ -32,6 +32,7 @@ from scipy.linalg import eigh
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
 from ufselect.solvers.graphs import (
     degrees,
+    directed_graph,
     laplacian,
     normalised_laplacian,
     normalised_similarity,
@@ -160,8 +161,7 @@ def self_tuning_graph(gram: Float, n_neighbors: int) -> sp.csr_array:
            [0.368, 0.   , 0.135],
            [0.   , 0.135, 0.   ]])
     """
-    n_samples = len(gram)
-    count = min(n_neighbors, n_samples - 1)
+    count = min(n_neighbors, len(gram) - 1)
     norms = np.diag(gram)
     squares = np.maximum(norms[:, np.newaxis] + norms - 2 * gram, 0.0)
     np.fill_diagonal(squares, np.inf)
@@ -172,9 +172,7 @@ def self_tuning_graph(gram: Float, n_neighbors: int) -> sp.csr_array:
     scale = np.sqrt(np.maximum(distances.max(axis=1), floor))
     weights = np.exp(-distances / (scale[:, np.newaxis] * scale[nearest]))
     weights = np.maximum(weights, MIN_WEIGHT)
-    starts = np.arange(0, nearest.size + 1, count)
-    shape = (n_samples, n_samples)
-    directed = sp.csr_array((weights.ravel(), nearest.ravel(), starts), shape=shape)
+    directed = directed_graph(nearest, weights)
     return sp.csr_array(directed.maximum(directed.T))
 
 

@@ -88,15 +88,20 @@ def neighbour_graph(
            [0., 1., 0.]])
     """
     distances, index = nearest_neighbours(points, n_neighbors)
-    n_samples, count = index.shape
     if weights == "binary":
         values = np.ones(index.size)
     else:
         values = heat_weights(distances, bandwidth)
-    starts = np.arange(0, index.size + 1, count)
-    shape = (n_samples, n_samples)
-    directed = sp.csr_array((values, index.ravel(), starts), shape=shape)
+    directed = directed_graph(index, values)
     return sp.csr_array(directed.maximum(directed.T).astype(np.float64))
+
+
+def directed_graph(index: Index, weights: Float) -> sp.csr_array:
+    """Return the n x n matrix whose row i has weights[i] in the columns index[i]."""
+    n_samples, count = index.shape
+    starts = np.arange(0, index.size + 1, count)
+    parts = (weights.ravel(), index.ravel(), starts)
+    return sp.csr_array(parts, shape=(n_samples, n_samples))
 
 
 def heat_weights(distances: Float, bandwidth: float | None) -> Float:

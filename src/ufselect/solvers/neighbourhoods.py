@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from ufselect.matrix import DataMatrix, Float, Index
 from ufselect.matrix.base import BLOCK_BYTES
-from ufselect.solvers.graphs import nearest_neighbours
+from ufselect.solvers.graphs import directed_graph, nearest_neighbours
 
 # Share of the trace that is added to the diagonal of each local Gram matrix: with more
 # neighbours than dimensions, or equal samples, it would otherwise be singular.
@@ -37,6 +37,15 @@ def neighbour_cliques(points: Any, n_neighbors: int) -> Index:
     """
     neighbours = nearest_neighbours(points, n_neighbors)[1]
     return np.column_stack([np.arange(points.shape[0]), neighbours])
+
+
+def sum_over_cliques(blocks: Float, cliques: Index) -> sp.csr_array:
+    """Return ``sum_i P_i B_i P_i'``: each block added at the places of its clique."""
+    n_samples, size = cliques.shape
+    rows = np.repeat(cliques, size, axis=1).ravel()
+    columns = np.tile(cliques, (1, size)).ravel()
+    shape = (n_samples, n_samples)
+    return sp.coo_array((blocks.ravel(), (rows, columns)), shape=shape).tocsr()
 
 
 def clique_scatters(matrix: DataMatrix, cliques: Index) -> Float:
@@ -99,17 +108,14 @@ def local_discriminant_matrix(
     and positive semi-definite, and its rows sum to zero. The factor ridge that the
     derivation from the scatter of features leaves in front is dropped, as published.
     """
-    n_cliques, size = cliques.shape
+    size = cliques.shape[1]
     identity = np.eye(size)
     centring = identity - 1 / size
     inner = np.linalg.solve(
         scatters + ridge * identity, np.broadcast_to(centring, scatters.shape)
     )
     pieces = centring @ inner
-    rows = np.repeat(cliques, size, axis=1).ravel()
-    columns = np.tile(cliques, (1, size)).ravel()
-    shape = (n_cliques, n_cliques)
-    total = sp.csr_array(sp.coo_array((pieces.ravel(), (rows, columns)), shape=shape))
+    total = sum_over_cliques(pieces, cliques)
     # Equal to its transpose but for rounding, which must not reach the result.
     return sp.csr_array((total + total.T) / 2)
 
@@ -138,12 +144,9 @@ def local_linear_matrix(
            [-2.,  2.]])
     """
     neighbours = nearest_neighbours(points, n_neighbors)[1]
-    n_samples, count = neighbours.shape
     weights = neighbour_weights(points, neighbours, regularisation)
-    starts = np.arange(0, n_samples * count + 1, count)
-    shape = (n_samples, n_samples)
-    mixing = sp.csr_array((weights.ravel(), neighbours.ravel(), starts), shape=shape)
-    rest = sp.eye_array(n_samples, format="csr") - mixing
+    mixing = directed_graph(neighbours, weights)
+    rest = sp.eye_array(len(neighbours), format="csr") - mixing
     return sp.csr_array(rest.T @ rest)
 
 
@@ -179,10 +182,7 @@ def tangent_alignment_matrix(
     blocks = np.empty((n_samples, size, size))
     for block, clique in zip(blocks, cliques, strict=True):
         block[:] = alignment_of(dense_rows(points, clique), count)
-    rows = np.repeat(cliques, size, axis=1).ravel()
-    columns = np.tile(cliques, (1, size)).ravel()
-    shape = (n_samples, n_samples)
-    return sp.coo_array((blocks.ravel(), (rows, columns)), shape=shape).tocsr()
+    return sum_over_cliques(blocks, cliques)
 
 
 def alignment_of(local: Float, count: int) -> Float:

@@ -148,6 +148,13 @@ def with_positive_peak(vectors: Float) -> Float:
 Operator = Callable[[Float], Float]
 
 
+def unit_columns(matrix: Float) -> Float:
+    """Scale columns to unit length; a zero column stays zero."""
+    norms = np.linalg.norm(matrix, axis=0)
+    norms[norms == 0] = 1.0
+    return matrix / norms
+
+
 def block_width(n_vectors: int, order: int) -> int:
     """Return the number of columns to start from; all that exist if they are few."""
     width = n_vectors + EXTRA_COLUMNS

@@ -34,7 +34,7 @@ from ufselect.matrix.base import DataMatrix, Float, Index
 from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.reweighted import ReweightedRidge, slack_of, smoothed_slack_of
 from ufselect.solvers.rows import row_norms
-from ufselect.solvers.spectral import smoothest_vectors
+from ufselect.solvers.spectral import smoothest_vectors, unit_columns
 from ufselect.solvers.starts import N_RUNS, crisp_memberships, with_every_cluster
 
 # Keeps quotients of zeros finite, as the public code does.
@@ -237,13 +237,6 @@ def damped_step(
             return moved, value
         exponent /= 2
     return F, before
-
-
-def unit_columns(matrix: Float) -> Float:
-    """Scale columns to unit length; a zero column stays zero."""
-    norms = np.linalg.norm(matrix, axis=0)
-    norms[norms == 0] = 1.0
-    return matrix / norms
 
 
 def indicator_from_labels(
