@@ -84,8 +84,8 @@ class REFS(UnsupervisedSelector):
     **Invariant to.** offset of features; unit of X; unit of single features; order
     of samples.
 
-    **Not invariant to.** sign of features. A feature and its negative are far from
-    each other in the graph, and one rebuilds the other no better than noise does.
+    **Not invariant to.** sign of features. A feature and its negative are far from each
+    other in the graph of features.
 
     **Cannot.** Rank all features that repeat others above noise: once one of them is
     chosen the rest can be rebuilt, while noise is rebuilt by nothing but itself.
