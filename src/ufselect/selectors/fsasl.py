@@ -124,8 +124,8 @@ class FSASL(IterativeSelector):
     **Needs c.** Yes.
 
     **Invariant to.** sign of features; offset of features; unit of X; unit of
-    single features; order of samples. The unit of single features is lost when they
-    are standardised, which "auto" does unless X holds counts.
+    single features; order of samples. This is for X standardised by features, as
+    "auto" does with measurements.
 
     **Cannot.** Find, in a wide table, clusters that share their mean: no linear
     function of the features separates them, and by chance some function of many fits as

@@ -116,8 +116,8 @@ class SPFS(IterativeSelector):
     **Needs c.** "greedy" no, "group-lasso" yes.
 
     **Invariant to.** sign of features; offset of features; unit of X; unit of
-    single features; order of samples. The unit of single features is lost when they
-    are standardised, which "auto" does unless X holds counts.
+    single features; order of samples. This is for X standardised by features, as
+    "auto" does with measurements.
 
     **Cannot.** "greedy" does not rank all features that repeat others above noise: once
     K is used up along their direction, another one does more harm than noise.

@@ -95,8 +95,8 @@ class SPUFS(StructuredSelector):
     **Needs c.** No.
 
     **Invariant to.** sign of features; offset of features; unit of X; unit of
-    single features; order of samples. The unit of single features is lost when they
-    are standardised, which "auto" does unless X holds counts.
+    single features; order of samples. This is for X standardised by features, as
+    "auto" does with measurements.
 
     **Cost.** O(n p min(n, p)) per iteration; no p x p matrix unless p <= n, and no
     n x n matrix unless p > n. Five or six of these at once, and for p > n three arrays

@@ -125,8 +125,8 @@ class UDFS(IterativeSelector):
     **Needs c.** Yes, as the number of columns of W.
 
     **Invariant to.** sign of features; offset of features; unit of X; unit of
-    single features; order of samples. The unit of single features is lost when they
-    are standardised, which "auto" does unless X holds counts.
+    single features; order of samples. This is for X standardised by features, as
+    "auto" does with measurements.
 
     **Cannot.** Rank a wide table as a whole: where p > n many w have ``M w = 0``, in
     which columns of noise cancel each other, and planted features rank no better than
