@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ufselect import evaluation
 from ufselect.evaluation.criteria import CRITERIA
 from ufselect.selectors import SPEC, MaxVariance
-from ufselect.solvers import rank_aggregation
+from ufselect.solvers import rankings
 from ufselect.tuning import false_selections, sensitivity_to_clusters
 
 Asked = Callable[[], Any]
@@ -154,13 +154,13 @@ def ask_rank_aggregation(draw: Any, X: Any) -> Asked:
     """One ranking of several, and how far these agree; rows are scores."""
     table = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
     # Scores are finite: that much selectors promise.
-    ranks = rank_aggregation.ranks_of(np.nan_to_num(table))
-    combine = draw(st.sampled_from(sorted(rank_aggregation.COMBINATIONS)))
+    ranks = rankings.ranks_of(np.nan_to_num(table))
+    combine = draw(st.sampled_from(sorted(rankings.COMBINATIONS)))
     best = draw(st.integers(1, X.shape[1]))
     return lambda: (
-        rank_aggregation.combined_scores(ranks, combine),
-        rank_aggregation.rank_agreement(ranks),
-        rank_aggregation.top_overlap(ranks, best),
+        rankings.combined_scores(ranks, combine),
+        rankings.rank_agreement(ranks),
+        rankings.top_overlap(ranks, best),
     )
 
 

@@ -11,7 +11,7 @@ from ufselect import SCFS, all_selectors
 from ufselect.cli import main
 from ufselect.experiments.plan import read_plan
 from ufselect.report.method_cards import method_page
-from ufselect.selectors.installed import GROUP, installed_selectors
+from ufselect.selectors import GROUP, installed_selectors
 
 
 @pytest.fixture

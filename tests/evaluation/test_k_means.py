@@ -9,8 +9,7 @@ from scipy.stats import ttest_ind
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from ufselect.evaluation import clustering_accuracy, repeated_k_means
-from ufselect.solvers import sample_distances
+from ufselect.evaluation import clustering_accuracy, repeated_k_means, sample_distances
 
 
 def overlapping(n_samples=150, n_columns=5, n_groups=12, spread=1.0):

@@ -4,21 +4,24 @@ import numpy as np
 import oracle_files
 import pytest
 import scipy.sparse as sp
-from sklearn.linear_model import lars_path_gram
+from each_case import each
+from scipy.optimize import minimize
+from sklearn.linear_model import Lasso, lars_path_gram
 
 from ufselect import FSASL
 from ufselect.matrix import as_matrix
-from ufselect.solvers.adaptive_graph import (
+from ufselect.solvers.fsasl import (
+    fit_fsasl,
+    lasso,
+    neighbour_probabilities,
     neighbour_regulariser,
-)
-from ufselect.solvers.group_lasso import largest_penalty
-from ufselect.solvers.kernels import squared_distances_of
-from ufselect.solvers.rows import row_norms
-from ufselect.solvers.structure_learning import (
-    fit_structure,
     reweighted_regression,
+    self_representation,
     smallest_eigenvectors,
 )
+from ufselect.solvers.graphs import squared_distances_of
+from ufselect.solvers.group_lasso import largest_penalty
+from ufselect.solvers.rows import row_norms
 
 EXACT = [
     (letter, run)
@@ -39,7 +42,7 @@ def given_to(letter, parameters):
 
 def fit(X, graph, parameters, max_iter):
     known = {name: parameters[name] for name in ["n_clusters", "alpha", "beta"]}
-    return fit_structure(
+    return fit_fsasl(
         as_matrix(X),
         sp.csr_array(graph),
         gamma=parameters["gamma"],
@@ -102,7 +105,7 @@ def naive_probabilities(Z, mu, k=5):
     return (P + P.T) / 2
 
 
-@pytest.mark.parametrize(("letter", "run"), EXACT)
+@each(("letter", "run"), EXACT)
 def test_row_norms_and_objectives_are_the_reference_numbers(letter, run):
     parameters, values = run
     X, graph = given_to(letter, parameters)
@@ -115,7 +118,7 @@ def test_row_norms_and_objectives_are_the_reference_numbers(letter, run):
     )
 
 
-@pytest.mark.parametrize("letter", ["A", "B"])
+@each("letter", ["A", "B"])
 def test_regulariser_is_the_reference_number(letter):
     X = oracle_files.inputs(letter)["X"]
     parameters, _ = oracle_files.runs("fsasl", letter)[0]
@@ -124,14 +127,14 @@ def test_regulariser_is_the_reference_number(letter):
     assert neighbour_regulariser(distances, 5) == pytest.approx(parameters["mu"])
 
 
-@pytest.mark.parametrize("letter", ["A", "B"])
+@each("letter", ["A", "B"])
 def test_fit_equals_the_naive_transcription(letter):
     given = oracle_files.inputs(letter)
     X, graph = given["X"] - given["X"].mean(axis=0), given["S"].astype(float)
     weights = {"alpha": 0.07, "beta": 0.5, "gamma": 0.3, "mu": 0.02, "max_iter": 4}
 
     W, history = naive_fit(X, graph, n_clusters=4, **weights)
-    found = fit_structure(as_matrix(X), sp.csr_array(graph), n_clusters=4, **weights)
+    found = fit_fsasl(as_matrix(X), sp.csr_array(graph), n_clusters=4, **weights)
 
     np.testing.assert_allclose(found.history, history, rtol=1e-6)
     np.testing.assert_allclose(
@@ -139,9 +142,7 @@ def test_fit_equals_the_naive_transcription(letter):
     )
 
 
-@pytest.mark.parametrize(
-    ("letter", "run"), [(name, run) for name, run in EXACT if run[0]["X"] == "Xc"]
-)
+@each(("letter", "run"), [(name, run) for name, run in EXACT if run[0]["X"] == "Xc"])
 def test_selector_with_the_authors_choices_is_the_reference(letter, run):
     parameters, values = run
     X, _ = given_to(letter, parameters)
@@ -163,7 +164,7 @@ def test_selector_with_the_authors_choices_is_the_reference(letter, run):
     )
 
 
-@pytest.mark.parametrize("shape", [(30, 12), (12, 30)])
+@each("shape", [(30, 12), (12, 30)])
 def test_regression_through_features_is_that_through_samples(shape):
     random = np.random.RandomState(0)
     matrix = as_matrix(random.standard_normal(shape))
@@ -174,32 +175,6 @@ def test_regression_through_features_is_that_through_samples(shape):
     )
 
     np.testing.assert_allclose(through_features, through_samples, atol=1e-8)
-
-
-def test_reweighted_steps_lower_the_row_sparse_objective():
-    random = np.random.RandomState(0)
-    X, Y = random.standard_normal((30, 12)), random.standard_normal((30, 3))
-    ridge = np.linalg.solve(X.T @ X + 0.5 * np.eye(12), X.T @ Y)
-    coef = reweighted_regression(as_matrix(X), Y, 0.5)
-
-    def objective(W):
-        return ((X @ W - Y) ** 2).sum() + 0.5 * row_norms(W).sum()
-
-    assert objective(coef) < objective(ridge)
-
-
-def test_a_lasso_that_stops_early_would_change_the_fit():
-    # What the authors' own solver gives differs from the exact reference.
-    early, exact = (
-        next(
-            values["row_norms"]
-            for parameters, values in oracle_files.runs("fsasl", "A")
-            if parameters["lasso"].startswith(kind) and parameters["iterations"] == 20
-        )
-        for kind in ["authors", "exact"]
-    )
-
-    assert not np.allclose(early, exact, rtol=1e-3)
 
 
 def test_authors_regulariser_makes_probabilities_uniform():
@@ -214,47 +189,13 @@ def test_authors_regulariser_makes_probabilities_uniform():
     assert not np.allclose(projected, uniform, rtol=1e-2)
 
 
-def test_first_round_is_a_regression_on_the_given_graph():
-    given = oracle_files.inputs("A")
-    X, graph = given["X"], given["S"].astype(float)
-    target = smallest_eigenvectors(given["L"], 3)
-    expected = reweighted_regression(as_matrix(X), target, 0.2)
-    found = fit_structure(
-        as_matrix(X),
-        sp.csr_array(graph),
-        n_clusters=3,
-        alpha=0.1,
-        beta=1.0,
-        gamma=0.2,
-        max_iter=1,
-    )
-
-    np.testing.assert_allclose(row_norms(found.coef), row_norms(expected), rtol=1e-6)
-
-
-@pytest.mark.parametrize("shape", [(60, 40), (50, 80)])
-@pytest.mark.parametrize("mu", ["projected", "samples"])
+@each("shape", [(60, 40), (50, 80)])
+@each("mu", ["projected", "samples"])
 def test_useful_features_come_first(planted, shape, mu):
     data = planted(*shape, n_informative=8)
     selector = FSASL(8, n_clusters=3, mu=mu).fit(data.X)
 
     assert len(set(selector.order_[:8]) & set(data.informative)) >= 6
-
-
-@pytest.mark.parametrize("unit", [1e-6, 1e6])
-def test_default_weights_do_not_depend_on_the_unit(planted, unit):
-    X = planted(40, 20).X
-    order = FSASL(n_clusters=3).fit(X).order_
-
-    np.testing.assert_array_equal(FSASL(n_clusters=3).fit(unit * X).order_, order)
-
-
-def test_order_of_samples_does_not_matter(planted):
-    X = planted(40, 20).X
-    scores = FSASL(n_clusters=3).fit(X).scores_
-    shuffled = FSASL(n_clusters=3).fit(X[::-1]).scores_
-
-    np.testing.assert_allclose(shuffled, scores, rtol=1e-6)
 
 
 def test_fit_stops_when_the_objective_rests(planted):
@@ -276,26 +217,129 @@ def test_auto_gamma_is_half_of_the_largest_useful_penalty():
     )
 
 
-def test_verbose_prints_each_round(planted, capsys):
-    FSASL(n_clusters=3, max_iter=2, verbose=True).fit(planted(30, 10).X)
-
-    assert capsys.readouterr().out.count("FSASL iteration") == 2
+# Learned graphs: optimality of the lasso, the simplex and the regulariser
 
 
-def test_more_clusters_than_samples_are_refused(planted):
-    with pytest.raises(ValueError, match="n_clusters=31 but X has n_samples=30"):
-        FSASL(n_clusters=31).fit(planted(30, 10).X)
+@pytest.fixture(params=[(30, 3), (12, 20), (150, 4)])
+def points(request):
+    return np.random.RandomState(0).standard_normal(request.param)
 
 
-def test_a_penalty_that_leaves_nothing_is_refused(planted):
-    with pytest.raises(ValueError, match="leaves no feature in the model"):
-        FSASL(n_clusters=3, gamma=1e15).fit(planted(30, 10).X)
+def squared_distances(points):
+    return ((points[:, np.newaxis] - points) ** 2).sum(axis=2)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("alpha", 1.5), ("beta", -1.0), ("gamma", "large"), ("mu", 0.0), ("tol", -1.0)],
-)
-def test_bad_parameters_are_refused(planted, name, value):
-    with pytest.raises(ValueError, match=f"'{name}' parameter of FSASL must be"):
-        FSASL(**{name: value}).fit(planted(30, 10).X)
+@each("fraction", [0.001, 0.05, 0.5])
+def test_representations_satisfy_the_optimality_conditions(points, fraction):
+    S = self_representation(points, fraction).toarray()
+    for i, target in enumerate(points):
+        slope = points @ (target - S[:, i] @ points)
+        penalty = fraction * np.abs(np.delete(points @ target, i)).max()
+        inside = S[:, i] != 0
+
+        assert S[i, i] == 0
+        assert np.abs(np.delete(slope, i)).max() <= penalty * (1 + 1e-9)
+        np.testing.assert_allclose(
+            slope[inside], penalty * np.sign(S[inside, i]), rtol=1e-9
+        )
+
+
+def test_no_more_points_represent_a_point_than_there_are_dimensions(points):
+    counts = np.diff(self_representation(points, 0.01).indptr)
+
+    assert counts.max() <= points.shape[1]
+
+
+def test_lasso_is_that_of_an_independent_library(points):
+    atoms, target = points[1:], points[0]
+    penalty = 0.1 * np.abs(atoms @ target).max()
+    model = Lasso(penalty / len(target), fit_intercept=False, tol=1e-12, max_iter=10**6)
+
+    np.testing.assert_allclose(
+        lasso(atoms, target, penalty), model.fit(atoms.T, target).coef_, atol=1e-6
+    )
+
+
+@each("unit", [1e-100, 1e-8, 1e8, 1e100])
+def test_units_of_the_points_do_not_matter(points, unit):
+    expected = self_representation(points, 0.05).toarray()
+    found = self_representation(unit * points, 0.05).toarray()
+
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_points_at_zero_represent_nobody_and_need_nobody():
+    points = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 0.0]])
+    S = self_representation(points, 0.1).toarray()
+
+    np.testing.assert_allclose(S[:, [0, 3]], 0)
+    np.testing.assert_allclose(S[[0, 3]], 0)
+
+
+def test_equal_points_represent_each_other():
+    points = np.repeat(np.random.RandomState(0).standard_normal((5, 2)), 2, axis=0)
+    S = self_representation(points, 0.01).toarray()
+    error = np.linalg.norm(points - S.T @ points, axis=1)
+
+    assert (error < 0.05 * np.linalg.norm(points, axis=1)).all()
+
+
+def naive_row(distances, mu):
+    """Return the distribution of least ``d'P + mu |P|^2`` by a general solver."""
+    result = minimize(
+        lambda row: distances @ row + mu * row @ row,
+        np.full(len(distances), 1 / len(distances)),
+        jac=lambda row: distances + 2 * mu * row,
+        bounds=[(0, 1)] * len(distances),
+        constraints={"type": "eq", "fun": lambda row: row.sum() - 1},
+        options={"ftol": 1e-14},
+    )
+    return result.x
+
+
+def test_probabilities_minimise_their_part_of_the_objective(points):
+    distances = squared_distances(points)
+    mu, P = 1.0, np.zeros_like(distances)
+    for i, row in enumerate(distances):
+        near = np.argsort(row)[1:5]
+        P[i, near] = naive_row(row[near], mu)
+
+    found = neighbour_probabilities(distances, 4, mu).toarray()
+
+    np.testing.assert_allclose(found, (P + P.T) / 2, atol=1e-6)
+
+
+def test_regulariser_gives_the_closed_weights_where_all_points_are_alike():
+    near = np.array([1.0, 2.0, 4.0, 7.0])
+    distances = np.array([np.roll([0.0, *near], i) for i in range(5)])
+    closed = (near[3] - near[:3]) / (3 * near[3] - near[:3].sum())
+    P = np.array([np.roll([0.0, *closed, 0.0], i) for i in range(5)])
+
+    mu = neighbour_regulariser(distances, 3)
+    found = neighbour_probabilities(distances, 3, mu).toarray()
+
+    np.testing.assert_allclose(found, (P + P.T) / 2, atol=1e-12)
+
+
+def test_regulariser_is_the_mean_over_the_points(points):
+    distances = squared_distances(points)
+    ordered = np.sort(distances, axis=1)[:, 1:]
+    expected = np.mean([(4 * d[4] - d[:4].sum()) / 2 for d in ordered])
+
+    assert neighbour_regulariser(distances, 4) == pytest.approx(expected)
+
+
+@each("n_points", [2, 3, 4])
+def test_a_few_points_have_fewer_neighbours(n_points):
+    distances = squared_distances(np.arange(float(n_points))[:, np.newaxis])
+    mu = neighbour_regulariser(distances, 5)
+    graph = neighbour_probabilities(distances, 5, mu)
+
+    assert np.isfinite(mu)
+    np.testing.assert_allclose(graph.sum(), n_points)
+
+
+def test_points_that_coincide_share_their_probability():
+    graph = neighbour_probabilities(np.zeros((6, 6)), 2, 0.0)
+
+    np.testing.assert_allclose(graph.sum(), 6)

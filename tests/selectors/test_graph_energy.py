@@ -3,9 +3,22 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from each_case import each
+from sklearn.manifold import SpectralEmbedding
 
 from ufselect import GraphEnergy
 from ufselect.data import planted
+from ufselect.matrix import as_matrix
+from ufselect.solvers.graph_scores import (
+    centred_basis,
+    column_squares,
+    draw_subsamples,
+    energy_shares,
+    graph_vectors,
+    principal_vectors,
+    self_tuning_graph,
+)
+from ufselect.solvers.rankings import lowered, redundant_features
 
 
 def naive_scores(X, K, k):
@@ -41,32 +54,13 @@ def test_scores_are_the_naive_ones(few):
     np.testing.assert_allclose(selector.scores_, scores, atol=1e-8)
 
 
-@pytest.mark.parametrize("geometry", ["blobs", "rings", "counts", "subspaces"])
+@each("geometry", ["blobs", "rings", "counts", "subspaces"])
 def test_planted_columns_come_first(geometry):
     data = planted(geometry, n_samples=90, n_useful=20, n_noise=80)
 
     order = GraphEnergy(max_correlation=None, random_state=0).fit(data.table).order_
 
     assert data.informative[order[:20]].mean() >= 0.9
-
-
-def test_signs_and_offsets_do_not_matter(few):
-    random = np.random.default_rng(0)
-    changed = few * random.choice([-1.0, 1.0], size=8) + random.normal(size=8)
-
-    first, second = (GraphEnergy(random_state=0).fit(X) for X in (few, changed))
-
-    np.testing.assert_allclose(first.scores_, second.scores_, atol=1e-8)
-
-
-def test_units_do_not_matter_if_features_are_scaled(few):
-    scaled = few * np.logspace(-3, 3, 8)
-
-    first, second = (
-        GraphEnergy(standardize=True, random_state=0).fit(X) for X in (few, scaled)
-    )
-
-    np.testing.assert_allclose(first.scores_, second.scores_, atol=1e-8)
 
 
 def test_a_copy_comes_behind_the_others(few):
@@ -78,23 +72,142 @@ def test_a_copy_comes_behind_the_others(few):
     assert selector.standardize_ == "none"
 
 
-@pytest.mark.parametrize("standardize", [False, True, "samples"])
-def test_sparse_and_dense_agree(standardize):
-    table = planted("counts", n_samples=60, n_useful=10, n_noise=40).table
-    # Whole numbers would leave neighbours at equal distances.
-    table = table * np.random.default_rng(0).uniform(0.5, 1.5, size=50)
-    parameters = {"standardize": standardize, "random_state": 0}
-
-    dense = GraphEnergy(**parameters).fit(table)
-    sparse = GraphEnergy(**parameters).fit(sp.csr_array(table))
-
-    np.testing.assert_allclose(sparse.shares_, dense.shares_, atol=1e-8)
-    np.testing.assert_array_equal(sparse.order_, dense.order_)
-
-
 def test_many_samples_cost_as_much_as_a_thousand():
     data = planted("blobs", n_samples=3000, n_useful=10, n_noise=40)
 
     selector = GraphEnergy(10, n_subsamples=2, random_state=0).fit(data.table)
 
     assert data.informative[selector.get_support()].all()
+
+
+def naive_weights(X, k):
+    n = len(X)
+    d = np.array([[np.linalg.norm(a - b) for b in X] for a in X])
+    scale = [np.sort(np.delete(d[i], i))[k - 1] for i in range(n)]
+    W = np.zeros((n, n))
+    for i in range(n):
+        for j in np.argsort(np.where(np.arange(n) == i, np.inf, d[i]))[:k]:
+            W[i, j] = W[j, i] = np.exp(-(d[i, j] ** 2) / (scale[i] * scale[j]))
+    return W
+
+
+@pytest.fixture(scope="module")
+def X():
+    return np.random.default_rng(0).normal(size=(30, 6))
+
+
+def test_the_graph_is_the_naive_one(X):
+    centred = X - X.mean(axis=0)
+
+    graph = self_tuning_graph(centred @ centred.T, 4)
+
+    np.testing.assert_allclose(graph.toarray(), naive_weights(X, 4), atol=1e-10)
+
+
+def test_the_vectors_are_those_of_spectral_embedding(X):
+    centred = X - X.mean(axis=0)
+    embedding = SpectralEmbedding(3, affinity="precomputed", random_state=0)
+
+    found = graph_vectors(centred @ centred.T, 3, 6)
+    W = naive_weights(X, 6)
+    expected = embedding.fit_transform(W) * np.sqrt(W.sum(axis=1))[:, np.newaxis]
+
+    np.testing.assert_allclose(
+        found @ found.T, expected @ np.linalg.pinv(expected), atol=1e-6
+    )
+
+
+def test_shares_are_the_naive_ones(X):
+    centred = X - X.mean(axis=0)
+    basis = centred_basis(graph_vectors(centred @ centred.T, 4, 5))
+
+    found = energy_shares(as_matrix(centred), basis, column_squares(as_matrix(centred)))
+
+    projected = basis @ np.linalg.lstsq(basis, centred, rcond=None)[0]
+    expected = (projected**2).sum(axis=0) / (centred**2).sum(axis=0)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_of_separate_regular_groups_the_share_is_that_between_them():
+    # On hexagons all samples have the same degree.
+    groups = np.repeat(np.arange(3), 6)
+    angles = np.tile(np.arange(6) * np.pi / 3, 3)
+    X = np.column_stack([np.cos(angles), np.sin(angles), 1e-3 * angles**2])
+    X[:, 0] += 1000 * groups
+    centred = X - X.mean(axis=0)
+    basis = centred_basis(graph_vectors(centred @ centred.T, 2, 2))
+
+    found = energy_shares(as_matrix(centred), basis, column_squares(as_matrix(centred)))
+
+    means = np.array([centred[groups == group].mean(axis=0) for group in range(3)])
+    eta = (means[groups] ** 2).sum(axis=0) / (centred**2).sum(axis=0)
+    np.testing.assert_allclose(found, eta, atol=1e-10)
+
+
+def test_a_constant_column_has_no_share(X):
+    centred = np.column_stack([X - X.mean(axis=0), np.zeros(len(X))])
+
+    found = energy_shares(
+        as_matrix(centred), np.eye(30)[:, :2], column_squares(as_matrix(centred))
+    )
+
+    assert found[-1] == 0.0
+
+
+@each("copies", [2, 15])
+def test_equal_samples_leave_a_graph_with_edges(copies):
+    rows = np.random.default_rng(0).normal(size=(30 // copies, 4))
+    X = np.repeat(rows, copies, axis=0)
+
+    graph = self_tuning_graph(X @ X.T, 5)
+
+    assert np.isfinite(graph.data).all()
+    assert graph.sum(axis=1).min() > 0
+
+
+def test_principal_vectors_are_left_singular_vectors(X):
+    centred = X - X.mean(axis=0)
+
+    found = principal_vectors(centred @ centred.T, 2)
+
+    left = np.linalg.svd(centred)[0][:, :2]
+    np.testing.assert_allclose(np.abs(found), np.abs(left), atol=1e-10)
+
+
+# What rankings share
+
+
+def test_a_feature_behind_correlates_with_one_before_it():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(50, 4))
+    X = np.column_stack([X, X[:, 0] + 0.1 * random.normal(size=50), np.ones(50)])
+    data = as_matrix(X)
+
+    found = redundant_features(data, data.summary(), np.array([4, 0, 1, 2, 3, 5]), 0.8)
+
+    np.testing.assert_array_equal(found, [0])
+    sparse = as_matrix(sp.csr_array(X))
+    order = np.array([0, 1, 4, 2, 3, 5])
+    np.testing.assert_array_equal(
+        redundant_features(sparse, sparse.summary(), order, 0.8), [4]
+    )
+
+
+def test_lowered_scores_come_behind_in_their_order():
+    scores = np.array([5.0, 1.0, 4.0, 2.0])
+
+    found = lowered(scores, np.array([0, 2]))
+
+    np.testing.assert_array_equal(np.argsort(-found), [3, 1, 0, 2])
+    np.testing.assert_array_equal(found[[1, 3]], scores[[1, 3]])
+
+
+@each(
+    ("n_samples", "sizes"),
+    [(9, [9]), (15, [15]), (18, [15, 15]), (90, [60, 60]), (9000, [1000, 1000])],
+)
+def test_subsamples_are_two_thirds_within_bounds(n_samples, sizes):
+    found = draw_subsamples(n_samples, 2, 1000, np.random.RandomState(0))
+
+    assert [len(rows) for rows in found] == sizes
+    assert all(len(np.unique(rows)) == len(rows) for rows in found)

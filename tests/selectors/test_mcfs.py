@@ -1,14 +1,11 @@
 """MCFS against reference numbers, a plain transcription, and known faults of others."""
 
-import json
-from pathlib import Path
-
 import numpy as np
-import pytest
 import scipy.linalg
 import scipy.sparse as sp
+from each_case import each
+from oracle_files import all_runs, inputs
 from sklearn.linear_model import lars_path
-from sklearn.utils._param_validation import InvalidParameterError
 
 from ufselect import MCFS
 from ufselect.matrix import as_matrix
@@ -18,21 +15,10 @@ from ufselect.solvers.lars import elastic_net_points
 from ufselect.solvers.rows import ranked_below
 from ufselect.solvers.spectral import spectral_embedding
 
-ORACLES = Path(__file__).resolve().parents[1] / "oracles"
-
 
 def unit_length(X):
     centred = X - X.mean(axis=0)
     return centred / np.linalg.norm(centred, axis=0)
-
-
-def reference_runs():
-    for name in "AB":
-        table = json.loads((ORACLES / f"mcfs_{name}.json").read_text())
-        for run in table["outputs"]["runs"]:
-            given = run["parameters"]
-            label = f"{name}-{given['X']}-{given['d']}-{given['ridge']}"
-            yield pytest.param(name, run, id=label)
 
 
 def raw_coefficients(X, embedding, n_nonzero, ridge=1e-3):
@@ -41,13 +27,11 @@ def raw_coefficients(X, embedding, n_nonzero, ridge=1e-3):
     return np.column_stack([point.coef for point in points]), entry
 
 
-@pytest.mark.parametrize(("name", "run"), list(reference_runs()))
+@each(("name", "run"), list(all_runs("mcfs")))
 def test_it_equals_the_numbers_of_the_public_code(name, run):
-    inputs = json.loads((ORACLES / f"inputs_{name}.json").read_text())
-    given, values = run["parameters"], run["values"]
-    X = np.array(inputs["X"])
-    X = X if given["X"] == "X" else unit_length(X)
-    embedding = spectral_embedding(sp.csr_array(np.array(inputs["S"])), given["K"])
+    given, values, data = run["parameters"], run["values"], inputs(name)
+    X = data["X"] if given["X"] == "X" else unit_length(data["X"])
+    embedding = spectral_embedding(sp.csr_array(data["S"]), given["K"])
 
     coef, entry = raw_coefficients(X, embedding, given["d"], given["ridge"])
     coef = unit_columns(coef)
@@ -79,8 +63,8 @@ def transcription(X, n_clusters, n_nonzero, ridge=1e-3):
     return scores
 
 
-@pytest.mark.parametrize("shape", [(60, 12), (24, 40), (15, 50)])
-@pytest.mark.parametrize("n_nonzero", [2, 6, 11])
+@each("shape", [(60, 12), (24, 40), (15, 50)])
+@each("n_nonzero", [2, 6, 11])
 def test_it_equals_the_transcription(planted, shape, n_nonzero):
     # Close enough for one graph: of several parts any basis would do.
     X = planted(*shape, n_informative=6, distance=1.0).X
@@ -99,8 +83,8 @@ def test_more_features_than_samples_can_be_had(planted):
     assert (np.count_nonzero(selector.coef_, axis=0) == 40).all()
 
 
-@pytest.mark.parametrize(("shape", "n_found"), [((120, 40), 9), ((60, 300), 3)])
-@pytest.mark.parametrize("seed", range(3))
+@each(("shape", "n_found"), [((120, 40), 9), ((60, 300), 3)])
+@each("seed", range(3))
 def test_planted_columns_are_found(planted, shape, n_found, seed):
     # Two functions tell three clusters apart. By chance 2.5 and 0.3 would be found;
     # where few samples are predicted exactly, the rest of a regression is noise.
@@ -109,34 +93,6 @@ def test_planted_columns_are_found(planted, shape, n_found, seed):
     chosen = MCFS(10, n_clusters=2).fit(X).get_support(indices=True)
 
     assert len(np.intersect1d(chosen, informative)) >= n_found
-
-
-def test_units_do_not_matter_to_measurements(planted):
-    X = planted(60, 20).X
-    units = 10.0 ** np.random.RandomState(0).uniform(-3, 3, 20)
-
-    plain, scaled = MCFS(5, n_clusters=3).fit(X), MCFS(5, n_clusters=3).fit(X * units)
-
-    np.testing.assert_allclose(scaled.scores_, plain.scores_, rtol=1e-6)
-
-
-def test_a_common_unit_never_matters(planted):
-    X = planted(60, 20).X
-    selector = MCFS(5, n_clusters=3, standardize=False)
-
-    plain, scaled = selector.fit(X).scores_, selector.fit(1e6 * X).scores_
-
-    np.testing.assert_allclose(scaled, plain, rtol=1e-6)
-
-
-def test_permuting_samples_leaves_scores(planted):
-    X = planted(60, 20).X
-    permuted = X[np.random.RandomState(0).permutation(60)]
-    selector = MCFS(5, n_clusters=3)
-
-    scores = selector.fit(X).scores_.copy()
-
-    np.testing.assert_allclose(selector.fit(permuted).scores_, scores, rtol=1e-6)
 
 
 def test_features_outside_follow_by_their_entry():
@@ -188,35 +144,6 @@ def test_samples_in_separate_groups_are_embedded(planted):
 
 
 # Parameters
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("n_clusters", 0),
-        ("n_neighbors", 0),
-        ("sigma", 0.0),
-        ("ridge", 0.0),
-        ("standardize", "rows"),
-    ],
-)
-def test_a_parameter_out_of_range_is_refused(planted, name, value):
-    with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of MCFS"):
-        MCFS(**{name: value}).fit(planted(30, 12).X)
-
-
-def test_more_clusters_than_samples_are_refused(planted):
-    message = "n_clusters=31 but X has n_samples=30; ask for at most 30"
-
-    with pytest.raises(ValueError, match=message):
-        MCFS(n_clusters=31).fit(planted(30, 12).X)
-
-
-@pytest.mark.parametrize("sigma", [1e-3, 1.0, 1e3])
-def test_any_bandwidth_gives_a_ranking(planted, sigma):
-    scores = MCFS(3, n_clusters=3, sigma=sigma).fit(planted(30, 12).X).scores_
-
-    assert np.isfinite(scores).all()
 
 
 def test_the_bandwidth_is_in_units_of_X(planted):

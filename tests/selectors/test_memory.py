@@ -6,9 +6,10 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from each_case import each
 from sklearn.base import clone
 
-from ufselect import MCFS, SPEC, LaplacianScore, all_selectors
+from ufselect import MCFS, all_selectors
 
 LIMITED = {
     name: method
@@ -58,8 +59,8 @@ def peak_bytes(selector, X):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("name", sorted(LIMITED))
-@pytest.mark.parametrize("shape", [(300, 40), (40, 300)], ids=["tall", "wide"])
+@each("name", sorted(LIMITED))
+@each("shape", [(300, 40), (40, 300)])
 def test_a_fit_beyond_the_limit_is_refused_in_one_sentence(name, shape):
     expected = rf"^{name} needs about .* but max_memory=1e\+04; raise max_memory, .*\.$"
 
@@ -69,7 +70,7 @@ def test_a_fit_beyond_the_limit_is_refused_in_one_sentence(name, shape):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", sorted(LIMITED))
+@each("name", sorted(LIMITED))
 def test_the_refusal_allocates_next_to_nothing(name):
     X = blobs(400, 600)
     selector = made(name, max_memory=1e4)
@@ -83,11 +84,10 @@ def test_the_refusal_allocates_next_to_nothing(name):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", ESTIMATED)
-@pytest.mark.parametrize(
+@each("name", ESTIMATED)
+@each(
     ("shape", "density"),
     [((500, 200), 1.0), ((250, 1000), 1.0), ((500, 200), 0.1)],
-    ids=["tall", "wide", "sparse"],
 )
 def test_what_is_said_to_be_needed_is_what_is_taken(name, shape, density):
     X, selector = blobs(*shape, density), made(name)
@@ -99,7 +99,7 @@ def test_what_is_said_to_be_needed_is_what_is_taken(name, shape, density):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", ESTIMATED)
+@each("name", ESTIMATED)
 def test_a_limit_raised_to_what_was_said_is_enough(name):
     X, selector = blobs(120, 40), made(name)
     # The sentence has three digits.
@@ -109,7 +109,7 @@ def test_a_limit_raised_to_what_was_said_is_enough(name):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", LINEAR_IN_SAMPLES)
+@each("name", LINEAR_IN_SAMPLES)
 def test_no_dense_matrix_of_all_pairs_of_samples(name):
     n_samples = 2500
     X = blobs(n_samples, 12)
@@ -118,7 +118,7 @@ def test_no_dense_matrix_of_all_pairs_of_samples(name):
     assert peak_bytes(selector, X) < 8 * n_samples**2 / 2
 
 
-@pytest.mark.parametrize("name", SQUARE_IN_SAMPLES)
+@each("name", SQUARE_IN_SAMPLES)
 def test_methods_defined_by_all_pairs_of_samples_say_so(name):
     card = " ".join(all_selectors()[name].__doc__.split())
 
@@ -135,16 +135,6 @@ def test_no_matrix_of_all_pairs_of_features_where_x_stores_less():
 
 
 # Methods for large sparse data
-
-
-@pytest.mark.parametrize("selector", [LaplacianScore(), SPEC(), SPEC(phi=3)], ids=str)
-def test_sparse_scores_are_those_of_dense_data(selector):
-    X = blobs(200, 30, density=0.2)
-    sparse = clone(selector).fit(X).scores_
-
-    dense = clone(selector).fit(X.toarray()).scores_
-
-    np.testing.assert_allclose(sparse, dense, rtol=1e-9)
 
 
 def test_mcfs_says_what_it_needs_before_it_starts(capsys):

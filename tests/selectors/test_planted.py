@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from each_case import each
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 
@@ -74,18 +75,19 @@ def area(method, case, seed):
     return roc_auc_score(data.informative, selector.scores_)
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("name", all_selectors())
-def test_useful_columns_rank_above_noise(name, case):
-    if case in CANNOT.get(name, {}):
-        pytest.skip(CANNOT[name][case])
+@pytest.mark.parametrize("name", sorted(set(all_selectors()) - {"RandomSelection"}))
+def test_useful_columns_rank_above_noise(name):
+    cases = [case for case in CASES if case not in CANNOT.get(name, {})]
+    found = {
+        case: np.mean([area(all_selectors()[name], case, seed) for seed in SEEDS])
+        for case in cases
+    }
 
-    found = np.mean([area(all_selectors()[name], case, seed) for seed in SEEDS])
+    assert len(found) >= len(CASES) - len(GEOMETRIES)
+    assert {case: x for case, x in found.items() if x <= CLEARLY_ABOVE_CHANCE} == {}
 
-    assert found > CLEARLY_ABOVE_CHANCE
 
-
-@pytest.mark.parametrize("name", CANNOT)
+@each("name", CANNOT)
 def test_the_card_says_what_the_method_cannot(name):
     card = " ".join((inspect.getdoc(all_selectors()[name]) or "").split())
     _, _, rest = card.partition("**Cannot.** ")
@@ -95,7 +97,7 @@ def test_the_card_says_what_the_method_cannot(name):
     assert [words for words in CANNOT[name].values() if words not in paragraph] == []
 
 
-@pytest.mark.parametrize("case", ["tall blobs", "wide counts"])
+@each("case", ["tall blobs", "wide counts"])
 def test_a_random_ranking_is_not_clearly_above_chance(case):
     # Else the bound would say nothing of the others.
     areas = [area(all_selectors()["RandomSelection"], case, seed) for seed in range(60)]

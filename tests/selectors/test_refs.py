@@ -2,17 +2,18 @@
 
 import numpy as np
 import pytest
+from each_case import each
 from scipy.optimize import minimize
 
-import ufselect.solvers.greedy_reconstruction as greedy
+import ufselect.solvers.refs as greedy
 from ufselect import REFS
 from ufselect.solvers.graphs import laplacian, neighbour_graph
-from ufselect.solvers.transductive_reconstruction import choose_transductively
+from ufselect.solvers.refs import GraphReconstruction, LinearReconstruction, choose
 
 SHAPES = [(8, 14), (14, 8)]
 
 
-@pytest.fixture(params=SHAPES, ids=["wide", "tall"])
+@pytest.fixture(params=SHAPES)
 def features(request):
     X = np.random.RandomState(0).standard_normal(request.param)
     X -= X.mean(axis=0)
@@ -42,12 +43,12 @@ def naive_order(features, ridge, count):
     return chosen, errors
 
 
-@pytest.mark.parametrize("alpha", [1e-2, 1.0, 10.0])
-@pytest.mark.parametrize("beta", [0.0, 0.1, 5.0])
+@each("alpha", [1e-2, 1.0, 10.0])
+@each("beta", [0.0, 0.1, 5.0])
 def test_each_choice_is_that_of_brute_force(features, alpha, beta):
     ridge = ridge_of(features, alpha, beta)
     expected, errors = naive_order(features, ridge, features.shape[1])
-    choice = greedy.choose_greedily(features, ridge, features.shape[1])
+    choice = choose(LinearReconstruction(features, ridge), features.shape[1])
 
     np.testing.assert_array_equal(choice.chosen, expected)
     np.testing.assert_allclose(choice.errors, errors, rtol=1e-8)
@@ -55,7 +56,7 @@ def test_each_choice_is_that_of_brute_force(features, alpha, beta):
 
 def test_gains_of_features_left_are_the_changes_of_the_error(features):
     ridge = ridge_of(features, 0.3, 0.2)
-    choice = greedy.choose_greedily(features, ridge, 3)
+    choice = choose(LinearReconstruction(features, ridge), 3)
     chosen = list(choice.chosen)
     before = naive_error(features, ridge, chosen)
     for j in np.setdiff1d(np.arange(features.shape[1]), chosen):
@@ -66,21 +67,21 @@ def test_gains_of_features_left_are_the_changes_of_the_error(features):
 
 def test_changes_of_rank_one_equal_a_new_factorisation(features):
     ridge = ridge_of(features, 0.3, 0.2)
-    gram = features @ features.T
-    forms = greedy.forms_of(features, gram, ridge, np.array([], dtype=int))
+    reconstruction = LinearReconstruction(features, ridge)
     for j in [4, 1, 6]:
-        forms = greedy.added(forms, features, gram, ridge, j)
-    expected = greedy.forms_of(features, gram, ridge, np.array([4, 1, 6]))
+        reconstruction.add(j)
+    forms = reconstruction.forms
+    reconstruction._factorise()
 
-    for found, value in zip(forms, expected, strict=True):
+    for found, value in zip(forms, reconstruction.forms, strict=True):
         np.testing.assert_allclose(found, value, rtol=1e-8, atol=1e-10)
 
 
 def test_a_refresh_does_not_change_the_choice(features, monkeypatch):
     ridge = ridge_of(features, 0.3, 0.2)
-    once = greedy.choose_greedily(features, ridge, 8)
+    once = choose(LinearReconstruction(features, ridge), 8)
     monkeypatch.setattr(greedy, "REFRESH", 2)
-    often = greedy.choose_greedily(features, ridge, 8)
+    often = choose(LinearReconstruction(features, ridge), 8)
 
     np.testing.assert_array_equal(often.chosen, once.chosen)
     np.testing.assert_allclose(often.errors, once.errors, rtol=1e-8)
@@ -124,13 +125,6 @@ def test_order_begins_with_the_same_features_however_many_are_asked_for(planted)
     np.testing.assert_array_equal(few.errors_, many.errors_[:5])
 
 
-def test_units_and_shifts_of_features_do_not_matter(planted):
-    X = planted(20, 30).X
-    changed = X * np.logspace(-3, 3, 30) + np.arange(30)
-
-    np.testing.assert_array_equal(REFS().fit(changed).order_, REFS().fit(X).order_)
-
-
 def test_a_copy_of_a_feature_is_not_chosen_next(planted):
     X = planted(20, 12).X
     first = REFS(alpha=0.01).fit(X).order_[0]
@@ -150,12 +144,6 @@ def test_useful_features_come_before_noise():
     assert sorted((order - 28) // 4) == [0, 1, 2]
 
 
-@pytest.mark.parametrize(("name", "value"), [("alpha", 0.0), ("beta", -1.0)])
-def test_bad_parameters_are_refused(planted, name, value):
-    with pytest.raises(ValueError, match=f"'{name}' parameter of REFS must be"):
-        REFS(**{name: value}).fit(planted(30, 10).X)
-
-
 # The transductive reconstruction
 
 
@@ -168,13 +156,13 @@ def transductive_error(features, ridge, chosen):
     return np.sum((F - H) ** 2)
 
 
-@pytest.mark.parametrize("alpha", [1e-2, 1.0, 10.0])
-@pytest.mark.parametrize("beta", [0.0, 0.1, 5.0])
+@each("alpha", [1e-2, 1.0, 10.0])
+@each("beta", [0.0, 0.1, 5.0])
 def test_each_transductive_choice_is_that_of_brute_force(features, alpha, beta):
     p = features.shape[1]
     L = laplacian(neighbour_graph(features.T, 3)).toarray()
     ridge = alpha * np.eye(p) + beta * L
-    choice = choose_transductively(features, ridge, p)
+    choice = choose(GraphReconstruction(features, ridge), p)
 
     for step in range(p):
         before = list(choice.chosen[:step])
@@ -190,7 +178,7 @@ def test_the_selector_offers_the_transductive_reconstruction(planted):
     X = planted(40, 20).X
     unit = (X - X.mean(axis=0)) / np.linalg.norm(X - X.mean(axis=0), axis=0)
     L = laplacian(neighbour_graph(unit.T, 5, weights="heat")).toarray()
-    expected = choose_transductively(unit, 2.0 * np.eye(20) + 3.0 * L, 6)
+    expected = choose(GraphReconstruction(unit, 2.0 * np.eye(20) + 3.0 * L), 6)
 
     selector = REFS(6, reconstruction="transductive", alpha=2.0, beta=3.0).fit(X)
 

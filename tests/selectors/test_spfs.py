@@ -2,19 +2,28 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from each_case import each
+from oracle_files import all_runs, inputs
 from sklearn.base import clone
-from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.linear_model import MultiTaskLasso
 
 from ufselect import SPFS
-from ufselect.solvers.kernels import (
+from ufselect.matrix import as_matrix
+from ufselect.solvers.graphs import (
     centred_kernel,
     gaussian_kernel,
     kernel_root,
     squared_distances_of,
 )
+from ufselect.solvers.spfs import (
+    greedy_columns,
+    row_sparse_columns,
+    row_sparse_search,
+)
 
-SHAPE = pytest.mark.parametrize("shape", [(60, 30), (40, 100)])
-STRATEGY = pytest.mark.parametrize("strategy", ["greedy", "group-lasso"])
+SHAPE = each("shape", [(60, 30), (40, 100)])
+STRATEGY = each("strategy", ["greedy", "group-lasso"])
 
 
 def unit_columns(X):
@@ -52,17 +61,6 @@ def test_columns_of_unit_norm_use_the_kernel_up(planted):
     assert unit < kernel
 
 
-@STRATEGY
-@pytest.mark.parametrize("unit", [1e-150, 1e-6, 1e6, 1e150])
-def test_the_unit_of_X_does_not_matter(planted, strategy, unit):
-    X = planted(40, 30).X
-    selector = SPFS(strategy=strategy, n_clusters=3)
-
-    order = clone(selector).fit(X).order_
-
-    np.testing.assert_array_equal(clone(selector).fit(unit * X).order_, order)
-
-
 @SHAPE
 def test_greedy_picks_bring_the_error_lowest(planted, shape):
     X = planted(*shape).X
@@ -75,17 +73,6 @@ def test_greedy_picks_bring_the_error_lowest(planted, shape):
         assert rest[np.argmin(errors)] == pick
         left = left - np.outer(scaled[:, pick], scaled[:, pick])
         assert selector.objective_history_[place] == pytest.approx(np.sum(left**2))
-
-
-def test_asking_for_more_only_adds_to_the_greedy_picks(planted):
-    X = planted(30, 40).X
-
-    few, more = (
-        SPFS(5, strategy="greedy").fit(X).order_,
-        SPFS(20, strategy="greedy").fit(X).order_,
-    )
-
-    np.testing.assert_array_equal(few[:5], more[:5])
 
 
 @SHAPE
@@ -112,15 +99,6 @@ def test_the_group_lasso_satisfies_its_optimality_conditions(planted, shape):
     assert np.linalg.norm(force[~inside], axis=1).max() <= lam * (1 + 1e-6)
 
 
-def test_about_as_many_rows_as_wanted_are_left(planted):
-    X = planted(60, 50).X
-
-    selector = SPFS(20, strategy="group-lasso", n_clusters=3).fit(X)
-
-    assert 18 <= np.count_nonzero(selector.coef_.any(axis=1)) <= 22
-    assert selector.n_iter_ <= 10
-
-
 def test_a_given_lam_is_that_of_the_printed_objective(planted):
     X = planted(60, 20).X
     searched = SPFS(strategy="group-lasso", n_clusters=3, tol=1e-10).fit(X)
@@ -131,25 +109,137 @@ def test_a_given_lam_is_that_of_the_printed_objective(planted):
     assert given.n_iter_ == 1
 
 
-def test_a_lam_that_leaves_nothing_is_refused_with_the_largest_useful(planted):
-    X = planted(30, 12).X
-
-    with pytest.raises(ValueError, match=r"lam=1e\+06 .*W = 0.*lower lam below"):
-        SPFS(strategy="group-lasso", n_clusters=3, lam=1e6).fit(X)
+SMALL_SHAPE = each("shape", [(30, 12), (15, 40)])
 
 
-def test_more_clusters_than_samples_are_refused_where_they_matter(planted):
-    X = planted(6, 12).X
+def problem(shape, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=shape) / np.sqrt(shape[0])
+    root = random.normal(size=(shape[0], 4))
+    return X, root
 
-    assert SPFS(strategy="greedy", n_clusters=8).fit(X).order_.shape == (12,)
-    with pytest.raises(ValueError, match="n_clusters=8 but X has n_samples=6; ask"):
-        SPFS(strategy="group-lasso", n_clusters=8).fit(X)
+
+def naive_greedy(X, kernel, n_selected):
+    """Try every column with every matrix written out."""
+    order, errors, left = [], [], kernel.copy()
+    for _ in range(n_selected):
+        rest = [j for j in range(X.shape[1]) if j not in order]
+        after = [np.sum((left - np.outer(X[:, j], X[:, j])) ** 2) for j in rest]
+        best = rest[int(np.argmin(after))]
+        order.append(best)
+        errors.append(min(after))
+        left = left - np.outer(X[:, best], X[:, best])
+    return order, errors
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("strategy", "best"), ("lam", 0.0), ("sigma", 0.0), ("n_clusters", 0)],
-)
-def test_a_parameter_out_of_range_is_refused(planted, name, value):
-    with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of SPFS"):
-        SPFS(**{name: value}).fit(planted(20, 12).X)
+@each(("name", "run"), list(all_runs("spfs_sfs")))
+def test_greedy_order_equals_that_of_the_public_code(name, run):
+    given = inputs(name)
+    X = given[run["parameters"]["X"]]
+
+    found = greedy_columns(as_matrix(X), given["K"], X.shape[1])
+
+    np.testing.assert_array_equal(found.order, run["values"]["order"])
+
+
+@SMALL_SHAPE
+def test_greedy_equals_trying_every_column(shape):
+    X, root = problem(shape)
+
+    found = greedy_columns(as_matrix(X), root @ root.T, 10)
+    order, errors = naive_greedy(X, root @ root.T, 10)
+
+    np.testing.assert_array_equal(found.order, order)
+    np.testing.assert_allclose(found.history, errors, rtol=1e-10)
+
+
+@SMALL_SHAPE
+def test_fewer_picks_are_the_first_of_more(shape):
+    X, root = problem(shape)
+    kernel = root @ root.T
+
+    few = greedy_columns(as_matrix(X), kernel, 4)
+    more = greedy_columns(as_matrix(sp.csr_array(X)), kernel, 9)
+
+    np.testing.assert_array_equal(few.order, more.order[:4])
+
+
+def test_a_kernel_made_of_columns_is_taken_apart_again():
+    X = problem((30, 12))[0]
+    chosen = [2, 5, 7]
+    kernel = X[:, chosen] @ X[:, chosen].T
+
+    found = greedy_columns(as_matrix(X), kernel, 3)
+
+    assert set(found.order) == set(chosen)
+    assert found.history[-1] < 1e-12 * np.sum(kernel**2)
+
+
+def test_only_candidates_are_picked():
+    X, root = problem((30, 12))
+    candidates = np.arange(12) % 2 == 0
+
+    found = greedy_columns(as_matrix(X), root @ root.T, 12, candidates=candidates)
+
+    assert set(found.order) == {0, 2, 4, 6, 8, 10}
+
+
+def test_a_report_of_true_stops_the_picking():
+    X, root = problem((30, 12))
+
+    found = greedy_columns(
+        as_matrix(X), root @ root.T, 9, report=lambda pick, _: pick == 2
+    )
+
+    assert len(found.order) == 3
+
+
+@each(("name", "run"), list(all_runs("spfs_nes")))
+def test_the_regression_equals_the_numbers_of_the_public_code(name, run):
+    given, values = inputs(name), run["values"]
+    X = given[run["parameters"]["X"]]
+
+    found = row_sparse_columns(
+        as_matrix(X), given["Yk"], run["parameters"]["lam"], tol=1e-12
+    )
+    norms, expected = np.linalg.norm(found.coef, axis=1), np.array(values["row_norms"])
+
+    assert found.history == pytest.approx([values["objective"]], rel=1e-6)
+    assert np.count_nonzero(norms) == values["n_nonzero_rows"]
+    np.testing.assert_allclose(norms, expected, rtol=0, atol=1e-6 * expected.max())
+
+
+@SMALL_SHAPE
+def test_the_regression_is_the_multi_task_lasso_with_a_half(shape):
+    X, root = problem(shape)
+    lam = 0.2 * np.linalg.norm(X.T @ root, axis=1).max()
+    peer = MultiTaskLasso(
+        alpha=lam / len(X), fit_intercept=False, tol=1e-12, max_iter=100_000
+    )
+
+    found = row_sparse_columns(as_matrix(X), root, lam, tol=1e-12)
+
+    np.testing.assert_allclose(found.coef, peer.fit(X, root).coef_.T, atol=1e-6)
+
+
+@SMALL_SHAPE
+@each("n_wanted", [3, 6, 10])
+def test_the_search_ends_near_the_number_wanted(shape, n_wanted):
+    X, root = problem(shape)
+
+    found = row_sparse_search(as_matrix(X), root, n_wanted, tol=1e-10)
+    direct = row_sparse_columns(as_matrix(X), root, found.lam, tol=1e-10)
+
+    assert abs(np.count_nonzero(found.coef.any(axis=1)) - n_wanted) <= 1
+    assert len(found.history) <= 10
+    np.testing.assert_allclose(found.coef, direct.coef, atol=1e-4)
+
+
+def test_a_number_out_of_reach_gets_the_nearest():
+    X, root = problem((30, 12))
+    X[:, 6:] = 0.0
+
+    found = row_sparse_search(as_matrix(X), root, 12)
+
+    assert np.count_nonzero(found.coef.any(axis=1)) == 6
+    assert len(found.history) == 10

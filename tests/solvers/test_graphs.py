@@ -1,4 +1,4 @@
-"""Neighbour graphs and Laplacians."""
+"""Neighbour graphs, their Laplacians, and kernels."""
 
 import tracemalloc
 
@@ -6,17 +6,25 @@ import numpy as np
 import oracle_files
 import pytest
 import scipy.sparse as sp
+from each_case import each
 from hypothesis import given
 from hypothesis import strategies as st
+from oracle_files import inputs
+from scipy.spatial.distance import pdist, squareform
 from sklearn import config_context
 
 from ufselect.solvers import graphs
 from ufselect.solvers.graphs import (
+    centred_kernel,
     degrees,
+    gaussian_kernel,
+    kernel_root,
     laplacian,
+    median_distance,
     nearest_neighbours,
     neighbour_graph,
     normalised_laplacian,
+    squared_distances_of,
 )
 
 
@@ -35,7 +43,7 @@ def naive_graph(X, k, sigma=None):
     return graph
 
 
-@pytest.mark.parametrize("letter", ["A", "B"])
+@each("letter", ["A", "B"])
 def test_graph_and_laplacians_are_those_of_the_reference(letter):
     given_arrays = oracle_files.inputs(letter)
     graph = neighbour_graph(given_arrays["X"], given_arrays["n_neighbors"])
@@ -47,8 +55,8 @@ def test_graph_and_laplacians_are_those_of_the_reference(letter):
     )
 
 
-@pytest.mark.parametrize("sigma", [None, 0.7])
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@each("sigma", [None, 0.7])
+@each("convert", [np.asarray, sp.csr_array])
 def test_graph_equals_the_naive_one(sigma, convert):
     X = points()
     weights = "binary" if sigma is None else "heat"
@@ -62,7 +70,7 @@ def sparse_points(n_samples, n_features):
     return sp.csr_array(points(n_samples, n_features) * keep)
 
 
-@pytest.mark.parametrize("convert", [sp.csr_array, sp.csr_array.toarray])
+@each("convert", [sp.csr_array, sp.csr_array.toarray])
 def test_neighbours_are_those_of_all_distances(convert):
     X = sparse_points(60, 20)
     everything = np.linalg.norm(X.toarray()[:, np.newaxis] - X.toarray(), axis=2)
@@ -139,3 +147,81 @@ def test_a_sample_without_edges_has_a_finite_normalised_laplacian():
     graph = sp.csr_array(np.array([[0, 1.0, 0], [1.0, 0, 0], [0, 0, 0]]))
 
     assert np.isfinite(normalised_laplacian(graph).toarray()).all()
+
+
+X = np.random.default_rng(0).normal(size=(12, 5))
+
+
+def test_distances_from_products_are_distances():
+    expected = squareform(pdist(X, "sqeuclidean"))
+
+    np.testing.assert_allclose(squared_distances_of(X @ X.T), expected, atol=1e-12)
+
+
+@each("name", ["A", "B"])
+def test_kernel_bandwidth_and_root_equal_the_reference(name):
+    given = inputs(name)
+    squared = squared_distances_of(given["Xc"] @ given["Xc"].T)
+
+    median = median_distance(squared)
+    kernel = gaussian_kernel(squared, median)
+
+    assert median == pytest.approx(float(given["sigma"]), rel=1e-10)
+    np.testing.assert_allclose(kernel, given["K"], rtol=1e-9)
+    np.testing.assert_allclose(kernel_root(kernel, n_columns=3), given["Yk"], rtol=1e-6)
+
+
+def test_by_default_the_squared_median_divides_the_squared_distance():
+    squared = squared_distances_of(X @ X.T)
+
+    expected = np.exp(-squared / median_distance(squared) ** 2)
+
+    np.testing.assert_allclose(gaussian_kernel(squared), expected)
+
+
+@each("unit", [1e-140, 1e140])
+def test_the_unit_of_the_points_does_not_matter(unit):
+    expected = gaussian_kernel(squared_distances_of(X @ X.T))
+    scaled = unit * X
+
+    kernel = gaussian_kernel(squared_distances_of(scaled @ scaled.T))
+
+    np.testing.assert_allclose(kernel, expected, rtol=1e-9)
+
+
+def test_mostly_equal_points_have_the_median_of_the_others():
+    squared = squared_distances_of(np.outer([0, 0, 0, 0, 3.0], [0, 0, 0, 0, 3.0]))
+
+    assert median_distance(squared) == 3.0
+
+
+def test_equal_points_have_a_bandwidth():
+    assert median_distance(np.zeros((3, 3))) == 1.0
+
+
+def test_a_centred_kernel_has_no_sums():
+    kernel = gaussian_kernel(squared_distances_of(X @ X.T))
+    centring = np.eye(12) - 1 / 12
+
+    centred = centred_kernel(kernel)
+
+    np.testing.assert_allclose(centred, centring @ kernel @ centring, atol=1e-14)
+
+
+def test_the_whole_root_gives_the_kernel_back():
+    kernel = centred_kernel(gaussian_kernel(squared_distances_of(X @ X.T)))
+
+    root = kernel_root(kernel)
+
+    assert root.shape == (12, 11)
+    np.testing.assert_allclose(root @ root.T, kernel, atol=1e-12)
+
+
+@each("share", [0.5, 0.9, 0.999])
+def test_a_truncated_root_keeps_its_share_and_not_a_column_more(share):
+    kernel = gaussian_kernel(squared_distances_of(X @ X.T))
+
+    squares = np.sum(kernel_root(kernel, share=share) ** 2, axis=0)
+
+    assert squares.sum() >= share * 12
+    assert squares[:-1].sum() < share * 12

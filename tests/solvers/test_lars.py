@@ -1,19 +1,20 @@
 """The path of the elastic net, against scikit-learn and its optimality conditions."""
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
+from each_case import each
 from sklearn.linear_model import lars_path, lars_path_gram
 
 from ufselect.matrix import as_matrix
 from ufselect.solvers.lars import (
+    ActiveColumns,
     advance,
     elastic_net_paths,
     elastic_net_points,
     elastic_net_points_from_sums,
 )
 
-SHAPES = pytest.mark.parametrize("shape", [(40, 15), (20, 45), (12, 60)])
+SHAPES = each("shape", [(40, 15), (20, 45), (12, 60)])
 
 
 def problem(shape, seed=0):
@@ -38,8 +39,8 @@ def first_with(path, count):
 
 
 @SHAPES
-@pytest.mark.parametrize("ridge", [1e-3, 0.1])
-@pytest.mark.parametrize("seed", range(3))
+@each("ridge", [1e-3, 0.1])
+@each("seed", range(3))
 def test_it_equals_the_path_of_scikit_learn(shape, ridge, seed):
     X, y = problem(shape, seed)
     p = shape[1]
@@ -81,7 +82,7 @@ def test_optimality_holds_at_every_event(shape):
         assert np.abs(slope).max() <= path.penalty + 1e-9
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", range(5))
 @SHAPES
 def test_the_path_ends_in_the_ridge_regression(shape, seed):
     X, y = problem(shape, seed)
@@ -122,7 +123,7 @@ def test_features_leave_the_model_where_the_lasso_says_so():
     assert (np.diff(sizes) == 0).any()
 
 
-@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
+@each("container", [sp.csr_array, sp.csc_array])
 def test_sparse_data_give_the_same_point(container):
     X, y = problem((20, 45))
     X = np.where(np.abs(X) > 0.2, X, 0.0)
@@ -166,7 +167,7 @@ def test_paths_side_by_side_are_those_of_each_target(shape):
 
 
 @SHAPES
-@pytest.mark.parametrize("ridge", [1e-3, 1.0])
+@each("ridge", [1e-3, 1.0])
 def test_sums_over_the_samples_are_enough(shape, ridge):
     X, y = problem(shape)
     targets = np.column_stack([y, X[:, 0]])
@@ -186,3 +187,65 @@ def test_a_ridge_below_rounding_errors_is_raised_to_them():
     points = elastic_net_points_from_sums(X.T @ X, X.T @ y[:, np.newaxis], 8, 1e-300)
 
     np.testing.assert_allclose(points[0].coef[:8], points[0].coef[8:], atol=1e-3)
+
+
+def test_systems_are_solved_while_columns_come_and_go():
+    random = np.random.RandomState(0)
+    model = ActiveColumns(6, 0.1)
+    for step in range(30):
+        # Grows past the number of samples, shrinks below it, and grows again.
+        grow = step < 10 or step >= 18
+        if grow:
+            model.append(random.standard_normal(6))
+        else:
+            model.delete(random.randint(model.columns.shape[1]))
+        Z = model.columns
+        right = random.standard_normal(Z.shape[1])
+        expected = np.linalg.solve(Z.T @ Z + 0.1 * np.eye(Z.shape[1]), right)
+
+        np.testing.assert_allclose(model.solve(right), expected, atol=1e-9)
+
+
+def test_equal_columns_leave_the_ridge():
+    column = np.random.RandomState(0).standard_normal(40)
+    model = ActiveColumns(40, 1e-3)
+    for _ in range(12):
+        model.append(column)
+    model.delete(5)
+
+    found = model.solve(np.ones(11))
+
+    expected = 1 / (11 * column @ column + 1e-3)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_the_solution_for_ones_is_kept_while_columns_come_and_go():
+    random = np.random.RandomState(1)
+    model = ActiveColumns(40, 1e-3)
+    for step in range(150):
+        # Past the first buffer, and past a root.
+        if step < 70 or step % 2:
+            model.append(random.standard_normal(40) / 6)
+        else:
+            model.delete(random.randint(model.columns.shape[1]))
+        Z = model.columns
+        ones = np.ones(Z.shape[1])
+        expected = np.linalg.solve(Z.T @ Z + 1e-3 * np.diag(ones), ones)
+
+        np.testing.assert_allclose(model.even, expected, rtol=1e-8, atol=1e-9)
+
+
+def test_a_copy_keeps_its_columns():
+    random = np.random.RandomState(2)
+    model = ActiveColumns(8, 0.1)
+    for _ in range(6):
+        model.append(random.standard_normal(8))
+    kept = model.copy()
+    before = kept.columns.copy(), kept.even.copy(), kept.solve(np.arange(6.0))
+
+    model.delete(2)
+    model.append(random.standard_normal(8))
+
+    after = kept.columns, kept.even, kept.solve(np.arange(6.0))
+    for one, other in zip(before, after, strict=True):
+        np.testing.assert_array_equal(one, other)

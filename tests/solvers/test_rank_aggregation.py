@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from each_case import each
 from scipy.stats import spearmanr
 
-from ufselect.solvers.rank_aggregation import (
+from ufselect.solvers.rankings import (
     COMBINATIONS,
     combined_scores,
     frequency_scores,
@@ -35,7 +36,7 @@ def test_the_highest_score_has_rank_one_and_ties_share_their_mean():
     np.testing.assert_array_equal(ranks, [[2.5, 1.0, 2.5, 4.0]])
 
 
-@pytest.mark.parametrize(
+@each(
     ("combine", "expected"),
     [
         ("log-rank", 1 / np.cbrt([36, 12, 8, 30, 45, 80])),
@@ -67,14 +68,14 @@ def test_the_mean_rank_orders_as_a_borda_count(scores):
     )
 
 
-@pytest.mark.parametrize("combine", COMBINATIONS)
+@each("combine", COMBINATIONS)
 def test_one_ranking_keeps_its_order(combine, scores):
     ranks = ranks_of(scores[0])
 
     np.testing.assert_array_equal(ranks_of(combined_scores(ranks, combine)), ranks)
 
 
-@pytest.mark.parametrize("combine", COMBINATIONS)
+@each("combine", COMBINATIONS)
 def test_combined_scores_follow_their_features(combine, scores):
     ranks = ranks_of(scores)
     permutation = np.random.RandomState(1).permutation(ranks.shape[1])

@@ -3,18 +3,23 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from each_case import each
 
 from ufselect.matrix import as_matrix
 from ufselect.solvers import screened_paths
 from ufselect.solvers.lars import elastic_net_points
-from ufselect.solvers.screened_paths import Glance, screened_points, uncertainty
+from ufselect.solvers.screened_paths import (
+    ApproximateProducts,
+    screened_points,
+    uncertainty,
+)
 
 
 @pytest.fixture
 def few(monkeypatch):
     """Let paths look at so few columns that they miss some."""
-    monkeypatch.setattr(screened_paths, "LOOKED_AT", 2)
-    monkeypatch.setattr(screened_paths, "FEWEST", 12)
+    monkeypatch.setattr(screened_paths, "SCREENED_PER_FEATURE", 2)
+    monkeypatch.setattr(screened_paths, "MIN_SCREENED", 12)
 
 
 def problem(n_samples, n_features=120, seed=0):
@@ -28,9 +33,9 @@ def problem(n_samples, n_features=120, seed=0):
     return X, X @ chosen + 0.1 * random.standard_normal((n_samples, 3))
 
 
-@pytest.mark.parametrize("n_samples", [15, 60])
-@pytest.mark.parametrize("n_nonzero", [1, 10, 25])
-@pytest.mark.parametrize("seed", range(3))
+@each("n_samples", [15, 60])
+@each("n_nonzero", [1, 10, 25])
+@each("seed", range(3))
 def test_what_is_not_looked_at_changes_nothing(few, n_samples, n_nonzero, seed):
     X, targets = problem(n_samples, seed=seed)
     matrix = as_matrix(X)
@@ -48,12 +53,12 @@ def test_a_path_that_missed_a_column_goes_back(few, monkeypatch):
     X, targets = problem(60)
     missed = []
 
-    def counted(glance, *arguments):
-        missed.append(original(glance, *arguments))
+    def counted(approximate, *arguments):
+        missed.append(original(approximate, *arguments))
         return missed[-1]
 
-    original = screened_paths.Glance.above_one
-    monkeypatch.setattr(screened_paths.Glance, "above_one", counted)
+    original = screened_paths.ApproximateProducts.violations
+    monkeypatch.setattr(screened_paths.ApproximateProducts, "violations", counted)
 
     screened_points(as_matrix(X), targets, 25, 1e-3)
 
@@ -70,13 +75,13 @@ def crooked(n_residuals, seed=0):
     return first + place * (last - first) + detour, bounds
 
 
-@pytest.mark.parametrize("n_residuals", [2, 3, 20])
-@pytest.mark.parametrize("seed", range(5))
+@each("n_residuals", [2, 3, 20])
+@each("seed", range(5))
 def test_no_share_exceeds_those_at_the_ends_by_more_than_said(n_residuals, seed):
     X = problem(60, seed=seed)[0]
     residuals, bounds = crooked(n_residuals, seed)
-    glance = Glance(as_matrix(X))
-    ends = [glance.of(residuals[end] / bounds[end]) for end in (0, -1)]
+    approximate = ApproximateProducts(as_matrix(X))
+    ends = [approximate.of(residuals[end] / bounds[end]) for end in (0, -1)]
 
     shares = np.abs(residuals @ X) / bounds[:, np.newaxis]
 
@@ -87,12 +92,14 @@ def test_no_share_exceeds_those_at_the_ends_by_more_than_said(n_residuals, seed)
 def test_columns_above_their_bound_are_found_but_for_the_known():
     X = problem(60)[0] * np.linspace(0.1, 3.0, 120)
     residuals, bounds = crooked(20)
-    glance = Glance(as_matrix(X))
-    ends = np.max([glance.of(residuals[end] / bounds[end]) for end in (0, -1)], axis=0)
+    approximate = ApproximateProducts(as_matrix(X))
+    ends = np.max(
+        [approximate.of(residuals[end] / bounds[end]) for end in (0, -1)], axis=0
+    )
     above = (np.abs(residuals @ X) > bounds[:, np.newaxis]).any(axis=0)
     known = np.flatnonzero(above)[::2]
 
-    found = glance.above_one(ends, residuals, bounds, known)
+    found = approximate.violations(ends, residuals, bounds, known)
 
     # Some are at neither end.
     assert (above & (ends < 1)).any()

@@ -5,9 +5,9 @@ import tracemalloc
 from pathlib import Path
 
 import numpy as np
-import pytest
 import scipy.linalg
 import scipy.sparse as sp
+from each_case import each
 from scipy.sparse.linalg import ArpackNoConvergence
 
 from ufselect.solvers import spectral
@@ -17,7 +17,12 @@ from ufselect.solvers.graphs import (
     neighbour_graph,
     normalised_similarity,
 )
-from ufselect.solvers.spectral import smoothest_vectors, spectral_embedding
+from ufselect.solvers.spectral import (
+    block_width,
+    largest_eigenvectors,
+    smoothest_vectors,
+    spectral_embedding,
+)
 
 ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 
@@ -34,7 +39,7 @@ def up_to_sign(vectors):
     return vectors * np.sign(vectors[peaks, np.arange(vectors.shape[1])])
 
 
-@pytest.mark.parametrize("name", "AB")
+@each("name", "AB")
 def test_it_equals_the_numbers_of_the_public_code(name):
     inputs = json.loads((ORACLES / f"inputs_{name}.json").read_text())
     table = json.loads((ORACLES / f"mcfs_{name}.json").read_text())
@@ -45,9 +50,9 @@ def test_it_equals_the_numbers_of_the_public_code(name):
     np.testing.assert_allclose(found, up_to_sign(expected), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("small", [0, 1000], ids=["iterative", "dense"])
+@each("small", [0, 1000])
 def test_it_solves_the_generalised_problem(monkeypatch, small):
-    monkeypatch.setattr(spectral, "SMALL", small)
+    monkeypatch.setattr(spectral, "MAX_DENSE_SAMPLES", small)
     graph = neighbour_graph(cloud(150), 5, weights="heat")
     L, D = laplacian(graph).toarray(), np.diag(degrees(graph))
     vectors = scipy.linalg.eigh(L, D)[1][:, 1:6]
@@ -57,12 +62,12 @@ def test_it_solves_the_generalised_problem(monkeypatch, small):
     np.testing.assert_allclose(found, up_to_sign(vectors), rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("small", [0, 1000], ids=["iterative", "dense"])
-@pytest.mark.parametrize("n_components", [1, 2, 3, 6])
+@each("small", [0, 1000])
+@each("n_components", [1, 2, 3, 6])
 def test_parts_of_a_graph_are_told_apart_and_only_the_constant_is_left_out(
     monkeypatch, small, n_components
 ):
-    monkeypatch.setattr(spectral, "SMALL", small)
+    monkeypatch.setattr(spectral, "MAX_DENSE_SAMPLES", small)
     graph = neighbour_graph(cloud(60, [0.0, 100.0, 200.0]), 5, weights="heat")
     L, D = laplacian(graph).toarray(), np.diag(degrees(graph))
     values = scipy.linalg.eigh(L, D, eigvals_only=True)[1 : n_components + 1]
@@ -100,12 +105,12 @@ def test_no_vector_of_a_part_is_missed():
 def test_both_solvers_agree_on_a_graph_in_parts(monkeypatch):
     graph = neighbour_graph(cloud(90, [0.0, 100.0, 200.0]), 5)
     dense = spectral_embedding(graph, 4)
-    monkeypatch.setattr(spectral, "SMALL", 0)
+    monkeypatch.setattr(spectral, "MAX_DENSE_SAMPLES", 0)
 
     np.testing.assert_allclose(spectral_embedding(graph, 4), dense, atol=1e-8)
 
 
-@pytest.mark.parametrize(("n_samples", "expected"), [(2, 1), (3, 2), (9, 8)])
+@each(("n_samples", "expected"), [(2, 1), (3, 2), (9, 8)])
 def test_there_are_at_most_n_minus_one_functions(n_samples, expected):
     found = spectral_embedding(neighbour_graph(cloud(n_samples), 5), 20)
 
@@ -150,7 +155,7 @@ def test_vectors_of_the_heaviest_parts_do_not_depend_on_how_many_are_wanted():
     )
 
 
-@pytest.mark.parametrize("heavier", range(3))
+@each("heavier", range(3))
 def test_of_equally_heavy_parts_rounding_errors_choose_none(heavier):
     pair = np.array([[0.0, 1.0], [1.0, 0.0]])
     weights = np.where(np.arange(3) == heavier, 1 + 4e-16, 1.0)
@@ -166,3 +171,49 @@ def test_of_equally_heavy_parts_rounding_errors_choose_none(heavier):
 
 def unit(vectors):
     return vectors / np.linalg.norm(vectors, axis=0)
+
+
+def symmetric(values, seed=0):
+    shape = (len(values), len(values))
+    vectors = np.linalg.qr(np.random.RandomState(seed).standard_normal(shape))[0]
+    return (vectors * values) @ vectors.T, vectors
+
+
+def found_in(matrix, n_vectors):
+    order = len(matrix)
+    start = np.random.RandomState(1).standard_normal(
+        (order, block_width(n_vectors, order))
+    )
+    return largest_eigenvectors(lambda block: matrix @ block, start, n_vectors)
+
+
+@each("order", [4, 15, 60, 300])
+@each("n_vectors", [1, 3])
+def test_it_equals_the_dense_decomposition(order, n_vectors):
+    matrix, vectors = symmetric(np.linspace(1, 10, order)[::-1] ** 2)
+
+    found = found_in(matrix, n_vectors)
+
+    expected = np.abs(np.eye(n_vectors))
+    overlap = np.abs(vectors[:, :n_vectors].T @ found)
+    np.testing.assert_allclose(overlap, expected, atol=1e-8)
+    np.testing.assert_allclose(found.T @ found, np.eye(n_vectors), atol=1e-12)
+
+
+@each("n_equal", [2, 5, 40])
+def test_an_eigenvalue_is_found_as_often_as_it_occurs(n_equal):
+    values = np.concatenate([np.full(n_equal, 2.0), np.linspace(0, 1.9, 200)])
+    matrix, _ = symmetric(values)
+
+    found = found_in(matrix, 2)
+
+    np.testing.assert_allclose(found.T @ matrix @ found, 2 * np.eye(2), atol=1e-10)
+
+
+def test_wanted_and_unwanted_may_be_close():
+    matrix, vectors = symmetric(1 / (1 + 1e-4 * np.arange(400)))
+
+    found = found_in(matrix, 2)
+
+    overlap = np.linalg.svd(vectors[:, :2].T @ found, compute_uv=False)
+    np.testing.assert_allclose(overlap, 1.0, atol=1e-9)

@@ -8,7 +8,7 @@ from small_cells import cells
 import ufselect
 from ufselect import SCFS, AutoSelect, Consensus, LaplacianScore, MaxVariance
 from ufselect.cli import main
-from ufselect.solvers.rank_aggregation import ranks_of
+from ufselect.solvers.rankings import ranks_of
 
 anndata = pytest.importorskip("anndata")
 select = ufselect.tl.select

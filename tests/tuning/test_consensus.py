@@ -17,7 +17,7 @@ from ufselect import (
     all_selectors,
 )
 from ufselect.data import planted as planted_set
-from ufselect.solvers.rank_aggregation import COMBINATIONS, ranks_of
+from ufselect.solvers.rankings import COMBINATIONS, ranks_of
 
 
 @pytest.fixture

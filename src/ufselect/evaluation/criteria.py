@@ -18,7 +18,7 @@ from ufselect.evaluation.k_means import repeated_k_means
 from ufselect.evaluation.tables import centred, checked_table, some_of
 from ufselect.matrix import Float, Index, as_matrix
 from ufselect.solvers.graphs import nearest_neighbours
-from ufselect.solvers.redundancy import unit_columns
+from ufselect.solvers.rankings import unit_columns
 
 # Correlations are held for this many pairs at a time.
 PAIRS_AT_ONCE = 1_000_000

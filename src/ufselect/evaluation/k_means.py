@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 
+from ufselect.evaluation.batch_k_means import k_means_of_draws, n_draws
+from ufselect.evaluation.sample_distances import Labels, SampleDistances
 from ufselect.evaluation.tables import largest_magnitude
-from ufselect.solvers.k_means_seeding import n_draws
 from ufselect.solvers.preparation import LARGEST_LENGTH
-from ufselect.solvers.restarted_k_means import k_means_of_draws
-from ufselect.solvers.sample_distances import Labels, SampleDistances
 
 # Distances (restart, cluster, sample) held at a time; two such arrays are at work.
 BLOCK = 800_000

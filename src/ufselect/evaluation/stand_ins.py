@@ -13,7 +13,7 @@ from ufselect.evaluation.tables import (
     some_of,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
-from ufselect.solvers.redundancy import ROUNDING, distinct_columns, unit_columns
+from ufselect.solvers.rankings import ROUNDING, distinct_columns, unit_columns
 
 # Correlations, or values of columns, are held for this many at a time.
 VALUES_AT_ONCE = 1_000_000

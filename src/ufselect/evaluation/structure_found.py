@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ufselect.evaluation.parallel_analysis import ParallelAnalysis, parallel_analysis
 from ufselect.evaluation.tables import UNITS, checked_table
 from ufselect.matrix import DataMatrix, as_matrix
-from ufselect.solvers.parallel_analysis import ParallelAnalysis, parallel_analysis
 from ufselect.solvers.preparation import Kind
 
 # With 39 copies the least p-value is 0.025, and noise is called structure that often.

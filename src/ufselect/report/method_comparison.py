@@ -16,7 +16,7 @@ from ufselect.matrix import Float, Index
 from ufselect.report.drawing import printable
 from ufselect.report.selection_subject import MOST_PRODUCTS
 from ufselect.report.tables import text_table
-from ufselect.solvers.rank_aggregation import rank_agreement, ranks_of, top_overlap
+from ufselect.solvers.rankings import rank_agreement, ranks_of, top_overlap
 from ufselect.tuning.side_by_side import Ranked
 
 Measure = Callable[[Index], float | None]

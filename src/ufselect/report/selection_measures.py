@@ -18,7 +18,7 @@ from ufselect.report.selection_parts import (
     SamplePlanes,
 )
 from ufselect.report.selection_subject import Subject, learned, refuse_beyond
-from ufselect.solvers.redundancy import unit_columns
+from ufselect.solvers.rankings import unit_columns
 
 # Features of a map whose names can be read.
 MOST_MAPPED = 25

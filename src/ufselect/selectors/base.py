@@ -240,7 +240,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         refuse_dates(X)
-        if sp.issparse(X) and X.format in ("csr", "csc"):
+        if bool(sp.issparse(X)) and X.format in ("csr", "csc"):
             # Indices beyond the shape would end the process.
             try:
                 X.check_format(full_check=True)
@@ -353,13 +353,13 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                 f"ask for at most {n_samples} clusters."
             )
 
-    def _warn_not_converged(self, max_iter: int) -> None:
+    def _warn_not_converged(self, max_iter: int, stacklevel: int = 5) -> None:
         warnings.warn(
             f"{type(self).__name__} stopped after max_iter={max_iter} iterations "
             "before converging; raise max_iter or tol.",
             ConvergenceWarning,
             # Past this class and scikit-learn's wrapper, to the caller of fit.
-            stacklevel=5,
+            stacklevel=stacklevel,
         )
 
     def __sklearn_tags__(self) -> Any:

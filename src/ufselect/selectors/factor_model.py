@@ -9,16 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from ufselect._constraints import COUNT, ITERATIONS
-from ufselect._sklearn_compat import (
-    CallbackSupportMixin,
-    FitProgress,
-    Interval,
-    StrOptions,
-)
+from ufselect._constraints import COUNT, ITERATIONS, NOT_NEGATIVE, POSITIVE
+from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.solvers.factor_selection import (
+from ufselect.selectors.base import Properties
+from ufselect.selectors.iterative import IterativeSelector
+from ufselect.solvers.factors import (
     FactorFit,
     SampleTerm,
     UnitProblem,
@@ -32,8 +28,12 @@ from ufselect.solvers.rows import row_norms
 # Components taken for n_components=None at most: each costs O(n p) per iteration.
 LARGEST_AUTO_COMPONENTS = 50
 
+# "auto", where |X| = 1: of sparsity and of orthogonality, for one component.
+AUTO_SPARSITY = 1e-3
+AUTO_ORTHOGONALITY = 0.1
 
-class FactorSelector(CallbackSupportMixin, UnsupervisedSelector):
+
+class FactorSelector(IterativeSelector):
     """Fits the factor model from several starts and ranks by the rows of S.
 
     A method says what its weights are, and its feature graph or its term of the
@@ -42,7 +42,7 @@ class FactorSelector(CallbackSupportMixin, UnsupervisedSelector):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **UnsupervisedSelector._parameter_constraints,
+        **IterativeSelector._parameter_constraints,
         "n_components": [None, COUNT],
         "shift": [StrOptions({"features", "table"})],
         "exponent": [None, Interval(Real, 0, 1, closed="right")],
@@ -58,14 +58,18 @@ class FactorSelector(CallbackSupportMixin, UnsupervisedSelector):
     shift: str
     exponent: float | None
     n_init: int
-    max_iter: int
-    tol: float
     random_state: Any
-    verbose: bool
 
     @abstractmethod
     def _unit_weights(self, unit: float) -> Weights:
         """Return the weights where |X| = 1; ``unit`` is what X was multiplied by."""
+
+    def _weight(self, name: str, auto: float, unit: float) -> float:
+        """Return a weight where |X| = 1, and keep it as it is in the units of X."""
+        given: Any = getattr(self, name)
+        weight = auto if given == "auto" else float(given) * unit * unit
+        setattr(self, f"{name}_", weight / unit / unit)
+        return weight
 
     def _feature_graph(self, problem: UnitProblem) -> sp.csr_array | None:
         """Return a graph of the varying features, or None."""
@@ -86,11 +90,8 @@ class FactorSelector(CallbackSupportMixin, UnsupervisedSelector):
         self.coef_[problem.varying] = best.factors.selection
         loadings[problem.varying] = best.factors.loadings
         self.components_ = loadings.T
-        scale = self._share / problem.unit / problem.unit
-        self.objective_history_ = np.array(best.history) * scale
-        self.n_iter_ = len(best.history)
-        if self.n_iter_ == self.max_iter and not best.converged:
-            self._warn_not_converged(self.max_iter)
+        self._keep_history(best.history, self._objective_unit(problem))
+        self._warn_unless(best.converged)
         return row_norms(self.coef_)
 
     def _fits(self, problem: UnitProblem) -> Iterator[FactorFit]:
@@ -98,27 +99,26 @@ class FactorSelector(CallbackSupportMixin, UnsupervisedSelector):
         graph = self._feature_graph(problem)
         samples = self._sample_term(problem)
         random = check_random_state(self.random_state)
-        progress = FitProgress(
-            self,
-            self.n_init * self.max_iter,
-            verbose=self.verbose,
-            unit=problem.unit / float(np.sqrt(self._share)),
-        )
-        for _ in range(self.n_init):
-            yield fit_factors(
-                problem.matrix,
-                random_factors(problem.matrix, self.n_components_, random),
-                weights,
-                graph=graph,
-                samples=samples,
-                exponent=self.exponent,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                report=progress,
-            )
-            if progress.stopped:
-                break
-        progress.finish()
+        n_iterations, unit = self.n_init * self.max_iter, self._objective_unit(problem)
+        with self._progress(n_iterations, unit) as progress:
+            for _ in range(self.n_init):
+                yield fit_factors(
+                    problem.matrix,
+                    random_factors(problem.matrix, self.n_components_, random),
+                    weights,
+                    graph=graph,
+                    samples=samples,
+                    exponent=self.exponent,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                    report=progress,
+                )
+                if progress.stopped:
+                    break
+
+    def _objective_unit(self, problem: UnitProblem) -> float:
+        """Return the root of the number that objectives are divided by."""
+        return problem.unit / float(np.sqrt(self._share))
 
     def _number_of_components(self, shape: tuple[int, int]) -> int:
         n_samples, n_varying = shape
@@ -131,3 +131,60 @@ class FactorSelector(CallbackSupportMixin, UnsupervisedSelector):
                 f"that vary; ask for at most {n_varying} components."
             )
         return self.n_components
+
+
+class SparseFactorSelector(FactorSelector):
+    """Adds the parameters that SGFS and LDSSL share."""
+
+    PROPERTIES = Properties(
+        self_expression="features",
+        similarity="explicit",
+        joint_learning=True,
+        regularisation=True,
+    )
+    PARAM_GRID: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [1e-4, 1e-2, 1.0, 1e2, 1e4],
+        "beta": [1e-4, 1e-2, 1.0, 1e2, 1e4],
+    }
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FactorSelector._parameter_constraints,
+        "alpha": [StrOptions({"auto"}), NOT_NEGATIVE],
+        "beta": [StrOptions({"auto"}), NOT_NEGATIVE],
+        "lam": [StrOptions({"auto"}), POSITIVE],
+        "n_neighbors": [COUNT],
+        "sigma": [None, POSITIVE],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        n_components: int | None = None,
+        alpha: float | str = "auto",
+        beta: float | str = "auto",
+        lam: float | str = "auto",
+        n_neighbors: int = 5,
+        sigma: float | None = None,
+        shift: str = "features",
+        exponent: float | None = None,
+        n_init: int = 1,
+        max_iter: int = 3000,
+        tol: float = 1e-4,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_components = n_components
+        self.alpha = alpha
+        self.beta = beta
+        self.lam = lam
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.shift = shift
+        self.exponent = exponent
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose

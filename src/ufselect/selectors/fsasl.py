@@ -8,8 +8,6 @@ import scipy.sparse as sp
 
 from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
-    CallbackSupportMixin,
-    FitProgress,
     Interval,
     StrOptions,
 )
@@ -17,24 +15,21 @@ from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
-    UnsupervisedSelector,
     graph_bytes,
     square_arrays,
 )
-from ufselect.solvers.adaptive_graph import (
+from ufselect.selectors.iterative import IterativeSelector
+from ufselect.solvers.fsasl import (
+    FsaslFit,
+    fit_fsasl,
     neighbour_regulariser,
+    smallest_eigenvectors,
 )
-from ufselect.solvers.graphs import laplacian, neighbour_graph
+from ufselect.solvers.graphs import laplacian, neighbour_graph, squared_distances_of
 from ufselect.solvers.group_lasso import largest_penalty
-from ufselect.solvers.kernels import squared_distances_of
 from ufselect.solvers.parallel import limited_threads
 from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.rows import row_norms
-from ufselect.solvers.structure_learning import (
-    StructureFit,
-    fit_structure,
-    smallest_eigenvectors,
-)
 
 # The share of the penalty from which on W = 0 in the first round.
 AUTO_GAMMA = 0.5
@@ -43,7 +38,7 @@ AUTO_GAMMA = 0.5
 ROUNDING = 1e-10
 
 
-class FSASL(CallbackSupportMixin, UnsupervisedSelector):
+class FSASL(IterativeSelector):
     """Feature selection with adaptive structure learning (FSASL).
 
     Learns, among the samples projected by W, who is represented by whom (S, global
@@ -128,6 +123,10 @@ class FSASL(CallbackSupportMixin, UnsupervisedSelector):
 
     **Needs c.** Yes.
 
+    **Invariant to.** sign of features; offset of features; unit of X; unit of
+    single features; order of samples. This is for X standardised by features, as
+    "auto" does with measurements.
+
     **Cannot.** Find, in a wide table, clusters that share their mean: no linear
     function of the features separates them, and by chance some function of many fits as
     well. For three planes through the origin, 40 samples and 150 columns, the ranking
@@ -166,7 +165,7 @@ class FSASL(CallbackSupportMixin, UnsupervisedSelector):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **UnsupervisedSelector._parameter_constraints,
+        **IterativeSelector._parameter_constraints,
         "n_clusters": [COUNT],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
         "beta": [POSITIVE],
@@ -238,8 +237,7 @@ class FSASL(CallbackSupportMixin, UnsupervisedSelector):
             mu = float(self.mu)
         fit = self._fit(regressors, graph, gamma, mu)
         self.coef_ = fit.coef * unit
-        self.objective_history_ = fit.history
-        self.n_iter_ = len(fit.history)
+        self._keep_history(fit.history)
         if np.abs(regressors.dot(fit.coef)).max() < ROUNDING:
             raise ValueError(
                 f"gamma={self.gamma_:.3g} leaves no feature in the model (W = 0), so "
@@ -253,23 +251,21 @@ class FSASL(CallbackSupportMixin, UnsupervisedSelector):
         graph: sp.csr_array,
         gamma: float,
         mu: float | None,
-    ) -> StructureFit:
-        progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=1.0)
-        fit = fit_structure(
-            regressors,
-            graph,
-            n_clusters=self.n_clusters,
-            alpha=self.alpha,
-            beta=self.beta,
-            gamma=gamma,
-            mu=mu,
-            n_neighbors=self.n_neighbors,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            report=progress,
-        )
-        progress.finish()
-        return fit
+    ) -> FsaslFit:
+        with self._progress() as progress:
+            return fit_fsasl(
+                regressors,
+                graph,
+                n_clusters=self.n_clusters,
+                alpha=self.alpha,
+                beta=self.beta,
+                gamma=gamma,
+                mu=mu,
+                n_neighbors=self.n_neighbors,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                report=progress,
+            )
 
 
 def useful_penalty(

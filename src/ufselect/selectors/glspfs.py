@@ -2,36 +2,31 @@
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ufselect._constraints import COUNT, ITERATIONS, NOT_NEGATIVE, POSITIVE
 from ufselect._sklearn_compat import (
-    CallbackSupportMixin,
-    FitProgress,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
-    UnsupervisedSelector,
     graph_bytes,
     square_arrays,
 )
-from ufselect.solvers.graphs import laplacian, neighbour_graph
-from ufselect.solvers.group_lasso import largest_penalty
-from ufselect.solvers.kernels import (
+from ufselect.selectors.iterative import StructuredSelector
+from ufselect.solvers.graphs import (
     centred_kernel,
     gaussian_kernel,
     kernel_root,
     squared_distances_of,
 )
-from ufselect.solvers.local_linear import (
+from ufselect.solvers.group_lasso import largest_penalty
+from ufselect.solvers.neighbourhoods import (
     local_linear_matrix,
     tangent_alignment_matrix,
 )
 from ufselect.solvers.preparation import preparation_kind, prepare
-from ufselect.solvers.structured_ridge import fit_structured, structured_problem
+from ufselect.solvers.structured_ridge import structured_problem
 
 # Share of the penalty from which on W = 0; see "auto" in the docstring.
 AUTO_R1 = 0.6
@@ -40,7 +35,7 @@ AUTO_R1 = 0.6
 KEPT_SHARE = 0.999
 
 
-class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
+class GLSPFS(StructuredSelector):
     """Global and local structure preservation for feature selection.
 
     Regresses the similarity of all samples, a Gaussian kernel, on few features, while
@@ -109,7 +104,8 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
     -----
     **Optimised.** The problem is convex; reweighted ridge steps never raise its
     objective from the first on. Rows of W approach zero; those below 1e-12 of the
-    longest count as zero, and are ranked by how near they are to entering the model.
+    longest count as zero, and are ranked by their KKT ratio: how near they are to
+    entering the model.
 
     **Differs.** X and K are centred: with an intercept, that is. Y keeps 99.9 % of the
     trace of K, since row norms do not depend on the root and the rest is small. The
@@ -125,6 +121,10 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
     the authors'.
 
     **Needs c.** No.
+
+    **Invariant to.** sign of features; offset of features; unit of X; unit of
+    single features; order of samples. This is for X standardised by features, as
+    "auto" does with measurements.
 
     **Cannot.** Find, in a wide table, clusters that share their mean: no linear
     function of the features separates them, and by chance some function of many fits as
@@ -161,7 +161,7 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **UnsupervisedSelector._parameter_constraints,
+        **StructuredSelector._parameter_constraints,
         "r1": [StrOptions({"auto"}), POSITIVE],
         "r2": [NOT_NEGATIVE],
         "local": [StrOptions({"neighbours", "lle", "ltsa"})],
@@ -217,27 +217,12 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
         prepared = prepare(data, summary, self.standardize_, float(data.shape[0]))
         matrix, unit = prepared.centred, prepared.unit
         target, graph = self._structure(matrix, unit)
-        largest = largest_penalty(matrix, target)
-        penalty = AUTO_R1 * largest if self.r1 == "auto" else float(self.r1) * unit
-        if penalty >= largest:
-            raise ValueError(
-                f"r1={self.r1} leaves no feature in the model (W = 0), so there is no "
-                f'ranking; lower r1 below {largest / unit:.3g}, or use r1="auto".'
-            )
-        progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=1.0)
-        fit = fit_structured(
-            structured_problem(matrix, target, graph, self.r2),
-            penalty,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            report=progress,
+        penalty = self._penalty("r1", AUTO_R1, largest_penalty(matrix, target), unit)
+        fit = self._fit_rows(
+            structured_problem(matrix, target, graph, self.r2), penalty
         )
-        progress.finish()
         self.coef_, self.r1_ = fit.coef * unit, penalty / unit
-        self.objective_history_ = np.array(fit.history)
-        self.n_iter_ = len(fit.history)
-        if self.n_iter_ == self.max_iter and not fit.converged:
-            self._warn_not_converged(self.max_iter)
+        self._warn_unless(fit.converged)
         return fit.scores * unit
 
     def _structure(self, matrix: DataMatrix, unit: float) -> tuple[Float, Any]:
@@ -255,10 +240,4 @@ class GLSPFS(CallbackSupportMixin, UnsupervisedSelector):
             return tangent_alignment_matrix(
                 points, self.n_neighbors, n_components=self.n_components
             )
-        graph = neighbour_graph(
-            points,
-            self.n_neighbors,
-            weights="heat",
-            bandwidth=None if self.sigma is None else self.sigma * unit,
-        )
-        return laplacian(graph)
+        return self._laplacian(matrix, unit)

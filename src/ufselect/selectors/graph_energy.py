@@ -10,14 +10,14 @@ from ufselect._constraints import COUNT
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import Properties, UnsupervisedSelector
-from ufselect.solvers.graph_energy import (
-    LARGEST_SUBSAMPLE,
+from ufselect.solvers.graph_scores import (
+    MAX_SUBSAMPLE,
+    draw_subsamples,
     relative_deviations,
     subsample_shares,
 )
 from ufselect.solvers.preparation import preparation_kind
-from ufselect.solvers.redundancy import lowered, redundant_features
-from ufselect.solvers.subsamples import draw_subsamples
+from ufselect.solvers.rankings import lowered, redundant_features
 
 
 class GraphEnergy(UnsupervisedSelector):
@@ -80,6 +80,10 @@ class GraphEnergy(UnsupervisedSelector):
 
     **Needs c.** No; K is a number of eigenvectors, not of clusters.
 
+    **Invariant to.** sign of features; offset of features; unit of X.
+
+    **Not invariant to.** unit of single features; order of samples; seed.
+
     **Cannot.** Find features of a structure that distances between samples do not show.
     X is taken in its own units unless ``standardize`` says otherwise: features of a
     large variance then decide who is near, and hide the others. Signs and offsets do
@@ -141,7 +145,7 @@ class GraphEnergy(UnsupervisedSelector):
         random = check_random_state(self.random_state)
         self.standardize_ = preparation_kind(self.standardize, data, summary)
         subsamples = draw_subsamples(
-            data.shape[0], self.n_subsamples, LARGEST_SUBSAMPLE, random
+            data.shape[0], self.n_subsamples, MAX_SUBSAMPLE, random
         )
         shares = [
             subsample_shares(

@@ -6,8 +6,6 @@ import numpy as np
 
 from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
-    CallbackSupportMixin,
-    FitProgress,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
@@ -15,21 +13,21 @@ from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
-    UnsupervisedSelector,
     graph_bytes,
     square_arrays,
 )
-from ufselect.solvers.jelsr import JelsrFit, fit_jelsr
-from ufselect.solvers.local_linear import local_linear_matrix
+from ufselect.selectors.iterative import IterativeSelector
+from ufselect.solvers.neighbourhoods import local_linear_matrix
 from ufselect.solvers.preparation import Prepared, prepare
 from ufselect.solvers.reweighted import column_lengths, has_vanished
 from ufselect.solvers.rows import row_norms
+from ufselect.solvers.spectral_regression import JelsrFit, fit_jelsr
 
 # Share of the alpha from which on W = 0 whatever the embedding.
 AUTO_ALPHA = 0.2
 
 
-class JELSR(CallbackSupportMixin, UnsupervisedSelector):
+class JELSR(IterativeSelector):
     """Joint embedding learning and sparse regression.
 
     Learns an embedding of the samples that keeps them where their neighbours put
@@ -105,6 +103,11 @@ class JELSR(CallbackSupportMixin, UnsupervisedSelector):
 
     **Needs c.** Yes, as the dimension of the embedding.
 
+    **Invariant to.** sign of features; offset of features; unit of X; order of
+    samples.
+
+    **Not invariant to.** unit of single features.
+
     **Cannot.** X is taken in its own units: features of a large variance decide who is
     near. On planted data whose columns differ in unit by up to a hundred to one, useful
     columns rank no better than noise in some geometries; standardise such X first.
@@ -144,7 +147,7 @@ class JELSR(CallbackSupportMixin, UnsupervisedSelector):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **UnsupervisedSelector._parameter_constraints,
+        **IterativeSelector._parameter_constraints,
         "n_clusters": [COUNT],
         "alpha": [StrOptions({"auto"}), POSITIVE],
         "beta": [POSITIVE],
@@ -186,40 +189,36 @@ class JELSR(CallbackSupportMixin, UnsupervisedSelector):
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         prepared = prepare(data, summary, "none", float(self.n_clusters))
-        lengths = column_lengths(prepared.centred)
-        largest = 2 * float(lengths.max()) / prepared.unit
+        norms = column_lengths(prepared.centred)
+        largest = 2 * float(norms.max()) / prepared.unit
         self.alpha_ = (
             AUTO_ALPHA * largest if self.alpha == "auto" else float(self.alpha)
         )
         fit = self._fit(prepared)
         self.coef_ = fit.coef * prepared.unit
         self.embedding_ = fit.embedding
-        self.objective_history_ = np.array(fit.history)
-        self.n_iter_ = len(fit.history)
-        if has_vanished(fit.coef, lengths):
+        self._keep_history(fit.history)
+        if has_vanished(fit.coef, norms):
             raise ValueError(
                 f"alpha={self.alpha_:.3g} leaves no feature in the model (W = 0), so "
                 f"there is no ranking; lower alpha well below {largest:.3g}, or use "
                 'alpha="auto".'
             )
-        if self.n_iter_ == self.max_iter and not fit.converged:
-            self._warn_not_converged(self.max_iter)
+        self._warn_unless(fit.converged)
         return row_norms(self.coef_)
 
     def _fit(self, prepared: Prepared) -> JelsrFit:
         matrix = prepared.centred
-        progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=1.0)
-        fit = fit_jelsr(
-            matrix,
-            local_linear_matrix(matrix.points(), self.n_neighbors),
-            min(self.n_clusters, matrix.shape[0] - 1),
-            alpha=self.alpha_ * prepared.unit,
-            beta=self.beta,
-            slack=np.ones(matrix.shape[1]),
-            drop_constant=True,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            report=progress,
-        )
-        progress.finish()
-        return fit
+        with self._progress() as progress:
+            return fit_jelsr(
+                matrix,
+                local_linear_matrix(matrix.points(), self.n_neighbors),
+                min(self.n_clusters, matrix.shape[0] - 1),
+                alpha=self.alpha_ * prepared.unit,
+                beta=self.beta,
+                ridge_weights=np.ones(matrix.shape[1]),
+                drop_constant=True,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                report=progress,
+            )

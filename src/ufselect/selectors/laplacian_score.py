@@ -9,16 +9,16 @@ from ufselect._constraints import COUNT, POSITIVE
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.solvers.graph_scores import smoothness
 from ufselect.solvers.graphs import neighbour_graph
-from ufselect.solvers.landmark_places import find_landmarks
 from ufselect.solvers.landmarks import (
     explained_squares,
+    find_landmarks,
+    in_memory_if_few,
+    is_out_of_core,
     landmark_sums,
-    out_of_reach,
-    within_reach_if_few,
 )
 from ufselect.solvers.preparation import steady_points
-from ufselect.solvers.smoothness import smoothness
 
 
 class LaplacianScore(UnsupervisedSelector):
@@ -64,6 +64,11 @@ class LaplacianScore(UnsupervisedSelector):
     **Confidence.** Confirmed, against two public implementations.
 
     **Needs c.** No.
+
+    **Invariant to.** sign of features; offset of features; unit of X; order of
+    samples.
+
+    **Not invariant to.** unit of single features.
 
     **Cannot.** X is taken in its own units: features of a large variance decide who is
     near. On planted data whose columns differ in unit by up to a hundred to one, useful
@@ -128,10 +133,10 @@ class LaplacianScore(UnsupervisedSelector):
         self.n_landmarks = n_landmarks
 
     def _as_matrix(self, data: Any) -> DataMatrix:
-        return within_reach_if_few(super()._as_matrix(data), self.n_landmarks)
+        return in_memory_if_few(super()._as_matrix(data), self.n_landmarks)
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        if out_of_reach(data):
+        if is_out_of_core(data):
             return self._scores_by_landmarks(data, summary)
         graph = neighbour_graph(
             steady_points(data, summary),

@@ -5,12 +5,14 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect._constraints import COUNT, NOT_NEGATIVE, POSITIVE
-from ufselect._sklearn_compat import StrOptions
-from ufselect.selectors.base import Properties
-from ufselect.selectors.factor_model import FactorSelector
-from ufselect.solvers.factor_selection import SampleTerm, UnitProblem, Weights
-from ufselect.solvers.local_discriminant import (
+from ufselect._constraints import POSITIVE
+from ufselect.selectors.factor_model import (
+    AUTO_ORTHOGONALITY,
+    AUTO_SPARSITY,
+    SparseFactorSelector,
+)
+from ufselect.solvers.factors import SampleTerm, UnitProblem, Weights
+from ufselect.solvers.neighbourhoods import (
     clique_scatters,
     gaussian_scatters,
     local_discriminant_matrix,
@@ -18,15 +20,12 @@ from ufselect.solvers.local_discriminant import (
 )
 from ufselect.solvers.udfs import diagonal_of_scatter
 
-# "auto", where |X| = 1; the first as a share of what S = I would give, the last two
-# for one component. Ten times the first takes twice the iterations and finds fewer
-# planted columns.
+# "auto", as a share of what S = I would give. Ten times this takes twice the iterations
+# and finds fewer planted columns.
 AUTO_ALPHA = 0.01
-AUTO_BETA = 1e-3
-AUTO_LAM = 0.1
 
 
-class LDSSL(FactorSelector):
+class LDSSL(SparseFactorSelector):
     """Local discriminative based sparse subspace learning (reconstructed).
 
     MFFS with a local discriminant model, by which the samples in the subspace X S
@@ -125,6 +124,12 @@ class LDSSL(FactorSelector):
 
     **Needs c.** No.
 
+    **Invariant to.** offset of features; unit of X.
+
+    **Not invariant to.** sign of features; unit of single features; order of
+    samples; seed. X has to be non-negative: a feature whose sign is flipped is
+    another one after the shift.
+
     **Cannot.** X is taken in its own units: features of a large variance are worth more
     to rebuild. On planted data whose columns differ in unit by up to a hundred to one,
     useful columns rank no better than noise in most geometries; standardise such X
@@ -150,25 +155,9 @@ class LDSSL(FactorSelector):
     (150, 2)
     """
 
-    PROPERTIES = Properties(
-        self_expression="features",
-        similarity="explicit",
-        joint_learning=True,
-        regularisation=True,
-    )
-    PARAM_GRID: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [1e-4, 1e-2, 1.0, 1e2, 1e4],
-        "beta": [1e-4, 1e-2, 1.0, 1e2, 1e4],
-    }
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **FactorSelector._parameter_constraints,
-        "alpha": [StrOptions({"auto"}), NOT_NEGATIVE],
-        "beta": [StrOptions({"auto"}), NOT_NEGATIVE],
-        "lam": [StrOptions({"auto"}), POSITIVE],
+        **SparseFactorSelector._parameter_constraints,
         "mu": [POSITIVE],
-        "n_neighbors": [COUNT],
-        "sigma": [None, POSITIVE],
     }
 
     def __init__(
@@ -190,33 +179,30 @@ class LDSSL(FactorSelector):
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_components = n_components
-        self.alpha = alpha
-        self.beta = beta
-        self.lam = lam
+        super().__init__(
+            n_features_to_select,
+            n_components=n_components,
+            alpha=alpha,
+            beta=beta,
+            lam=lam,
+            n_neighbors=n_neighbors,
+            sigma=sigma,
+            shift=shift,
+            exponent=exponent,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.mu = mu
-        self.n_neighbors = n_neighbors
-        self.sigma = sigma
-        self.shift = shift
-        self.exponent = exponent
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _unit_weights(self, unit: float) -> Weights:
-        def chosen(given: float | str, auto: float) -> float:
-            return auto if given == "auto" else float(given) * unit * unit
-
-        weights = Weights(
-            orthogonality=chosen(self.lam, AUTO_LAM / self.n_components_),
-            entry_sparsity=chosen(self.beta, AUTO_BETA / self.n_components_),
+        K = self.n_components_
+        return Weights(
+            orthogonality=self._weight("lam", AUTO_ORTHOGONALITY / K, unit),
+            entry_sparsity=self._weight("beta", AUTO_SPARSITY / K, unit),
         )
-        self.lam_ = weights.orthogonality / unit / unit
-        self.beta_ = weights.entry_sparsity / unit / unit
-        return weights
 
     def _sample_term(self, problem: UnitProblem) -> SampleTerm | None:
         discriminant = self._discriminant(problem)

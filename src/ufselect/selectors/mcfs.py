@@ -16,21 +16,25 @@ from ufselect.selectors.base import (
     graph_bytes,
     square_arrays,
 )
-from ufselect.solvers.active_columns import largest_root
 from ufselect.solvers.graphs import neighbour_graph
-from ufselect.solvers.landmark_places import find_landmarks, n_looked_at
 from ufselect.solvers.landmarks import (
-    carried_to_samples,
+    find_landmarks,
+    in_memory_if_few,
+    interpolated,
+    is_out_of_core,
     landmark_embedding,
     landmark_sums,
-    out_of_reach,
-    within_reach_if_few,
+    n_searched,
 )
-from ufselect.solvers.lars import PathPoint, elastic_net_points_from_sums
+from ufselect.solvers.lars import (
+    PathPoint,
+    elastic_net_points_from_sums,
+    max_root_columns,
+)
 from ufselect.solvers.preparation import Prepared, preparation_kind, prepare
 from ufselect.solvers.rows import ranked_below
 from ufselect.solvers.screened_paths import screened_bytes, screened_points
-from ufselect.solvers.spectral import spectral_embedding
+from ufselect.solvers.spectral import spectral_embedding, unit_columns
 
 
 class MCFS(UnsupervisedSelector):
@@ -83,9 +87,9 @@ class MCFS(UnsupervisedSelector):
     order_ : ndarray of shape (p,)
         Features from best to worst.
     embedding_ : ndarray of shape (n, K)
-        The functions y_k; the largest entry of each is positive. Of samples elsewhere
-        they have unit length, and the largest entry at a landmark is positive; those of
-        a Dask collection are a Dask array.
+        The functions y_k; the largest entry of each is positive. Of samples
+        out-of-core they have unit length, and the largest entry at a landmark is
+        positive; those of a Dask collection are a Dask array.
     coef_ : ndarray of shape (p, K)
         The regressions, each of unit length, for X as prepared.
     standardize_ : {"features", "samples", "none"}
@@ -108,6 +112,10 @@ class MCFS(UnsupervisedSelector):
     **Confidence.** Confirmed: reference numbers of the authors' public code.
 
     **Needs c.** Yes, as the number of functions.
+
+    **Invariant to.** sign of features; offset of features; unit of X; unit of
+    single features; order of samples. This is for X standardised by features, as
+    "auto" does with measurements.
 
     **Cannot.** Find, in a wide table, clusters that share their mean: no linear
     function of the features separates them, and by chance some function of many fits as
@@ -194,16 +202,16 @@ class MCFS(UnsupervisedSelector):
         self.verbose = verbose
 
     def _as_matrix(self, data: Any) -> DataMatrix:
-        return within_reach_if_few(super()._as_matrix(data), self.n_landmarks)
+        return in_memory_if_few(super()._as_matrix(data), self.n_landmarks)
 
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
-        if out_of_reach(data):
+        if is_out_of_core(data):
             return self._memory_needed_here(data)
         n_samples, n_wanted = data.shape[0], self.n_selected_
         graph = 8 * n_samples * (12 * self.n_neighbors + 6 * self.n_clusters)
         # Columns in a regression, twice while one enters, and the inverse of their
         # Gram matrix.
-        order = min(largest_root(n_samples), n_wanted)
+        order = min(max_root_columns(n_samples), n_wanted)
         columns = 16 * n_samples * n_wanted + 24 * order**2
         columns += screened_bytes(data, n_wanted)
         return MemoryNeed(
@@ -212,10 +220,10 @@ class MCFS(UnsupervisedSelector):
         )
 
     def _memory_needed_here(self, data: DataMatrix) -> MemoryNeed:
-        """Return the need for sums over samples that are elsewhere."""
+        """Return the need for sums over samples that are out-of-core."""
         n_samples, n_features = data.shape
         landmarks = 32 * self.n_landmarks * (n_features + self.n_landmarks)
-        landmarks += 32 * n_looked_at(data, self.n_landmarks) * n_features
+        landmarks += 32 * n_searched(data, self.n_landmarks) * n_features
         # Distances to landmarks, a block of samples at a time.
         landmarks += 6 * BLOCK_BYTES
         paths = 16 * n_features * self.n_selected_ * self.n_clusters
@@ -229,8 +237,10 @@ class MCFS(UnsupervisedSelector):
         varying = np.flatnonzero(~summary.constant)
         # Columns of unit norm on average.
         prepared = prepare(data, summary, self.standardize_, float(len(varying)))
-        follow = self._points_by_landmarks if out_of_reach(data) else self._points
-        points = follow(prepared, varying)
+        find_points = (
+            self._points_by_landmarks if is_out_of_core(data) else self._points
+        )
+        points = find_points(prepared, varying)
         coef = unit_columns(np.column_stack([point.coef for point in points]))
         entry = np.max([point.entry for point in points], axis=0)
         self.coef_ = np.zeros((n_features, len(points)))
@@ -257,7 +267,7 @@ class MCFS(UnsupervisedSelector):
         )
         sums = landmark_sums(matrix, landmarks, gram=True)
         functions = landmark_embedding(sums, self.n_clusters)
-        carried = carried_to_samples(matrix, landmarks, functions)
+        carried = interpolated(matrix, landmarks, functions)
         self.embedding_ = matrix.as_array(carried)
         return elastic_net_points_from_sums(
             sums.gram[np.ix_(varying, varying)],
@@ -275,9 +285,3 @@ class MCFS(UnsupervisedSelector):
             bandwidth=bandwidth,
         )
         return spectral_embedding(graph, self.n_clusters)
-
-
-def unit_columns(coef: Float) -> Float:
-    """Return the columns scaled to unit length; a zero column stays zero."""
-    norms = np.linalg.norm(coef, axis=0)
-    return coef / np.where(norms > 0, norms, 1.0)

@@ -7,11 +7,8 @@ import numpy as np
 from ufselect._constraints import POSITIVE
 from ufselect._sklearn_compat import StrOptions
 from ufselect.selectors.base import Properties
-from ufselect.selectors.factor_model import FactorSelector
-from ufselect.solvers.factor_selection import Weights
-
-# "auto", where |X| = 1 and for one component.
-AUTO_RHO = 0.1
+from ufselect.selectors.factor_model import AUTO_ORTHOGONALITY, FactorSelector
+from ufselect.solvers.factors import Weights
 
 
 class MFFS(FactorSelector):
@@ -97,6 +94,12 @@ class MFFS(FactorSelector):
 
     **Needs c.** No.
 
+    **Invariant to.** offset of features; unit of X.
+
+    **Not invariant to.** sign of features; unit of single features; order of
+    samples; seed. X has to be non-negative: a feature whose sign is flipped is
+    another one after the shift.
+
     **Cannot.** X is taken in its own units: features of a large variance are worth more
     to rebuild. On planted data whose columns differ in unit by up to a hundred to one,
     useful columns rank no better than noise in most geometries; standardise such X
@@ -159,9 +162,5 @@ class MFFS(FactorSelector):
         self.verbose = verbose
 
     def _unit_weights(self, unit: float) -> Weights:
-        if self.rho == "auto":
-            rho = AUTO_RHO / self.n_components_
-        else:
-            rho = float(self.rho) * unit * unit
-        self.rho_ = rho / unit / unit
-        return Weights(orthogonality=rho)
+        auto = AUTO_ORTHOGONALITY / self.n_components_
+        return Weights(orthogonality=self._weight("rho", auto, unit))

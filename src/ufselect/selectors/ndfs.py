@@ -7,30 +7,32 @@ from sklearn.utils import check_random_state
 
 from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
-    CallbackSupportMixin,
-    FitProgress,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
-    UnsupervisedSelector,
     graph_bytes,
     square_arrays,
 )
-from ufselect.solvers.cluster_indicator import clusters_of_graph, indicator_from_labels
+from ufselect.selectors.iterative import IterativeSelector
 from ufselect.solvers.graphs import neighbour_graph, normalised_laplacian
-from ufselect.solvers.ndfs import NdfsFit, fit_ndfs
 from ufselect.solvers.preparation import Prepared, prepare
 from ufselect.solvers.reweighted import column_lengths, has_vanished
 from ufselect.solvers.rows import row_norms
+from ufselect.solvers.spectral_regression import (
+    NdfsFit,
+    clusters_of_graph,
+    fit_ndfs,
+    indicator_from_labels,
+)
 
 # Share of the beta from which on W = 0 whatever the clusters.
 AUTO_BETA = 0.2
 
 
-class NDFS(CallbackSupportMixin, UnsupervisedSelector):
+class NDFS(IterativeSelector):
     """Non-negative discriminative feature selection.
 
     Learns a non-negative, nearly orthogonal cluster indicator that follows a graph of
@@ -119,6 +121,11 @@ class NDFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Needs c.** Yes.
 
+    **Invariant to.** sign of features; offset of features; unit of X; order of
+    samples.
+
+    **Not invariant to.** unit of single features.
+
     **Cannot.** X is taken in its own units: features of a large variance decide who is
     near. On planted data whose columns differ in unit by up to a hundred to one, useful
     columns rank no better than noise in some geometries; standardise such X first.
@@ -156,7 +163,7 @@ class NDFS(CallbackSupportMixin, UnsupervisedSelector):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **UnsupervisedSelector._parameter_constraints,
+        **IterativeSelector._parameter_constraints,
         "n_clusters": [COUNT],
         "alpha": [POSITIVE],
         "beta": [StrOptions({"auto"}), POSITIVE],
@@ -204,23 +211,21 @@ class NDFS(CallbackSupportMixin, UnsupervisedSelector):
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         prepared = prepare(data, summary, "none", float(self.n_clusters))
         regressors = prepared.centred if self.n_clusters > 1 else prepared.uncentred
-        lengths = column_lengths(regressors)
-        largest = 2 * float(lengths.max()) / prepared.unit
+        norms = column_lengths(regressors)
+        largest = 2 * float(norms.max()) / prepared.unit
         self.beta_ = AUTO_BETA * largest if self.beta == "auto" else float(self.beta)
         fit = self._fit(prepared, regressors)
         self.coef_ = fit.coef * prepared.unit
         self.indicators_ = fit.indicators
         self.labels_ = fit.indicators.argmax(axis=1)
-        self.objective_history_ = np.array(fit.history)
-        self.n_iter_ = len(fit.history)
-        if has_vanished(fit.coef, lengths):
+        self._keep_history(fit.history)
+        if has_vanished(fit.coef, norms):
             raise ValueError(
                 f"beta={self.beta_:.3g} leaves no feature in the model (W = 0), so "
                 f"there is no ranking with n_clusters={self.n_clusters}; lower beta "
                 f"well below {largest:.3g}, or use more clusters."
             )
-        if self.n_iter_ == self.max_iter and not fit.converged:
-            self._warn_not_converged(self.max_iter)
+        self._warn_unless(fit.converged)
         return row_norms(self.coef_)
 
     def _fit(self, prepared: Prepared, regressors: DataMatrix) -> NdfsFit:
@@ -234,18 +239,16 @@ class NDFS(CallbackSupportMixin, UnsupervisedSelector):
         normalised = normalised_laplacian(graph)
         random = check_random_state(self.random_state)
         labels = clusters_of_graph(graph, self.n_clusters, random)
-        progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=1.0)
-        fit = fit_ndfs(
-            regressors,
-            normalised,
-            indicator_from_labels(labels, self.n_clusters),
-            alpha=self.alpha,
-            beta=self.beta_ * prepared.unit,
-            gamma=self.gamma,
-            slack=np.ones(regressors.shape[1]),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            report=progress,
-        )
-        progress.finish()
-        return fit
+        with self._progress() as progress:
+            return fit_ndfs(
+                regressors,
+                normalised,
+                indicator_from_labels(labels, self.n_clusters),
+                alpha=self.alpha,
+                beta=self.beta_ * prepared.unit,
+                gamma=self.gamma,
+                ridge_weights=np.ones(regressors.shape[1]),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                report=progress,
+            )

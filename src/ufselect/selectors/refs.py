@@ -15,8 +15,7 @@ from ufselect.selectors.base import (
     square_arrays,
 )
 from ufselect.solvers.graphs import laplacian, neighbour_graph
-from ufselect.solvers.greedy_reconstruction import choose_greedily
-from ufselect.solvers.transductive_reconstruction import choose_transductively
+from ufselect.solvers.refs import GraphReconstruction, LinearReconstruction, choose
 
 
 class REFS(UnsupervisedSelector):
@@ -69,7 +68,7 @@ class REFS(UnsupervisedSelector):
     Notes
     -----
     **Optimised.** The set, greedily: each choice is the best single addition. The map
-    is exact, and follows an addition by a change of rank one.
+    is exact, and an addition changes its inverse by a matrix of rank one.
 
     **Differs.** Written from the abstract of the paper, which says that all features
     are reconstructed from the selected ones by a function learned from data with one
@@ -82,9 +81,14 @@ class REFS(UnsupervisedSelector):
 
     **Needs c.** No.
 
+    **Invariant to.** offset of features; unit of X; unit of single features; order
+    of samples.
+
+    **Not invariant to.** sign of features. A feature and its negative are far from each
+    other in the graph of features.
+
     **Cannot.** Rank all features that repeat others above noise: once one of them is
     chosen the rest can be rebuilt, while noise is rebuilt by nothing but itself.
-    Flipping the sign of a column changes the ranking.
 
     **Cost.** O(n p^2) for the graph of features; with m = min(n, p), O(m p) for each
     selected feature and O(m^2 p) after every hundred. Two dense copies of X and nine
@@ -158,9 +162,11 @@ class REFS(UnsupervisedSelector):
         count = min(self.n_selected_, len(varying))
         if self.reconstruction == "transductive":
             ridge = self._feature_ridge(features)
-            choice = choose_transductively(features, ridge, count)
+            choice = choose(GraphReconstruction(features, ridge), count)
         else:
-            choice = choose_greedily(features, self._ridge(features), count)
+            choice = choose(
+                LinearReconstruction(features, self._ridge(features)), count
+            )
         self.errors_ = choice.errors
         rest = np.argsort(-choice.gains, kind="stable")[: len(varying) - count]
         scores = np.zeros(data.shape[1])

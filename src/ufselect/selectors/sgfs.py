@@ -1,25 +1,24 @@
 """SGFS: subspace learning-based graph regularised feature selection."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect._constraints import COUNT, NOT_NEGATIVE, POSITIVE
-from ufselect._sklearn_compat import StrOptions
 from ufselect.matrix import DataMatrix
-from ufselect.selectors.base import Properties
-from ufselect.selectors.factor_model import FactorSelector
-from ufselect.solvers.factor_selection import UnitProblem, Weights
+from ufselect.selectors.factor_model import (
+    AUTO_ORTHOGONALITY,
+    AUTO_SPARSITY,
+    SparseFactorSelector,
+)
+from ufselect.solvers.factors import UnitProblem, Weights
 from ufselect.solvers.graphs import neighbour_graph
 
-# "auto", where |X| = 1; the last two are for one component.
+# "auto", where |X| = 1.
 AUTO_ALPHA = 1e-2
-AUTO_BETA = 1e-3
-AUTO_LAM = 0.1
 
 
-class SGFS(FactorSelector):
+class SGFS(SparseFactorSelector):
     """Subspace learning-based graph regularised feature selection (reconstructed).
 
     MFFS with a graph of the features, along which the coefficients V are smooth, and
@@ -108,6 +107,12 @@ class SGFS(FactorSelector):
 
     **Needs c.** No.
 
+    **Invariant to.** offset of features; unit of X.
+
+    **Not invariant to.** sign of features; unit of single features; order of
+    samples; seed. X has to be non-negative: a feature whose sign is flipped is
+    another one after the shift.
+
     **Cannot.** X is taken in its own units: features of a large variance are worth more
     to rebuild. On planted data whose columns differ in unit by up to a hundred to one,
     useful columns rank no better than noise in most geometries; standardise such X
@@ -133,72 +138,13 @@ class SGFS(FactorSelector):
     (150, 2)
     """
 
-    PROPERTIES = Properties(
-        self_expression="features",
-        similarity="explicit",
-        joint_learning=True,
-        regularisation=True,
-    )
-    PARAM_GRID: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [1e-4, 1e-2, 1.0, 1e2, 1e4],
-        "beta": [1e-4, 1e-2, 1.0, 1e2, 1e4],
-    }
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **FactorSelector._parameter_constraints,
-        "alpha": [StrOptions({"auto"}), NOT_NEGATIVE],
-        "beta": [StrOptions({"auto"}), NOT_NEGATIVE],
-        "lam": [StrOptions({"auto"}), POSITIVE],
-        "n_neighbors": [COUNT],
-        "sigma": [None, POSITIVE],
-    }
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        n_components: int | None = None,
-        alpha: float | str = "auto",
-        beta: float | str = "auto",
-        lam: float | str = "auto",
-        n_neighbors: int = 5,
-        sigma: float | None = None,
-        shift: str = "features",
-        exponent: float | None = None,
-        n_init: int = 1,
-        max_iter: int = 3000,
-        tol: float = 1e-4,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_components = n_components
-        self.alpha = alpha
-        self.beta = beta
-        self.lam = lam
-        self.n_neighbors = n_neighbors
-        self.sigma = sigma
-        self.shift = shift
-        self.exponent = exponent
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-
     def _unit_weights(self, unit: float) -> Weights:
-        def chosen(given: float | str, auto: float) -> float:
-            return auto if given == "auto" else float(given) * unit * unit
-
-        weights = Weights(
-            orthogonality=chosen(self.lam, AUTO_LAM / self.n_components_),
-            smoothness=chosen(self.alpha, AUTO_ALPHA),
-            sparsity=chosen(self.beta, AUTO_BETA / self.n_components_),
+        K = self.n_components_
+        return Weights(
+            orthogonality=self._weight("lam", AUTO_ORTHOGONALITY / K, unit),
+            smoothness=self._weight("alpha", AUTO_ALPHA, unit),
+            sparsity=self._weight("beta", AUTO_SPARSITY / K, unit),
         )
-        self.lam_, self.alpha_, self.beta_ = (
-            part / unit / unit for part in weights[:3]
-        )
-        return weights
 
     def _feature_graph(self, problem: UnitProblem) -> sp.csr_array | None:
         if problem.matrix.shape[1] == 1:

@@ -9,13 +9,13 @@ from ufselect._constraints import COUNT, POSITIVE
 from ufselect._sklearn_compat import Options, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import Properties, UnsupervisedSelector
-from ufselect.solvers.graphs import neighbour_graph
-from ufselect.solvers.preparation import steady_points
-from ufselect.solvers.smoothness import (
+from ufselect.solvers.graph_scores import (
     leading_agreement,
     powered_smoothness,
     smoothness,
 )
+from ufselect.solvers.graphs import neighbour_graph
+from ufselect.solvers.preparation import steady_points
 
 
 class SPEC(UnsupervisedSelector):
@@ -69,6 +69,13 @@ class SPEC(UnsupervisedSelector):
     Laplacian score.
 
     **Needs c.** For phi3 only.
+
+    **Invariant to.** sign of features; offset of features; unit of X; order of
+    samples.
+
+    **Not invariant to.** unit of single features. phi1 and phi3 change with the
+    offset of features as well: they compare a feature, not centred, with
+    eigenvectors.
 
     **Cannot.** X is taken in its own units: features of a large variance decide who is
     near. On planted data whose columns differ in unit by up to a hundred to one, useful

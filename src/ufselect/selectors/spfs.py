@@ -6,36 +6,34 @@ import numpy as np
 
 from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
-    CallbackSupportMixin,
-    FitProgress,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
-    UnsupervisedSelector,
     prepared_bytes,
     square_arrays,
 )
-from ufselect.solvers.group_lasso import largest_penalty
-from ufselect.solvers.kernels import (
+from ufselect.selectors.iterative import IterativeSelector
+from ufselect.solvers.graphs import (
     centred_kernel,
     gaussian_kernel,
     kernel_root,
     squared_distances_of,
 )
+from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.parallel import limited_threads
 from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.rows import ranked_below, row_norms
-from ufselect.solvers.similarity import (
+from ufselect.solvers.spfs import (
     greedy_columns,
     row_sparse_columns,
     row_sparse_search,
 )
 
 
-class SPFS(CallbackSupportMixin, UnsupervisedSelector):
+class SPFS(IterativeSelector):
     """Similarity preserving feature selection.
 
     Chooses features whose linear kernel reproduces the similarity of the samples, a
@@ -117,6 +115,10 @@ class SPFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Needs c.** "greedy" no, "group-lasso" yes.
 
+    **Invariant to.** sign of features; offset of features; unit of X; unit of
+    single features; order of samples. This is for X standardised by features, as
+    "auto" does with measurements.
+
     **Cannot.** "greedy" does not rank all features that repeat others above noise: once
     K is used up along their direction, another one does more harm than noise.
 
@@ -149,7 +151,7 @@ class SPFS(CallbackSupportMixin, UnsupervisedSelector):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **UnsupervisedSelector._parameter_constraints,
+        **IterativeSelector._parameter_constraints,
         "strategy": [StrOptions({"greedy", "group-lasso"})],
         "n_clusters": [COUNT],
         "lam": [StrOptions({"auto"}), POSITIVE],
@@ -214,16 +216,15 @@ class SPFS(CallbackSupportMixin, UnsupervisedSelector):
     def _greedy(
         self, matrix: DataMatrix, kernel: Float, summary: ColumnSummary
     ) -> Float:
-        progress = FitProgress(self, self.n_selected_, verbose=self.verbose, unit=1.0)
-        fit = greedy_columns(
-            matrix,
-            kernel,
-            self.n_selected_,
-            candidates=~summary.constant,
-            report=progress,
-        )
-        progress.finish()
-        self._keep(fit.history)
+        with self._progress(self.n_selected_) as progress:
+            fit = greedy_columns(
+                matrix,
+                kernel,
+                self.n_selected_,
+                candidates=~summary.constant,
+                report=progress,
+            )
+        self._keep_history(fit.history)
         left = fit.change.copy()
         left[fit.order] = -np.inf
         scores = np.empty(len(left))
@@ -240,16 +241,17 @@ class SPFS(CallbackSupportMixin, UnsupervisedSelector):
                 f"No feature is related to the n_clusters={self.n_clusters} leading "
                 "directions of the kernel; use more clusters or a larger sigma."
             )
-        progress = FitProgress(self, 10, verbose=self.verbose, unit=1.0)
-        limits: dict[str, Any] = {"tol": self.tol, "max_rounds": self.max_iter}
-        if self.lam == "auto":
-            fit = row_sparse_search(
-                matrix, target, self.n_selected_, report=progress, **limits
-            )
-        else:
-            fit = row_sparse_columns(matrix, target, float(self.lam) * unit, **limits)
-        progress.finish()
-        self._keep(fit.history)
+        with self._progress(10) as progress:
+            limits: dict[str, Any] = {"tol": self.tol, "max_rounds": self.max_iter}
+            if self.lam == "auto":
+                fit = row_sparse_search(
+                    matrix, target, self.n_selected_, report=progress, **limits
+                )
+            else:
+                fit = row_sparse_columns(
+                    matrix, target, float(self.lam) * unit, **limits
+                )
+        self._keep_history(fit.history)
         self.coef_, self.lam_ = fit.coef * unit, fit.lam / unit
         if not fit.coef.any():
             raise ValueError(
@@ -259,7 +261,3 @@ class SPFS(CallbackSupportMixin, UnsupervisedSelector):
         if fit.gap > self.tol:
             self._warn_not_converged(self.max_iter)
         return ranked_below(row_norms(self.coef_), fit.kkt_ratios)
-
-    def _keep(self, history: list[float]) -> None:
-        self.objective_history_ = np.array(history)
-        self.n_iter_ = len(history)

@@ -2,31 +2,26 @@
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ufselect._constraints import COUNT, ITERATIONS, NOT_NEGATIVE, POSITIVE
 from ufselect._sklearn_compat import (
-    CallbackSupportMixin,
-    FitProgress,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
-    UnsupervisedSelector,
     graph_bytes,
     square_arrays,
 )
-from ufselect.solvers.graphs import laplacian, neighbour_graph
+from ufselect.selectors.iterative import StructuredSelector
 from ufselect.solvers.preparation import preparation_kind, prepare
-from ufselect.solvers.structured_ridge import fit_structured, self_expression
+from ufselect.solvers.structured_ridge import self_expression
 
 # Share of the penalty from which on W = 0; see "auto" in the docstring.
 AUTO_ALPHA = 0.6
 
 
-class SPUFS(CallbackSupportMixin, UnsupervisedSelector):
+class SPUFS(StructuredSelector):
     """Structure preserving unsupervised feature selection.
 
     Expresses all features through few of them, while near neighbours stay near each
@@ -83,7 +78,8 @@ class SPUFS(CallbackSupportMixin, UnsupervisedSelector):
     -----
     **Optimised.** The problem is convex; reweighted ridge steps never raise its
     objective from the first on. Rows of W approach zero; those below 1e-12 of the
-    longest count as zero, and are ranked by how near they are to entering the model.
+    longest count as zero, and are ranked by their KKT ratio: how near they are to
+    entering the model.
 
     **Differs.** X is centred. For p > n the target X is replaced by a root of ``X X'``
     with n columns, which changes neither the objective nor any row norm, so that W
@@ -97,6 +93,10 @@ class SPUFS(CallbackSupportMixin, UnsupervisedSelector):
     neither by the authors.
 
     **Needs c.** No.
+
+    **Invariant to.** sign of features; offset of features; unit of X; unit of
+    single features; order of samples. This is for X standardised by features, as
+    "auto" does with measurements.
 
     **Cost.** O(n p min(n, p)) per iteration; no p x p matrix unless p <= n, and no
     n x n matrix unless p > n. Five or six of these at once, and for p > n three arrays
@@ -129,7 +129,7 @@ class SPUFS(CallbackSupportMixin, UnsupervisedSelector):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **UnsupervisedSelector._parameter_constraints,
+        **StructuredSelector._parameter_constraints,
         "alpha": [StrOptions({"auto"}), POSITIVE],
         "beta": [NOT_NEGATIVE],
         "n_neighbors": [COUNT],
@@ -176,29 +176,10 @@ class SPUFS(CallbackSupportMixin, UnsupervisedSelector):
         # Features of unit norm, on average.
         prepared = prepare(data, summary, self.standardize_, float(data.shape[1]))
         matrix, unit = prepared.centred, prepared.unit
-        graph = neighbour_graph(
-            matrix.points(),
-            self.n_neighbors,
-            weights="heat",
-            bandwidth=None if self.sigma is None else self.sigma * unit,
-        )
-        problem, largest = self_expression(matrix, laplacian(graph), self.beta)
-        auto = self.alpha == "auto"
-        penalty = AUTO_ALPHA * largest if auto else float(self.alpha) * unit * unit
-        if penalty >= largest:
-            raise ValueError(
-                f"alpha={self.alpha} leaves no feature in the model (W = 0), so there "
-                f"is no ranking; lower alpha below {largest / unit / unit:.3g}, or use "
-                '"auto".'
-            )
-        progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=unit)
-        fit = fit_structured(
-            problem, penalty, max_iter=self.max_iter, tol=self.tol, report=progress
-        )
-        progress.finish()
+        L = self._laplacian(matrix, unit)
+        problem, largest = self_expression(matrix, L, self.beta)
+        penalty = self._penalty("alpha", AUTO_ALPHA, largest, unit * unit)
+        fit = self._fit_rows(problem, penalty, unit)
         self.alpha_ = penalty / unit / unit
-        self.objective_history_ = np.array(fit.history) / unit / unit
-        self.n_iter_ = len(fit.history)
-        if self.n_iter_ == self.max_iter and not fit.converged:
-            self._warn_not_converged(self.max_iter)
+        self._warn_unless(fit.converged)
         return fit.scores

@@ -7,19 +7,17 @@ import scipy.sparse as sp
 
 from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
-    CallbackSupportMixin,
-    FitProgress,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, DenseMatrix, Float
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
-    UnsupervisedSelector,
     graph_bytes,
     square_arrays,
 )
-from ufselect.solvers.local_discriminant import (
+from ufselect.selectors.iterative import IterativeSelector
+from ufselect.solvers.neighbourhoods import (
     clique_scatters,
     local_discriminant_matrix,
     neighbour_cliques,
@@ -39,7 +37,7 @@ from ufselect.solvers.udfs import (
 AUTO_GAMMA = 0.01
 
 
-class UDFS(CallbackSupportMixin, UnsupervisedSelector):
+class UDFS(IterativeSelector):
     """Unsupervised discriminative feature selection.
 
     Looks for a projection in which samples differ little from their neighbours,
@@ -126,6 +124,10 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Needs c.** Yes, as the number of columns of W.
 
+    **Invariant to.** sign of features; offset of features; unit of X; unit of
+    single features; order of samples. This is for X standardised by features, as
+    "auto" does with measurements.
+
     **Cannot.** Rank a wide table as a whole: where p > n many w have ``M w = 0``, in
     which columns of noise cancel each other, and planted features rank no better than
     noise in 60 x 500 data. A gamma of ten times the mean diagonal of M, by which
@@ -164,7 +166,7 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **UnsupervisedSelector._parameter_constraints,
+        **IterativeSelector._parameter_constraints,
         "n_clusters": [COUNT],
         "n_neighbors": [COUNT],
         "lam": [StrOptions({"auto"}), POSITIVE],
@@ -208,9 +210,9 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
         if forms_scatter(data.shape, self.n_clusters):
             # Two dense arrays of the shape of X, sparse or not.
             return square_arrays(4, n_features, cliques + 16 * n_samples * n_features)
-        # Beside a copy without constant columns, one that is turned.
-        turned = 8 * n_samples * n_features if isinstance(data, DenseMatrix) else 0
-        return square_arrays(4, n_samples, cliques + turned + graph_bytes(data))
+        # Beside a copy without constant columns, one that is transformed.
+        transformed = 8 * n_samples * n_features if isinstance(data, DenseMatrix) else 0
+        return square_arrays(4, n_samples, cliques + transformed + graph_bytes(data))
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self.standardize_ = preparation_kind(self.standardize, data, summary)
@@ -253,20 +255,17 @@ class UDFS(CallbackSupportMixin, UnsupervisedSelector):
             weights = np.ones(n_features)
         else:
             weights = start_weights(diagonal, n_vectors)
-        progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=1.0)
-        fit = fit_udfs(
-            matrix,
-            discriminant,
-            weights,
-            smallest_eigenvectors(matrix, discriminant, n_vectors),
-            gamma=self.gamma_,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            report=progress,
-        )
-        progress.finish()
-        self.objective_history_ = np.array(fit.history)
-        self.n_iter_ = len(fit.history)
-        if self.n_iter_ == self.max_iter and not fit.converged:
-            self._warn_not_converged(self.max_iter)
+        with self._progress() as progress:
+            fit = fit_udfs(
+                matrix,
+                discriminant,
+                weights,
+                smallest_eigenvectors(matrix, discriminant, n_vectors),
+                gamma=self.gamma_,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                report=progress,
+            )
+        self._keep_history(fit.history)
+        self._warn_unless(fit.converged)
         return fit.coef

@@ -1,12 +1,14 @@
-"""Neighbour graphs of samples, and their Laplacians.
+"""Similarity of samples: neighbour graphs with their Laplacians, and dense kernels.
 
-A graph is a symmetric sparse matrix S of non-negative weights without self edges.
+A graph is a symmetric sparse matrix S of non-negative weights without self edges. A
+kernel matrix K holds the similarity of all pairs; it is dense, n x n.
 """
 
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import eigh
 from sklearn import config_context, get_config
 from sklearn.neighbors import NearestNeighbors
 
@@ -20,6 +22,9 @@ ISOLATED = 1e-12
 
 # Megabytes for distances at once: larger blocks take more memory and are no faster.
 SEARCH_MEGABYTES = 128
+
+# Eigenvalues below this share of the largest are rounding.
+ROUNDING = 1e-14
 
 
 def nearest_neighbours(points: Any, n_neighbors: int) -> tuple[Float, Index]:
@@ -83,15 +88,20 @@ def neighbour_graph(
            [0., 1., 0.]])
     """
     distances, index = nearest_neighbours(points, n_neighbors)
-    n_samples, count = index.shape
     if weights == "binary":
         values = np.ones(index.size)
     else:
         values = heat_weights(distances, bandwidth)
-    starts = np.arange(0, index.size + 1, count)
-    shape = (n_samples, n_samples)
-    directed = sp.csr_array((values, index.ravel(), starts), shape=shape)
+    directed = directed_graph(index, values)
     return sp.csr_array(directed.maximum(directed.T).astype(np.float64))
+
+
+def directed_graph(index: Index, weights: Float) -> sp.csr_array:
+    """Return the n x n matrix whose row i has weights[i] in the columns index[i]."""
+    n_samples, count = index.shape
+    starts = np.arange(0, index.size + 1, count)
+    parts = (weights.ravel(), index.ravel(), starts)
+    return sp.csr_array(parts, shape=(n_samples, n_samples))
 
 
 def heat_weights(distances: Float, bandwidth: float | None) -> Float:
@@ -130,3 +140,87 @@ def inverse_root(values: Float) -> Float:
     result = np.zeros_like(values)
     np.divide(1.0, np.sqrt(values), out=result, where=values > 0)
     return result
+
+
+def squared_distances_of(gram: Float) -> Float:
+    """Return the n x n squared distances of points with the Gram matrix ``X X'``.
+
+    Examples
+    --------
+    >>> squared_distances_of(np.outer([0.0, 3.0], [0.0, 3.0]))
+    array([[0., 9.],
+           [9., 0.]])
+    """
+    squares = np.diagonal(gram)
+    distances = squares[:, np.newaxis] + squares - 2 * gram
+    # Rounding must neither make a distance negative nor a sample differ from itself.
+    np.maximum(distances, 0.0, out=distances)
+    np.fill_diagonal(distances, 0.0)
+    return distances
+
+
+def median_distance(squared: Float) -> float:
+    """Return the median distance over pairs; of distinct points if it is zero."""
+    # The root of a median of squares is another number if the pairs are even.
+    pairs = np.sqrt(squared[np.triu_indices(len(squared), 1)])
+    median = float(np.median(pairs))
+    if median > 0:
+        return median
+    positive = pairs[pairs > 0]
+    return float(np.median(positive)) if len(positive) else 1.0
+
+
+def gaussian_kernel(squared: Float, bandwidth: float | None = None) -> Float:
+    """Return ``exp(-d^2 / (2 bandwidth^2))``.
+
+    Parameters
+    ----------
+    squared : ndarray of shape (n, n)
+        Squared distances.
+    bandwidth : float, optional
+        By default the median distance divided by the square root of two, so that
+        the kernel is ``exp(-d^2 / median^2)``.
+    """
+    if bandwidth is None:
+        bandwidth = median_distance(squared) / np.sqrt(2)
+    # Divided twice: the square of a tiny bandwidth would vanish.
+    return np.exp(-0.5 * squared / bandwidth / bandwidth)
+
+
+def centred_kernel(kernel: Float) -> Float:
+    """Return the kernel of the same features with their means removed."""
+    means = kernel.mean(axis=0)
+    return kernel - means - means[:, np.newaxis] + means.mean()
+
+
+def kernel_root(
+    kernel: Float, *, n_columns: int | None = None, share: float = 1.0
+) -> Float:
+    """Return Y with ``Y Y' = K``, or the best Y of fewer columns.
+
+    Parameters
+    ----------
+    kernel : ndarray of shape (n, n)
+        Symmetric; negative eigenvalues are left out.
+    n_columns : int, optional
+        At most so many columns, those of the largest eigenvalues.
+    share : float
+        Columns are left out while the trace keeps at least this share.
+
+    Returns
+    -------
+    root : ndarray of shape (n, r)
+        Largest eigenvalue first; the largest entry of a column is positive.
+    """
+    n_samples = len(kernel)
+    wanted = n_samples if n_columns is None else min(n_columns, n_samples)
+    subset = (n_samples - wanted, n_samples - 1)
+    values, vectors = eigh(kernel, subset_by_index=subset)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    positive = values > ROUNDING * max(values[0], 0.0)
+    if share < 1.0:
+        reached = np.cumsum(values) >= share * np.trace(kernel)
+        positive[1:] &= ~reached[:-1]
+    root = vectors[:, positive] * np.sqrt(values[positive])
+    peaks = root[np.abs(root).argmax(axis=0), np.arange(root.shape[1])]
+    return root * np.sign(peaks)

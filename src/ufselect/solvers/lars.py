@@ -8,40 +8,48 @@ targets are followed side by side, since one product with X then serves them all
 """
 
 import copy
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg.blas import dger
+from scipy.linalg.lapack import dposv, dpotrf, dtrtri
 
 from ufselect.matrix import DenseMatrix
 from ufselect.matrix.base import DataMatrix, Float, Index
-from ufselect.solvers.active_columns import ActiveColumns
 
 # Correlations below this share of the first penalty are rounding errors.
 END_OF_PATH = 1e-10
 
 # Features that keep leaving lengthen a path; equal columns could do so for ever.
-LARGEST_DETOUR = 10
+MAX_EVENTS_PER_FEATURE = 10
 
 # A ridge of this share of the mean square of the columns is a rounding error.
-LEAST_RIDGE = 1e-12
+MIN_RIDGE = 1e-12
 
 # Difference of speeds, with that of the penalty being one, that is a rounding error.
-SLOWEST = 1e-12
+SPEED_ROUNDING = 1e-12
 
 # Gap, as a share of the penalty, that is none.
-CLOSED = 1e-30
+GAP_ROUNDING = 1e-30
 
 # Made once, for they are needed at every event.
 ZERO, FALL_AND_RISE = np.zeros(1), np.array([[-1.0], [1.0]])
 
 # Up to so many columns, BLAS multiplies them faster one by one than together.
-FEW = 4
+MAX_SEPARATE_COLUMNS = 4
 
 
 # The column at a place among those that a path looks at.
 ColumnAt = Callable[[int], Float]
+
+# Columns that the buffer holds at first, and by which it grows.
+CAPACITY_STEP = 32
+
+# Up to so many columns for each sample, a system of their number is solved sooner.
+MAX_COLUMNS_PER_SAMPLE = 1.25
 
 
 class PathPoint(NamedTuple):
@@ -57,7 +65,7 @@ class PathPoint(NamedTuple):
     penalty: float
 
 
-class Direction(NamedTuple):
+class LineDirection(NamedTuple):
     """Change of the coefficients in the model, and of the correlations of others."""
 
     active: Float
@@ -72,7 +80,7 @@ def elastic_net_points(
     Where a path ends before, its last point is returned.
     """
     paths = elastic_net_paths(matrix, targets, ridge)
-    for _ in range(LARGEST_DETOUR * n_nonzero + 10):
+    for _ in range(MAX_EVENTS_PER_FEATURE * n_nonzero + 10):
         short = [path for path in paths if path.continues(n_nonzero)]
         if not short:
             break
@@ -92,7 +100,7 @@ def points(matrix: DataMatrix, paths: Sequence["ElasticNetPath"]) -> list[PathPo
 def elastic_net_points_from_sums(
     gram: Float, correlations: Float, n_nonzero: int, ridge: float
 ) -> list[PathPoint]:
-    """Return the same points from ``X'X`` and ``X'Y``, for samples that are elsewhere.
+    """Return the same points from ``X'X`` and ``X'Y``, for samples out-of-core.
 
     A triangle R with ``R'R = X'X + r I``, and T with ``R'T = X'Y``, stand for X and Y:
     with what is then left of the ridge, the problem is the same. Half of the ridge is
@@ -100,7 +108,7 @@ def elastic_net_points_from_sums(
     """
     n_features = len(gram)
     # A ridge that is lost beside rounding errors is raised to them.
-    half = max(ridge / 2, LEAST_RIDGE * float(np.trace(gram)) / n_features)
+    half = max(ridge / 2, MIN_RIDGE * float(np.trace(gram)) / n_features)
     raised = gram.copy()
     raised.flat[:: n_features + 1] += half
     root = cholesky(raised, overwrite_a=True, check_finite=False)
@@ -119,24 +127,26 @@ def elastic_net_paths(
 def advance(matrix: DataMatrix, paths: Sequence["ElasticNetPath"]) -> None:
     """Move each path to its next event, and let a feature enter or leave."""
     for path, line in zip(paths, directions(matrix, paths), strict=True):
-        path.follow(line)
+        path.advance(line)
 
 
 def directions(
     matrix: DataMatrix, paths: Sequence["ElasticNetPath"]
-) -> list[Direction]:
+) -> list[LineDirection]:
     """Return the line of each path."""
     changes = [path.active_change() for path in paths]
     moves = [path.move_of(change) for path, change in zip(paths, changes, strict=True)]
-    step = 1 if len(moves) <= FEW else len(moves)
+    step = 1 if len(moves) <= MAX_SEPARATE_COLUMNS else len(moves)
     products = [
         matrix.transpose_dot(np.column_stack(moves[first : first + step])).T
         for first in range(0, len(moves), step)
     ]
-    return [Direction(*line) for line in zip(changes, np.vstack(products), strict=True)]
+    return [
+        LineDirection(*line) for line in zip(changes, np.vstack(products), strict=True)
+    ]
 
 
-def column_cutter(matrix: DataMatrix) -> ColumnAt:
+def column_reader(matrix: DataMatrix) -> ColumnAt:
     """Return what cuts a column out of a matrix."""
     return lambda place: matrix.columns(slice(place, place + 1)).ravel()
 
@@ -152,7 +162,7 @@ class ElasticNetPath:
         self.penalty = float(np.abs(correlation).max())
         self._end = END_OF_PATH * self.penalty
         # Of the columns in the model: place among those looked at, sign, coefficient.
-        # The model has them turned round where the sign is negative, and so are the
+        # The model has their negatives where the sign is negative, and so are the
         # coefficients, which are positive then.
         self._active: list[int] = []
         self._signs: list[float] = []
@@ -161,7 +171,7 @@ class ElasticNetPath:
         # Place of the column that has just left, and the row of its gap.
         self._left, self._left_row = -1, 0
         everything = np.arange(matrix.shape[1])
-        self._look_at(column_cutter(matrix), everything, correlation)
+        self._restrict_to(column_reader(matrix), everything, correlation)
         if not self.exhausted:
             first = int(np.abs(correlation).argmax())
             self._enter(int(correlation[first] < 0), first)
@@ -192,15 +202,17 @@ class ElasticNetPath:
         few = len(self._active) < n_nonzero
         return few or bool(np.count_nonzero(self._sizes) < n_nonzero)
 
-    def look_at(self, column_at: ColumnAt, features: Index, correlation: Float) -> None:
+    def restrict_to(
+        self, column_at: ColumnAt, features: Index, correlation: Float
+    ) -> None:
         """Look at other columns, in rising order, all that are held among them."""
         places = np.searchsorted(features, self.held).tolist()
         if self._left >= 0:
             self._left = places.pop()
         self._active = places
-        self._look_at(column_at, features, correlation)
+        self._restrict_to(column_at, features, correlation)
 
-    def _look_at(
+    def _restrict_to(
         self, column_at: ColumnAt, features: Index, correlation: Float
     ) -> None:
         self._column_at, self.features = column_at, features
@@ -212,7 +224,7 @@ class ElasticNetPath:
             self._gaps[self._left_row, self._left] = np.inf
 
     def copy(self) -> "ElasticNetPath":
-        """Return a path that may go elsewhere from here."""
+        """Return a path that may go another way from here."""
         other = copy.copy(self)
         other._active, other._signs = self._active.copy(), self._signs.copy()
         other._model = self._model.copy()
@@ -231,67 +243,67 @@ class ElasticNetPath:
         """Return what the coefficients predict."""
         return self.move_of(self._sizes)
 
-    def follow(self, direction: Direction) -> None:
+    def advance(self, direction: LineDirection) -> None:
         """Move to the next event, and let a feature enter or leave."""
         closing = _closing(direction)
         row, place = self._first_to_enter(closing)
-        length = min(self._length(closing, row, place), self.penalty)
-        sizes = self._sizes + length * direction.active
+        step = min(self._step_to_close(closing, row, place), self.penalty)
+        sizes = self._sizes + step * direction.active
         if len(sizes) and sizes[sizes.argmin()] < 0:
-            crossings = self._crossing_lengths(direction)
+            crossings = self._steps_to_zero(direction)
             leaving = int(crossings.argmin())
-            if crossings[leaving] < length:
-                length = float(crossings[leaving])
-                self._sizes = self._sizes + length * direction.active
-                self._move(closing, length)
+            if crossings[leaving] < step:
+                step = float(crossings[leaving])
+                self._sizes = self._sizes + step * direction.active
+                self._move(closing, step)
                 self._leave(leaving)
                 return
         self._sizes = sizes
-        self._move(closing, length)
+        self._move(closing, step)
         self._left = -1
         if not self.exhausted:
             self._enter(row, place)
 
-    def entries(self, direction: Direction) -> Float:
+    def entries(self, direction: LineDirection) -> Float:
         """Return when each feature would enter, as a share of the penalty."""
         if self.exhausted:
             return np.where(self.coef != 0, 1.0, 0.0)
         closing = _closing(direction)
-        lengths = np.full(closing.shape, np.inf)
-        np.divide(self._gaps, closing, out=lengths, where=closing > SLOWEST)
-        shares = np.clip(lengths.min(axis=0) / self.penalty, 0.0, 1.0)
+        steps = np.full(closing.shape, np.inf)
+        np.divide(self._gaps, closing, out=steps, where=closing > SPEED_ROUNDING)
+        shares = np.clip(steps.min(axis=0) / self.penalty, 0.0, 1.0)
         entry = 1.0 - shares
         entry[self._active] = 1.0
         return np.asarray(entry)
 
     def _first_to_enter(self, closing: Float) -> tuple[int, int]:
         """Return the row and the place of the gap that closes first."""
-        gaps = np.maximum(self._gaps, CLOSED * self.penalty)
+        gaps = np.maximum(self._gaps, GAP_ROUNDING * self.penalty)
         haste = np.divide(closing, gaps, out=gaps)
         first = int(haste.argmax())
-        if closing.item(first) <= SLOWEST:
+        if closing.item(first) <= SPEED_ROUNDING:
             # What is as fast as the penalty never catches up with it.
-            haste[closing <= SLOWEST] = 0.0
+            haste[closing <= SPEED_ROUNDING] = 0.0
             first = int(haste.argmax())
         return divmod(first, closing.shape[1])
 
-    def _length(self, closing: Float, row: int, place: int) -> float:
+    def _step_to_close(self, closing: Float, row: int, place: int) -> float:
         """Return how far to go until a gap is closed."""
         speed = float(closing[row, place])
         gap = max(float(self._gaps[row, place]), 0.0)
-        return gap / speed if speed > SLOWEST else np.inf
+        return gap / speed if speed > SPEED_ROUNDING else np.inf
 
-    def _crossing_lengths(self, direction: Direction) -> Float:
+    def _steps_to_zero(self, direction: LineDirection) -> Float:
         """Return how far to go until each coefficient in the model is zero."""
-        lengths = np.full(len(self._sizes), np.inf)
+        steps = np.full(len(self._sizes), np.inf)
         # What moves away never crosses; what has just entered is zero already.
         shrinks = self._sizes * direction.active < 0
-        return np.divide(self._sizes, -direction.active, out=lengths, where=shrinks)
+        return np.divide(self._sizes, -direction.active, out=steps, where=shrinks)
 
-    def _move(self, closing: Float, length: float) -> None:
+    def _move(self, closing: Float, step: float) -> None:
         """Let the penalty fall, and the gaps close."""
-        self.penalty -= length
-        closing *= length
+        self.penalty -= step
+        closing *= step
         self._gaps -= closing
         if self._left >= 0:
             # There was none when it left.
@@ -319,8 +331,142 @@ class ElasticNetPath:
         self._gaps[1 - self._left_row, self._left] = 2 * self.penalty
 
 
-def _closing(direction: Direction) -> Float:
+def _closing(direction: LineDirection) -> Float:
     """Return how fast gaps close: to the penalty, which falls, and to its negative."""
     closing = FALL_AND_RISE * direction.correlation
     closing += 1.0
     return closing
+
+
+def max_root_columns(n_samples: int) -> int:
+    """Return the number of columns up to which a root of their inverse is kept."""
+    return int(MAX_COLUMNS_PER_SAMPLE * n_samples)
+
+
+class ActiveColumns:
+    """The columns Z in the model, and systems with ``Z'Z + ridge I``.
+
+    While there are not many more columns than samples a root W with
+    ``W'W = (Z'Z + ridge I)^-1`` is kept and changed as columns come and go; from then
+    on ``Z Z'``, which is smaller. The buffer has space for more columns, where Z
+    and W are zero, so that W may be changed as a whole: a part would be copied first.
+
+    ``even`` is the solution of the system with ones on the right.
+    """
+
+    def __init__(self, n_samples: int, ridge: float) -> None:
+        self._largest = max_root_columns(n_samples)
+        self._ridge = ridge
+        self._size = 0
+        # Each column contiguous.
+        self._buffer = np.zeros((n_samples, CAPACITY_STEP), order="F")
+        self._root = np.zeros((min(CAPACITY_STEP, self._largest),) * 2)
+        self._outer = np.empty((0, 0))
+        self.even = np.empty(0)
+
+    def copy(self) -> "ActiveColumns":
+        """Return a model that may change alone."""
+        other = copy.copy(self)
+        other._buffer = self._buffer.copy(order="F")
+        other._root = self._root.copy()
+        other._outer = self._outer.copy()
+        return other
+
+    @property
+    def columns(self) -> Float:
+        """Return Z."""
+        return self._buffer[:, : self._size]
+
+    @property
+    def _wide(self) -> bool:
+        return self._size > self._largest
+
+    def append(self, column: Float) -> None:
+        """Add a column of n entries."""
+        if self._size == self._buffer.shape[1]:
+            self._grow()
+        if self._size < self._largest:
+            self._append_to_root(column)
+            return
+        self._put(column)
+        if self._size == self._largest + 1:
+            self._outer = self.columns @ self.columns.T
+        else:
+            self._outer += np.outer(column, column)
+        self.even = self.solve(np.ones(self._size))
+
+    def delete(self, place: int) -> None:
+        """Remove the column at a place, which the last one takes."""
+        last = self._size - 1
+        if self._wide:
+            column = self._buffer[:, place]
+            self._outer -= np.outer(column, column)
+        else:
+            self._delete_from_root(place)
+        self._buffer[:, place] = self._buffer[:, last]
+        self._buffer[:, last] = 0.0
+        self._size = last
+        if last == self._largest:
+            self._root[:] = self._fresh_root()
+        self.even = self.solve(np.ones(last))
+
+    def solve(self, right: Float) -> Float:
+        """Return ``(Z'Z + ridge I)^-1 right``."""
+        if not self._size:
+            return np.empty(0)
+        if not self._wide:
+            root = self._root[: self._size, : self._size]
+            return np.asarray((root @ right) @ root)
+        # (Z'Z + r I)^-1 s = (s - Z'(Z Z' + r I)^-1 Z s) / r
+        system = self._outer.copy()
+        system.flat[:: len(system) + 1] += self._ridge
+        # Symmetric, so that the transpose, in the order LAPACK likes, is the same.
+        inner = dposv(system.T, self.columns @ right, overwrite_a=1, overwrite_b=1)[1]
+        return np.asarray((right - self.columns.T @ inner) / self._ridge)
+
+    def _put(self, column: Float) -> None:
+        self._buffer[:, self._size] = column
+        self._size += 1
+
+    def _append_to_root(self, column: Float) -> None:
+        """Add the row ``(-t'W, 1) / c`` with ``t = W Z'z``, ``c^2 = z'z + r - t't``."""
+        size = self._size
+        root = self._root[:size, :size]
+        products = root @ (self.columns.T @ column)
+        corner = float(column @ column) + self._ridge - float(products @ products)
+        # It is at least the ridge, but for rounding errors.
+        scale = 1.0 / math.sqrt(max(corner, self._ridge))
+        row = self._root[size, : size + 1]
+        np.multiply(products @ root, -scale, out=row[:size])
+        row[size] = scale
+        self._put(column)
+        even = row * float(np.add.reduce(row))
+        even[:size] += self.even
+        self.even = even
+
+    def _delete_from_root(self, place: int) -> None:
+        """Remove a row and a column of the root, reflected so that both meet alone.
+
+        No other row has a part in the column then, and a reflected root is still one.
+        """
+        last = self._size - 1
+        axis = self._root[:, place].copy()
+        axis[last] += np.copysign(np.sqrt(axis @ axis), axis[last])
+        reflected, scale = axis @ self._root, -2.0 / (axis @ axis)
+        root = dger(scale, reflected, axis, a=self._root.T, overwrite_a=1).T
+        root[:, place] = root[:, last]
+        root[last] = root[:, last] = 0.0
+        self._root = root
+
+    def _fresh_root(self) -> Float:
+        gram = self.columns.T @ self.columns
+        gram.flat[:: self._size + 1] += self._ridge
+        return np.asarray(dtrtri(dpotrf(gram, lower=1)[0], lower=1)[0])
+
+    def _grow(self) -> None:
+        buffer = np.zeros((len(self._buffer), self._size + CAPACITY_STEP), order="F")
+        buffer[:, : self._size] = self._buffer
+        self._buffer = buffer
+        known, order = self._root, min(buffer.shape[1], self._largest)
+        self._root = np.zeros((order, order))
+        self._root[: len(known), : len(known)] = known

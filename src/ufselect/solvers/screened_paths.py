@@ -14,47 +14,47 @@ import numpy as np
 from ufselect.matrix import DenseMatrix
 from ufselect.matrix.base import DataMatrix, Float, Index
 from ufselect.solvers.lars import (
-    LARGEST_DETOUR,
-    Direction,
+    MAX_EVENTS_PER_FEATURE,
     ElasticNetPath,
+    LineDirection,
     PathPoint,
-    column_cutter,
+    column_reader,
     elastic_net_paths,
     elastic_net_points,
     points,
 )
 
 # Columns looked at, for each that is wanted; and at least so many.
-LOOKED_AT, FEWEST = 6, 250
+SCREENED_PER_FEATURE, MIN_SCREENED = 6, 250
 
 # Events between two looks at all columns: at first, and at most.
-FIRST, MOST = 8, 32
+FIRST_EVENTS, MAX_EVENTS = 8, 32
 
 # Difference of correlations, as a share of the first penalty, that is a rounding error.
 ROUNDING = 1e-12
 
 # Less than any difference of penalties.
-TINY = np.finfo(np.float64).tiny
+SMALLEST_SPAN = np.finfo(np.float64).tiny
 
 
 def screened_points(
     matrix: DataMatrix, targets: Float, n_nonzero: int, ridge: float
 ) -> list[PathPoint]:
     """Return what ``elastic_net_points`` does, in less time where columns are many."""
-    n_looked_at = number_looked_at(matrix, n_nonzero)
-    if not isinstance(matrix, DenseMatrix) or n_looked_at == matrix.shape[1]:
+    n_screened = number_screened(matrix, n_nonzero)
+    if not isinstance(matrix, DenseMatrix) or n_screened == matrix.shape[1]:
         return elastic_net_points(matrix, targets, n_nonzero, ridge)
     paths = elastic_net_paths(matrix, targets, ridge)
-    glance = Glance(matrix)
+    approximate = ApproximateProducts(matrix)
     ends = [
-        ScreenedPath(matrix, target, path, n_looked_at).end(glance, n_nonzero)
+        ScreenedPath(matrix, target, path, n_screened).end(approximate, n_nonzero)
         for target, path in zip(targets.T, paths, strict=True)
     ]
-    look_at_all(matrix, targets, ends)
+    restore_all(matrix, targets, ends)
     return points(matrix, ends)
 
 
-def look_at_all(
+def restore_all(
     matrix: DenseMatrix, targets: Float, paths: Sequence[ElasticNetPath]
 ) -> None:
     """Let each path look at all columns."""
@@ -62,12 +62,12 @@ def look_at_all(
     correlations = matrix.transpose_dot(targets - predicted)
     everything = np.arange(matrix.shape[1])
     for path, correlation in zip(paths, correlations.T, strict=True):
-        path.look_at(column_cutter(matrix), everything, correlation)
+        path.restrict_to(column_reader(matrix), everything, correlation)
 
 
-def number_looked_at(matrix: DataMatrix, n_nonzero: int) -> int:
+def number_screened(matrix: DataMatrix, n_nonzero: int) -> int:
     """Return how many columns a path looks at; all, unless that is worth while."""
-    few = max(LOOKED_AT * n_nonzero, FEWEST)
+    few = max(SCREENED_PER_FEATURE * n_nonzero, MIN_SCREENED)
     # Columns cut out of a sparse matrix would be dense.
     dense = isinstance(matrix, DenseMatrix)
     return few if dense and 2 * few <= matrix.shape[1] else matrix.shape[1]
@@ -76,7 +76,7 @@ def number_looked_at(matrix: DataMatrix, n_nonzero: int) -> int:
 def screened_bytes(matrix: DataMatrix, n_nonzero: int) -> int:
     """Return the memory for columns looked at, and all in single precision."""
     n_samples, n_features = matrix.shape
-    few = number_looked_at(matrix, n_nonzero)
+    few = number_screened(matrix, n_nonzero)
     return 0 if few == n_features else n_samples * (4 * n_features + 16 * few)
 
 
@@ -84,33 +84,35 @@ class ScreenedPath:
     """A path that looks at few columns at a time."""
 
     def __init__(
-        self, matrix: DenseMatrix, target: Float, path: ElasticNetPath, n_looked_at: int
+        self, matrix: DenseMatrix, target: Float, path: ElasticNetPath, n_screened: int
     ) -> None:
         self._matrix, self._target, self._path = matrix, target, path
-        self._n_looked_at = n_looked_at
+        self._n_screened = n_screened
         self._rounding = ROUNDING * path.penalty
 
-    def end(self, glance: "Glance", n_nonzero: int) -> ElasticNetPath:
+    def end(self, approximate: "ApproximateProducts", n_nonzero: int) -> ElasticNetPath:
         """Follow the path to the end of its first line with n_nonzero."""
-        n_left, n_events = LARGEST_DETOUR * n_nonzero + 10, FIRST
+        n_left, n_events = MAX_EVENTS_PER_FEATURE * n_nonzero + 10, FIRST_EVENTS
         # Without any correlation there are no shares, and the path is at its end.
-        shares = glance.of(self._target / (self._path.penalty or 1.0))
-        self._look_at(self._nearest(shares))
+        shares = approximate.of(self._target / (self._path.penalty or 1.0))
+        self._restrict_to(self._nearest(shares))
         while self._path.continues(n_nonzero) and n_left > 0:
             known = self._path.copy()
             residuals, bounds = self._advance(n_nonzero, min(n_events, n_left))
-            last = glance.of(residuals[-1] / bounds[-1])
+            last = approximate.of(residuals[-1] / bounds[-1])
             ends = np.maximum(shares, last)
-            missed = glance.above_one(ends, residuals, bounds, self._path.features)
+            missed = approximate.violations(
+                ends, residuals, bounds, self._path.features
+            )
             if len(missed):
                 features = np.union1d(self._path.features, missed)
                 self._path, n_events = known, max(n_events // 2, 1)
-                self._look_at(features)
+                self._restrict_to(features)
                 continue
             n_left -= len(bounds) - 1
-            n_events = min(2 * n_events, MOST)
+            n_events = min(2 * n_events, MAX_EVENTS)
             shares = last
-            self._look_at(self._nearest(shares))
+            self._restrict_to(self._nearest(shares))
         return self._path
 
     def _advance(self, n_nonzero: int, most: int) -> tuple[Float, Float]:
@@ -119,13 +121,13 @@ class ScreenedPath:
         Both are of the start and of each event. The penalties are those beyond which
         correlations are no rounding errors.
         """
-        path, looked_at = self._path, self._looked_at.T
+        path, screened = self._path, self._screened.T
         moves: list[Float] = []
         penalties = [path.penalty]
         while path.continues(n_nonzero) and len(moves) < most:
             change = path.active_change()
             moves.append(path.move_of(change))
-            path.follow(Direction(change, looked_at @ moves[-1]))
+            path.advance(LineDirection(change, screened @ moves[-1]))
             penalties.append(path.penalty)
         residuals = np.array([self._residual, *moves])
         residuals[1:] *= np.diff(penalties)[:, np.newaxis]
@@ -135,16 +137,16 @@ class ScreenedPath:
         """Return the columns that are held, and those nearest to entering."""
         farness = -shares
         farness[self._path.held] = -np.inf
-        return np.sort(np.argpartition(farness, self._n_looked_at)[: self._n_looked_at])
+        return np.sort(np.argpartition(farness, self._n_screened)[: self._n_screened])
 
-    def _look_at(self, features: Index) -> None:
-        looked_at = self._looked_at = self._matrix.columns(features)
+    def _restrict_to(self, features: Index) -> None:
+        screened = self._screened = self._matrix.columns(features)
         self._residual = self._target - self._path.predicted()
-        correlation = looked_at.T @ self._residual
-        self._path.look_at(lambda place: looked_at[:, place], features, correlation)
+        correlation = screened.T @ self._residual
+        self._path.restrict_to(lambda place: screened[:, place], features, correlation)
 
 
-class Glance:
+class ApproximateProducts:
     """Products with all columns in single precision, and what they may be wrong by.
 
     That is enough for columns that are far from entering; the few others are
@@ -165,7 +167,7 @@ class Glance:
         """Return ``|X.T @ left|``, about."""
         return np.abs(self._rows @ left.astype(np.float32))
 
-    def above_one(
+    def violations(
         self, ends: Float, residuals: Float, bounds: Float, known: Index
     ) -> Index:
         """Return columns with a product above its bound, but for those that are known.
@@ -189,12 +191,12 @@ def uncertainty(residuals: Float, bounds: Float) -> float:
     Were residuals and bounds on a line between them, no share would be above both. So
     none is by more than the distance from that line, in units of the bound.
     """
-    span = max(bounds[0] - bounds[-1], TINY)
+    span = max(bounds[0] - bounds[-1], SMALLEST_SPAN)
     place = ((bounds[0] - bounds) / span)[:, np.newaxis]
-    apart = residuals - residuals[0]
-    apart -= place * apart[-1]
-    detours = np.sqrt(np.einsum("ij,ij->i", apart, apart)) / bounds
-    lengths = np.linalg.norm(residuals[[0, -1]], axis=1) / bounds[[0, -1]]
+    off = residuals - residuals[0]
+    off -= place * off[-1]
+    detours = np.sqrt(np.einsum("ij,ij->i", off, off)) / bounds
+    norms = np.linalg.norm(residuals[[0, -1]], axis=1) / bounds[[0, -1]]
     # Rounding of both factors, of products and of sums.
     single = (residuals.shape[1] + 2) * np.finfo(np.float32).eps
-    return float(detours.max() + single * lengths.max())
+    return float(detours.max() + single * norms.max())

@@ -1,4 +1,12 @@
-"""Spectral embedding: the smoothest functions on a graph of samples."""
+"""Smallest eigenvectors of graph Laplacians: the smoothest functions of the samples.
+
+``scipy.sparse.linalg.eigsh`` iterates on a single vector, in which an eigenvalue shows
+once however often it occurs; the others appear from rounding errors, after thousands
+of products. A block Krylov iteration finds as many of them as it has columns, and one
+product with a block costs hardly more than one with a vector.
+"""
+
+from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
@@ -7,7 +15,6 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ufselect.matrix import Float
-from ufselect.solvers.block_krylov import block_width, largest_eigenvectors
 from ufselect.solvers.graphs import (
     degrees,
     inverse_root,
@@ -15,10 +22,30 @@ from ufselect.solvers.graphs import (
 )
 
 # Added to eigenvalues that are at least -3, so that all are positive.
-ABOVE_ZERO = 4.0
+SPECTRUM_SHIFT = 4.0
 
 # Up to this many samples a dense decomposition is as fast, and exact.
-SMALL = 200
+MAX_DENSE_SAMPLES = 200
+
+# Columns beyond those wanted: convergence is as fast as these are far from the wanted.
+EXTRA_COLUMNS = 2
+
+# Width of the subspace, in blocks, at which it is reduced, and to which.
+MAX_BLOCKS, KEPT_BLOCKS = 5, 2
+
+# Products for which it is extended before its best vectors are found.
+N_EXTENSIONS = 2
+
+# That of ``largest_eigenvectors``, close to rounding errors.
+TOLERANCE = 1e-12
+
+# Products without a smaller residual, after which it is taken for rounding errors.
+PATIENCE = 10
+
+MAX_PRODUCTS = 1000
+
+# Overlap of unit vectors whose square is less than rounding errors.
+NEGLIGIBLE_OVERLAP = 1e-8
 
 
 def spectral_embedding(graph: sp.csr_array, n_components: int) -> Float:
@@ -88,7 +115,7 @@ def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Fl
     n_samples = similarity.shape[0]
     if n_vectors == 0:
         return np.empty((n_samples, 0))
-    if n_samples <= SMALL or 2 * n_vectors >= n_samples:
+    if n_samples <= MAX_DENSE_SAMPLES or 2 * n_vectors >= n_samples:
         dense = similarity.toarray() - 2 * known @ known.T
         chosen = [n_samples - n_vectors, n_samples - 1]
         return eigh(dense, subset_by_index=chosen)[1][:, ::-1]
@@ -105,7 +132,7 @@ def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Fl
         # Nearly equal eigenvalues: slower by the product, but a block tells them apart.
         block = random.standard_normal((n_samples, block_width(n_vectors, n_samples)))
         return largest_eigenvectors(
-            lambda block: multiply(block) + ABOVE_ZERO * block, block, n_vectors
+            lambda block: multiply(block) + SPECTRUM_SHIFT * block, block, n_vectors
         )
     return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
 
@@ -115,3 +142,137 @@ def with_positive_peak(vectors: Float) -> Float:
     peaks = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[peaks, np.arange(vectors.shape[1])])
     return vectors * np.where(signs == 0, 1.0, signs)
+
+
+# Maps a p x b block to its image under a symmetric operator.
+Operator = Callable[[Float], Float]
+
+
+def unit_columns(matrix: Float) -> Float:
+    """Scale columns to unit length; a zero column stays zero."""
+    norms = np.linalg.norm(matrix, axis=0)
+    norms[norms == 0] = 1.0
+    return matrix / norms
+
+
+def block_width(n_vectors: int, order: int) -> int:
+    """Return the number of columns to start from; all that exist if they are few."""
+    width = n_vectors + EXTRA_COLUMNS
+    return width if (MAX_BLOCKS + 1) * width <= order else order
+
+
+def largest_eigenvectors(
+    operator: Operator, start: Float, n_vectors: int, tolerance: float = TOLERANCE
+) -> Float:
+    """Return orthonormal eigenvectors of the largest eigenvalues, largest first.
+
+    The best vectors in a subspace are improved by adding to it the residuals of those
+    that are not yet eigenvectors, and the images of what was added. When it has become
+    wide, the best of it are kept.
+
+    Parameters
+    ----------
+    operator : callable
+        Positive definite.
+    start : ndarray of shape (p, b)
+        With the ``block_width`` for p. Has to have a part in each vector wanted.
+    n_vectors : int
+    tolerance : float
+        Largest residual of an eigenvector, as a share of its eigenvalue.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weights = np.array([[1.0], [5.0], [5.0], [2.0]])
+    >>> found = largest_eigenvectors(lambda block: weights * block, np.eye(4), 2)
+    >>> np.linalg.norm(found, axis=1).round(6)
+    array([0., 1., 1., 0.])
+    """
+    order, width = start.shape
+    space = Subspace(operator, start, min(MAX_BLOCKS * width, order))
+    smallest, n_in_vain = np.inf, 0
+    for _ in range(MAX_PRODUCTS):
+        residuals, errors = space.residuals(width)
+        error = float(errors[:n_vectors].max())
+        n_in_vain = n_in_vain + 1 if error >= smallest else 0
+        smallest = min(smallest, error)
+        if error <= tolerance or n_in_vain == PATIENCE or width == order:
+            break
+        if space.n_left < N_EXTENSIONS * width:
+            space.reduce(KEPT_BLOCKS * width)
+        block = residuals[:, errors > tolerance]
+        for _ in range(N_EXTENSIONS):
+            block = space.extend(block)
+    return space.best(n_vectors)
+
+
+class Subspace:
+    """An orthonormal basis, its images, and the best vectors in its span."""
+
+    def __init__(self, operator: Operator, start: Float, widest: int) -> None:
+        self._operator = operator
+        # By columns, so that those in use lie side by side.
+        self._basis = np.empty((len(start), widest), order="F")
+        self._images = np.empty_like(self._basis)
+        self._projected = np.empty((0, 0))
+        self.extend(start)
+
+    @property
+    def n_left(self) -> int:
+        """Return how many columns may be added."""
+        return self._basis.shape[1] - len(self._projected)
+
+    def _used(self, columns: Float) -> Float:
+        return columns[:, : len(self._projected)]
+
+    def extend(self, block: Float) -> Float:
+        """Add the span of a block, and return the images of what was new in it."""
+        basis = self._used(self._basis)
+        block = orthonormal_complement(basis, block)
+        images = self._operator(block)
+        new = slice(basis.shape[1], basis.shape[1] + block.shape[1])
+        self._basis[:, new], self._images[:, new] = block, images
+        cross, corner = basis.T @ images, block.T @ images
+        self._projected = np.block([[self._projected, cross], [cross.T, corner]])
+        return images
+
+    def residuals(self, n_best: int) -> tuple[Float, Float]:
+        """Find the best vectors; return residuals, and lengths by the eigenvalues."""
+        values, vectors = np.linalg.eigh(self._projected)
+        self._values, self._mixtures = values[::-1], vectors[:, ::-1]
+        images = self._used(self._images) @ self._mixtures[:, :n_best]
+        residuals = images - self.best(n_best) * self._values[:n_best]
+        return residuals, np.linalg.norm(residuals, axis=0) / self._values[:n_best]
+
+    def best(self, n_best: int) -> Float:
+        """Return the best vectors found."""
+        return self._used(self._basis) @ self._mixtures[:, :n_best]
+
+    def reduce(self, n_best: int) -> None:
+        """Keep the span of the best vectors found."""
+        for columns in (self._basis, self._images):
+            columns[:, :n_best] = self._used(columns) @ self._mixtures[:, :n_best]
+        self._projected = np.diag(self._values[:n_best])
+
+
+def orthonormal_complement(basis: Float, block: Float) -> Float:
+    """Return an orthonormal basis of what a block adds to an orthonormal one."""
+    # Of unequal lengths, short columns would end as rounding errors of long ones.
+    block = block / np.linalg.norm(block, axis=0)
+    overlap = basis.T @ block
+    # Residuals have none to speak of.
+    if not negligible(overlap):
+        block -= basis @ overlap
+    # Once leaves rounding errors that are large beside what is new.
+    for _ in range(3):
+        block = np.linalg.qr(block)[0]
+        overlap = basis.T @ block
+        block -= basis @ overlap
+        if negligible(overlap):
+            break
+    return block
+
+
+def negligible(overlap: Float) -> bool:
+    """Return whether squares of overlaps of unit vectors are rounding errors."""
+    return bool(np.abs(overlap).max(initial=0.0) < NEGLIGIBLE_OVERLAP)

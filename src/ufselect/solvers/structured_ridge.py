@@ -1,37 +1,44 @@
-"""Row-sparse regression whose error is measured by a matrix of the samples.
+"""GLSPFS and SPUFS: row-sparse regression that keeps near samples near.
 
-``minimise |X W - Y|^2 + rho tr(W'X'L X W) + penalty |W|_21`` for a Laplacian, or any
-positive semi-definite matrix, L of the samples. With ``M = I + rho L`` the reweighted
-step is ``W = (X'M X + penalty D)^-1 X'Y``, ``D = diag(1 / (2 |w_i|))``, solved through
-features (p x p) or through samples (n x n), whichever is smaller.
+With a positive semi-definite matrix L of the samples, such as a graph Laplacian,
+
+    (1)  minimise |X W - Y|^2 + rho tr(W'X'L X W) + penalty |W|_21
+
+where Y is a root of a kernel matrix (GLSPFS) or X itself (SPUFS). With
+``M = I + rho L`` the l2,1 norm is reweighted:
+
+    (2)  W = (X'M X + penalty D)^-1 X'Y
+    (3)  D = diag(1 / (2 |w_i|))
+
+(2) is solved through features (p x p) or through samples (n x n), whichever is smaller:
+
+    (4)  W = D^-1 X'R'(R X D^-1 X'R' + penalty I)^-1 R'^-1 Y,   M = R'R
+
+Equation numbers are this file's own.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ufselect.matrix.base import BLOCK_BYTES, DataMatrix, Float
+from ufselect.solvers.graphs import kernel_root
 from ufselect.solvers.group_lasso import largest_penalty
-from ufselect.solvers.kernels import kernel_root
+from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.ridge import ridge_through_features, solve_identity_plus
 from ufselect.solvers.rows import ranked_below, row_norms
 
-Report = Callable[[int, float], bool]
-
-
 # Reweighting takes rows towards zero and stops on the way, where one row underflows and
-# another does not: rows shorter than this share of the longest count as zero.
+# another does not: a row whose norm is below this share of the largest counts as zero.
 ROUNDING = 1e-12
 
 
 class StructuredFit(NamedTuple):
-    """Coefficients, the objective after each step, and whether it settled.
+    """W and the objective after each iteration.
 
-    ``scores`` are the row norms of W; where these are zero, or on the way there, how
-    near a feature is to entering the model.
+    ``scores`` are the row norms of W; zero rows are ranked below by their KKT ratio.
     """
 
     coef: Float
@@ -46,12 +53,12 @@ class StructuredProblem(ABC):
     n_features: int
 
     @abstractmethod
-    def solve(self, slack: Float) -> tuple[Float, float]:
-        """Minimise the error plus ``sum_i |w_i|^2 / slack_i``; return W and error."""
+    def solve(self, inverse_weights: Float) -> tuple[Float, float]:
+        """Return the W of (2), and its error; ``penalty D`` is given inverted."""
 
     @abstractmethod
-    def descent(self, coef: Float) -> Float:
-        """Return ``X'(Y - M X W)``, half the gradient of the error downwards.
+    def gradient(self, coef: Float) -> Float:
+        """Return ``X'(Y - M X W)``, half the negative gradient of the error.
 
         A row of W may stay at zero while twice the norm of its row here is at most the
         penalty.
@@ -77,13 +84,13 @@ class ThroughFeatures(StructuredProblem):
         self.cross = cross
         self.squared_target = squared_target
 
-    def solve(self, slack: Float) -> tuple[Float, float]:
+    def solve(self, inverse_weights: Float) -> tuple[Float, float]:
         """Factor a p x p matrix."""
-        coef = ridge_through_features(self.gram, self.cross, slack)
+        coef = ridge_through_features(self.gram, self.cross, inverse_weights)
         change = np.vdot(coef, self.gram @ coef - 2 * self.cross)
         return coef, max(self.squared_target + float(change), 0.0)
 
-    def descent(self, coef: Float) -> Float:
+    def gradient(self, coef: Float) -> Float:
         """Read it off the Gram matrix."""
         return self.cross - self.gram @ coef
 
@@ -91,9 +98,7 @@ class ThroughFeatures(StructuredProblem):
 class ThroughSamples(StructuredProblem):
     """The form for p > n: no p x p matrix.
 
-    With ``M = R'R`` and ``B = X diag(slack) X'`` the solution is
-    ``W = diag(slack) X'R'(I + R B R')^-1 R'^-1 Y``, in which what is factored is
-    symmetric and no closer to singular than the identity.
+    What (4) factors is symmetric and no closer to singular than the identity.
     """
 
     def __init__(
@@ -110,19 +115,19 @@ class ThroughSamples(StructuredProblem):
         self.root = cholesky(metric, check_finite=False)
         self.rooted = solve_triangular(self.root, target, trans="T", check_finite=False)
 
-    def solve(self, slack: Float) -> tuple[Float, float]:
+    def solve(self, inverse_weights: Float) -> tuple[Float, float]:
         """Factor an n x n matrix."""
-        gram = self.matrix.sample_gram(slack)
+        gram = self.matrix.sample_gram(inverse_weights)
         inner = solve_identity_plus(self.root @ gram @ self.root.T, self.rooted)
         dual = self.root.T @ inner
         coef = self.matrix.transpose_dot(dual)
-        coef *= slack[:, np.newaxis]
+        coef *= inverse_weights[:, np.newaxis]
         fitted = gram @ dual
         error = float(np.sum((fitted - self.target) ** 2))
         rough = float(np.vdot(fitted, self.laplacian @ fitted))
         return coef, error + self.rho * max(rough, 0.0)
 
-    def descent(self, coef: Float) -> Float:
+    def gradient(self, coef: Float) -> Float:
         """Multiply by X and its transpose."""
         fitted = self.matrix.dot(coef)
         smoothed = fitted + self.rho * (self.laplacian @ fitted)
@@ -180,27 +185,20 @@ def fit_structured(
     tol: float,
     report: Report | None = None,
 ) -> StructuredFit:
-    """Repeat reweighted steps until the objective changes by less than tol of itself.
+    """Alternate (2) and (3) from ``D = I``, a plain ridge.
 
-    The first step is a plain ridge, ``D = I``. From the second on the objective
-    cannot rise, and a row of W that has become zero stays zero. Such rows are ranked by
-    their KKT ratio, ``2 |x_i'(Y - M X W)| / penalty``.
+    From the second iteration on the objective (1) cannot rise, and a row of W that has
+    become zero stays zero. Such rows are ranked by their KKT ratio,
+    ``2 |x_i'(Y - M X W)| / penalty``.
     """
-    weight: Float = np.ones(problem.n_features)
-    coef: Float = np.zeros((problem.n_features, 0))
-    history: list[float] = []
-    converged = False
-    for iteration in range(max_iter):
-        coef, error = problem.solve(weight / penalty)
+    inverse_weights: Float = np.ones(problem.n_features)
+    loop = Iterations(max_iter, tol, report)
+    for _ in loop:
+        coef, error = problem.solve(inverse_weights / penalty)  # (2)
         norms = row_norms(coef)
-        weight = 2 * norms
-        history.append(error + penalty * float(norms.sum()))
-        change = history[-2] - history[-1] if iteration else np.inf
-        converged = bool(abs(change) <= tol * history[-1])
-        stopped = report is not None and report(iteration, history[-1])
-        if stopped or converged:
-            break
+        inverse_weights = 2 * norms  # (3)
+        loop.record(error + penalty * float(norms.sum()))  # (1)
     coef[norms <= ROUNDING * norms.max()] = 0.0
-    ratios = 2 * row_norms(problem.descent(coef)) / penalty
+    ratios = 2 * row_norms(problem.gradient(coef)) / penalty
     scores = ranked_below(row_norms(coef), ratios)
-    return StructuredFit(coef, scores, history, converged)
+    return StructuredFit(coef, scores, loop.history, loop.converged)

@@ -14,7 +14,7 @@ from ufselect._version import __version__
 from ufselect.experiments.plan_checks import nearest_words
 from ufselect.matrix import Float, Index, is_elsewhere, rows_elsewhere
 from ufselect.selectors import UnsupervisedSelector, all_selectors
-from ufselect.solvers.rank_aggregation import frequency_scores
+from ufselect.solvers.rankings import frequency_scores
 from ufselect.tuning import AutoSelect
 from ufselect.tuning.fits import checked_selector
 

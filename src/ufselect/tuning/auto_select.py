@@ -23,16 +23,15 @@ from ufselect.evaluation.structure_found import N_PERMUTATIONS, structure_of_mat
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.selectors import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.solvers.graph_energy import (
-    LARGEST_SUBSAMPLE,
+from ufselect.solvers.graph_scores import (
+    MAX_SUBSAMPLE,
+    draw_subsamples,
     relative_deviations,
     subsample_shares,
 )
 from ufselect.solvers.preparation import Kind, choose_preparation, prepare
-from ufselect.solvers.rank_aggregation import ranks_of
-from ufselect.solvers.redundancy import lowered, redundant_features
+from ufselect.solvers.rankings import lowered, ranks_of, redundant_features
 from ufselect.solvers.starts import distinct_rows
-from ufselect.solvers.subsamples import draw_subsamples
 from ufselect.tuning.calls import features_that_follow
 from ufselect.tuning.fits import LARGEST_SEED, checked_selector, seeded
 
@@ -264,9 +263,7 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
             self.selector_ = copy.fit(data.raw)
             scores = self.selector_.scores_
             return (scores - scores.min()) / (np.ptp(scores) or 1.0)
-        subsamples = draw_subsamples(
-            data.shape[0], N_SUBSAMPLES, LARGEST_SUBSAMPLE, random
-        )
+        subsamples = draw_subsamples(data.shape[0], N_SUBSAMPLES, MAX_SUBSAMPLE, random)
         deviations = relative_deviations(data, summary, self.standardize_)
         # For noise there is no second opinion: its iterations would be long.
         scfs = self._scfs(data, summary) if self.structure_found_ else None
@@ -307,7 +304,7 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         n_features = data.shape[1]
         self.q_values_, self.explained_ = np.ones(n_features), np.zeros(n_features)
         if self.structure_found_:
-            rows = np.sort(random.permutation(data.shape[0])[:LARGEST_SUBSAMPLE])
+            rows = np.sort(random.permutation(data.shape[0])[:MAX_SUBSAMPLE])
             sample = as_matrix(data.raw[rows])
             centred = prepare(
                 sample, sample.summary(), self.standardize_, float(n_features)

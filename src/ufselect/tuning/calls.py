@@ -18,15 +18,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ufselect.evaluation.parallel_analysis import canonical_order
 from ufselect.matrix import DataMatrix, Float
-from ufselect.solvers.graph_energy import (
+from ufselect.solvers.graph_scores import (
     centred_basis,
     column_squares,
     energy_shares,
     graph_vectors,
     principal_vectors,
 )
-from ufselect.solvers.parallel_analysis import canonical_order
 
 N_FOLDS = 5
 N_PERMUTATIONS = 20

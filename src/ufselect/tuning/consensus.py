@@ -18,7 +18,7 @@ from ufselect._sklearn_compat import (
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.solvers.rank_aggregation import (
+from ufselect.solvers.rankings import (
     COMBINATIONS,
     combined_scores,
     rank_agreement,

@@ -22,9 +22,9 @@ import scipy.sparse as sp
 from scipy.stats import norm
 from sklearn.utils import check_random_state, check_scalar
 
+from ufselect.evaluation.parallel_analysis import permuted_columns
 from ufselect.matrix import Float, Index
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.solvers.permutation import permuted_columns
 from ufselect.tuning.fits import (
     LARGEST_SEED,
     Effort,

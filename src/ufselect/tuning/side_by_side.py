@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from ufselect.matrix import Float, Index
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.solvers.rank_aggregation import (
+from ufselect.solvers.rankings import (
     mean_of_pairs,
     rank_agreement,
     ranks_of,

@@ -14,7 +14,7 @@ from ufselect.evaluation.stability import Stability
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.selectors import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.solvers.rank_aggregation import frequency_scores
+from ufselect.solvers.rankings import frequency_scores
 from ufselect.tuning.fits import (
     EFFORT_CONSTRAINTS,
     LARGEST_SEED,

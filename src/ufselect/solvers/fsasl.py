@@ -1,0 +1,273 @@
+"""FSASL: a projection of the samples and the structure it preserves, in turns.
+
+With ``Z = X W`` (n x c) the objective is
+
+    (1)  |Z' - Z'S|^2 + alpha |S|_1 + beta sum_ij (|z_i - z_j|^2 P_ij + mu P_ij^2)
+         + gamma |W|_21,   diag(S) = 0,  P 1 = 1,  P >= 0
+
+Each round takes, from the Z of the round before,
+
+    (2)  S: column i is a lasso of z_i on the other z_j
+    (3)  P: row i is the projection of -|z_i - z_j|^2 / (2 mu) on the simplex
+    (4)  L = (I - S)(I - S)' + beta L_P,   Y = its c smallest eigenvectors
+    (5)  W = ten reweighted ridge steps for |X W - Y|^2 + gamma |W|_21
+
+Equation numbers are this file's own.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh, lstsq
+from scipy.optimize import nnls
+
+from ufselect.matrix import DataMatrix, Float, Index
+from ufselect.solvers.graphs import directed_graph, laplacian, squared_distances_of
+from ufselect.solvers.iterations import Iterations, Report
+from ufselect.solvers.ridge import ridge_through_features, ridge_through_samples
+from ufselect.solvers.rows import project_rows_to_simplex, row_norms
+
+# As published: so many reweighted steps from equal weights in each round.
+REWEIGHTED_STEPS = 10
+SMOOTHING = np.finfo(np.float64).eps
+
+# So many atoms join the small problem of a lasso at once.
+N_ATOMS_AT_ONCE = 50
+
+
+class FsaslFit(NamedTuple):
+    """W (p x c) and the objective after each round."""
+
+    coef: Float
+    history: list[float]
+    converged: bool
+
+
+class Structure(NamedTuple):
+    """S, P and mu: the structure of the samples that the projection preserves."""
+
+    representation: Any
+    graph: Any
+    mu: float
+
+
+def smallest_eigenvectors(matrix: Float, count: int) -> Float:
+    """Return the eigenvectors of the smallest eigenvalues of a symmetric matrix."""
+    few = (0, count - 1)
+    return eigh(matrix, subset_by_index=few, check_finite=False)[1]
+
+
+def reweighted_regression(
+    matrix: DataMatrix,
+    target: Float,
+    penalty: float,
+    *,
+    gram: Float | None = None,
+) -> Float:
+    """Take the published reweighted steps for ``|X W - Y|^2 + penalty |W|_21``.
+
+    With ``gram = X'X`` the steps go through features, else through samples.
+    """
+    inverse_weights = np.full(matrix.shape[1], 1 / penalty)
+    cross = None if gram is None else matrix.transpose_dot(target)
+    for _ in range(REWEIGHTED_STEPS):
+        if gram is None or cross is None:
+            coef, _ = ridge_through_samples(matrix, target, inverse_weights)
+        else:
+            coef = ridge_through_features(gram, cross, inverse_weights)
+        inverse_weights = 2 * np.sqrt(row_norms(coef) ** 2 + SMOOTHING) / penalty
+    return coef
+
+
+def global_laplacian(representation: Any) -> Any:
+    """Return ``(I - S)(I - S)'``."""
+    rest = sp.eye_array(representation.shape[0]) - representation
+    return rest @ rest.T
+
+
+def learned_structure(
+    projected: Float, alpha: float, n_neighbors: int, mu: float | None
+) -> Structure:
+    """Return who represents whom and who is near whom among the projected samples."""
+    distances = squared_distances_of(projected @ projected.T)
+    if mu is None:
+        mu = neighbour_regulariser(distances, n_neighbors)
+    graph = neighbour_probabilities(distances, n_neighbors, mu)  # (3)
+    return Structure(self_representation(projected, alpha), graph, mu)  # (2)
+
+
+def fit_fsasl(
+    matrix: DataMatrix,
+    graph: sp.csr_array,
+    *,
+    n_clusters: int,
+    alpha: float,
+    beta: float,
+    gamma: float,
+    mu: float | None = None,
+    n_neighbors: int = 5,
+    max_iter: int = 20,
+    tol: float = 0.0,
+    report: Report | None = None,
+) -> FsaslFit:
+    """Alternate between the structure of the samples and their projection.
+
+    The first round has the given graph for P and no global term. ``mu`` None is
+    found anew in each round from the projected samples.
+    """
+    gram = matrix.feature_gram() if matrix.shape[1] <= matrix.shape[0] else None
+    # No S yet: its part of L is zero, and not the identity.
+    absent = sp.csr_array(graph.shape)
+    structure, kernel = Structure(absent, graph, mu or 0.0), absent
+    projected = np.zeros((matrix.shape[0], n_clusters))
+    # The first round has another objective than those that follow: no S.
+    loop = Iterations(max_iter, tol, report, n_incomparable=1)
+    for iteration in loop:
+        if iteration > 0:
+            structure = learned_structure(projected, alpha, n_neighbors, mu)
+            kernel = global_laplacian(structure.representation)
+        kernel = (kernel + beta * laplacian(structure.graph)).toarray()
+        target = smallest_eigenvectors(kernel, n_clusters)  # (4)
+        coef = reweighted_regression(matrix, target, gamma, gram=gram)  # (5)
+        projected = matrix.dot(coef)
+        variation = float(np.vdot(projected, kernel @ projected))
+        sparsity = gamma * float(row_norms(coef).sum())
+        kept = structure_penalty(structure, alpha, beta)
+        loop.record(variation + kept + sparsity)  # (1)
+    return FsaslFit(coef, loop.history, loop.converged)
+
+
+def structure_penalty(structure: Structure, alpha: float, beta: float) -> float:
+    """Return ``alpha |S|_1 + beta mu |P|^2``."""
+    sparsity = alpha * float(np.abs(structure.representation.data).sum())
+    return sparsity + beta * structure.mu * float(np.sum(structure.graph.data**2))
+
+
+def nearest(distances: Float, count: int) -> Index:
+    """Return n x count neighbours, nearest first; no point is its own neighbour."""
+    others = distances.copy()
+    np.fill_diagonal(others, np.inf)
+    return np.argsort(others, axis=1, kind="stable")[:, :count]
+
+
+def neighbour_regulariser(distances: Float, n_neighbors: int) -> float:
+    """Return the mean weight mu at which each point keeps about k neighbours.
+
+    For point i with squared distances ``d_1 <= d_2 <= ..`` to the others it is
+    ``(k d_(k+1) - d_1 - .. - d_k) / 2``. With so few points that there is no
+    neighbour k + 1, k is smaller.
+    """
+    count = max(1, min(n_neighbors, len(distances) - 2))
+    index = nearest(distances, count + 1)
+    near = np.take_along_axis(distances, index, axis=1)
+    return float(np.mean(count * near[:, -1] - near[:, :count].sum(axis=1)) / 2)
+
+
+def neighbour_probabilities(distances: Float, n_neighbors: int, mu: float) -> Any:
+    """Return the symmetric graph of ``min_P sum d_ij P_ij + mu P_ij^2``.
+
+    Each row of P is a distribution over the nearest points; the graph is
+    ``(P + P') / 2``.
+    """
+    index = nearest(distances, min(n_neighbors, len(distances) - 1))
+    near = np.take_along_axis(distances, index, axis=1)
+    if mu > 0:
+        weights = project_rows_to_simplex(-near / (2 * mu))
+    else:
+        weights = np.full(near.shape, 1.0 / near.shape[1])
+    directed = directed_graph(index, weights)
+    return sp.csr_array((directed + directed.T) / 2)
+
+
+def self_representation(points: Float, fraction: float) -> sp.csc_array:
+    """Return S whose column i represents point i by few of the other points.
+
+    ``minimise 1/2 |z_i - sum_(j != i) s_j z_j|^2 + penalty |s|_1`` with the penalty
+    the given fraction of the one from which on s = 0, ``max_(j != i) |z_j'z_i|``. All
+    points share one Gram matrix.
+    """
+    gram = points @ points.T
+    np.fill_diagonal(gram, 0.0)
+    penalties = fraction * np.abs(gram).max(axis=1)
+    np.einsum("ii->i", gram)[:] = np.einsum("ij,ij->i", points, points)
+    found = [
+        sparse_representation(i, points, gram, penalty)
+        for i, penalty in enumerate(penalties)
+    ]
+    starts = np.cumsum([0, *(len(support) for support, _ in found)])
+    support = np.concatenate([support for support, _ in found])
+    values = np.concatenate([values for _, values in found])
+    return sp.csc_array((values, support, starts), shape=gram.shape)
+
+
+def sparse_representation(
+    i: int, points: Float, gram: Float, penalty: float
+) -> tuple[Index, Float]:
+    """Return which other points represent point i, and with which coefficients."""
+    if penalty == 0.0:
+        return np.empty(0, dtype=np.intp), np.empty(0)
+    others = points.copy()
+    others[i] = 0.0
+    coef = lasso(others, points[i], penalty)
+    support = np.flatnonzero(coef)
+    correlation = gram[:, i].copy()
+    correlation[i] = 0.0
+    values = polished(coef[support], support, gram, correlation, penalty)
+    return support, values
+
+
+def lasso(atoms: Float, target: Float, penalty: float) -> Float:
+    """Return ``argmin 1/2 |target - atoms' s|^2 + penalty |s|_1``.
+
+    Few atoms matter: those that violate optimality join a small problem until none
+    is left.
+    """
+    slope = np.abs(atoms @ target)
+    chosen = np.empty(0, dtype=np.intp)
+    values = np.empty(0)
+    while (slope > penalty * (1 + 1e-9)).any():
+        strongest = np.argsort(-slope, kind="stable")[:N_ATOMS_AT_ONCE]
+        chosen = np.concatenate([chosen, strongest[slope[strongest] > 0]])
+        values = small_lasso(atoms[chosen], target, penalty)
+        slope = np.abs(atoms @ (target - values @ atoms[chosen]))
+        slope[chosen] = 0.0
+    coef = np.zeros(len(atoms))
+    coef[chosen] = values
+    return coef
+
+
+def small_lasso(atoms: Float, target: Float, penalty: float) -> Float:
+    """Return the same in finite steps, each of which looks at all atoms.
+
+    The residual is the point of ``|atoms r| <= penalty`` nearest to the target; such a
+    least distance problem is one of non-negative least squares (Lawson and Hanson,
+    1974, chapter 23), whose solution holds the coefficients.
+    """
+    # In these units the nearest point is at most one away, which keeps the last
+    # component of the residual between one half and one.
+    norm = float(np.linalg.norm(target))
+    largest = float(np.sqrt(np.einsum("ij,ij->i", atoms, atoms).max()))
+    unit_atoms = atoms.T / largest
+    signed = np.hstack([unit_atoms, -unit_atoms])
+    excess = (target / norm) @ signed - penalty / (largest * norm)
+    system = np.vstack([-signed, excess])
+    goal = np.zeros(len(system))
+    goal[-1] = 1.0
+    weights, _ = nnls(system, goal, maxiter=100 + 10 * system.shape[1])
+    weights /= 1.0 - float(excess @ weights)
+    return (weights[: len(atoms)] - weights[len(atoms) :]) * (norm / largest)
+
+
+def polished(
+    coef: Float, support: Index, gram: Float, correlation: Float, penalty: float
+) -> Float:
+    """Return the coefficients of a support with fewer rounding errors.
+
+    Signs that change say that the support has too many points for that.
+    """
+    signs = np.sign(coef)
+    right = correlation[support] - penalty * signs
+    square = gram[np.ix_(support, support)]
+    values: Float = lstsq(square, right, check_finite=False)[0]
+    return values if (np.sign(values) == signs).all() else coef

@@ -1,0 +1,258 @@
+"""Scores of features over a graph of the samples: LaplacianScore, SPEC, GraphEnergy.
+
+With degrees d, ``D = diag(d)`` and ``L = D - S``, a feature f with its degree-weighted
+mean removed (call it g) has
+
+    (1)  Laplacian score  g'L g / g'D g
+
+SPEC scores ``h = D^(1/2) f / |D^(1/2) f|`` against eigenpairs (l_j, xi_j) of the
+normalised Laplacian, with ``a_j = h'xi_j``:
+
+    (2)  phi1 = sum_j l_j^r a_j^2
+    (3)  phi2 = sum_(j>1) l_j^r a_j^2 / (1 - a_1^2),   which is (1) for r = 1
+    (4)  phi3 = sum_(1<j<=K) (2^r - l_j^r) a_j^2
+
+With V an orthonormal basis of the leading eigenvectors of the graph, centred, a centred
+feature x has
+
+    (5)  energy share  |V'x|^2 / |x|^2
+
+the part of its variance that changes slowly along the graph. It is 1 for a feature that
+is constant on separate groups, and about ``K / (n - 1)`` for one that has nothing to do
+with K eigenvectors. All of these are quadratic in the columns of X, which are read in
+blocks. Equation numbers are this file's own.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh
+
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
+from ufselect.solvers.graphs import (
+    degrees,
+    directed_graph,
+    laplacian,
+    normalised_laplacian,
+    normalised_similarity,
+)
+from ufselect.solvers.preparation import Kind, prepare, scaled
+from ufselect.solvers.spectral import largest_beside, smoothest_vectors
+
+# A subsample has at most so many samples: its Gram matrix is dense.
+MAX_SUBSAMPLE = 1000
+
+# Weights are kept above this, so that no sample loses all of its edges to underflow.
+MIN_WEIGHT = 1e-6
+
+# Directions below this share of the largest depend on the others.
+DEPENDENT_SHARE = 1e-8
+
+# Fewer samples than this are not divided any further.
+MIN_SAMPLES = 15
+
+
+class Smoothness(NamedTuple):
+    """Quadratic forms of every feature.
+
+    ``variation`` is ``f'Lf``, ``squares`` is ``f'Df`` and ``spread`` is ``g'Dg``,
+    where g is f with its degree-weighted mean removed.
+    """
+
+    variation: Float
+    squares: Float
+    spread: Float
+
+
+def smoothness(data: DataMatrix, graph: sp.csr_array) -> Smoothness:
+    """Return the quadratic forms of every feature over a graph."""
+    degree = degrees(graph)
+    difference = laplacian(graph)
+    forms = Smoothness(*np.zeros((3, data.shape[1])))
+    data = data.by_columns()
+    for block in data.column_blocks():
+        columns = data.columns(block)
+        forms.squares[block] = degree @ columns**2
+        # The variation does not see a constant; without it, no digits are lost.
+        columns -= (degree @ columns) / degree.sum()
+        forms.spread[block] = degree @ columns**2
+        forms.variation[block] = np.einsum("ij,ij->j", columns, difference @ columns)
+    return forms
+
+
+def powered_smoothness(
+    data: DataMatrix, graph: sp.csr_array, exponent: float
+) -> Smoothness:
+    """Return the forms with eigenvalues of the normalised Laplacian to a power.
+
+    The variation is ``sum_j l_j^r (xi_j'D^(1/2) f)^2`` over the whole spectrum.
+    """
+    degree = degrees(graph)
+    values, vectors = eigh(normalised_laplacian(graph).toarray())
+    powers = np.maximum(values, 0.0) ** exponent
+    # Rounding of the eigenvalue zero is not small any more after a small power.
+    powers[values < 1e-10] = 0.0
+    rooted = vectors * np.sqrt(degree)[:, np.newaxis]
+    forms = Smoothness(*np.zeros((3, data.shape[1])))
+    for block in data.column_blocks():
+        columns = data.columns(block)
+        forms.squares[block] = degree @ columns**2
+        columns -= (degree @ columns) / degree.sum()
+        forms.spread[block] = degree @ columns**2
+        forms.variation[block] = powers @ (rooted.T @ columns) ** 2
+    return forms
+
+
+def leading_agreement(
+    data: DataMatrix, graph: sp.csr_array, n_vectors: int, exponent: float = 1.0
+) -> Float:
+    """Return ``sum_j (2^r - l_j^r) (h'xi_j)^2`` over the leading non-trivial vectors.
+
+    The vectors xi_j and values l_j belong to the normalised Laplacian; h is
+    ``D^(1/2) f`` scaled to unit length. The trivial vector counts among n_vectors, so
+    that there are n_vectors - 1 terms, and at least one.
+    """
+    values, vectors = nontrivial_spectrum(graph, max(1, n_vectors - 1))
+    gains = 2.0**exponent - np.maximum(values, 0.0) ** exponent
+    root = np.sqrt(degrees(graph))
+    result = np.zeros(data.shape[1])
+    data = data.by_columns()
+    for block in data.column_blocks():
+        columns = root[:, np.newaxis] * data.columns(block)
+        squares = np.einsum("ij,ij->j", columns, columns)
+        agreement = gains @ (vectors.T @ columns) ** 2
+        np.divide(agreement, squares, out=result[block], where=squares > 0)
+    return result
+
+
+def nontrivial_spectrum(graph: sp.csr_array, n_vectors: int) -> tuple[Float, Float]:
+    """Return the smallest eigenvalues of the normalised Laplacian and their vectors.
+
+    Only the trivial vector ``D^(1/2) 1`` is left out: in a graph of several pieces
+    its eigenvalue zero has other vectors too.
+    """
+    roots = np.sqrt(degrees(graph))
+    trivial = roots[:, np.newaxis] / np.linalg.norm(roots)
+    similarity = normalised_similarity(graph)
+    count = min(n_vectors, graph.shape[0] - 1)
+    vectors = largest_beside(similarity, trivial, count)
+    values = 1 - np.einsum("ij,ij->j", vectors, similarity @ vectors)
+    return values, vectors
+
+
+def self_tuning_graph(gram: Float, n_neighbors: int) -> sp.csr_array:
+    """Return the neighbour graph with weights ``exp(-d_ij^2 / (s_i s_j))``.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n, n)
+        Products ``X X'`` of the samples.
+    n_neighbors : int
+        Neighbours of each sample; at most n - 1 are taken. ``s_i`` is the distance
+        to the last of them (Zelnik-Manor and Perona, NIPS 2004).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([[0.0], [1.0], [3.0]])
+    >>> self_tuning_graph(x @ x.T, 1).toarray().round(3)
+    array([[0.   , 0.368, 0.   ],
+           [0.368, 0.   , 0.135],
+           [0.   , 0.135, 0.   ]])
+    """
+    count = min(n_neighbors, len(gram) - 1)
+    norms = np.diag(gram)
+    squares = np.maximum(norms[:, np.newaxis] + norms - 2 * gram, 0.0)
+    np.fill_diagonal(squares, np.inf)
+    nearest = np.argpartition(squares, count - 1, axis=1)[:, :count]
+    distances = np.take_along_axis(squares, nearest, axis=1)
+    # Samples with copies have a scale of zero: a small one keeps their weights defined.
+    floor = 1e-6 * (np.median(distances) or distances.mean() or 1.0)
+    scale = np.sqrt(np.maximum(distances.max(axis=1), floor))
+    weights = np.exp(-distances / (scale[:, np.newaxis] * scale[nearest]))
+    weights = np.maximum(weights, MIN_WEIGHT)
+    directed = directed_graph(nearest, weights)
+    return sp.csr_array(directed.maximum(directed.T))
+
+
+def graph_vectors(gram: Float, n_components: int, n_neighbors: int) -> Float:
+    """Return eigenvectors 2 to K + 1 of the normalised adjacency of the graph."""
+    graph = self_tuning_graph(gram, n_neighbors)
+    return smoothest_vectors(graph, n_components + 1)[:, 1:]
+
+
+def principal_vectors(gram: Float, n_components: int) -> Float:
+    """Return the leading eigenvectors of the Gram matrix of centred samples."""
+    last = len(gram) - 1
+    first = max(0, last - n_components + 1)
+    return np.asarray(eigh(gram, subset_by_index=[first, last])[1][:, ::-1])
+
+
+def centred_basis(vectors: Float) -> Float:
+    """Return an orthonormal basis of the vectors with their means subtracted."""
+    left, sizes, _ = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)
+    return np.asarray(
+        left[:, sizes > DEPENDENT_SHARE * max(sizes.max(initial=0.0), 1.0)]
+    )
+
+
+def column_squares(centred: DataMatrix) -> Float:
+    """Return ``|x|^2`` of each centred column x."""
+    return np.asarray(centred.shape[0] * centred.summary().deviation ** 2)
+
+
+def energy_shares(centred: DataMatrix, basis: Float, squares: Float) -> Float:
+    """Return ``|V'x|^2 / |x|^2`` for each column x, 0 for a constant one.
+
+    ``squares`` are the ``|x|^2``, which many bases share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ufselect.matrix import as_matrix
+    >>> X = np.array([[-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0]])
+    >>> energy_shares(as_matrix(X), X[:, :1] / 2, np.array([4.0, 4.0]))
+    array([1., 0.])
+    """
+    inside = np.sum(centred.transpose_dot(basis) ** 2, axis=1)
+    shares = np.zeros(len(squares))
+    np.divide(inside, squares, out=shares, where=squares > 0)
+    return np.clip(shares, 0.0, 1.0)
+
+
+def subsample_shares(
+    raw: Any, kind: Kind, n_components: int, n_neighbors: int
+) -> Float:
+    """Return the energy shares of all columns in the graph of some samples."""
+    data = as_matrix(raw)
+    summary = data.summary()
+    if summary.constant.all():
+        return np.zeros(data.shape[1])
+    centred = prepare(data, summary, kind, float(data.shape[1])).centred
+    vectors = graph_vectors(centred.sample_gram(), n_components, n_neighbors)
+    return energy_shares(centred, centred_basis(vectors), column_squares(centred))
+
+
+def relative_deviations(data: DataMatrix, summary: ColumnSummary, kind: Kind) -> Float:
+    """Return the standard deviations of the prepared columns, the largest being 1."""
+    _, prepared, scale = scaled(data, summary, kind)
+    deviations = np.where(summary.constant, 0.0, prepared.deviation * scale)
+    return np.asarray(deviations / deviations.max())
+
+
+def draw_subsamples(
+    n_samples: int, n_subsamples: int, largest: int, random: np.random.RandomState
+) -> list[Index]:
+    """Return rows of random subsamples of two thirds, of at most ``largest`` samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [len(rows) for rows in draw_subsamples(90, 2, 50, np.random.RandomState(0))]
+    [50, 50]
+    """
+    size = min(max(round(2 * n_samples / 3), MIN_SAMPLES), largest, n_samples)
+    if size == n_samples:
+        return [np.arange(n_samples)]
+    return [np.sort(random.permutation(n_samples)[:size]) for _ in range(n_subsamples)]

@@ -1,0 +1,223 @@
+"""Rankings of features: combined, compared, and without redundant features."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.utils import gen_batches
+
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
+from ufselect.solvers.preparation import prepare
+
+# Values of columns are held for this many at a time.
+VALUES_AT_ONCE = 1_000_000
+
+# Redundancy is removed among the best features until so many are left.
+MAX_DISTINCT = 500
+
+# A correlation of exactly 1 may be computed as this much more or less.
+ROUNDING = 1e-7
+
+
+def ranks_of(scores: Float) -> Float:
+    """Return the rank of each score in its row: 1 is the highest, ties share a mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ranks_of(np.array([[0.1, 0.9, 0.5], [2.0, 2.0, 1.0]]))
+    array([[3. , 1. , 2. ],
+           [1.5, 1.5, 3. ]])
+    """
+    return np.asarray(rankdata(-np.atleast_2d(scores), axis=1, method="average"))
+
+
+def combined_scores(ranks: Float, combine: str = "log-rank") -> Float:
+    """Return one score per feature from its rank in each row, higher is better.
+
+    Parameters
+    ----------
+    ranks : ndarray of shape (members, p)
+        As ``ranks_of`` returns them.
+    combine : {"log-rank", "mean-rank", "reciprocal-rank", "best-rank"}
+        One over the geometric mean of the ranks; one over their mean, which orders as
+        a Borda count does; the mean of one over the rank; or the best of the ranks,
+        where equals are told apart by the geometric mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> combined_scores(np.array([[1.0, 2.0, 3.0], [4.0, 2.0, 3.0]]))
+    array([0.5       , 0.5       , 0.33333333])
+    """
+    return COMBINATIONS[combine](ranks)
+
+
+def frequency_scores(scores: Float, times: NDArray[np.integer]) -> Float:
+    """Return ``(m + 1 / g) / (M + 1)``, by which what is chosen more often is better.
+
+    A feature is chosen m times in M rows, and its ranks there have the geometric mean
+    g, which tells apart features that are chosen equally often.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (M, p)
+        Higher is better.
+    times : ndarray of shape (p,)
+        In how many rows each feature is chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.array([[0.9, 0.5, 0.1], [0.9, 0.2, 0.4]])
+    >>> frequency_scores(scores, np.array([2, 0, 0]))
+    array([1.        , 0.13608276, 0.13608276])
+    """
+    return (times + combined_scores(ranks_of(scores))) / (len(scores) + 1)
+
+
+def rank_agreement(ranks: Float) -> Float:
+    """Return Spearman's correlation between all pairs of rows.
+
+    A row in which all features are tied says nothing, and agrees with none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rank_agreement(np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]))
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    centred = ranks - ranks.mean(axis=1, keepdims=True)
+    norms = np.linalg.norm(centred, axis=1, keepdims=True)
+    unit = centred / np.where(norms > 0, norms, 1.0)
+    correlation = np.clip(unit @ unit.T, -1.0, 1.0)
+    np.fill_diagonal(correlation, 1.0)
+    return correlation
+
+
+def top_overlap(ranks: Float, n_features: int) -> Float:
+    """Return the share of the best features that each pair of rows has in common.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> top_overlap(np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]]), 2)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    best = np.argsort(ranks, axis=1, kind="stable")[:, :n_features]
+    chosen = np.zeros(ranks.shape)
+    np.put_along_axis(chosen, best, 1.0, axis=1)
+    return chosen @ chosen.T / n_features
+
+
+def mean_of_pairs(table: Float) -> float:
+    """Return the mean of a symmetric table beside its diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean_of_pairs(np.array([[1.0, 0.25], [0.25, 1.0]]))
+    0.25
+    """
+    return float(table[np.triu_indices(len(table), k=1)].mean())
+
+
+def _log_rank(ranks: Float) -> Float:
+    return np.exp(-np.log(ranks).mean(axis=0))
+
+
+def _mean_rank(ranks: Float) -> Float:
+    return 1.0 / ranks.mean(axis=0)
+
+
+def _reciprocal_rank(ranks: Float) -> Float:
+    return (1.0 / ranks).mean(axis=0)
+
+
+def _best_rank(ranks: Float) -> Float:
+    pairs = np.column_stack([1.0 / ranks.min(axis=0), _log_rank(ranks)])
+    levels, place = np.unique(pairs, axis=0, return_inverse=True)
+    # NumPy 2.0 gave the inverse a second axis.
+    return (place.ravel() + 1.0) / len(levels)
+
+
+COMBINATIONS: dict[str, Callable[[Float], Float]] = {
+    "log-rank": _log_rank,
+    "mean-rank": _mean_rank,
+    "reciprocal-rank": _reciprocal_rank,
+    "best-rank": _best_rank,
+}
+
+
+def unit_columns(
+    data: DataMatrix, summary: ColumnSummary, varying: Index
+) -> DataMatrix:
+    """Return columns that vary, centred and of unit length: products correlate them."""
+    kept = ColumnSummary(*(part[varying] for part in summary))
+    # To take all columns would be to copy the table.
+    some = data.take(varying) if len(varying) < data.shape[1] else data
+    return prepare(some, kept, "features", len(varying)).centred
+
+
+def distinct_columns(
+    unit: DataMatrix, places: Index, n_features: int, most: float
+) -> list[int]:
+    """Return which places hold a column that resembles none taken before it.
+
+    Columns are taken in the order of ``places`` until there are ``n_features``; one
+    whose absolute correlation with a column taken before exceeds ``most`` is skipped.
+    """
+    n_samples = unit.shape[0]
+    taken: list[int] = []
+    basis = np.empty((min(n_features, len(places)), n_samples))
+    for batch in gen_batches(len(places), max(1, VALUES_AT_ONCE // n_samples)):
+        for step, column in enumerate(unit.columns(places[batch]).T):
+            correlations = np.abs(basis[: len(taken)] @ column)
+            if correlations.max(initial=0.0) <= most + ROUNDING:
+                basis[len(taken)] = column
+                taken.append(batch.start + step)
+            if len(taken) == n_features:
+                return taken
+    return taken
+
+
+def redundant_features(
+    data: DataMatrix, summary: ColumnSummary, order: Index, max_correlation: float
+) -> Index:
+    """Return the features that correlate with a better one, among the best.
+
+    The search ends when 500 are left that do not. Of many samples, some that are evenly
+    spaced are looked at.
+    """
+    rows = data.some_rows()
+    if len(rows) < data.shape[0]:
+        data = as_matrix(data.raw[rows])
+        summary = data.summary()
+    varying = np.flatnonzero(~summary.constant)
+    order = order[np.isin(order, varying)]
+    unit = unit_columns(data, summary, varying).by_columns()
+    places = np.searchsorted(varying, order)
+    distinct = distinct_columns(unit, places, MAX_DISTINCT, max_correlation)
+    compared = order[: distinct[-1] + 1] if len(distinct) == MAX_DISTINCT else order
+    return np.setdiff1d(compared, order[distinct])
+
+
+def lowered(scores: Float, behind: Index) -> Float:
+    """Return scores in which some come strictly behind all others, in their order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lowered(np.array([3.0, 1.0, 2.0]), np.array([0]))
+    array([0.33333333, 1.        , 2.        ])
+    """
+    result = scores.copy()
+    if len(behind) in (0, len(scores)):
+        return result
+    lowest = np.delete(scores, behind).min()
+    gap = np.ptp(scores) / len(scores) or 1.0
+    result[behind] -= max(0.0, scores[behind].max() - lowest) + gap
+    return result

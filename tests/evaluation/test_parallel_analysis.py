@@ -1,0 +1,80 @@
+"""Parallel analysis: exact for noise, and the preparation that it chooses."""
+
+import numpy as np
+import scipy.sparse as sp
+from each_case import each
+from scipy.stats import kstest
+from sklearn.datasets import load_wine
+
+from ufselect.evaluation.parallel_analysis import parallel_analysis, permuted_columns
+from ufselect.matrix import as_matrix
+
+
+def analysis(X, seed=0, n_permutations=19):
+    return parallel_analysis(as_matrix(X), n_permutations, np.random.RandomState(seed))
+
+
+def noise(kind, random):
+    if kind == "counts":
+        return random.poisson(random.uniform(0.2, 4, size=50), size=(40, 50)) * 1.0
+    if kind == "heavy tails":
+        return random.standard_t(2, size=(40, 50))
+    return random.normal(size=(40, 50)) * np.logspace(-2, 2, 50)
+
+
+@each("kind", ["counts", "heavy tails", "unequal units"])
+def test_p_values_of_noise_are_uniform(kind):
+    random = np.random.default_rng(6)
+    found = np.array(
+        [analysis(noise(kind, random), seed).p_value for seed in range(100)]
+    )
+
+    # Within each step of one twentieth any value is as good as another.
+    spread = found - random.random(100) / 20
+    assert kstest(spread, "uniform").pvalue > 0.01
+    assert np.mean(found <= 0.05) <= 0.12
+
+
+def test_a_table_in_one_unit_stays_in_it():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 3000))
+    X[:, :40] += random.normal(0, 2.5, size=(3, 40))[np.arange(60) % 3]
+
+    found = analysis(X)
+
+    assert found.kind == "none"
+    assert found.ratios["none"] > 1.1 > found.ratios["features"] - 0.05
+    assert (found.p_value, found.n_directions) == (0.05, 2)
+
+
+def test_a_table_of_many_units_is_scaled():
+    found = analysis(load_wine().data)
+
+    assert found.kind == "features"
+    assert found.ratios["features"] > 2 > 1.1 > found.ratios["none"]
+
+
+def test_counts_have_their_samples_scaled():
+    X = np.random.default_rng(0).poisson(1.0, size=(30, 40)).astype(float)
+
+    assert analysis(X).kind == "samples"
+    assert analysis(sp.csr_array(X)).kind == "samples"
+
+
+def test_counts_that_are_multiples_of_one_sample_are_not():
+    X = np.outer(np.arange(1.0, 21.0), np.r_[np.zeros(5), np.ones(5)])
+
+    assert analysis(X).kind in ("none", "features")
+
+
+def test_of_a_sparse_table_columns_keep_their_values():
+    X = sp.random_array((30, 12), density=0.3, rng=np.random.default_rng(0)).tocsr()
+
+    found = permuted_columns(X, np.random.default_rng(1)).toarray()
+
+    np.testing.assert_array_equal(np.sort(found, axis=0), np.sort(X.toarray(), axis=0))
+    assert (found != X.toarray()).any()
+
+
+def test_two_samples_have_no_structure():
+    assert analysis(np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 2.0]])).p_value == 1.0

@@ -1,0 +1,209 @@
+"""MFFS, SGFS and LDSSL: their objectives as printed, and MFFS as the limit of both."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from each_case import each
+
+from ufselect import LDSSL, MFFS, SGFS
+from ufselect.selectors.factor_model import LARGEST_AUTO_COMPONENTS
+from ufselect.solvers.graphs import neighbour_graph
+
+METHOD = each("method", [MFFS, SGFS, LDSSL])
+EXTENSION = each("method", [SGFS, LDSSL])
+
+
+@pytest.fixture
+def X(planted):
+    return planted(40, 12, n_informative=6).X
+
+
+def sums(A):
+    return A.sum(axis=1)
+
+
+def feature_laplacian(X, sigma=None, degrees_of=sums):
+    A = neighbour_graph(X.T, 5, weights="heat", bandwidth=sigma).toarray()
+    return np.diag(degrees_of(A)) - A
+
+
+def naive_discriminant(X, n_neighbors=5, sigma=None, mu=1.0):
+    """Return L of LDSSL, clique by clique, from a kernel of all pairs."""
+    squared = np.sum((X[:, np.newaxis] - X) ** 2, axis=2)
+    order = np.argsort(squared, axis=1)[:, : n_neighbors + 1]
+    if sigma is None:
+        sigma = np.median(np.sqrt(np.take_along_axis(squared, order[:, 1:], axis=1)))
+    kernel = np.exp(-squared / (2 * sigma**2))
+    H = np.eye(n_neighbors + 1) - 1 / (n_neighbors + 1)
+    L = np.zeros((len(X), len(X)))
+    for clique in order:
+        inside = H @ kernel[np.ix_(clique, clique)] @ H + mu * np.eye(len(H))
+        L[np.ix_(clique, clique)] += H @ np.linalg.inv(inside) @ H
+    return L
+
+
+def printed_objective(X, fitted, degrees_of=sums):
+    """Return the objective of the card."""
+    S, V = fitted.coef_, fitted.components_
+    X = X - X.min(axis=0) if fitted.shift == "features" else X - min(X.min(), 0.0)
+    error = np.sum((X - X @ S @ V) ** 2)
+    overlap = np.sum((S.T @ S - np.eye(S.shape[1])) ** 2)
+    if isinstance(fitted, MFFS):
+        return error / 2 + fitted.rho_ / 4 * overlap
+    if isinstance(fitted, SGFS):
+        smooth = np.trace(V @ feature_laplacian(X, fitted.sigma, degrees_of) @ V.T)
+        sparse = np.linalg.norm(S, axis=1).sum()
+    else:
+        L = naive_discriminant(X, fitted.n_neighbors, fitted.sigma, fitted.mu)
+        smooth = np.trace(S.T @ X.T @ L @ X @ S)
+        sparse = np.abs(S).sum()
+    penalties = fitted.alpha_ * smooth + fitted.beta_ * sparse
+    return error + penalties + fitted.lam_ / 2 * overlap
+
+
+@each(
+    ("method", "parameters"),
+    [
+        (MFFS, {}),
+        (MFFS, {"rho": 0.5, "shift": "table"}),
+        (MFFS, {"rho": 1e4}),
+        (SGFS, {}),
+        (SGFS, {"alpha": 30.0, "beta": 20.0, "lam": 10.0, "sigma": 4.0}),
+        (LDSSL, {}),
+        (LDSSL, {"mu": 0.01, "n_neighbors": 3}),
+        (LDSSL, {"alpha": 2.0, "beta": 20.0, "lam": 10.0, "sigma": 4.0, "mu": 0.1}),
+    ],
+)
+@each("convert", [np.asarray, sp.csr_array])
+def test_the_history_is_the_objective_as_printed(X, method, parameters, convert):
+    fitted = method(**parameters, random_state=0).fit(convert(X))
+
+    expected = printed_objective(X, fitted)
+
+    assert fitted.objective_history_[-1] == pytest.approx(expected, rel=1e-6)
+
+
+def test_degrees_are_sums_and_not_norms_of_weights(X):
+    fitted = SGFS(alpha=30.0, random_state=0).fit(X)
+
+    wrong = printed_objective(X, fitted, lambda A: np.linalg.norm(A, axis=1))
+
+    assert fitted.objective_history_[-1] != pytest.approx(wrong, rel=1e-2)
+
+
+@EXTENSION
+@each("rho", [0.5, 1e5])
+@each("exponent", [None, 1.0, 0.5])
+def test_without_alpha_and_beta_it_is_mffs(X, method, rho, exponent):
+    common = {"exponent": exponent, "random_state": 0, "tol": 1e-3}
+
+    mffs = MFFS(rho=rho, **common).fit(X)
+    other = method(alpha=0, beta=0, lam=rho, **common).fit(X)
+
+    np.testing.assert_allclose(other.scores_, mffs.scores_, rtol=1e-9)
+    np.testing.assert_allclose(
+        other.objective_history_, 2 * mffs.objective_history_, rtol=1e-9
+    )
+
+
+@METHOD
+@each("weight", MFFS.PARAM_GRID["rho"])
+def test_the_objective_never_rises(X, method, weight):
+    names = ["rho"] if method is MFFS else ["alpha", "beta"]
+    selector = method(**dict.fromkeys(names, weight), tol=1e-2, random_state=0)
+
+    history = selector.fit(X).objective_history_
+
+    assert (np.diff(history) <= 1e-9 * history[0]).all()
+
+
+def test_alpha_by_default_is_a_share_of_all_features_at_once(X):
+    shifted = X - X.min(axis=0)
+
+    expected = 0.01 * np.sum(shifted**2) / np.trace(X.T @ naive_discriminant(X) @ X)
+
+    assert LDSSL(random_state=0).fit(X).alpha_ == pytest.approx(expected, rel=1e-8)
+
+
+def test_a_larger_alpha_makes_its_term_smaller(X):
+    def roughness(alpha):
+        V = SGFS(alpha=alpha, random_state=0).fit(X).components_
+        return np.trace(V @ feature_laplacian(X) @ V.T) / np.sum(V**2)
+
+    def roughness_and_size(alpha):
+        S = LDSSL(alpha=alpha, random_state=0).fit(X).coef_
+        return np.trace(S.T @ X.T @ naive_discriminant(X) @ X @ S), np.sum(S**2)
+
+    (rough, large), (smooth, small) = map(roughness_and_size, (0.0, 10.0))
+
+    assert roughness(100.0) < 0.5 * roughness(0.0)
+    assert smooth < 0.1 * rough
+    # The caution in the card of LDSSL: relative to S there is little difference.
+    assert smooth / small > 0.5 * rough / large
+
+
+@EXTENSION
+def test_a_larger_beta_makes_its_norm_smaller(X, method):
+    little, much = (
+        method(beta=beta, lam=10.0, random_state=0).fit(X).coef_
+        for beta in (0.0, 100.0)
+    )
+    norm = np.sum if method is LDSSL else lambda S: np.linalg.norm(S, axis=1).sum()
+
+    assert norm(much) < norm(little)
+
+
+@METHOD
+@each("shape", [(60, 30), (30, 60)])
+@each("seed", [10, 11, 12])
+def test_planted_columns_are_found(planted, method, shape, seed):
+    X, _, informative = planted(*shape, seed=seed)
+    selector = method(10, n_components=3, n_init=3, random_state=seed)
+
+    found = selector.fit(X).get_support(indices=True)
+
+    # Chance would find 3.3 of 10, or 1.7.
+    assert len(np.intersect1d(found, informative)) >= 7
+
+
+def test_more_starts_are_never_worse(X):
+    one, five = (
+        MFFS(n_init=n_init, random_state=0).fit(X).objective_history_[-1]
+        for n_init in (1, 5)
+    )
+
+    assert five <= one
+
+
+@METHOD
+def test_constant_columns_take_no_part(X, method):
+    constants = np.tile([0.0, -1e9], (len(X), 1))
+
+    alone = method(6, random_state=0).fit(X)
+    beside = method(6, random_state=0).fit(np.hstack([constants, X]))
+
+    np.testing.assert_allclose(beside.scores_[2:], alone.scores_, rtol=1e-6)
+    assert not beside.coef_[:2].any()
+
+
+def test_samples_that_equal_their_neighbours_leave_the_other_terms():
+    X = np.repeat(np.random.RandomState(0).standard_normal((4, 6)), 8, axis=0)
+
+    fitted = LDSSL(3, random_state=0).fit(X)
+
+    assert fitted.alpha_ == 0
+    assert np.isfinite(fitted.scores_).all()
+
+
+@each(
+    ("shape", "wanted", "expected"),
+    [((40, 12), 5, 5), ((8, 30), None, 8), ((120, 140), None, LARGEST_AUTO_COMPONENTS)],
+)
+def test_components_are_as_many_as_features_up_to_a_limit(
+    planted, shape, wanted, expected
+):
+    fitted = MFFS(wanted, tol=1e-1, random_state=0).fit(planted(*shape).X)
+
+    assert fitted.n_components_ == expected
+    assert fitted.coef_.shape == (shape[1], expected)
+    assert fitted.components_.shape == (expected, shape[1])

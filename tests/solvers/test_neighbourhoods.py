@@ -1,0 +1,297 @@
+"""Matrices of neighbourhoods: local linearity, tangent spaces, discriminants."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from each_case import each
+from oracle_files import inputs, read
+from sklearn.metrics.pairwise import rbf_kernel
+
+from ufselect.matrix import as_matrix
+from ufselect.solvers.neighbourhoods import (
+    clique_scatters,
+    gaussian_scatters,
+    local_discriminant_matrix,
+    local_linear_matrix,
+    neighbour_cliques,
+    neighbour_distance,
+    tangent_alignment_matrix,
+    weights_of,
+)
+
+
+def points(n_samples=30, n_features=8, seed=0):
+    return np.random.default_rng(seed).normal(size=(n_samples, n_features))
+
+
+def naive(X, n_neighbors, regularisation):
+    """Return (I - S)'(I - S), one sample at a time."""
+    n = len(X)
+    S = np.zeros((n, n))
+    for i in range(n):
+        distances = np.linalg.norm(X - X[i], axis=1)
+        distances[i] = np.inf
+        near = np.argsort(distances)[:n_neighbors]
+        Z = X[near] - X[i]
+        C = Z @ Z.T
+        C = C + regularisation * np.trace(C) * np.eye(n_neighbors)
+        w = np.linalg.inv(C) @ np.ones(n_neighbors)
+        S[i, near] = w / w.sum()
+    return (np.eye(n) - S).T @ (np.eye(n) - S)
+
+
+@each("name", ["A", "B"])
+def test_it_equals_the_numbers_of_the_public_code(name):
+    X, table = inputs(name)["X"], read(f"lle_{name}")
+    expected = np.array(table["outputs"]["runs"][0]["values"]["L_LLE"])
+
+    found = local_linear_matrix(X, 5, regularisation=1e-12).toarray()
+
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * expected.max())
+
+
+@each("shape", [(30, 8), (15, 40), (20, 2)])
+@each("convert", [np.asarray, sp.csr_array])
+def test_it_equals_the_transcription(shape, convert):
+    X = points(*shape)
+
+    found = local_linear_matrix(convert(X), 4).toarray()
+
+    np.testing.assert_allclose(found, naive(X, 4, 1e-3), atol=1e-10)
+
+
+def test_rows_and_columns_sum_to_zero():
+    matrix = local_linear_matrix(points())
+
+    np.testing.assert_allclose(matrix.sum(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(matrix.sum(axis=1), 0, atol=1e-12)
+
+
+def test_coordinates_of_a_plane_cost_nothing():
+    # Each point of a plane is an exact mixture of three others.
+    plane = points(60, 2)
+    matrix = local_linear_matrix(plane @ points(2, 5, seed=1), 6, regularisation=1e-9)
+
+    assert np.abs(matrix @ plane).max() < 1e-4
+
+
+def test_equal_samples_get_equal_weights():
+    np.testing.assert_allclose(weights_of(np.zeros((2, 4, 3)), 1e-3), 0.25)
+
+
+def test_equal_samples_leave_the_matrix_finite():
+    matrix = local_linear_matrix(np.repeat(points(4), 6, axis=0), 5)
+
+    assert np.isfinite(matrix.data).all()
+
+
+def test_no_more_neighbours_than_there_are():
+    X = points(4)
+
+    np.testing.assert_allclose(
+        local_linear_matrix(X, 50).toarray(), local_linear_matrix(X, 3).toarray()
+    )
+
+
+def test_the_unit_does_not_matter():
+    X = points()
+
+    np.testing.assert_allclose(
+        local_linear_matrix(1e3 * X).toarray(),
+        local_linear_matrix(X).toarray(),
+        atol=1e-10,
+    )
+
+
+def test_samples_in_blocks_give_the_same(monkeypatch):
+    X = points()
+    whole = local_linear_matrix(X).toarray()
+    monkeypatch.setattr("ufselect.solvers.neighbourhoods.BLOCK_BYTES", 2000)
+
+    np.testing.assert_allclose(local_linear_matrix(X).toarray(), whole, atol=1e-12)
+
+
+# Tangent spaces
+
+
+def naive_alignment(X, n_neighbors, n_components):
+    """Return the alignment matrix, one neighbourhood at a time."""
+    B = np.zeros((len(X), len(X)))
+    for i in range(len(X)):
+        near = np.argsort(np.linalg.norm(X - X[i], axis=1))[: n_neighbors + 1]
+        H = np.eye(len(near)) - 1 / len(near)
+        values, vectors = np.linalg.eigh(H @ X[near] @ X[near].T @ H)
+        V = vectors[:, np.argsort(-values)[:n_components]]
+        G = np.column_stack([np.full(len(near), len(near) ** -0.5), V])
+        B[np.ix_(near, near)] += np.eye(len(near)) - G @ G.T
+    return B
+
+
+@each("shape", [(30, 8), (15, 40)])
+@each("convert", [np.asarray, sp.csr_array])
+def test_alignment_equals_the_transcription(shape, convert):
+    X = points(*shape)
+
+    found = tangent_alignment_matrix(convert(X), 5, n_components=2).toarray()
+
+    np.testing.assert_allclose(found, naive_alignment(X, 5, 2), atol=1e-9)
+
+
+@each("n_neighbors", [4, 7])
+def test_alignment_annihilates_constants_and_coordinates_of_flat_data(n_neighbors):
+    flat = points(40, 2)
+    X = flat @ points(2, 9, seed=1) + 5.0
+    matrix = tangent_alignment_matrix(X, n_neighbors, n_components=2)
+    coordinates = np.column_stack([np.ones(40), flat])
+
+    assert np.abs(matrix @ coordinates).max() < 1e-9
+    assert np.abs(matrix @ flat**2).max() > 0.1
+    assert np.linalg.eigvalsh(matrix.toarray()).min() > -1e-10
+
+
+def test_equal_samples_leave_the_constant_alone():
+    X = np.repeat(points(5, 3), 8, axis=0)
+
+    matrix = tangent_alignment_matrix(X, 5)
+
+    np.testing.assert_allclose(matrix @ np.ones(40), 0, atol=1e-10)
+
+
+# With three features there are fewer of them than neighbours.
+SHAPES = each("shape", [(30, 3), (30, 12), (20, 45)])
+
+
+def discriminant(X, ridge, n_neighbors=5):
+    cliques = neighbour_cliques(X, n_neighbors)
+    scatters = clique_scatters(as_matrix(X), cliques)
+    return local_discriminant_matrix(scatters, cliques, ridge).toarray()
+
+
+def by_features(X, ridge, n_neighbors=5):
+    """Return the matrix from scatters of features, divided by the ridge."""
+    n, p = X.shape
+    total = np.zeros((n, n))
+    for i in range(n):
+        order = np.argsort(np.sum((X - X[i]) ** 2, axis=1))
+        clique = order[: n_neighbors + 1]
+        Z = X[clique] - X[clique].mean(axis=0)
+        m = len(clique)
+        inside = np.eye(m) - 1 / m
+        inside = inside - Z @ np.linalg.inv(Z.T @ Z + ridge * np.eye(p)) @ Z.T
+        total[np.ix_(clique, clique)] += inside / ridge
+    return total
+
+
+def test_the_discriminant_equals_the_numbers_of_the_public_code():
+    X, given = inputs("A")["X"], read("udfs_A")["parameters"]
+
+    found = discriminant(X, given["lam"], given["n_neighbors"])
+
+    np.testing.assert_allclose(found, given["L_ld"], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(X.T @ found @ X, given["M"], rtol=1e-6, atol=1e-6)
+
+
+@SHAPES
+@each("ridge", [0.1, 1.0, 50.0])
+def test_it_equals_its_definition_by_scatters_of_features(shape, ridge):
+    # B3. Code that turns the ridge into its inverse where p <= n_neighbors fails here,
+    # as does code in which the places of a clique do not depend on its sample.
+    X = np.random.RandomState(0).standard_normal(shape)
+
+    found = discriminant(X, ridge)
+
+    np.testing.assert_allclose(found, by_features(X, ridge), rtol=0, atol=1e-9)
+
+
+@SHAPES
+def test_it_is_symmetric_and_positive_and_blind_to_constants(shape):
+    X = np.random.RandomState(0).standard_normal(shape)
+
+    found = discriminant(X, 1.0)
+
+    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_allclose(found.sum(axis=0), 0.0, atol=1e-12)
+    assert np.linalg.eigvalsh(found).min() > -1e-12
+
+
+def test_sparse_data_give_the_same_matrix():
+    X = np.random.RandomState(0).poisson(1.0, (30, 12)) + 0.0
+    X[:, 0] = np.random.RandomState(1).standard_normal(30)
+    cliques = neighbour_cliques(X, 5)
+
+    dense = clique_scatters(as_matrix(X), cliques)
+    sparse = clique_scatters(as_matrix(sp.csr_array(X)), cliques)
+
+    np.testing.assert_allclose(sparse, dense, atol=1e-12)
+
+
+def test_a_clique_begins_with_its_sample_also_among_equal_ones():
+    cliques = neighbour_cliques(np.zeros((8, 2)), 3)
+
+    np.testing.assert_array_equal(cliques[:, 0], np.arange(8))
+    assert all(len(set(clique)) == 4 for clique in cliques)
+
+
+def test_there_are_at_most_as_many_neighbours_as_other_samples():
+    assert neighbour_cliques(np.eye(3), 10).shape == (3, 3)
+
+
+class TestGaussianCliques:
+    @SHAPES
+    @each("bandwidth", [None, 0.3, 2.0])
+    def test_they_equal_a_kernel_of_pairs(self, shape, bandwidth):
+        X = 5.0 + np.random.RandomState(0).standard_normal(shape)
+        cliques = neighbour_cliques(X, 5)
+
+        scatters = clique_scatters(as_matrix(X), cliques)
+        found = gaussian_scatters(scatters, bandwidth)
+        width = bandwidth
+        if width is None:
+            to_neighbours = X[cliques[:, 1:]] - X[:, np.newaxis]
+            width = np.median(np.linalg.norm(to_neighbours, axis=2))
+        H = np.eye(6) - 1 / 6
+        expected = np.array(
+            [
+                H @ rbf_kernel(X[clique], gamma=1 / (2 * width**2)) @ H
+                for clique in cliques
+            ]
+        )
+
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+
+    @SHAPES
+    @each("ridge", [0.01, 1.0, 100.0])
+    def test_their_matrix_is_positive_and_blind_to_constants(self, shape, ridge):
+        X = np.random.RandomState(0).standard_normal(shape)
+        cliques = neighbour_cliques(X, 5)
+        scatters = gaussian_scatters(clique_scatters(as_matrix(X), cliques))
+
+        found = local_discriminant_matrix(scatters, cliques, ridge).toarray()
+        size = np.abs(found).max()
+
+        np.testing.assert_array_equal(found, found.T)
+        np.testing.assert_allclose(found @ np.ones(len(X)), 0.0, atol=1e-12 * size)
+        assert np.linalg.eigvalsh(found).min() > -1e-12 * size
+
+    def test_a_very_wide_kernel_leaves_the_laplacian_of_the_cliques(self):
+        # All kernels are one, which H removes: what is left is H / ridge.
+        X = np.random.RandomState(0).standard_normal((30, 12))
+        cliques = neighbour_cliques(X, 5)
+        scatters = gaussian_scatters(clique_scatters(as_matrix(X), cliques), 1e8)
+
+        found = local_discriminant_matrix(scatters, cliques, 4.0).toarray()
+        expected = np.zeros((30, 30))
+        for clique in cliques:
+            expected[np.ix_(clique, clique)] += (np.eye(6) - 1 / 6) / 4
+
+        np.testing.assert_allclose(found, expected, atol=1e-10)
+
+    def test_equal_neighbours_do_not_make_the_bandwidth_zero(self):
+        X = np.repeat([[0.0, 0.0], [3.0, 4.0]], [9, 1], axis=0)
+
+        def width(points):
+            cliques = neighbour_cliques(points, 3)
+            return neighbour_distance(clique_scatters(as_matrix(points), cliques))
+
+        assert width(X) == pytest.approx(5.0)
+        assert width(np.ones((8, 2))) == 1.0
