@@ -178,7 +178,7 @@ def test_products_are_those_of_the_explicit_matrix(case):
     case.assert_equal(X.feature_gram(), explicit.T @ explicit)
     case.assert_equal(X.sample_gram(), explicit @ explicit.T)
     weighted = explicit @ np.diag(weights) @ explicit.T
-    case.assert_equal(X.sample_gram(weights), weighted)
+    case.assert_equal(X.weighted_gram(weights), weighted)
 
 
 def test_pieces_are_those_of_the_explicit_matrix(case):
@@ -230,7 +230,7 @@ def test_raw_data_is_left_alone(case):
     matrix.dot(factor(raw.shape[1]))
     matrix.transpose_dot(factor(raw.shape[0]))
     matrix.feature_gram()
-    matrix.sample_gram(np.ones(raw.shape[1]))
+    matrix.weighted_gram(np.ones(raw.shape[1]))
     matrix.columns(np.array([1, 2]))
     matrix.rows(slice(0, 3))
     matrix.take(np.array([1, 2]))

@@ -8,9 +8,9 @@ from ufselect.solvers.reweighted import (
     ReweightedRidge,
     column_lengths,
     has_vanished,
+    inverse_D_of,
     settled,
-    slack_of,
-    smoothed_slack_of,
+    smoothed_inverse_D,
 )
 
 SHAPE = pytest.mark.parametrize("shape", [(30, 8), (8, 30), (12, 12)])
@@ -23,17 +23,17 @@ def problem(shape, seed=0):
     return X, random.normal(size=(shape[0], 3)), random.uniform(0.01, 5, shape[1])
 
 
-def explicit(X, target, slack):
-    return np.linalg.inv(X.T @ X + np.diag(1 / slack)) @ X.T @ target
+def explicit(X, target, inverse_D):
+    return np.linalg.inv(X.T @ X + np.diag(1 / inverse_D)) @ X.T @ target
 
 
 @SHAPE
 @WIDE
 def test_both_sides_give_the_explicit_solution(shape, wide):
-    X, target, slack = problem(shape)
-    expected = explicit(X, target, slack)
+    X, target, inverse_D = problem(shape)
+    expected = explicit(X, target, inverse_D)
 
-    coef, residual = ReweightedRidge(as_matrix(X), wide=wide).solve(target, slack)
+    coef, residual = ReweightedRidge(as_matrix(X), wide=wide).solve(target, inverse_D)
 
     np.testing.assert_allclose(coef, expected, atol=1e-9)
     np.testing.assert_allclose(residual, target - X @ expected, atol=1e-9)
@@ -42,12 +42,12 @@ def test_both_sides_give_the_explicit_solution(shape, wide):
 @SHAPE
 @WIDE
 def test_the_residual_matrix_gives_the_same(shape, wide):
-    X, target, slack = problem(shape)
-    expected = explicit(X, target, slack)
+    X, target, inverse_D = problem(shape)
+    expected = explicit(X, target, inverse_D)
     ridge = ReweightedRidge(as_matrix(X), wide=wide)
 
-    leftover = ridge.residual_matrix(slack)
-    coef, residual = ridge.solve_with(leftover, target, slack)
+    leftover = ridge.residual_matrix(inverse_D)
+    coef, residual = ridge.solve_with(leftover, target, inverse_D)
 
     np.testing.assert_allclose(leftover @ target, target - X @ expected, atol=1e-9)
     np.testing.assert_allclose(coef, expected, atol=1e-9)
@@ -55,24 +55,24 @@ def test_the_residual_matrix_gives_the_same(shape, wide):
 
 
 def test_reweighting_lowers_the_row_sparse_objective():
-    X, target, slack = problem((20, 30))
+    X, target, inverse_D = problem((20, 30))
     ridge, values = ReweightedRidge(as_matrix(X)), []
 
     for _ in range(20):
-        coef, residual = ridge.solve(target, slack / 4.0)
+        coef, residual = ridge.solve(target, inverse_D / 4.0)
         norms = np.linalg.norm(coef, axis=1)
         values.append(np.sum(residual**2) + 4.0 * norms.sum())
-        slack = slack_of(coef)
+        inverse_D = inverse_D_of(coef)
 
     assert (np.diff(values) <= 1e-12 * values[0]).all()
 
 
-def test_slacks_are_twice_the_row_norms_and_never_zero():
+def test_inverse_weights_are_twice_the_row_norms_and_never_zero():
     coef = np.array([[3.0, 4.0], [0.0, 0.0]])
 
-    for slack in (slack_of(coef), smoothed_slack_of(coef)):
-        assert slack[0] == pytest.approx(10.0)
-        assert 0 < slack[1] < 1e-7
+    for inverse_D in (inverse_D_of(coef), smoothed_inverse_D(coef)):
+        assert inverse_D[0] == pytest.approx(10.0)
+        assert 0 < inverse_D[1] < 1e-7
 
 
 def test_lengths_are_those_of_the_columns():

@@ -1,4 +1,4 @@
-"""Ridge regression with one slack per feature."""
+"""Ridge regression with one weight per feature."""
 
 import numpy as np
 import pytest
@@ -17,64 +17,68 @@ def problem(shape, seed=0):
     random = np.random.default_rng(seed)
     X = random.normal(size=shape)
     target = random.normal(size=(shape[0], 3))
-    slack = random.uniform(0.01, 10, size=shape[1])
-    return X, target, slack
+    inverse_D = random.uniform(0.01, 10, size=shape[1])
+    return X, target, inverse_D
 
 
-def explicit(X, target, slack):
-    return np.linalg.inv(X.T @ X + np.diag(1 / slack)) @ X.T @ target
+def explicit(X, target, inverse_D):
+    return np.linalg.inv(X.T @ X + np.diag(1 / inverse_D)) @ X.T @ target
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_through_features_equals_the_explicit_inverse(shape):
-    X, target, slack = problem(shape)
+    X, target, inverse_D = problem(shape)
 
-    coef = ridge_through_features(X.T @ X, X.T @ target, slack)
+    coef = ridge_through_features(X.T @ X, X.T @ target, inverse_D)
 
-    np.testing.assert_allclose(coef, explicit(X, target, slack), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(
+        coef, explicit(X, target, inverse_D), rtol=1e-8, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_through_samples_equals_the_explicit_inverse(shape):
-    X, target, slack = problem(shape)
+    X, target, inverse_D = problem(shape)
 
-    coef, residual = ridge_through_samples(as_matrix(X), target, slack)
+    coef, residual = ridge_through_samples(as_matrix(X), target, inverse_D)
 
-    np.testing.assert_allclose(coef, explicit(X, target, slack), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(
+        coef, explicit(X, target, inverse_D), rtol=1e-8, atol=1e-10
+    )
     np.testing.assert_allclose(residual, target - X @ coef, atol=1e-12)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_feature_without_slack_has_no_part(shape):
-    X, target, slack = problem(shape)
-    slack[[1, 4]] = 0.0
-    rest = np.flatnonzero(slack)
+def test_a_feature_without_inverse_weights_has_no_part(shape):
+    X, target, inverse_D = problem(shape)
+    inverse_D[[1, 4]] = 0.0
+    rest = np.flatnonzero(inverse_D)
 
-    features = ridge_through_features(X.T @ X, X.T @ target, slack)
-    samples, _ = ridge_through_samples(as_matrix(X), target, slack)
+    features = ridge_through_features(X.T @ X, X.T @ target, inverse_D)
+    samples, _ = ridge_through_samples(as_matrix(X), target, inverse_D)
 
-    expected = explicit(X[:, rest], target, slack[rest])
+    expected = explicit(X[:, rest], target, inverse_D[rest])
     for coef in (features, samples):
         assert not coef[[1, 4]].any()
         np.testing.assert_allclose(coef[rest], expected, rtol=1e-8, atol=1e-10)
 
 
-def test_slacks_of_very_different_size_do_no_harm():
+def test_inverse_D_of_very_different_size_do_no_harm():
     X, target, _ = problem((20, 20))
-    slack = np.logspace(-300, 4, 20)
+    inverse_D = np.logspace(-300, 4, 20)
 
-    features = ridge_through_features(X.T @ X, X.T @ target, slack)
-    samples, _ = ridge_through_samples(as_matrix(X), target, slack)
+    features = ridge_through_features(X.T @ X, X.T @ target, inverse_D)
+    samples, _ = ridge_through_samples(as_matrix(X), target, inverse_D)
 
     np.testing.assert_allclose(features, samples, rtol=1e-6, atol=1e-9)
 
 
 def test_the_gram_matrix_is_left_alone():
-    X, target, slack = problem((30, 8))
+    X, target, inverse_D = problem((30, 8))
     gram = X.T @ X
     kept = gram.copy()
 
-    ridge_through_features(gram, X.T @ target, slack)
+    ridge_through_features(gram, X.T @ target, inverse_D)
 
     np.testing.assert_array_equal(gram, kept)
 

@@ -127,7 +127,8 @@ class SparseMatrix(InMemoryMatrix):
         gram += self.shape[0] * np.outer(shift, shift)
         return gram
 
-    def _sample_gram(self, weights: Float | None = None) -> Float:
+    def weighted_gram(self, weights: Float | None = None) -> Float:
+        """Return ``X diag(w) X.T`` (n x n) for weights >= 0, by default ones."""
         roots = self.scale if weights is None else self.scale * np.sqrt(weights)
         weighted = self.raw @ sp.diags_array(roots)
         shift = self.shift * roots

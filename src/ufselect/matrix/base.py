@@ -9,12 +9,14 @@ Products use the precision of the raw data; what they return is float64.
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from functools import reduce
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache, reduce
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from ufselect.matrix.sharing import active, once
 
@@ -41,6 +43,15 @@ LARGEST_TO_SQUARE = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e12}
 MANY_SAMPLES = 5000
 # Values that such a look may take.
 LOOKED_AT = 40_000_000
+
+# Below this many multiplications a product is too short to share between threads.
+SHORT_PRODUCT = 5_000_000
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return the libraries of this process; to look for them takes milliseconds."""
+    return ThreadpoolController()
 
 
 def column_sums(thin: Float) -> Float:
@@ -321,14 +332,11 @@ class DataMatrix(ABC):
             return self._feature_gram()
         return once(type(self)._feature_gram, self)
 
-    def sample_gram(self, weights: Float | None = None) -> Float:
-        """Return ``X diag(w) X.T`` (n x n) for weights >= 0, by default ones."""
-        if weights is not None:
-            # They change from step to step: nobody would ask again.
-            return self._sample_gram(weights)
+    def sample_gram(self) -> Float:
+        """Return ``X @ X.T`` (n x n)."""
         if active.get() is None:
-            return self._sample_gram()
-        return once(type(self)._sample_gram, self)
+            return self.weighted_gram()
+        return once(type(self).weighted_gram, self)
 
     def _feature_gram(self) -> Float:
         gram = np.zeros((self.shape[1], self.shape[1]))
@@ -337,7 +345,11 @@ class DataMatrix(ABC):
             gram += piece.T @ piece
         return gram
 
-    def _sample_gram(self, weights: Float | None = None) -> Float:
+    def weighted_gram(self, weights: Float | None = None) -> Float:
+        """Return ``X diag(w) X.T`` (n x n) for weights >= 0, by default ones.
+
+        Weights change from step to step: nothing is cached.
+        """
         gram = np.zeros((self.shape[0], self.shape[0]))
         for block in self.column_blocks():
             piece = self.columns(block)
@@ -345,6 +357,25 @@ class DataMatrix(ABC):
                 piece *= np.sqrt(weights[block])
             gram += piece @ piece.T
         return gram
+
+    def limited_threads(self) -> AbstractContextManager[Any]:
+        """Return a context with one thread of BLAS where products are short.
+
+        There, rounding does not depend on how many threads there are.
+        """
+        # What is multiplied over and over: X X' if it is the smaller, else X, of which
+        # an out-of-core matrix holds a block at a time.
+        kernel, size = self.shape[0] ** 2, self.multiplications
+        if kernel < size:
+            size = kernel
+        elif self.streams:
+            size = min(size, self.block_bytes // 8)
+        if size >= SHORT_PRODUCT:
+            return nullcontext()
+        limit: AbstractContextManager[Any] = _libraries().limit(
+            limits=1, user_api="blas"
+        )
+        return limit
 
     # A NaN or an infinity is for the caller to find in the result.
     @np.errstate(invalid="ignore")

@@ -27,7 +27,6 @@ from ufselect.solvers.fsasl import (
 )
 from ufselect.solvers.graphs import laplacian, neighbour_graph, squared_distances_of
 from ufselect.solvers.group_lasso import largest_penalty
-from ufselect.solvers.parallel import limited_threads
 from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.rows import row_norms
 
@@ -210,7 +209,7 @@ class FSASL(IterativeSelector):
         return square_arrays(5, data.shape[0], graph_bytes(data))
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        with limited_threads(data):
+        with data.limited_threads():
             return self._scored(data, summary)
 
     def _scored(self, data: DataMatrix, summary: ColumnSummary) -> Float:

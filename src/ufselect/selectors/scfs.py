@@ -23,7 +23,7 @@ from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.matrix.sharing import active, once_for_all
 from ufselect.selectors.base import Properties, UnsupervisedSelector
 from ufselect.solvers import scfs, scfs_paper
-from ufselect.solvers.parallel import in_parallel, limited_threads
+from ufselect.solvers.parallel import in_parallel
 from ufselect.solvers.rows import ranked_below, row_norms
 
 Problem = scfs.SCFSProblem | scfs_paper.PaperProblem
@@ -252,7 +252,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         n_starts = self.n_init if isinstance(self.init, str) else 1
         at_once = exact and self.n_jobs is not None and not data.streams
         limits, auto = (self.max_iter, self.tol), self.beta == "auto"
-        with limited_threads(data):
+        with data.limited_threads():
             # X is prepared, and what every start needs of it is made once.
             problem = self._problem(data, summary)
             alpha, beta = problem.weights(self.alpha, self.beta)
@@ -391,7 +391,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         first = clone(self).set_params(beta="auto" if betas is None else betas[0])
         data, summary = first._read(X)
         first._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
-        with limited_threads(data):
+        with data.limited_threads():
             problem = first._problem(data, summary)
             random = check_random_state(self.random_state)
             auto = first.beta == "auto"
@@ -425,7 +425,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         progress = FitProgress(
             self, self.max_iter, verbose=self.verbose, unit=problem.unit
         )
-        with limited_threads(data):
+        with data.limited_threads():
             fit = alternation.fit(alpha, beta, self.max_iter, self.tol, report=progress)
         progress.finish()
         # The next fit goes on from these memberships.

@@ -23,7 +23,6 @@ from ufselect.solvers.graphs import (
     squared_distances_of,
 )
 from ufselect.solvers.group_lasso import largest_penalty
-from ufselect.solvers.parallel import limited_threads
 from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.rows import ranked_below, row_norms
 from ufselect.solvers.spfs import (
@@ -193,7 +192,7 @@ class SPFS(IterativeSelector):
         return square_arrays(4, data.shape[0], prepared_bytes(data))
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        with limited_threads(data):
+        with data.limited_threads():
             return self._scored(data, summary)
 
     def _scored(self, data: DataMatrix, summary: ColumnSummary) -> Float:

@@ -1,19 +1,13 @@
-"""As many threads as help: no more in all than cores, one where products are short."""
+"""Calls in parallel, with no more threads in all than cores."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from contextlib import nullcontext
 from typing import Any
 
 from joblib import cpu_count, effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import ThreadpoolController, threadpool_limits
-
-from ufselect.matrix.base import DataMatrix
-
-# Below this many multiplications a product is too short to share between threads.
-SHORT_PRODUCT = 5_000_000
+from threadpoolctl import threadpool_limits
 
 
 def in_parallel(
@@ -64,27 +58,3 @@ def limited(
     blas = nullcontext() if own else threadpool_limits(threads, user_api="blas")
     with blas, threadpool_limits(threads, user_api="openmp"):
         return function(*call)
-
-
-def limited_threads(data: DataMatrix) -> AbstractContextManager[Any]:
-    """Return a context with one thread where products are too short for two.
-
-    There, rounding does not depend on how many threads there are.
-    """
-    # What is multiplied over and over: X X' if it is the smaller, else X, of which an
-    # out-of-core matrix holds a block at a time.
-    kernel, size = data.shape[0] ** 2, data.multiplications
-    if kernel < size:
-        size = kernel
-    elif data.streams:
-        size = min(size, data.block_bytes // 8)
-    if size >= SHORT_PRODUCT:
-        return nullcontext()
-    limit: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
-    return limit
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """Return the libraries of this process; to look for them takes milliseconds."""
-    return ThreadpoolController()

@@ -26,12 +26,12 @@ EPSILON = 2.2e-16
 ROUNDING = 1e-12
 
 
-def slack_of(coef: Float) -> Float:
+def inverse_D_of(coef: Float) -> Float:
     """Return ``2 |w_i|``, the inverse of the weight that row i gets next."""
     return 2 * row_norms(coef) + EPSILON
 
 
-def smoothed_slack_of(coef: Float) -> Float:
+def smoothed_inverse_D(coef: Float) -> Float:
     """Return ``2 sqrt(|w_i|^2 + epsilon)``, which keeps tiny rows further from zero."""
     return 2 * np.hypot(row_norms(coef), np.sqrt(EPSILON))
 
@@ -55,7 +55,7 @@ def settled(history: list[float], tol: float) -> bool:
 
 
 class ReweightedRidge:
-    """``argmin |X W - Y|^2 + sum_i |w_i|^2 / slack_i`` on one matrix, time and again.
+    """``argmin |X W - Y|^2 + sum_i D_ii |w_i|^2`` on one matrix, time and again.
 
     Goes through the smaller side of X, unless told which.
     """
@@ -65,12 +65,12 @@ class ReweightedRidge:
         self.wide = matrix.shape[1] > matrix.shape[0] if wide is None else wide
         self.gram = None if self.wide else matrix.feature_gram()
 
-    def solve(self, target: Float, slack: Float) -> tuple[Float, Float]:
+    def solve(self, target: Float, inverse_D: Float) -> tuple[Float, Float]:
         """Return W and the residual ``Y - X W``."""
         if self.gram is None:
-            return ridge_through_samples(self.matrix, target, slack)
+            return ridge_through_samples(self.matrix, target, inverse_D)
         cross = self.matrix.transpose_dot(target)
-        coef = ridge_through_features(self.gram, cross, slack)
+        coef = ridge_through_features(self.gram, cross, inverse_D)
         return coef, target - self.matrix.dot(coef)
 
     def only(self, columns: Index) -> "ReweightedRidge":
@@ -80,19 +80,21 @@ class ReweightedRidge:
             fewer.wide, fewer.gram = False, self.gram[np.ix_(columns, columns)]
         return fewer
 
-    def residual_matrix(self, slack: Float) -> Float:
+    def residual_matrix(self, inverse_D: Float) -> Float:
         """Return the n x n matrix that turns any target into its residual."""
         identity = np.eye(self.matrix.shape[0])
         if self.gram is None:
-            return solve_identity_plus(self.matrix.sample_gram(slack), identity)
+            return solve_identity_plus(self.matrix.weighted_gram(inverse_D), identity)
         columns = self.matrix.columns(slice(None))
-        return identity - columns @ ridge_through_features(self.gram, columns.T, slack)
+        return identity - columns @ ridge_through_features(
+            self.gram, columns.T, inverse_D
+        )
 
     def solve_with(
-        self, residual_matrix: Float, target: Float, slack: Float
+        self, residual_matrix: Float, target: Float, inverse_D: Float
     ) -> tuple[Float, Float]:
         """Solve with the residual matrix at hand, which saves a factorisation."""
         if self.gram is not None:
-            return self.solve(target, slack)
+            return self.solve(target, inverse_D)
         residual = residual_matrix @ target
-        return self.matrix.transpose_dot(residual) * slack[:, np.newaxis], residual
+        return self.matrix.transpose_dot(residual) * inverse_D[:, np.newaxis], residual

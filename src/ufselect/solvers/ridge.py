@@ -1,9 +1,9 @@
-"""Ridge regression with one slack per feature, through features or through samples.
+"""Ridge regression with one weight per feature, through features or through samples.
 
-``W = argmin |X W - Y|^2 + sum_i |w_i|^2 / slack_i`` is the step that every reweighted
-method repeats. A slack of zero removes its feature. Both forms factor a matrix of the
-kind identity plus positive semi-definite, which stays well conditioned however small
-the slacks become.
+``W = argmin |X W - Y|^2 + sum_i D_ii |w_i|^2`` is the step that every reweighted method
+repeats. It takes ``inverse_D``, the inverse weights, of which zero removes its feature.
+Both forms factor a matrix of the kind identity plus positive semi-definite, which stays
+well conditioned however small the inverse weights become.
 """
 
 from typing import Protocol
@@ -16,7 +16,7 @@ from scipy.linalg.lapack import dpotrs
 
 from ufselect.matrix.base import DataMatrix, Float, Index
 
-# Below this share of features with a slack, it pays to cut the others out.
+# Below this share of features with a finite weight, it pays to cut the others out.
 WORTH_CUTTING = 0.8
 
 
@@ -73,22 +73,22 @@ class FeatureRidge:
     Parameters
     ----------
     gram : ndarray of shape (p, p)
-    slack : ndarray of shape (p,)
+    inverse_D : ndarray of shape (p,)
     """
 
-    def __init__(self, gram: Float, slack: Float) -> None:
-        self._active: Index | slice = np.flatnonzero(slack)
-        if len(self._active) < WORTH_CUTTING * len(slack):
+    def __init__(self, gram: Float, inverse_D: Float) -> None:
+        self._active: Index | slice = np.flatnonzero(inverse_D)
+        if len(self._active) < WORTH_CUTTING * len(inverse_D):
             gram = gram[np.ix_(self._active, self._active)]
         else:
             self._active = slice(None)
-        self._root = np.sqrt(slack[self._active])[:, np.newaxis]
+        self._root = np.sqrt(inverse_D[self._active])[:, np.newaxis]
         scaled = gram * self._root
         scaled *= self._root.T
         self._system = IdentityPlus(scaled)
 
     def inverse(self, right: Float) -> Float:
-        """Return ``(X'X + diag(1 / slack))^-1 right``: W, if right is ``X'Y``."""
+        """Return ``(X'X + diag(1 / inverse_D))^-1 right``: W, if right is ``X'Y``."""
         scaled = self._root * right[self._active]
         solution = self._system.solve(scaled, overwrite=True)
         solution *= self._root
@@ -102,7 +102,7 @@ class FeatureRidge:
 class Regressors(Protocol):
     """What is asked of X here, which most matrices know."""
 
-    def sample_gram(self, weights: Float) -> Float:
+    def weighted_gram(self, weights: Float) -> Float:
         """Return ``X diag(w) X.T``."""
 
     def dot(self, right: Float) -> Float:
@@ -113,17 +113,17 @@ class Regressors(Protocol):
 
 
 class SampleRidge:
-    """The regression factored through ``I + X diag(slack) X'``: n x n, for p > n.
+    """The regression factored through ``I + X diag(inverse_D) X'``: n x n, for p > n.
 
     Parameters
     ----------
     matrix : Regressors
-    slack : ndarray of shape (p,)
+    inverse_D : ndarray of shape (p,)
     """
 
-    def __init__(self, matrix: Regressors, slack: Float) -> None:
-        self._matrix, self._slack = matrix, slack[:, np.newaxis]
-        self._system = IdentityPlus(matrix.sample_gram(slack))
+    def __init__(self, matrix: Regressors, inverse_D: Float) -> None:
+        self._matrix, self._inverse_D = matrix, inverse_D[:, np.newaxis]
+        self._system = IdentityPlus(matrix.weighted_gram(inverse_D))
 
     def residual(self, target: Float) -> Float:
         """Return ``Y - X W``."""
@@ -132,26 +132,26 @@ class SampleRidge:
     def coef(self, residual: Float) -> Float:
         """Return W from the residual."""
         coef = self._matrix.transpose_dot(residual)
-        coef *= self._slack
+        coef *= self._inverse_D
         return coef
 
     def inverse(self, right: Float) -> Float:
-        """Return ``(X'X + diag(1 / slack))^-1 right``, by the formula of Woodbury."""
-        scaled = self._slack * right
+        """Return ``(X'X + diag(1 / inverse_D))^-1 right`` (Woodbury)."""
+        scaled = self._inverse_D * right
         residual = self._system.solve(self._matrix.dot(scaled))
-        scaled -= self._slack * self._matrix.transpose_dot(residual)
+        scaled -= self._inverse_D * self._matrix.transpose_dot(residual)
         return scaled
 
 
-def ridge_through_features(gram: Float, cross: Float, slack: Float) -> Float:
+def ridge_through_features(gram: Float, cross: Float, inverse_D: Float) -> Float:
     """Solve from ``gram = X'X`` and ``cross = X'Y``: p x p, for p <= n."""
-    return FeatureRidge(gram, slack).inverse(cross)
+    return FeatureRidge(gram, inverse_D).inverse(cross)
 
 
 def ridge_through_samples(
-    matrix: DataMatrix, target: Float, slack: Float
+    matrix: DataMatrix, target: Float, inverse_D: Float
 ) -> tuple[Float, Float]:
     """Solve through an n x n system, for p > n; return W and the residual Y - XW."""
-    ridge = SampleRidge(matrix, slack)
+    ridge = SampleRidge(matrix, inverse_D)
     residual = ridge.residual(target)
     return ridge.coef(residual), residual

@@ -32,7 +32,11 @@ from sklearn.cluster import KMeans
 
 from ufselect.matrix.base import DataMatrix, Float, Index
 from ufselect.solvers.iterations import Iterations, Report
-from ufselect.solvers.reweighted import ReweightedRidge, slack_of, smoothed_slack_of
+from ufselect.solvers.reweighted import (
+    ReweightedRidge,
+    inverse_D_of,
+    smoothed_inverse_D,
+)
 from ufselect.solvers.rows import row_norms
 from ufselect.solvers.spectral import smoothest_vectors, unit_columns
 from ufselect.solvers.starts import N_RUNS, crisp_memberships, with_every_cluster
@@ -101,17 +105,17 @@ def fit_jelsr(
     """
     ridge = ReweightedRidge(matrix, wide=wide)
     dense = structure.toarray()
-    inverse_weights = 1 / ridge_weights
+    inverse_D = 1 / ridge_weights
     loop = Iterations(max_iter, tol, report)
     for _ in loop:
-        residual_matrix = ridge.residual_matrix(inverse_weights / alpha)
+        residual_matrix = ridge.residual_matrix(inverse_D / alpha)
         Y = lowest_vectors(  # (2)
             dense + beta * residual_matrix, n_components, drop_constant=drop_constant
         )
         W, residual = ridge.solve_with(  # (3)
-            residual_matrix, Y, inverse_weights / alpha
+            residual_matrix, Y, inverse_D / alpha
         )
-        inverse_weights = slack_of(W)
+        inverse_D = inverse_D_of(W)
         loop.record(  # (1)
             float(np.vdot(Y, structure @ Y))
             + beta * float(np.vdot(residual, residual))
@@ -185,11 +189,11 @@ def fit_ndfs(
         )
 
     ridge = ReweightedRidge(matrix, wide=wide)
-    F, inverse_weights = indicators, 1 / ridge_weights
+    F, inverse_D = indicators, 1 / ridge_weights
     loop = Iterations(max_iter, tol, report)
     for _ in loop:
-        W, residual = ridge.solve(F, inverse_weights / beta)  # (5)
-        inverse_weights = smoothed_slack_of(W)
+        W, residual = ridge.solve(F, inverse_D / beta)  # (5)
+        inverse_D = smoothed_inverse_D(W)
         fitted = F - residual
         MF = normalised @ F + alpha * residual
         if damped:

@@ -117,7 +117,7 @@ class ThroughSamples(StructuredProblem):
 
     def solve(self, inverse_weights: Float) -> tuple[Float, float]:
         """Factor an n x n matrix."""
-        gram = self.matrix.sample_gram(inverse_weights)
+        gram = self.matrix.weighted_gram(inverse_weights)
         inner = solve_identity_plus(self.root @ gram @ self.root.T, self.rooted)
         dual = self.root.T @ inner
         coef = self.matrix.transpose_dot(dual)

@@ -115,9 +115,11 @@ class TransformedMatrix:
     def __init__(self, root: Float, matrix: DataMatrix) -> None:
         self._root, self._matrix = root, matrix
 
-    def sample_gram(self, weights: Float) -> Float:
+    def weighted_gram(self, weights: Float) -> Float:
         """Return ``R X diag(w) X' R'``."""
-        return np.asarray(self._root @ self._matrix.sample_gram(weights) @ self._root.T)
+        return np.asarray(
+            self._root @ self._matrix.weighted_gram(weights) @ self._root.T
+        )
 
     def dot(self, right: Float) -> Float:
         """Return ``R X right``."""
