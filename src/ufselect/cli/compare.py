@@ -16,19 +16,15 @@ from ufselect.cli.inputs import (
     refuse_too_many,
 )
 from ufselect.cli.options import (
-    JSON,
+    CLUSTERS,
     MARKDOWN,
-    PROGRESS,
-    QUIET,
-    READING,
-    SEED,
+    PRINTING,
     TABLE,
-    VERBOSE,
     MethodNames,
     Option,
-    clusters_option,
     command,
-    features_option,
+    number_of_features,
+    section,
 )
 from ufselect.cli.output import (
     UNLIMITED_WIDTH,
@@ -71,34 +67,33 @@ EXPLANATION = (
 
 @command(
     "compare",
-    TABLE,
-    *READING,
-    Option(
-        "--methods",
-        type=MethodNames(),
-        default=DEFAULT_METHODS,
-        metavar="A,B,...",
-        section="comparing",
-        help="AutoSelect, or names that ufselect methods lists (default: "
-        f"{DEFAULT_METHODS})",
-    ),
-    features_option("comparing", "features to compare"),
-    clusters_option("comparing"),
-    Option(
-        "--standardize",
-        type=click.Choice(["auto", "features", "samples", "none"]),
-        default="auto",
-        section="comparing",
-        help="units in which selections are measured: features scaled to unit "
-        "variance, samples to unit length, or none (default: what the methods choose "
-        "for the table)",
+    *TABLE,
+    *section(
+        "Comparing",
+        Option(
+            "--methods A,B,...",
+            "AutoSelect, or names that ufselect methods lists (default: "
+            f"{DEFAULT_METHODS})",
+            type=MethodNames(),
+            default=DEFAULT_METHODS,
+        ),
+        Option(
+            "-k, --features N",
+            "how many features to compare, or which fraction (default: decided)",
+            type=number_of_features,
+        ),
+        CLUSTERS,
+        Option(
+            "--standardize",
+            "units in which selections are measured: features scaled to unit variance, "
+            "samples to unit length, or none (default: what the methods choose for the "
+            "table)",
+            type=click.Choice(["auto", "features", "samples", "none"]),
+            default="auto",
+        ),
     ),
     MARKDOWN,
-    SEED,
-    VERBOSE,
-    JSON,
-    PROGRESS,
-    QUIET,
+    *PRINTING,
     short_help="compare the selections of several methods on a file",
     help="Ranks the features of a table with each method, all told the same number of "
     "features and clusters, and measures the selections beside those of highest "

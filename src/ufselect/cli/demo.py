@@ -30,11 +30,10 @@ N_KEPT = 32
 @command(
     "demo",
     Option(
-        "--output",
+        "--output FILE",
+        "where to write the picture (default: ufselect-demo.svg)",
         type=PATH,
         default="ufselect-demo.svg",
-        metavar="FILE",
-        help="where to write the picture (default: ufselect-demo.svg)",
     ),
     SEED,
     JSON,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from ufselect.cli.inputs import load
 from ufselect.cli.options import (
-    DATA,
     JSON,
     MARKDOWN,
     PATH,
@@ -40,69 +39,56 @@ if TYPE_CHECKING:
     from ufselect.report.experiment import ExperimentReport
 
 N_CORES = os.cpu_count() or 1
-HTML = Option(
-    "--html", type=PATH, metavar="FILE", help="write a report with tables and figures"
-)
+HTML = Option("--html FILE", "write a report with tables and figures", type=PATH)
+PRINTING = [MARKDOWN, JSON, QUIET]
 # What every command that computes cells takes.
 COMPUTING = [
-    DATA,
     Option(
-        "--jobs",
+        "--data DIR",
+        "folder of the data sets (default: UFSELECT_DATA, else the cache)",
+        type=PATH,
+    ),
+    Option(
+        "--jobs N",
+        f"processes, one thread each (default: one per core, {N_CORES} here)",
         type=POSITIVE,
         default=N_CORES,
-        metavar="N",
-        help=f"processes, one thread each (default: one per core, {N_CORES} here)",
     ),
+    Option("--dask ADDRESS", "compute on the workers of this Dask scheduler instead"),
     Option(
-        "--dask",
-        metavar="ADDRESS",
-        help="compute on the workers of this Dask scheduler instead",
-    ),
-    Option(
-        "--cell-timeout",
+        "--cell-timeout SECONDS",
+        "give up a cell that takes longer (default: what the plan says, or never)",
         type=seconds,
-        metavar="SECONDS",
-        help="give up a cell that takes longer (default: what the plan says, or never)",
     ),
     Option(
-        "--cell-memory",
+        "--cell-memory SIZE",
+        "give up a cell whose process takes more, such as 2GB (default: likewise)",
         type=size_in_bytes,
-        metavar="SIZE",
-        help="give up a cell whose process takes more, such as 2GB (default: likewise)",
     ),
     Option(
         "--recover",
-        is_flag=True,
-        help="if the store is damaged, go on with what can be read of it; the damaged "
-        "file is kept",
+        "if the store is damaged, go on with what can be read of it; the damaged file "
+        "is kept",
     ),
-    Option(
-        "--retry",
-        is_flag=True,
-        help="try cells again that were given up, or whose process died",
-    ),
+    Option("--retry", "try cells again that were given up, or whose process died"),
 ]
 
 
 @command(
     "run",
     Argument(
-        "plan",
+        "PLAN",
+        "a plan in TOML, or one that comes with ufselect, such as quick",
         type=PATH,
-        metavar="PLAN",
-        text="a plan in TOML, or one that comes with ufselect, such as quick",
     ),
     Option(
-        "--store",
+        "--store FILE",
+        "SQLite file of the results (default: NAME-OF-PLAN.sqlite here)",
         type=PATH,
-        metavar="FILE",
-        help="SQLite file of the results (default: NAME-OF-PLAN.sqlite here)",
     ),
     HTML,
     *COMPUTING,
-    MARKDOWN,
-    JSON,
-    QUIET,
+    *PRINTING,
     short_help="run a plan of experiments, or go on with it",
     help="Runs every cell of a plan (data set x method x setting) that the store does "
     "not have yet, then prints the tables. Stop it at any moment; the same command "
@@ -129,18 +115,15 @@ def run_command(**given: Any) -> int:
 
 @command(
     "report",
-    Argument("store", type=PATH, metavar="STORE", text="an SQLite file"),
+    Argument("STORE", "an SQLite file", type=PATH),
     Option(
-        "--plan",
+        "--plan PLAN",
+        "which plan, where the store holds several or does not say (default: the one "
+        "that was run last)",
         type=PATH,
-        metavar="PLAN",
-        help="which plan, where the store holds several or does not say (default: the "
-        "one that was run last)",
     ),
     HTML,
-    MARKDOWN,
-    JSON,
-    QUIET,
+    *PRINTING,
     short_help="show the results of an experiment that its store holds",
     help="Reads the store that ufselect run or ufselect reproduce has made, finished "
     "or not, and prints its tables. Nothing is computed and no data is needed.",
@@ -162,18 +145,15 @@ def report_command(**given: Any) -> int:
 
 @command(
     "reproduce",
-    Argument("name", metavar="NAME", text="the paper: scfs-2020"),
-    Option("--quick", is_flag=True, help="a small part of it, in a few minutes"),
+    Argument("NAME", "the paper: scfs-2020"),
+    Option("--quick", "a small part of it, in a few minutes"),
     Option(
-        "--output",
+        "--output FILE",
+        "the report (default: NAME.html here; the store lies beside it)",
         type=PATH,
-        metavar="FILE",
-        help="the report (default: NAME.html here; the store lies beside it)",
     ),
     *COMPUTING,
-    MARKDOWN,
-    JSON,
-    QUIET,
+    *PRINTING,
     short_help="repeat the experiments of a paper and compare cell by cell",
     help="Runs the plan of a paper (or goes on with it) and writes a report with every "
     "published cell, ours, the difference and a verdict, and the figures. Data sets "

@@ -8,14 +8,14 @@ from typing import Any
 import click
 
 from ufselect.cli.inputs import load
-from ufselect.cli.options import JSON, PATH, QUIET, Argument, Option, command
+from ufselect.cli.options import JSON, PATH, QUIET, Option, command
 from ufselect.cli.output import print_json, print_table, say
 
 
 @command(
     "methods",
     JSON,
-    Option("--markdown", is_flag=True, help="print the page of method cards"),
+    Option("--markdown", "print the page of method cards"),
     QUIET,
     short_help="list the methods",
     help="Lists every method with one line each.",
@@ -44,19 +44,18 @@ def methods_command(json: bool, markdown: bool, quiet: bool) -> int:
 
 @command(
     "datasets",
-    Argument("more", nargs=-1, metavar="", text=""),
+    # click's options take one value; the names that follow the first are arguments.
+    click.Argument(["more"], nargs=-1, metavar=""),
     Option(
-        "--fetch",
+        "--fetch NAME [NAME ...]",
+        "download these sets, unless they are on this machine, and print where they "
+        "are",
         multiple=True,
-        metavar="NAME [NAME ...]",
-        help="download these sets, unless they are on this machine, and print where "
-        "they are",
     ),
     Option(
-        "--data",
+        "--data DIR",
+        "folder of local copies (default: that named by UFSELECT_DATA)",
         type=PATH,
-        metavar="DIR",
-        help="folder of local copies (default: that named by UFSELECT_DATA)",
     ),
     JSON,
     QUIET,

@@ -179,7 +179,7 @@ def _sentence(error: click.UsageError, given: Sequence[str]) -> str:
 
 @command(
     "completion",
-    Argument("shell", type=click.Choice(SHELLS), text="which shell"),
+    Argument("SHELL", "bash, zsh or fish", type=click.Choice(SHELLS)),
     JSON,
     QUIET,
     short_help="print a script for the completion of a shell",

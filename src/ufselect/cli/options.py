@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Callable, Sequence
+from copy import copy
 from pathlib import Path
 from pkgutil import get_data
 from typing import Any
@@ -10,23 +11,55 @@ import click
 from click.shell_completion import CompletionItem
 
 EXIT_CODES = "Exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted"
-LARGEST_SEED = 2**32 - 1
 # Not a method, but the base class of all.
 BASE_MODULE = "ufselect.selectors.base"
 
 
 class Option(click.Option):
-    """An option that help lists under a heading."""
+    """An option, written as help shows it; without a value it is a flag.
 
-    def __init__(self, *names: str, section: str = "options", **settings: Any) -> None:
-        super().__init__(names, **settings)
-        self.section = section
+    Parameters
+    ----------
+    names : str
+        Such as "-o, --output OUT".
+    text : str
+        What help says of it.
+    **settings
+        Those of click.
+    """
+
+    section = "Options"
+
+    def __init__(self, names: str, text: str, **settings: Any) -> None:
+        *first, last = names.split(", ")
+        last, _, metavar = last.partition(" ")
+        if metavar:
+            settings["metavar"] = metavar
+        elif "type" not in settings:
+            settings |= {"is_flag": True, "default": None if "/" in last else False}
+        super().__init__([*first, last], help=text, **settings)
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Return no range: the help says what a value means."""
         extra = super().get_help_extra(ctx)
         extra.pop("range", None)
         return extra
+
+
+class Argument(click.Argument):
+    """An argument that help describes; its name is that of the parameter."""
+
+    def __init__(self, name: str, text: str, **settings: Any) -> None:
+        super().__init__([name.strip("[]").lower()], metavar=name, **settings)
+        self.text = text
+
+
+def section(title: str, *options: Option) -> list[Option]:
+    """Return options that help lists under a heading of their own."""
+    listed = [copy(each) for each in options]
+    for each in listed:
+        each.section = title
+    return listed
 
 
 class Command(click.Command):
@@ -40,19 +73,20 @@ class Command(click.Command):
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         """Write arguments first, then the options under their headings."""
-        sections: dict[str, list[tuple[str, str]]] = {"arguments": []}
+        sections: dict[str, list[tuple[str, str]]] = {}
         for each in self.get_params(ctx):
             if isinstance(each, Argument):
-                if each.text:
-                    sections["arguments"].append((each.make_metavar(ctx), each.text))
-            elif record := each.get_help_record(ctx):
-                name = getattr(each, "section", "options")
-                sections.setdefault(name, []).append(record)
-        sections["options"] = sections.pop("options")
-        for name, records in sections.items():
-            if records:
-                with formatter.section(name.capitalize()):
-                    formatter.write_dl(records)
+                record = (each.make_metavar(ctx), each.text)
+                sections.setdefault("Arguments", []).append(record)
+            elif isinstance(each, click.Option) and (
+                found := each.get_help_record(ctx)
+            ):
+                title = getattr(each, "section", Option.section)
+                sections.setdefault(title, []).append(found)
+        sections["Options"] = sections.pop("Options")
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples and the exit codes, one line each."""
@@ -60,14 +94,6 @@ class Command(click.Command):
             for example in self.examples:
                 formatter.write(f"{'':{formatter.current_indent}}{example}\n")
         formatter.write(f"\n{EXIT_CODES}\n")
-
-
-class Argument(click.Argument):
-    """An argument that help describes."""
-
-    def __init__(self, name: str, *, text: str, **settings: Any) -> None:
-        super().__init__([name], **settings)
-        self.text = text
 
 
 def number_of_features(text: str) -> int | float:
@@ -213,126 +239,80 @@ TEXT_PATH = click.Path(readable=False, allow_dash=True)
 PATH = click.Path(readable=False, path_type=Path)
 POSITIVE = click.IntRange(min=1)
 
-JSON = Option("--json", is_flag=True, help="print JSON for scripts")
-QUIET = Option(
-    "--quiet", is_flag=True, help="no notes and no progress, only the result"
-)
-VERBOSE = Option(
-    "-v",
-    "--verbose",
-    is_flag=True,
-    help="print all that is known: evidence, tests, explanations",
-)
+JSON = Option("--json", "print JSON for scripts")
+QUIET = Option("--quiet", "no notes and no progress, only the result")
 SEED = Option(
-    "--seed",
-    type=click.IntRange(0, LARGEST_SEED),
+    "--seed N",
+    "seed of all that is random (default: 0)",
+    type=click.IntRange(0, 2**32 - 1),
     default=0,
-    metavar="N",
-    help="seed of all that is random (default: 0)",
 )
-PROGRESS = Option(
-    "--progress",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="how progress and notes are told on standard error: text for people, or "
-    "json, one object per line (default: text)",
+MARKDOWN = Option("--markdown FILE", "write the tables as Markdown", type=PATH)
+CLUSTERS = Option(
+    "--clusters N",
+    "number of clusters of methods that need one (default: decided)",
+    type=POSITIVE,
 )
-MARKDOWN = Option(
-    "--markdown", type=PATH, metavar="FILE", help="write the tables as Markdown"
-)
-DATA = Option(
-    "--data",
-    type=PATH,
-    metavar="DIR",
-    help="folder of the data sets (default: UFSELECT_DATA, else the cache)",
-)
-# What every command that selects features of a table takes.
-TABLE = Argument(
-    "file",
-    metavar="FILE",
-    type=TEXT_PATH,
-    text="a table: text, Parquet, Feather, Excel, NumPy, MATLAB, Matrix Market, "
-    "AnnData; - is standard input",
-)
-READING = [
-    Option(
-        "--labels",
-        metavar="COLUMN",
-        section="reading",
-        help="classes of the samples, to compare with at the end; they take no part in "
-        "the selection",
+# What commands that select features of a table have in common.
+TABLE = [
+    Argument(
+        "FILE",
+        "a table: text, Parquet, Feather, Excel, NumPy, MATLAB, Matrix Market, "
+        "AnnData; - is standard input",
+        type=TEXT_PATH,
     ),
-    Option(
-        "--id", metavar="COLUMN", section="reading", help="column with sample names"
-    ),
-    Option(
-        "--drop",
-        metavar="COLUMN",
-        multiple=True,
-        section="reading",
-        help="leave this column out (may be given several times)",
-    ),
-    Option(
-        "--fill",
-        type=click.Choice(["mean", "median", "zero"]),
-        section="reading",
-        help="what to put in place of missing values: the mean or the median of their "
-        "column, or 0 (default: they are refused)",
-    ),
-    Option(
-        "--transpose/--no-transpose",
-        default=None,
-        section="reading",
-        help="whether the rows of the file are features (default: decided)",
-    ),
-    Option(
-        "--header/--no-header",
-        default=None,
-        section="reading",
-        help="whether the first row names the columns (default: decided)",
-    ),
-    Option(
-        "--variable",
-        metavar="NAME",
-        section="reading",
-        help="which variable of a MATLAB or NumPy file, or layer of AnnData",
-    ),
-    Option(
-        "--sheet",
-        metavar="NAME",
-        section="reading",
-        help="which sheet of a workbook",
-    ),
-    Option(
-        "--name",
-        metavar="NAME",
-        section="reading",
-        help="what the table is called in messages, in the report, and in the command "
-        "to repeat it (default: FILE)",
+    *section(
+        "Reading",
+        Option(
+            "--labels COLUMN",
+            "classes of the samples, to compare with at the end; they take no part in "
+            "the selection",
+        ),
+        Option("--id COLUMN", "column with sample names"),
+        Option(
+            "--drop COLUMN",
+            "leave this column out (may be given several times)",
+            multiple=True,
+        ),
+        Option(
+            "--fill",
+            "what to put in place of missing values: the mean or the median of their "
+            "column, or 0 (default: they are refused)",
+            type=click.Choice(["mean", "median", "zero"]),
+        ),
+        Option(
+            "--transpose/--no-transpose",
+            "whether the rows of the file are features (default: decided)",
+        ),
+        Option(
+            "--header/--no-header",
+            "whether the first row names the columns (default: decided)",
+        ),
+        Option(
+            "--variable NAME",
+            "which variable of a MATLAB or NumPy file, or layer of AnnData",
+        ),
+        Option("--sheet NAME", "which sheet of a workbook"),
+        Option(
+            "--name NAME",
+            "what the table is called in messages, in the report, and in the command "
+            "to repeat it (default: FILE)",
+        ),
     ),
 ]
-
-
-def features_option(section: str, what: str) -> Option:
-    """Return how many features are selected."""
-    return Option(
-        *("-k", "--features"),
-        type=number_of_features,
-        metavar="N",
-        section=section,
-        help=f"how many {what}, or which fraction (default: decided)",
-    )
-
-
-def clusters_option(section: str) -> Option:
-    """Return how many clusters methods look for."""
-    return Option(
-        "--clusters",
-        type=POSITIVE,
-        metavar="N",
-        section=section,
-        help="number of clusters of methods that need one (default: decided)",
-    )
+PRINTING = [
+    SEED,
+    Option("-v, --verbose", "print all that is known: evidence, tests, explanations"),
+    JSON,
+    Option(
+        "--progress",
+        "how progress and notes are told on standard error: text for people, or json, "
+        "one object per line (default: text)",
+        type=click.Choice(["text", "json"]),
+        default="text",
+    ),
+    QUIET,
+]
 
 
 def command(

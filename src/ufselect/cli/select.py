@@ -4,7 +4,7 @@ import os
 import shlex
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, count
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ufselect.cli.answer import print_answer
 from ufselect.cli.inputs import (
     check_source,
     checked,
@@ -24,30 +25,25 @@ from ufselect.cli.inputs import (
     refuse_too_many,
 )
 from ufselect.cli.options import (
-    JSON,
+    CLUSTERS,
     PATH,
     POSITIVE,
-    PROGRESS,
-    QUIET,
-    READING,
-    SEED,
+    PRINTING,
     TABLE,
     TEXT_PATH,
-    VERBOSE,
     MethodName,
     Option,
-    clusters_option,
     command,
     correlation,
-    features_option,
     image_shape,
+    number_of_features,
     parameter,
     seconds,
+    section,
 )
 from ufselect.cli.output import (
     print_json,
     print_plain,
-    print_table,
     print_text,
     printable,
     refuse_missing_folders,
@@ -62,126 +58,87 @@ if TYPE_CHECKING:
 
 # Random sets of features to compare with if no report is asked for.
 N_RANDOM = 99
-# So that the answer fits a screen of 24 lines and 80 columns.
-MAX_LISTED = 8
+# By default the output fits a screen of 24 lines.
 MAX_NOTES = 3
-LONGEST_NAME = 30
-SIGNIFICANT = 0.05
 
-SELECTING = [
-    features_option("selecting", "to keep"),
+SELECTING = section(
+    "Selecting",
     Option(
-        "--method",
-        type=MethodName(),
-        metavar="NAME",
-        section="selecting",
-        help="method that ranks: see ufselect methods (default: AutoSelect)",
+        "-k, --features N",
+        "how many to keep, or which fraction (default: decided)",
+        type=number_of_features,
     ),
     Option(
-        "--param",
+        "--method NAME",
+        "method that ranks: see ufselect methods (default: AutoSelect)",
+        type=MethodName(),
+    ),
+    Option(
+        "--param NAME=VALUE",
+        "a parameter of the method (may be given several times)",
         type=parameter,
         multiple=True,
-        metavar="NAME=VALUE",
-        section="selecting",
-        help="a parameter of the method (may be given several times)",
     ),
-    clusters_option("selecting"),
+    CLUSTERS,
     Option(
-        "--max-correlation",
+        "--max-correlation R",
+        "skip features that correlate more than this with a better one (default: 0.8, "
+        "no limit for a method that you name)",
         type=correlation,
-        metavar="R",
-        section="selecting",
-        help="skip features that correlate more than this with a better one (default: "
-        "0.8, no limit for a method that you name)",
     ),
     Option(
-        "--time-budget",
+        "--time-budget SECONDS",
+        "start no further fit or test after this time; one that runs goes on",
         type=seconds,
-        metavar="SECONDS",
-        section="selecting",
-        help="start no further fit or test after this time; one that runs goes on",
     ),
+    Option("--jobs N", "fits at once (default: 1)", type=POSITIVE, default=1),
+)
+WRITING = section(
+    "Writing",
     Option(
-        "--jobs",
-        type=POSITIVE,
-        default=1,
-        metavar="N",
-        section="selecting",
-        help="fits at once (default: 1)",
-    ),
-]
-WRITING = [
-    Option(
-        *("-o", "--output"),
+        "-o, --output OUT",
+        "write the table with the chosen features, in the format of its name or else "
+        "of FILE; - is standard output",
         type=TEXT_PATH,
-        metavar="OUT",
-        section="writing",
-        help="write the table with the chosen features, in the format of its name or "
-        "else of FILE; - is standard output",
     ),
     Option(
         "--no-files",
-        is_flag=True,
-        section="writing",
-        help="write no file; so it is with --json and with standard input, unless "
-        "files are named",
+        "write no file; so it is with --json and with standard input, unless files are "
+        "named",
     ),
-    Option(
-        "--scores",
-        type=PATH,
-        metavar="CSV",
-        section="writing",
-        help="write the ranking of all features",
-    ),
+    Option("--scores CSV", "write the ranking of all features", type=PATH),
     Option(
         "--keep-formulas",
-        is_flag=True,
-        section="writing",
-        help="in text, write names as they are, even if a spreadsheet would run them; "
+        "in text, write names as they are, even if a spreadsheet would run them; "
         "otherwise they get an apostrophe, which reading takes off again",
     ),
-    Option(
-        "--report",
-        type=PATH,
-        metavar="HTML",
-        section="writing",
-        help="write a report with figures",
-    ),
+    Option("--report HTML", "write a report with figures", type=PATH),
     Option(
         "--effort",
+        "what the report may cost: about 2, 10 or 50 fits (default: quick)",
         type=click.Choice(["quick", "default", "thorough"]),
-        section="writing",
-        help="what the report may cost: about 2, 10 or 50 fits (default: quick)",
     ),
     Option(
-        "--image-shape",
+        "--image-shape HxW",
+        "features are pixels: draw the chosen ones in the report",
         type=image_shape,
-        metavar="HxW",
-        section="writing",
-        help="features are pixels: draw the chosen ones in the report",
     ),
     Option(
         "--image-order",
+        "pixels follow each other along rows, or along columns as in MATLAB (default: "
+        "rows)",
         type=click.Choice(["rows", "columns"]),
         default="rows",
-        section="writing",
-        help="pixels follow each other along rows, or along columns as in MATLAB "
-        "(default: rows)",
     ),
-]
+)
 
 
 @command(
     "select",
-    TABLE,
-    *READING,
+    *TABLE,
     *SELECTING,
     *WRITING,
-    SEED,
-    VERBOSE,
-    JSON,
-    PROGRESS,
-    QUIET,
+    *PRINTING,
     short_help="select the features of a file",
     help="Reads a table, ranks its features without labels, decides how many to keep "
     "(unless -k says so), and says how far to believe it. Of genes.csv it writes "
@@ -498,116 +455,7 @@ def _print(
         text = selection_text(report, selector, name, table.label_column)
         print_plain(text, stderr=stderr)
     else:
-        _print_answer(name, found, stderr=stderr)
+        print_answer(name, found, stderr=stderr)
     if written:
         files = ", ".join(f"{what} in {path}" for what, path in written.items())
         print_text(f"\nWritten: {printable(files)}.", stderr=stderr)
-
-
-def _print_answer(name: str, found: dict[str, Any], *, stderr: bool) -> None:
-    """Print the verdict, what was chosen, and how the labels compare."""
-    from ufselect.report.selection_words import NO_STRUCTURE
-
-    reasons = found["reasons"]
-    if found["structure"]["found"]:
-        verdict, style, evidence = _verdict(found)
-        # The first reason is the evidence of structure.
-        reasons = reasons[1:]
-    else:
-        verdict, style, evidence = NO_STRUCTURE, "bold red", ""
-    print_text(verdict, style, stderr=stderr)
-    if evidence:
-        print_text(evidence, stderr=stderr)
-    decision = (
-        f"{name}: {found['chosen_by']} chose {found['n_selected']} of "
-        f"{found['n_features']} features of {found['n_samples']} samples, without "
-        "looking at any label."
-    )
-    print_text("\n" + printable(" ".join([decision, *reasons])), stderr=stderr)
-    labels = _label_sentence(found)
-    if found["features"]:
-        print_text("", stderr=stderr)
-        most = MAX_LISTED - 3 if labels else MAX_LISTED
-        _print_features(found["features"], most, stderr=stderr)
-    if labels:
-        print_text("\n" + printable(labels), stderr=stderr)
-
-
-def _verdict(found: dict[str, Any]) -> tuple[str, str, str]:
-    """Return what to do with a selection, in which colour, and what speaks against it.
-
-    The table has structure, of which the selection may still be a bad part.
-    """
-    care, yellow = "Use it with care: ", "bold yellow"
-    if found["against_random"] is None:
-        reason = found["left_out"].get("against_random", "it was not asked for")
-        sentence = f"there is no comparison with random features: {reason}."
-        return care + printable(sentence), yellow, ""
-    p_values = {each["criterion"]: each["p_value"] for each in found["against_random"]}
-    tested = {name: p for name, p in p_values.items() if p is not None}
-    if not tested:
-        sentence = found["against_random"][0]["sentence"]
-        return care + printable(sentence), yellow, ""
-    better = [name for name, p in tested.items() if p < SIGNIFICANT]
-    worse = [name for name, p in tested.items() if p > 1 - SIGNIFICANT]
-    against = f"Worse by {_listed(worse)}; -v explains." if worse else ""
-    if better:
-        verdict = f"Use it: better than random features by {_listed(better)}."
-        return verdict, "bold green", against
-    verdict = f"{care}by no criterion clearly better than random features."
-    return verdict, yellow, against
-
-
-def _listed(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def _print_features(
-    features: Sequence[dict[str, Any]], most: int, *, stderr: bool
-) -> None:
-    header = ["feature", "score", "call", "explained", "stands for"]
-    rows = [
-        [
-            _shortened(row["feature"]),
-            "-" if row["score"] is None else f"{row['score']:.4g}",
-            row["call"],
-            "-" if row["explained"] is None else f"{row['explained']:.0%}",
-            _stand_ins(row.get("stands_for", ())),
-        ]
-        for row in features[:most]
-    ]
-    if all(row[-1] == "-" for row in rows):
-        header, rows = header[:-1], [row[:-1] for row in rows]
-    print_table(header, rows, words=["call", "stands for"], stderr=stderr)
-    if len(features) > most:
-        print_text(f"and {len(features) - most} more.", stderr=stderr)
-
-
-def _stand_ins(names: Sequence[str]) -> str:
-    if not names:
-        return "-"
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return _shortened(names[0]) + more
-
-
-def _shortened(name: str) -> str:
-    text = printable(name)
-    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 3]}..."
-
-
-def _label_sentence(found: dict[str, Any]) -> str:
-    """Return how well k-means finds the labels, if there are any."""
-    labels = found["labels"]
-    if labels is None:
-        reason = found["left_out"].get("labels")
-        return f"There is no comparison with the labels: {reason}." if reason else ""
-    scores = [
-        f"{row['columns']} {100 * row['accuracy']:.1f} / "
-        f"{100 * row['normalised_mutual_information']:.1f}"
-        for row in labels["scores"]
-    ]
-    return (
-        f"Labels {labels['column']!r}, not used to select, as k-means finds them (ACC "
-        f"/ NMI in %): {', '.join(scores)}."
-    )

@@ -20,39 +20,30 @@ from ufselect.cli.options import (
     size_in_bytes,
 )
 
-LAST_PORT = 2**16 - 1
-
 
 @command(
     "serve",
     Argument(
-        "file",
-        required=False,
+        "[FILE]",
+        "a table to offer at once; it is read where it is",
         type=PATH,
-        metavar="[FILE]",
-        text="a table to offer at once; it is read where it is",
+        required=False,
     ),
     Option(
-        "--port",
-        type=click.IntRange(0, LAST_PORT),
+        "--port N",
+        "where to listen (default: 0, any that is free)",
+        type=click.IntRange(0, 2**16 - 1),
         default=0,
-        metavar="N",
-        help="where to listen (default: 0, any that is free)",
     ),
-    Option("--no-browser", is_flag=True, help="print the address and open nothing"),
+    Option("--no-browser", "print the address and open nothing"),
     Option(
-        "--max-upload",
+        "--max-upload SIZE",
+        "largest table that is taken (default: 2GB)",
         type=size_in_bytes,
         default="2GB",
-        metavar="SIZE",
-        help="largest table that is taken (default: 2GB)",
     ),
     Option(
-        "--jobs",
-        type=POSITIVE,
-        default=2,
-        metavar="N",
-        help="runs at once; others wait (default: 2)",
+        "--jobs N", "runs at once; others wait (default: 2)", type=POSITIVE, default=2
     ),
     JSON,
     QUIET,
