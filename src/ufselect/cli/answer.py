@@ -1,4 +1,4 @@
-"""What ``ufselect select`` says on one screen: the verdict, the features, the labels."""
+"""What ``ufselect select`` says on one screen: verdict, features and labels."""
 
 from collections.abc import Sequence
 from typing import Any
