@@ -27,7 +27,6 @@ from ufselect.cli.options import (
     section,
 )
 from ufselect.cli.output import (
-    UNLIMITED_WIDTH,
     console,
     print_json,
     print_table,
@@ -233,16 +232,18 @@ def _print_text(
 ) -> None:
     title = f"{compared.n_features} features of {table.origin.name} by each method:"
     print_text(printable(title) + "\n")
-    width = UNLIMITED_WIDTH if options.verbose else console().width
-    left_out: list[str] = []
+    left_out: dict[str, Sequence[str]] = {}
 
     def show(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         columns = dict(zip(header, zip(*rows, strict=True), strict=True))
         for name in DISPENSABLE:
-            if name in columns and _width(columns) > width:
-                del columns[name]
-                left_out.append(name)
+            if name in columns and _width(columns) > console().width:
+                left_out[name] = columns.pop(name)
         print_table(list(columns), list(zip(*columns.values(), strict=True)))
+        if options.verbose and left_out:
+            rest = {"method": columns["method"], **left_out}
+            print()
+            print_table(list(rest), list(zip(*rest.values(), strict=True)))
         return ""
 
     compared.table(show)
@@ -252,7 +253,7 @@ def _print_text(
             f"ACC and NMI compare k-means with {table.label_column!r}, which took no "
             "part in any selection."
         )
-    if left_out:
+    if left_out and not options.verbose:
         words.append(f"-v shows {' and '.join(reversed(left_out))}, too.")
     print_text("\n" + printable(" ".join(words)))
     print_text("\n" + printable(compared.conclusion), "bold")

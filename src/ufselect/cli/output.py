@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Longer lines are hard to read, however wide the terminal.
 WIDEST_TEXT = 100
+DEFAULT_WIDTH = 80
 UNLIMITED_WIDTH = 10_000
 # Letters of an error message; a value in it may be of any length.
 LONGEST_MESSAGE = 1000
@@ -76,7 +77,12 @@ def console(*, stderr: bool = False) -> "Console":
         def show_cursor(self, show: bool = True) -> bool:
             return False  # a process that is killed could not show it again
 
-    return Stream(stderr=stderr, markup=False, highlight=False, emoji=False)
+    stream = sys.stderr if stderr else sys.stdout
+    # A file gets the same wherever it is written from.
+    width = None if stream.isatty() else DEFAULT_WIDTH
+    return Stream(
+        stderr=stderr, markup=False, highlight=False, emoji=False, width=width
+    )
 
 
 def print_text(text: str, style: str = "", *, stderr: bool = False) -> None:
