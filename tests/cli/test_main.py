@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from small_tables import small_frame, write_frame
 
 from ufselect import __version__
 from ufselect.cli import demo, main
+from ufselect.cli.inputs import Invocation, load
 from ufselect.cli.main import COMMANDS, NO_SPACE, program
 from ufselect.cli.options import EXIT_CODES
 
@@ -233,6 +235,20 @@ def test_a_table_is_read_before_figures_are_loaded(tmp_path):
     assert code == 1
     assert "'tall'" in complaint
     assert "matplotlib" not in loaded
+
+
+def test_ctrl_c_during_an_import_waits_for_its_end(tmp_path, monkeypatch):
+    code = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nwhole = True\n"
+    (tmp_path / "interrupting.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    told = []
+    context = click.Context(program, obj=Invocation([], lambda: told.append("loaded")))
+    with context, pytest.raises(KeyboardInterrupt):
+        load("interrupting")
+
+    assert sys.modules.pop("interrupting").whole
+    assert told == []
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_version_is_printed_by_the_installed_command():

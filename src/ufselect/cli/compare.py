@@ -29,6 +29,7 @@ from ufselect.cli.options import (
 from ufselect.cli.output import (
     console,
     print_json,
+    print_plain,
     print_table,
     print_text,
     printable,
@@ -232,28 +233,28 @@ def _print_text(
 ) -> None:
     title = f"{compared.n_features} features of {table.origin.name} by each method:"
     print_text(printable(title) + "\n")
-    left_out: dict[str, Sequence[str]] = {}
+    left_out: list[str] = []
 
     def show(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         columns = dict(zip(header, zip(*rows, strict=True), strict=True))
         for name in DISPENSABLE:
             if name in columns and _width(columns) > console().width:
-                left_out[name] = columns.pop(name)
+                del columns[name]
+                left_out.append(name)
         print_table(list(columns), list(zip(*columns.values(), strict=True)))
-        if options.verbose and left_out:
-            rest = {"method": columns["method"], **left_out}
-            print()
-            print_table(list(rest), list(zip(*rest.values(), strict=True)))
         return ""
 
-    compared.table(show)
+    if options.verbose:
+        print_plain(f"{compared.table()}\n")
+    else:
+        compared.table(show)
     words = [EXPLANATION if options.verbose else SHORT_EXPLANATION]
     if table.labels is not None:
         words.append(
             f"ACC and NMI compare k-means with {table.label_column!r}, which took no "
             "part in any selection."
         )
-    if left_out and not options.verbose:
+    if left_out:
         words.append(f"-v shows {' and '.join(reversed(left_out))}, too.")
     print_text("\n" + printable(" ".join(words)))
     print_text("\n" + printable(compared.conclusion), "bold")

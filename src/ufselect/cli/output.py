@@ -1,9 +1,11 @@
 """What commands print and write: sentences, tables, JSON, files."""
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -95,20 +97,64 @@ def print_text(text: str, style: str = "", *, stderr: bool = False) -> None:
 
 
 def print_plain(text: str, *, stderr: bool = False) -> None:
-    """Print text that others laid out; paragraphs are wrapped on a terminal."""
+    """Print text that others laid out, on a terminal so that no line is too long.
+
+    Paragraphs are wrapped. Tables are cut between columns.
+    """
     stream = sys.stderr if stderr else sys.stdout
     if not stream.isatty():
         print(text, end="", file=stream)
         return
+    width = console(stderr=stderr).width
     for number, block in enumerate(text.rstrip("\n").split("\n\n")):
         if number:
             print(file=stream)
         lines = block.splitlines()
-        # A table or a heading has a rule in its second line.
-        if len(lines) > 1 and set(lines[1].strip()) <= set("-= "):
+        rule = lines[1] if len(lines) > 1 else ""
+        if re.fullmatch("-+(  -+)+", rule):
+            print("\n".join(parts_of_table(lines, width)), file=stream)
+        elif re.fullmatch("=+", rule):
             print(block, file=stream)
         else:
             print_text(" ".join(lines), stderr=stderr)
+
+
+def parts_of_table(lines: Sequence[str], width: int) -> list[str]:
+    r"""Return the lines of a table in parts that are not too wide.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        Header, rule and rows, as ``text_table`` makes them, and perhaps remarks.
+    width : int
+        Letters in a line. Each part begins with the first column.
+
+    Examples
+    --------
+    >>> table = ["method  ACC  NMI", "------  ---  ---", "SCFS     79   64"]
+    >>> print("\n".join(parts_of_table(table, 12)))
+    method  ACC
+    ------  ---
+    SCFS     79
+    <BLANKLINE>
+    method  NMI
+    ------  ---
+    SCFS     64
+    """
+    first, *rest = (found.span() for found in re.finditer("-+", lines[1]))
+    rows = [line for line in lines if len(line) == len(lines[1])]
+    parts: list[list[tuple[int, int]]] = []
+    for start, stop in rest:
+        used = sum(end - begin + 2 for begin, end in parts[-1]) if parts else width
+        if used + stop - start > width:
+            parts.append([first])
+        parts[-1].append((start, stop))
+    tables = [
+        ["  ".join(row[begin:end] for begin, end in part) for row in rows]
+        for part in parts
+    ]
+    remarks = [line for line in lines if len(line) != len(lines[1])]
+    return [*tables[0], *chain(*(["", *table] for table in tables[1:])), *remarks]
 
 
 def print_table(
