@@ -13,15 +13,23 @@ from types import FrameType
 
 def program() -> int:
     """Run the command of this process; return its exit code."""
-    _open_what_is_closed()
+    _open_closed_streams()
     handler = signal.getsignal(signal.SIGINT)
     # One that the shell set to be ignored stays so.
-    if handler is signal.default_int_handler:
+    interruptible = handler is signal.default_int_handler
+    if interruptible:
         signal.signal(signal.SIGINT, _leave)
+
+    def loaded() -> None:
+        if interruptible:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
     # Many objects are made once and kept: looking through them often is for nothing.
     gc.set_threshold(100_000, 20, 20)
     try:
-        code = _run(handler)
+        from ufselect.cli.main import main
+
+        code = main(loaded=loaded)
     except KeyboardInterrupt:
         _leave()
     # The work is done, and what is kept now need not be looked through again.
@@ -30,20 +38,11 @@ def program() -> int:
     return code
 
 
-def _open_what_is_closed() -> None:
+def _open_closed_streams() -> None:
     # Otherwise the first file to be opened would take the place of the stream.
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
-
-
-def _run(handler: object) -> int:
-    from ufselect.cli.main import carry_out, load, parse
-
-    options = parse()
-    load(options)
-    signal.signal(signal.SIGINT, handler)  # type: ignore[arg-type]
-    return carry_out(options)
 
 
 def _leave(number: int = signal.SIGINT, frame: FrameType | None = None) -> None:

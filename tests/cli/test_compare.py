@@ -1,6 +1,7 @@
 """``ufselect compare``: methods side by side, beside chance and all features."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -86,6 +87,10 @@ def test_a_lead_within_the_spread_of_random_sets_makes_no_winner(wine, capsys):
     assert "By NMI, SCFS leads MaxVariance by" in words
     assert "not more than the spread of random sets: nine in ten" in words
     assert words.endswith(data["conclusion"])
+    assert set(data) == {
+        *("file", "n_samples", "reading", "seed", "labels", "n_features", "rows"),
+        *("names", "overlap", "rank_agreement", "standardize", "winner", "conclusion"),
+    }
 
 
 def test_methods_agree_with_each_other_and_not_with_chance(file, capsys):
@@ -117,7 +122,19 @@ def test_text_and_markdown_have_the_same_rows(file, tmp_path, capsys):
     page = tmp_path / "table.md"
     main(["compare", str(file), "--methods", "mcfs", "--markdown", str(page)])
     said, noted = capsys.readouterr()
+    main(["compare", str(file), "--methods", "mcfs", "--labels", "kind", "--quiet"])
+    narrow = capsys.readouterr().out
+    main(["compare", str(file), "--methods", "mcfs", "--labels", "kind", "-v"])
+    verbose, reasons = capsys.readouterr()
 
+    assert max(map(len, re.sub(r"\S*/small.csv", "", said + narrow).splitlines())) <= 80
+    assert " NMI %\n" in narrow
+    assert " seconds\n" not in narrow
+    assert "-v shows seconds and rank agreement, too." in " ".join(narrow.split())
+    assert re.search(r"\nmethod .* rank agreement .* NMI %  seconds\n", verbose)
+    assert "R2 on held-out samples of all features" in " ".join(verbose.split())
+    assert "This table shows structure" in reasons
+    assert "This table shows structure" not in noted
     for name in ("MCFS", "MaxVariance", "random", "all features"):
         assert f"\n{name} " in said
         assert f"\n| {name} |" in page.read_text(encoding="utf-8")
@@ -152,18 +169,14 @@ def test_a_method_that_fails_leaves_the_others(file, capsys, monkeypatch):
     assert "ufselect: LaplacianScore: no graph\n" in noted
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "reason"),
-    [
+def test_what_cannot_be_compared_is_one_sentence(file, capsys):
+    for arguments, code, reason in [
         (["--methods", "SCSF"], 2, "it could be SCFS"),
         (["-k", "13"], 1, "-k 13 is more than the 12 features"),
         (["--clusters", "25"], 1, "--clusters 25 is more than the 24 samples"),
         (["--markdown", "absent/a.md"], 1, "absent does not exist"),
-    ],
-)
-def test_what_cannot_be_compared_is_one_sentence(file, capsys, arguments, code, reason):
-    assert main(["compare", str(file), "--quiet", *arguments]) == code
-    complaint = capsys.readouterr().err
-
-    assert complaint.count("\n") == 1
-    assert reason in complaint
+    ]:
+        assert main(["compare", str(file), "--quiet", *arguments]) == code
+        complaint = capsys.readouterr().err
+        assert complaint.count("\n") == 1
+        assert reason in complaint

@@ -1,22 +1,30 @@
 """The real command in a process of its own: pipes, interruption, exit codes."""
 
+import contextlib
 import io
 import json
+import os
+import re
 import signal
+import struct
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from real_command import run_forked
-from small_tables import CHOSEN, small_frame, write_frame
+from small_tables import CHOSEN, small_frame, users_table, write_frame
+
+import ufselect
 
 COMMAND = [sys.executable, "-m", "ufselect"]
+SOURCE = str(Path(ufselect.__file__).parents[1])
 # Moments at which the time goes by: the last module to have been loaded.
-MOMENTS = ("argparse", "numpy", "scipy.linalg", "sklearn.base", "ufselect.report")
+MOMENTS = ("click", "numpy", "scipy.linalg", "sklearn.base", "ufselect.data.tables")
 
 
 def test_standard_input_becomes_standard_output(tmp_path):
@@ -31,7 +39,7 @@ def test_standard_input_becomes_standard_output(tmp_path):
 
     assert done.returncode == 0
     assert frame.columns.tolist() == ["id", *CHOSEN]
-    assert b"standard input: AutoSelect chose 3 of 12" in done.stderr
+    assert b"\nstandard input: AutoSelect chose 3 of 12" in done.stderr
 
 
 def test_text_is_piped_in_and_json_comes_out(tmp_path):
@@ -44,18 +52,52 @@ def test_text_is_piped_in_and_json_comes_out(tmp_path):
     assert sorted(each["feature"] for each in data["features"][:3]) == CHOSEN
 
 
-def test_a_bad_file_is_one_sentence_and_no_traceback(tmp_path):
-    (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x01\x00v\x00{'descr'")
-    code, said, complaint = run_forked(["select", tmp_path / "a.npy"], tmp_path)
+def on_a_terminal(arguments, folder):
+    """Run the command on a terminal of 24 lines and 80 columns; return its text."""
+    import fcntl
+    import pty
+    import termios
 
-    assert (code, said) == (1, b"")
-    assert complaint.startswith("ufselect: ")
-    assert complaint.count("\n") == 1
+    terminal, other_end = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    variables = {name: os.environ[name] for name in os.environ if name != "COLUMNS"}
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=other_end,
+        stdout=other_end,
+        stderr=other_end,
+        cwd=folder,
+        env={**variables, "TERM": "xterm", "PYTHONPATH": SOURCE},
+    )
+    os.close(other_end)
+    text = b""
+    # At its end there is nobody at the other end, which is an error on Linux.
+    with contextlib.suppress(OSError):
+        while part := os.read(terminal, 4096):
+            text += part
+    os.close(terminal)
+    assert process.wait() == 0
+    return text.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such terminal")
+def test_a_terminal_of_80_columns_shows_the_whole_answer_in_colour(tmp_path):
+    (tmp_path / "genes.csv").write_text(users_table())
+    text = on_a_terminal(
+        ["select", "genes.csv", "--labels", "diagnosis", "--no-files"], tmp_path
+    )
+    # What is left of a line that is rewritten.
+    shown = [line.split("\r")[-1] for line in text.replace("\r\n", "\n").split("\n")]
+    lines = [re.sub(r"\x1b\[[\d;]*[A-Za-z]", "", line) for line in shown]
+
+    assert "\x1b[1;32mUse it: better than random features by structure." in text
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert "and 3 more." in lines
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signal")
 def test_interruption_keeps_what_is_complete_and_says_so(tmp_path):
-    pytest.importorskip("matplotlib")
     table = np.random.RandomState(0).standard_normal((150, 600))
     np.save(tmp_path / "a.npy", table)
     output, scores = tmp_path / "o.npy", tmp_path / "scores.csv"
@@ -135,30 +177,3 @@ def test_interruption_that_the_shell_ignores_is_ignored(tmp_path):
     )
 
     assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["--help"], ["--version"], ["select", "--help"], ["completion", "zsh"]],
-)
-def test_what_needs_no_table_waits_for_no_library(arguments):
-    code = (
-        "import sys\n"
-        "from ufselect.__main__ import program\n"
-        "try:\n"
-        "    program()\n"
-        "finally:\n"
-        "    print(*sys.modules, file=sys.stderr)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    loaded = set(done.stderr.split())
-
-    assert done.returncode == 0
-    assert done.stdout != ""
-    assert "ufselect.cli.main" in loaded
-    assert not {"joblib", "matplotlib", "numpy", "scipy", "sklearn"} & loaded

@@ -1,6 +1,10 @@
+"""Progress on standard error: for a terminal, for a log, and for programs."""
+
 import io
 import json
+import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,9 +12,14 @@ from sklearn.base import clone
 
 from ufselect import SCFS, AutoSelect
 from ufselect._sklearn_compat import listening
-from ufselect.cli import progress, progress_json
-from ufselect.cli.progress import ProgressLine, Waiting
-from ufselect.cli.progress_json import WaitingInJson
+from ufselect.cli import progress
+from ufselect.cli.progress import (
+    CountProgress,
+    JsonProgress,
+    Progress,
+    Task,
+    progress_for,
+)
 
 
 class Terminal(io.StringIO):
@@ -18,36 +27,22 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_gets_one_line_that_is_rewritten():
-    stream = Terminal()
-    line = ProgressLine("cells", stream=stream)
-    line.show(1, 4, seconds_left=90)
-    line.show(4, 4)
-    line.close()
-
-    assert stream.getvalue() == (
-        f"\r[{'#' * 7}{'-' * 23}] 1/4 cells, 2 min left\x1b[K"
-        f"\r[{'#' * 30}] 4/4 cells\x1b[K\n"
-    )
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_OF_SILENCE", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
 
 
-def test_a_log_gets_the_first_line_and_the_last():
-    stream = io.StringIO()
-    line = ProgressLine("cells", stream=stream)
-    for done in range(1, 5):
-        line.show(done, 4)
-    line.close()
+@pytest.fixture
+def stderr(monkeypatch):
+    """Return what replaces standard error, within a test, by a terminal or a log."""
 
-    assert stream.getvalue() == "1/4 cells\n4/4 cells\n"
+    def replaced(stream):
+        monkeypatch.setattr(sys, "stderr", stream)
+        return stream
 
-
-def test_quiet_is_silent():
-    stream = Terminal()
-    line = ProgressLine("cells", quiet=True, stream=stream)
-    line.show(1, 4)
-    line.close()
-
-    assert stream.getvalue() == ""
+    return replaced
 
 
 def wait_for(stream, text):
@@ -56,47 +51,110 @@ def wait_for(stream, text):
         if text in stream.getvalue():
             return
         time.sleep(0.01)
-    pytest.fail(f"{text!r} was never written")
+    pytest.fail(f"{text!r} was never written, but {stream.getvalue()!r}")
 
 
-def test_waiting_rewrites_a_line_of_a_terminal_and_removes_it(monkeypatch):
-    monkeypatch.setattr(progress, "SECONDS_OF_SILENCE", 0.0)
-    stream = Terminal()
-    waiting = Waiting(stream=stream)
-    waiting.now("reading")
-    with waiting:
-        wait_for(stream, "\rreading, ")
-        waiting.note("two\nlines")
+def test_a_terminal_gets_one_line_that_is_rewritten_and_removed(stderr):
+    terminal = stderr(Terminal())
+    shown = Progress()
+    shown.now("ranking 9 features")
+    shown.iteration("SCFS", 12)
+    with shown:
+        wait_for(terminal, "ranking 9 features, SCFS iteration 12, 0 s")
+        shown.note("two\nlines")
+        shown.step(0, 4, "name with \x1b[31m and [bold]")
+        wait_for(terminal, r"name with \x1b[31m and [bold], ")
+    text = terminal.getvalue()
 
-    assert "\r\x1b[Kufselect: two lines\n" in stream.getvalue()
-    assert stream.getvalue().endswith(("lines\n", "\r\x1b[K"))
-
-
-def test_waiting_writes_plain_lines_to_a_log(monkeypatch):
-    monkeypatch.setattr(progress, "SECONDS_OF_SILENCE", 0.0)
-    stream = io.StringIO()
-    waiting = Waiting(stream=stream)
-    waiting.step(0, 4, "fits")
-    with waiting:
-        wait_for(stream, "fits, ")
-
-    assert stream.getvalue().endswith(" s\n")
-    assert "\r" not in stream.getvalue()
-    assert "\x1b" not in stream.getvalue()
+    assert "ufselect: two lines\n" in text
+    assert "and [bold], SCFS" not in text
+    # The last thing is to clear the line.
+    assert text.rstrip("\r\n").endswith("\x1b[2K")
+    # A process that is killed leaves a cursor.
+    assert "\x1b[?25l" not in text
 
 
-def test_waiting_says_how_far_a_fit_is(monkeypatch):
-    monkeypatch.setattr(progress, "SECONDS_OF_SILENCE", 0.0)
-    stream = Terminal()
-    waiting = Waiting(stream=stream)
-    waiting.now("ranking 9 features")
-    waiting.iteration("SCFS", 12)
-    with waiting:
-        wait_for(stream, "\rranking 9 features, SCFS iteration 12, ")
-        waiting.step(0, 4, "subsamples")
-        wait_for(stream, "] subsamples, ")
+def test_a_log_gets_plain_lines(stderr):
+    log = stderr(io.StringIO())
+    shown = Progress()
+    shown.step(0, 4, "fits")
+    with shown:
+        wait_for(log, "fits, 0 s\n")
+        shown.note("a note")
 
-    assert "subsamples, SCFS" not in stream.getvalue()
+    assert log.getvalue().endswith("ufselect: a note\n")
+    assert not {"\r", "\x1b"} & set(log.getvalue())
+
+
+def test_what_is_done_soon_is_not_spoken_of_and_quiet_says_nothing(stderr, monkeypatch):
+    terminal = stderr(Terminal())
+    with Progress(quiet=True) as shown:
+        shown.now("reading")
+        shown.note("a note")
+    with CountProgress("cells", quiet=True) as shown:
+        shown.show(1, 4)
+    with JsonProgress(quiet=True) as shown:
+        shown.now("reading")
+        shown.note("a note")
+    monkeypatch.setattr(progress, "SECONDS_OF_SILENCE", 60.0)
+    with Progress() as shown:
+        shown.now("reading")
+
+    assert terminal.getvalue() == ""
+
+
+def test_cells_are_counted_on_a_terminal_and_in_a_log(stderr):
+    texts = []
+    for stream in (Terminal(), io.StringIO()):
+        stderr(stream)
+        with CountProgress("cells") as shown:
+            for done in range(5):
+                shown.show(done, 4, seconds_left=90)
+        texts.append(stream.getvalue())
+
+    assert "4/4 cells" in texts[0]
+    assert texts[0].endswith("\n")
+    assert texts[1] == "0/4 cells, 2 min left\n4/4 cells\n"
+
+
+def test_times_are_told_as_people_do():
+    assert Task("fits", 0, 0, 100.0).times(107.0) == "7 s"
+    assert Task("fits", 1, 3, 0.0).times(100.0) == "2 min, 3 min left"
+
+
+def objects(stream):
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_programs_get_an_object_for_every_step_and_note(stderr, monkeypatch):
+    terminal = stderr(Terminal())
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_OBJECTS", 0.0)
+    with progress_for(SimpleNamespace(progress="json", quiet=False)) as shown:
+        shown.now("reading")
+        shown.note("two\nlines")
+        shown.step(0, 4, "fits")
+        time.sleep(0.1)
+        shown.step(1, 4, "fits")
+        shown.iteration("SCFS", 3)
+    reading, note, first, second, third = objects(terminal)
+
+    assert reading == {"doing": "reading", "seconds": 0.0}
+    assert note == {"note": "two lines"}
+    assert first == {"doing": "fits", "seconds": 0.0, "done": 0, "total": 4}
+    assert (second["done"], second["total"]) == (1, 4)
+    assert second["seconds_left"] >= 0.3
+    assert third["doing"] == "fits, SCFS iteration 3"
+
+
+def test_programs_are_not_told_of_every_small_step(stderr, monkeypatch):
+    log = stderr(io.StringIO())
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_OBJECTS", 1e9)
+    with JsonProgress() as shown:
+        for done in range(9):
+            shown.step(done, 9, "fits")
+        shown.now("drawing")
+
+    assert [each["doing"] for each in objects(log)] == ["fits", "drawing"]
 
 
 def test_a_fit_in_a_fit_tells_its_iterations():
@@ -110,63 +168,3 @@ def test_a_fit_in_a_fit_tells_its_iterations():
     assert {name for name, _ in heard} == {"SCFS"}
     assert heard[-1][1] == fitted.selector_.n_iter_
     assert [number for _, number in heard] == list(range(1, len(heard) + 1))
-
-
-def test_what_is_done_soon_is_not_spoken_of():
-    stream = Terminal()
-    with Waiting(stream=stream) as waiting:
-        waiting.now("reading")
-
-    assert stream.getvalue() == ""
-
-
-def test_waiting_in_quiet_says_nothing(monkeypatch):
-    monkeypatch.setattr(progress, "SECONDS_OF_SILENCE", 0.0)
-    stream = Terminal()
-    with Waiting(quiet=True, stream=stream) as waiting:
-        waiting.now("reading")
-        waiting.note("a note")
-
-    assert stream.getvalue() == ""
-
-
-def objects(stream):
-    return [json.loads(line) for line in stream.getvalue().splitlines()]
-
-
-def test_programs_get_an_object_for_every_step_and_note(monkeypatch):
-    monkeypatch.setattr(progress_json, "SECONDS_BETWEEN_OBJECTS", 0.0)
-    stream = Terminal()
-    with WaitingInJson(stream=stream) as waiting:
-        waiting.now("reading")
-        waiting.note("two\nlines")
-        waiting.step(0, 4, "fits")
-        time.sleep(0.1)
-        waiting.step(1, 4, "fits")
-    reading, note, first, second = objects(stream)
-
-    assert reading == {"doing": "reading", "seconds": 0.0}
-    assert note == {"note": "two lines"}
-    assert first == {"doing": "fits", "seconds": 0.0, "done": 0, "total": 4}
-    assert (second["done"], second["total"]) == (1, 4)
-    assert second["seconds_left"] >= 0.3
-
-
-def test_programs_are_not_told_of_every_small_step(monkeypatch):
-    monkeypatch.setattr(progress_json, "SECONDS_BETWEEN_OBJECTS", 1e9)
-    stream = io.StringIO()
-    with WaitingInJson(stream=stream) as waiting:
-        for done in range(9):
-            waiting.step(done, 9, "fits")
-        waiting.now("drawing")
-
-    assert [each["doing"] for each in objects(stream)] == ["fits", "drawing"]
-
-
-def test_programs_that_want_quiet_get_it():
-    stream = io.StringIO()
-    with WaitingInJson(quiet=True, stream=stream) as waiting:
-        waiting.now("reading")
-        waiting.note("a note")
-
-    assert stream.getvalue() == ""

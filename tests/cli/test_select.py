@@ -1,23 +1,33 @@
 """``ufselect select``: what it chooses, says, writes and never looks at."""
 
+import errno
 import io
 import json
+import os
+import re
+import shlex
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from small_tables import CHOSEN, NAMES, small_frame, write_frame
+from real_command import run
+from small_tables import CHOSEN, NAMES, small_frame, users_table, write_frame
 
+import ufselect.cli.select
 import ufselect.report
 from ufselect import AutoSelect
 from ufselect.cli import main
+from ufselect.cli.answer import print_answer
+from ufselect.cli.select import free_names
 
 FAST = ["--method", "MaxVariance", "-k", "3"]
 
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
+    """Work in a folder with a table."""
     monkeypatch.chdir(tmp_path)
     return write_frame(tmp_path / "small.csv", small_frame())
 
@@ -36,19 +46,124 @@ def chosen(data):
     return [feature["feature"] for feature in data["features"]]
 
 
-def test_the_columns_that_matter_are_written_with_ids_and_labels(file, tmp_path):
-    output = tmp_path / "selected.csv"
-    code = select(file, "-k", 3, "--labels", "kind", "-o", output)
-    frame = small_frame()
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_plain_command_answers_on_one_screen_and_writes_table_and_report(tmp_path):
+    write_frame(tmp_path / "genes.csv", small_frame())
+    code, said, noted = run(
+        ["select", "genes.csv", "--labels", "kind"], folder=tmp_path
+    )
+    lines = said.decode().splitlines()
+    page = (tmp_path / "genes.report.html").read_text(encoding="utf-8")
 
     assert code == 0
-    pd.testing.assert_frame_equal(
-        pd.read_csv(output), frame[["id", *CHOSEN, "kind"]], check_dtype=False
+    assert lines[0] == "Use it: better than random features by structure."
+    assert lines[-1] == (
+        "Written: table in genes.selected.csv, report in genes.report.html."
     )
+    rows = [line for line in lines if "confirmed  " in line]
+    assert sorted(row.split()[0] for row in rows) == CHOSEN
+    assert len(lines) + len(noted.splitlines()) <= 23
+    assert max(map(len, lines)) <= 80
+    table = pd.read_csv(tmp_path / "genes.selected.csv")
+    frame = small_frame()[["id", *CHOSEN, "kind"]]
+    pd.testing.assert_frame_equal(table, frame, check_dtype=False)
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<svg" in page
+    assert names_in(tmp_path) == [
+        *("genes.csv", "genes.report.html", "genes.selected.csv"),
+    ]
 
 
-def test_text_says_what_was_read_decided_and_how_far_to_believe_it(file, capsys):
-    select(file, "--labels", "kind", "--no-files")
+def test_a_long_answer_fits_24_lines_of_80_columns(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = [f"a_rather_long_name_of_a_gene_with_a_number_{n}" for n in range(20)]
+    text = users_table()
+    for number in reversed(range(20)):
+        text = text.replace(f"gene_{number}", names[number])
+    (tmp_path / "genes.csv").write_text(text)
+    for labels in ([], ["--labels", "diagnosis"]):
+        assert select("genes.csv", "-k", 12, *labels) == 0
+        said, noted = capsys.readouterr()
+        lines = said.splitlines()
+
+        assert len(lines) + len(noted.splitlines()) <= 24
+        assert max(map(len, lines)) <= 80
+        assert "a_rather_long_name_of_a_gen...  " in said
+        assert "more.\n" in said
+
+
+FOUND = {
+    "chosen_by": "SCFS",
+    "n_selected": 1,
+    "n_features": 5,
+    "n_samples": 9,
+    "structure": {"found": True},
+    "reasons": ["There is structure.", "One is confirmed."],
+    "features": [
+        {"feature": "[red]a\x1b", "score": None, "call": "-", "explained": None}
+    ],
+    "labels": None,
+    "left_out": {"labels": "there is one class"},
+    "against_random": [
+        {"criterion": "structure", "p_value": 0.01, "sentence": "It is good."},
+        {"criterion": "neighbours", "p_value": 0.99, "sentence": "It is bad."},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("p_values", "first"),
+    [
+        ((0.01, 0.5), ["Use it: better than random features by structure.", ""]),
+        (
+            (0.01, 0.99),
+            [
+                "Use it: better than random features by structure.",
+                "Worse by neighbours; -v explains.",
+            ],
+        ),
+        (
+            (0.5, 0.06),
+            [
+                "Use it with care: by no criterion clearly better than random "
+                "features.",
+                "",
+            ],
+        ),
+        ((None, None), ["Use it with care: It is good.", ""]),
+    ],
+)
+def test_the_verdict_comes_first(p_values, first, capsys):
+    verdicts = [
+        {**each, "p_value": p}
+        for each, p in zip(FOUND["against_random"], p_values, strict=True)
+    ]
+    print_answer("a.csv", FOUND | {"against_random": verdicts})
+    said = capsys.readouterr().out
+
+    assert said.splitlines()[:2] == first
+    assert "\nThere is no comparison with the labels: there is one class.\n" in said
+    # Names are neither markup nor commands to the terminal.
+    assert r"[red]a\x1b  " in said
+
+
+def test_no_structure_and_no_comparison_are_said_first(capsys):
+    untested = {"against_random": None, "left_out": {"against_random": "no time"}}
+    print_answer("a.csv", FOUND | untested)
+    assert capsys.readouterr().out.startswith(
+        "Use it with care: there is no comparison with random features: no time.\n"
+    )
+    print_answer("a.csv", FOUND | {"structure": {"found": False}, "features": []})
+    said = capsys.readouterr().out
+    assert said.startswith("This table shows no groups; do not use this selection.\n")
+    assert "There is structure. One is confirmed." in said
+
+
+def test_verbose_says_what_was_read_decided_and_how_far_to_believe_it(file, capsys):
+    select(file, "--labels", "kind", "--no-files", "-v")
     said, noted = capsys.readouterr()
     words = " ".join(said.split())
 
@@ -66,10 +181,9 @@ def test_text_says_what_was_read_decided_and_how_far_to_believe_it(file, capsys)
     assert "ufselect: Column 'id' names the rows and is no feature.\n" in noted
 
 
-def test_without_k_the_decision_is_that_of_auto_select(file, capsys):
+def test_json_has_all_and_the_decision_is_that_of_auto_select(file, capsys):
     data = selected(file, capsys, "--labels", "kind")
-    frame = small_frame()
-    expected = AutoSelect(random_state=0).fit(frame[NAMES].to_numpy())
+    expected = AutoSelect(random_state=0).fit(small_frame()[NAMES].to_numpy())
     order = expected.order_[: expected.n_selected_]
 
     assert data["reasons"][:2] == expected.reasons_
@@ -77,48 +191,42 @@ def test_without_k_the_decision_is_that_of_auto_select(file, capsys):
     assert [each["explained"] for each in data["features"]] == pytest.approx(
         expected.explained_[order]
     )
-
-
-def test_json_has_all_that_the_text_says(file, capsys):
-    data = selected(file, capsys, "-k", 3, "--labels", "kind", "--clusters", 2)
-    criteria = {each["criterion"] for each in data["against_random"]}
-
-    assert sorted(chosen(data)) == CHOSEN
     assert (data["n_samples"], data["n_features"], data["n_selected"]) == (24, 12, 3)
     assert (data["format"], data["method"], data["n_clusters"]) == (
-        "text",
-        "AutoSelect",
-        2,
+        *("text", "AutoSelect", 2),
     )
-    assert criteria == {"structure", "reconstruction", "neighbours", "distinctness"}
+    assert {each["criterion"] for each in data["against_random"]} == {
+        *("structure", "reconstruction", "neighbours", "distinctness"),
+    }
     assert data["labels"]["used_for"] == "evaluation only"
     assert data["labels"]["scores"][0]["accuracy"] == 1.0
     assert 0 <= data["redundancy"] <= 1
     assert data["written"] == {}
-    assert data["command"].startswith(f"ufselect select {file} ")
-    assert "--labels kind" in data["command"]
+    assert data["command"] == f"ufselect select {file} --json --labels kind"
+    assert set(data) == {
+        *("file", "format", "reading", "n_samples", "n_features", "chosen_by"),
+        *("method", "structure", "n_clusters", "n_selected", "reasons", "features"),
+        *("against_random", "redundancy", "labels", "stability", "left_out", "notes"),
+        *("parameters", "versions", "command", "warnings", "seed", "written"),
+    }
 
 
 @pytest.mark.parametrize(
-    ("options", "who", "method"),
+    ("options", "who"),
     [
-        ([], "AutoSelect", "AutoSelect"),
-        (["--param", "n_init=2"], "SCFS", "SCFS"),
-        (["--method", "mcfs", "--clusters", "2"], "MCFS", "MCFS"),
-        (["--method", "MaxVariance"], "MaxVariance", "MaxVariance"),
+        ([], "AutoSelect"),
+        (["--param", "n_init=2"], "SCFS"),
+        (["--method", "mcfs", "--clusters", "2"], "MCFS"),
     ],
 )
-def test_text_page_and_json_agree_on_who_chose(
-    file, tmp_path, capsys, options, who, method
-):
-    page = tmp_path / "page.html"
-    select(file, "-k", 3, *options, "--report", page)
+def test_text_report_and_json_agree_on_who_chose(file, capsys, options, who):
+    select(file, "-k", 3, *options, "--report", "page.html")
     words = " ".join(capsys.readouterr().out.split())
     data = selected(file, capsys, "-k", 3, *options)
 
     assert f"{file}: {who} chose 3 of 12 features of 24 samples" in words
-    assert f">{who} chose 3 of 12 features of 24 samples" in page.read_text("utf-8")
-    assert (data["chosen_by"], data["method"]) == (who, method)
+    assert f">{who} chose 3 of 12 features" in Path("page.html").read_text("utf-8")
+    assert (data["chosen_by"], data["method"]) == (who, who)
 
 
 def test_labels_take_no_part_in_the_selection(file, tmp_path, capsys):
@@ -135,24 +243,15 @@ def test_labels_take_no_part_in_the_selection(file, tmp_path, capsys):
     assert first["against_random"] == second["against_random"]
 
 
-def test_names_are_written_as_they_are_if_that_is_wanted(tmp_path):
+def test_scores_are_the_whole_ranking_and_run_no_formula_unless_asked(tmp_path):
     frame = small_frame().rename(columns={"g2": "=1+1"})
     file = write_frame(tmp_path / "small.csv", frame)
     scores, output = tmp_path / "scores.csv", tmp_path / "out.csv"
-    named = ["--labels", "kind", "--scores", scores, "-o", output]
-    select(file, *FAST, *named, "--keep-formulas")
-
-    assert "=1+1" in set(pd.read_csv(scores)["feature"])
-    assert "=1+1" in set(pd.read_csv(output).columns)
-
-
-def test_scores_are_the_whole_ranking_and_run_no_formula(tmp_path):
-    frame = small_frame().rename(columns={"g2": "=1+1"})
-    file = write_frame(tmp_path / "small.csv", frame)
-    scores = tmp_path / "scores.csv"
-    select(file, *FAST, "--labels", "kind", "--scores", scores)
+    named = [*FAST, "--labels", "kind", "--scores", scores, "-o", output]
+    select(file, *named)
     ranking = pd.read_csv(scores)
     variances = small_frame()[NAMES].var().rename({"g2": "'=1+1"})
+    select(file, *named, "--keep-formulas")
 
     assert ranking.columns.tolist() == [
         *("rank", "feature", "score", "selected", "call", "explained", "q_value"),
@@ -163,34 +262,31 @@ def test_scores_are_the_whole_ranking_and_run_no_formula(tmp_path):
     )
     assert ranking["selected"].tolist() == ["yes"] * 3 + ["no"] * 9
     assert ranking["score"].is_monotonic_decreasing
-    assert "'=1+1" in set(ranking["feature"])
+    assert "=1+1" in set(pd.read_csv(scores)["feature"])
+    assert "=1+1" in set(pd.read_csv(output).columns)
 
 
-def test_a_method_that_is_named_ranks_alone(file, capsys):
-    random = ["--method", "RandomSelection", "-k", 3, "--seed"]
-    data = selected(file, capsys, *random, 1)
-
-    assert sorted(chosen(data)) != CHOSEN
-    assert data["method"] == "RandomSelection"
-
-
-def test_parameters_reach_the_method(file, capsys):
-    method = ["--method", "laplacianscore", "-k", 3]
+def test_method_parameters_seed_and_fraction_reach_the_selector(file, capsys):
+    method = ["--method", "laplacianscore", "-k", 0.25]
     data = selected(file, capsys, *method, "--param", "n_neighbors=3")
+    random = ["--method", "RandomSelection", "-k", 3, "--seed"]
+    first, again, other = (
+        chosen(selected(file, capsys, *random, seed)) for seed in (1, 1, 2)
+    )
 
-    assert data["method"] == "LaplacianScore"
+    assert (data["method"], data["n_selected"]) == ("LaplacianScore", 3)
     assert data["parameters"]["LaplacianScore.n_neighbors"] == "3"
+    assert np.isfinite([each["score"] for each in data["features"]]).all()
+    assert sorted(first) != CHOSEN
+    assert first == again != other
 
 
-def test_page_holds_the_command_and_the_pixels(file, tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-    page = tmp_path / "page.html"
-    code = select(file, *FAST, "--report", page, "--image-shape", "3x4")
-    text = page.read_text(encoding="utf-8")
+def test_report_holds_the_command_and_the_pixels(file, capsys):
+    code = select(file, *FAST, "--report", "p.html", "--image-shape", "3x4")
+    text = Path("p.html").read_text(encoding="utf-8")
 
     assert code == 0
-    assert f"Written: report in {page}." in capsys.readouterr().out
-    assert text.startswith("<!DOCTYPE html>")
+    assert "Written: report in p.html." in capsys.readouterr().out
     assert "--image-shape 3x4" in text
     assert "Chosen pixels" in text
 
@@ -202,22 +298,31 @@ def test_time_that_is_up_is_said(file, capsys):
     assert data["left_out"]["against_random"] == "there was no time left for it"
 
 
-def test_warnings_are_sentences_of_their_own(file, capsys):
+def test_warnings_are_notes_and_quiet_has_none(file, capsys):
     all_of_them = ["--method", "MaxVariance", "-k", 12, "--no-files"]
     select(file, *all_of_them, "--max-correlation", 0.5)
     said, noted = capsys.readouterr()
-
-    assert "of 12 features are left" not in said
-    assert "max_correlation=0.5; these are selected.\n" in noted
+    assert "max_correlation=0.5; these are selected.\n" in noted + said
     assert "Warning" not in noted
 
-
-def test_quiet_leaves_standard_error_empty(file, capsys):
-    select(file, *FAST, "--quiet", "--no-files")
+    select(file, *all_of_them, "--max-correlation", 0.5, "--quiet")
     said, noted = capsys.readouterr()
-
     assert said
     assert noted == ""
+
+
+def test_many_notes_are_cut_short_unless_all_are_asked_for(file, capsys, monkeypatch):
+    monkeypatch.setattr(ufselect.cli.select, "MAX_NOTES", 2)
+    noted = {}
+    for option in ("", "-v", "--progress=json"):
+        select(file, *FAST, "--no-files", *filter(None, [option]))
+        noted[option] = capsys.readouterr().err
+    last = noted[""].splitlines()[-1]
+
+    assert noted[""].count("\n") == 2
+    assert last == "ufselect: 2 more notes: see them with -v."
+    assert "more notes" not in noted["-v"] + noted["--progress=json"]
+    assert noted["-v"].count("\n") == 3
 
 
 def test_table_on_standard_output_stands_alone(file, capfdbinary, monkeypatch):
@@ -231,11 +336,11 @@ def test_table_on_standard_output_stands_alone(file, capfdbinary, monkeypatch):
     assert b"MaxVariance chose 3" in b" ".join(capfdbinary.readouterr().err.split())
 
 
-def test_samples_in_columns_are_turned_on_request(tmp_path, capsys):
-    turned = small_frame()[NAMES].T
-    turned.columns = [f"s{sample}" for sample in range(24)]
-    turned.to_csv(tmp_path / "turned.csv", index_label="name")
-    data = selected(tmp_path / "turned.csv", capsys, *FAST, "--transpose")
+def test_samples_in_columns_are_transposed_on_request(tmp_path, capsys):
+    transposed = small_frame()[NAMES].T
+    transposed.columns = [f"s{sample}" for sample in range(24)]
+    transposed.to_csv(tmp_path / "t.csv", index_label="name")
+    data = selected(tmp_path / "t.csv", capsys, *FAST, "--transpose")
 
     assert (data["n_samples"], data["n_features"]) == (24, 12)
     assert sorted(chosen(data)) == CHOSEN
@@ -251,28 +356,35 @@ def test_columns_are_dropped_and_rows_named_on_request(file, tmp_path, capsys):
     assert pd.read_csv(output).columns[-1] == "g11"
 
 
-def test_names_do_not_steer_the_terminal(tmp_path, capsys):
-    frame = small_frame().rename(columns={"g2": "\x1b[31mred"})
-    select(write_frame(tmp_path / "small.csv", frame), *FAST, "--no-files")
-    said = capsys.readouterr().out
-
-    assert "\x1b" not in said
-    assert "[31mred" in said
-
-
-def test_interruption_of_the_page_keeps_the_table(file, tmp_path, capsys, monkeypatch):
+def test_interruption_of_the_report_keeps_the_table(file, capsys, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ufselect.report, "selection_report", interrupt)
-    output, page = tmp_path / "o.csv", tmp_path / "page.html"
-    code = select(file, *FAST, "-o", output, "--report", page)
+    code = select(file, *FAST, "-o", "o.csv", "--report", "page.html")
 
     assert code == 130
     assert capsys.readouterr().err.endswith(
-        f"ufselect: interrupted; {output} is complete, nothing else was written\n"
+        "ufselect: interrupted; o.csv is complete, nothing else was written\n"
     )
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["o.csv", "small.csv"]
+    assert names_in(Path()) == ["o.csv", "small.csv"]
+
+
+def test_a_report_that_cannot_be_written_does_not_hide_the_table(
+    file, capsys, monkeypatch
+):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    code = select(file, *FAST, "--quiet", "-o", "o.csv", "--report", "p.html")
+
+    assert code == 1
+    assert capsys.readouterr().err == (
+        "ufselect: p.html cannot be written (No space left on device); choose another "
+        "place; o.csv is complete\n"
+    )
+    assert pd.read_csv("o.csv").columns.tolist() == ["id", *CHOSEN]
 
 
 def test_few_samples_are_selected_without_a_verdict(tmp_path, capsys):
@@ -282,23 +394,6 @@ def test_few_samples_are_selected_without_a_verdict(tmp_path, capsys):
 
     assert "MaxVariance chose 3 of 12 features of 8 samples" in words
     assert "no comparison with random features: X has 8 samples" in words
-
-
-def test_the_seed_decides_all_that_is_random(file, capsys):
-    random = ["--method", "RandomSelection", "-k", 3]
-    first, again, other = (
-        chosen(selected(file, capsys, *random, "--seed", seed)) for seed in (1, 1, 2)
-    )
-
-    assert first == again
-    assert first != other
-
-
-def test_a_fraction_is_a_number_of_features(file, capsys):
-    data = selected(file, capsys, "--method", "MaxVariance", "-k", 0.25)
-
-    assert data["n_selected"] == 3
-    assert np.isfinite([each["score"] for each in data["features"]]).all()
 
 
 def test_programs_are_told_the_progress_line_by_line(file, capsys):
@@ -312,7 +407,6 @@ def test_programs_are_told_the_progress_line_by_line(file, capsys):
 
 
 def test_a_table_is_called_by_the_name_it_is_given(file, tmp_path, capsys):
-    pytest.importorskip("matplotlib")
     page = tmp_path / "page.html"
     called = ["--name=-my genes.csv", "--progress=json"]
     data = selected(file, capsys, *FAST, *called, "--report", page)
@@ -325,14 +419,134 @@ def test_a_table_is_called_by_the_name_it_is_given(file, tmp_path, capsys):
     assert "<title>-my genes.csv: 3 features</title>" in page.read_text("utf-8")
     assert str(file) not in page.read_text("utf-8")
 
-
-def test_errors_call_a_table_by_its_name(tmp_path, capsys):
-    file = tmp_path / "table.csv"
-    file.write_text("a,b\n1,NA\n2,3\n")
-    empty = tmp_path / "empty.csv"
-    empty.touch()
-
-    assert select(file, "--name", "genes.csv") == 1
+    (tmp_path / "gap.csv").write_text("a,b\n1,NA\n2,3\n")
+    (tmp_path / "empty.csv").touch()
+    assert select("gap.csv", "--name", "genes.csv") == 1
     assert "ufselect: genes.csv has missing" in capsys.readouterr().err
-    assert select(empty, "--name", "none.csv") == 1
+    assert select("empty.csv", "--name", "none.csv") == 1
     assert capsys.readouterr().err.startswith("ufselect: none.csv is empty")
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """Work in an empty folder; return the table in another."""
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return write_frame(tmp_path / "there" / "genes.csv", small_frame())
+
+
+def test_files_go_to_the_current_folder_and_what_is_there_stays(elsewhere, capsys):
+    Path("genes.selected.csv").write_text("mine")
+    Path("genes.report-2.html").write_text("mine")
+    select(elsewhere, *FAST)
+
+    assert names_in(elsewhere.parent) == ["genes.csv"]
+    assert names_in(Path()) == [
+        *("genes.report-2.html", "genes.report-3.html"),
+        *("genes.selected-3.csv", "genes.selected.csv"),
+    ]
+    assert Path("genes.selected.csv").read_text() == "mine"
+    assert "table in genes.selected-3.csv" in capsys.readouterr().out
+
+
+def test_files_that_are_not_wanted_are_not_written(elsewhere, capsys):
+    for arguments in (["--no-files"], ["--json"], ["--no-files", "--json"]):
+        assert select(elsewhere, *FAST, *arguments) == 0
+        assert "Written" not in capsys.readouterr().out
+        assert names_in(Path()) == []
+    select(elsewhere, *FAST, "--scores", "ranking.csv")
+    assert names_in(Path()) == ["ranking.csv"]
+
+
+def test_a_table_without_groups_gets_a_ranking_instead_of_a_selection(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    np.savetxt("noise.csv", random.normal(size=(40, 30)), delimiter=",")
+    (tmp_path / "noise.ranking.csv").write_text("mine")
+    code = select("noise.csv")
+    said = capsys.readouterr().out
+
+    assert code == 0
+    assert said.startswith("This table shows no groups; do not use this selection.\n")
+    assert names_in(tmp_path) == [
+        *("noise.csv", "noise.ranking-2.csv", "noise.ranking.csv"),
+        "noise.report.html",
+    ]
+
+
+def test_a_folder_that_cannot_be_written_is_found_before_the_work(
+    file, capsys, monkeypatch
+):
+    readable = os.R_OK
+    monkeypatch.setattr(os, "access", lambda path, mode: mode == readable)
+    code = select(file, *FAST)
+    complaint = capsys.readouterr().err
+
+    assert code == 1
+    assert "cannot write into the current folder" in complaint
+    assert "-o and --report, or write none with --no-files" in complaint
+    assert complaint.count("\n") == 1
+
+
+def test_names_keep_the_endings_that_say_the_format(tmp_path):
+    for name, table, page in [
+        ("genes.TSV.gz", "genes.selected.TSV.gz", "genes.report.html"),
+        ("a.b.parquet", "a.b.selected.parquet", "a.b.report.html"),
+        ("counts", "counts.selected", "counts.report.html"),
+        ("counts.2024", "counts.2024.selected", "counts.2024.report.html"),
+        ("counts.gz", "counts.selected.gz", "counts.report.html"),
+    ]:
+        assert [path.name for path in free_names(tmp_path, name)] == [table, page]
+
+
+def test_what_does_not_fit_the_file_is_refused_in_one_sentence(file, capsys):
+    for arguments, reason in [
+        (["-k", "13"], "-k 13 is more than the 12 features of"),
+        (["-o", "absent/out.csv"], "folder absent does not exist"),
+        (["--labels", "knid"], "'kind'"),
+        (["--drop", "g99"], "'g99'"),
+        (["--report", "p.html", "--image-shape", "5x5"], "25 pixels"),
+        (["--clusters", "30"], "--clusters 30 is more than the 24 samples of"),
+    ]:
+        assert select(file, "--quiet", *arguments) == 1
+        complaint = capsys.readouterr().err
+        assert complaint.startswith("ufselect: ")
+        assert complaint.count("\n") == 1
+        assert reason in complaint
+
+
+def test_wrong_usage_is_refused_before_the_file_is_read(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("this is no table")
+    for arguments, reason in [
+        (["--method", "SCSF"], "it could be SCFS"),
+        (["--param", "alhpa=1"], "it could be alpha"),
+        (["--param", "alpha=-1"], "'alpha' parameter of SCFS must be"),
+        (["--param", "n_clusters=3"], "use --clusters"),
+        (["-o", "a.csv"], "a.csv would be replaced"),
+        (["-o", "-", "--json"], "both print to standard output"),
+        (["-o", "b", "--scores", "b"], "need different files"),
+        (["--effort", "quick", "--no-files"], "add --report"),
+        (["--image-shape", "3x4", "-o", "b.csv"], "add --report"),
+        (["--no-files", "-o", "b.csv"], "--no-files writes nothing"),
+        (["-v", "--quiet"], "contradict each other"),
+    ]:
+        assert select("a.csv", *arguments) == 2
+        complaint = capsys.readouterr().err
+        assert complaint.count("\n") == 1
+        assert reason in complaint
+
+
+def test_the_remedy_for_missing_values_can_be_typed_as_it_is(tmp_path, capsys):
+    odd = ["it's 1", "-x"]
+    frame = small_frame().rename(columns=dict(zip(["g4", "g5"], odd, strict=True)))
+    frame.loc[2, odd] = np.nan
+    file = write_frame(tmp_path / "a.csv", frame)
+    refused = select(file, *FAST, "--no-files")
+    (remedy,) = re.findall(r"out \((.*)\)$", capsys.readouterr().err.strip())
+
+    assert refused == 1
+    assert select(file, *FAST, "--no-files", *shlex.split(remedy)) == 0

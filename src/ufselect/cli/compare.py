@@ -1,28 +1,42 @@
 """``ufselect compare``: several methods on one file, beside random and all features."""
 
-import argparse
-import json
 import warnings
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from ufselect.cli.outputs import write_whole
-from ufselect.cli.progress import Waiting
-from ufselect.cli.progress_json import waiting_for
-from ufselect.cli.selectors import named_selector
-from ufselect.cli.tables import (
-    add_common_options,
-    add_table_arguments,
+import click
+
+from ufselect.cli.inputs import (
+    check_source,
+    load,
+    named_selector,
     read,
     refuse_incomplete,
     refuse_too_many,
 )
-from ufselect.cli.usage import (
-    list_of_names,
+from ufselect.cli.options import (
+    CLUSTERS,
+    MARKDOWN,
+    PRINTING,
+    TABLE,
+    MethodNames,
+    Option,
+    command,
     number_of_features,
-    positive,
-    refuse_folders_that_are_missing,
+    section,
 )
+from ufselect.cli.output import (
+    console,
+    print_json,
+    print_plain,
+    print_table,
+    print_text,
+    printable,
+    refuse_missing_folders,
+    write_whole,
+)
+from ufselect.cli.progress import Progress, progress_for
 
 if TYPE_CHECKING:
     from ufselect import UnsupervisedSelector
@@ -32,17 +46,16 @@ if TYPE_CHECKING:
 DEFAULT_METHODS = "AutoSelect,SCFS,LaplacianScore,MCFS"
 # Random selections: so many that their spread can be told.
 N_RANDOM = 20
-
 # Features to compare where AutoSelect selects none.
 FEWEST_COMPARED = 10
+# Columns that a narrow terminal does without, the first to go first.
+DISPENSABLE = ("rank agreement", "seconds", "overlap")
 
-PREPARATIONS = ("auto", "features", "samples", "none")
-
-EXAMPLES = """examples:
-  ufselect compare genes.csv
-  ufselect compare genes.csv --methods SCFS,MCFS,UDFS -k 50
-  ufselect compare genes.csv --labels diagnosis --markdown comparison.md
-"""
+SHORT_EXPLANATION = (
+    "overlap: features in common with the other methods. reconstruction: R2 on "
+    "held-out samples. neighbours: share of nearest neighbours that stay. "
+    f"distinctness: 1 minus mean absolute correlation. random: {N_RANDOM} draws."
+)
 EXPLANATION = (
     "overlap and rank agreement: with the other methods, on average. reconstruction: "
     "R2 on held-out samples of all features, predicted by the chosen ones; below 0 "
@@ -52,79 +65,82 @@ EXPLANATION = (
 )
 
 
-def add_parser(commands: Any) -> None:
-    """Add this command to the parser."""
-    parser = commands.add_parser(
-        "compare",
-        help="compare the selections of several methods on a file",
-        description="Ranks the features of a table with each method, all told the same "
-        "number of features and clusters, and measures the selections beside those of "
-        "highest variance, of chance, and all features.",
-        epilog=EXAMPLES,
-    )
-    add_table_arguments(parser)
-    parser.add_argument(
-        "--methods",
-        type=list_of_names,
-        default=DEFAULT_METHODS,
-        metavar="A,B,...",
-        help="AutoSelect, or names that ufselect methods lists (default: %(default)s)",
-    )
-    parser.add_argument(
-        "-k",
-        "--features",
-        type=number_of_features,
-        metavar="N",
-        help="how many features to compare, or which fraction (default: decided)",
-    )
-    parser.add_argument(
-        "--clusters",
-        type=positive,
-        metavar="N",
-        help="how many clusters the methods may think of (default: decided)",
-    )
-    parser.add_argument(
-        "--standardize",
-        choices=PREPARATIONS,
-        default="auto",
-        help="units in which selections are measured: features scaled to unit "
-        "variance, samples to unit length, or none (default: what the methods choose "
-        "for the table)",
-    )
-    parser.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="write the table as Markdown"
-    )
-    add_common_options(parser)
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
+@command(
+    "compare",
+    *TABLE,
+    *section(
+        "Comparing",
+        Option(
+            "--methods A,B,...",
+            "AutoSelect, or names that ufselect methods lists (default: "
+            f"{DEFAULT_METHODS})",
+            type=MethodNames(),
+            default=DEFAULT_METHODS,
+        ),
+        Option(
+            "-k, --features N",
+            "how many features to compare, or which fraction (default: decided)",
+            type=number_of_features,
+        ),
+        CLUSTERS,
+        Option(
+            "--standardize",
+            "units in which selections are measured: features scaled to unit variance, "
+            "samples to unit length, or none (default: what the methods choose for the "
+            "table)",
+            type=click.Choice(["auto", "features", "samples", "none"]),
+            default="auto",
+        ),
+    ),
+    MARKDOWN,
+    *PRINTING,
+    short_help="compare the selections of several methods on a file",
+    help="Ranks the features of a table with each method, all told the same number of "
+    "features and clusters, and measures the selections beside those of highest "
+    "variance, of random features, and all features.",
+    examples=[
+        "ufselect compare genes.csv",
+        "ufselect compare genes.csv --methods SCFS,MCFS,UDFS -k 50",
+        "ufselect compare genes.csv --labels diagnosis --markdown comparison.md",
+    ],
+)
+def compare_command(**given: Any) -> int:
     """Rank with each method, measure and print."""
-    from ufselect._sklearn_compat import listening
-
-    refuse_folders_that_are_missing(options.markdown)
+    options = SimpleNamespace(**given)
+    refuse_missing_folders(options.markdown)
+    check_source(options.file)
+    load("ufselect.data", "ufselect.tuning")
     selectors = _selectors(options)
-    with waiting_for(options) as waiting, listening(waiting.iteration):
-        waiting.now(f"reading {options.name or options.file}")
+    with progress_for(options) as progress:
+        progress.now(f"reading {options.name or options.file}")
         table = read(options)
-        waiting.note(*table.notes)
+        progress.note(*table.notes)
         refuse_incomplete(table)
         refuse_too_many(options, table)
-        compared = _compare(table, selectors, options, waiting)
-        remarks = [
-            f"{row['method']}: {remark}"
-            for row in compared.rows
-            for remark in row.get("remarks", ())
-        ]
-        waiting.note(*remarks)
+        load("ufselect.report")
+        compared = _compare(table, selectors, options, progress)
+        progress.note(
+            *(
+                f"{row['method']}: {remark}"
+                for row in compared.rows
+                for remark in row.get("remarks", ())
+            )
+        )
     if options.markdown is not None:
-        _write_markdown(compared, options.markdown)
-    _print(table, compared, options)
+        from ufselect.report import markdown_table
+
+        text = compared.table(markdown_table)
+        words = f"{compared.conclusion}\n\n{EXPLANATION}"
+        write_whole(options.markdown, f"{text}\n\n{words}\n")
+    if options.json:
+        _print_json(table, compared, options)
+    else:
+        _print_text(table, compared, options)
     asked = {name for name in selectors if not name.startswith("random ")}
     return int(not asked & set(compared.names))
 
 
-def _selectors(options: argparse.Namespace) -> dict[str, "UnsupervisedSelector"]:
+def _selectors(options: SimpleNamespace) -> dict[str, "UnsupervisedSelector"]:
     """Return the methods and the baselines by name."""
     from ufselect import AutoSelect, MaxVariance, RandomSelection
 
@@ -133,7 +149,7 @@ def _selectors(options: argparse.Namespace) -> dict[str, "UnsupervisedSelector"]
         for name in options.methods
     ]
     several = {type(selector).__name__: selector for selector in chosen}
-    # Chance is always there, and as several draws.
+    # Random features are always there, and as several draws.
     several.pop("RandomSelection", None)
     several.setdefault("MaxVariance", MaxVariance())
     draws = {
@@ -146,61 +162,60 @@ def _selectors(options: argparse.Namespace) -> dict[str, "UnsupervisedSelector"]
 def _compare(
     table: "Table",
     selectors: dict[str, "UnsupervisedSelector"],
-    options: argparse.Namespace,
-    waiting: Waiting,
+    options: SimpleNamespace,
+    progress: Progress,
 ) -> "Comparison":
     from ufselect import AutoSelect
+    from ufselect._sklearn_compat import listening
     from ufselect.report.method_comparison import compare_selections
     from ufselect.tuning.side_by_side import rank_with_each
 
-    waiting.now("deciding how many features and clusters")
-    with warnings.catch_warnings():
-        # Its reasons say the same.
-        warnings.simplefilter("ignore", UserWarning)
-        decided = AutoSelect(
-            n_features_to_select=options.features or "auto",
-            n_clusters=options.clusters or "auto",
+    with listening(progress.iteration):
+        progress.now("deciding how many features and clusters")
+        with warnings.catch_warnings():
+            # Its reasons say the same.
+            warnings.simplefilter("ignore", UserWarning)
+            decided = AutoSelect(
+                n_features_to_select=options.features or "auto",
+                n_clusters=options.clusters or "auto",
+                random_state=options.seed,
+            ).fit(table.values)
+        # The first reason is the evidence of structure, if there is any.
+        brief = decided.structure_found_ and not options.verbose
+        progress.note(*decided.reasons_[1 if brief else 0 :])
+        n_features = decided.n_selected_
+        if options.features is None:
+            # Methods that select everything, or nothing, would all be the same.
+            half = max(1, table.shape[1] // 2)
+            n_features = min(n_features or FEWEST_COMPARED, half)
+        ranked = rank_with_each(
+            table.values,
+            selectors,
+            n_features=n_features,
+            n_clusters=max(2, decided.n_clusters_),
             random_state=options.seed,
-        ).fit(table.values)
-    waiting.note(*decided.reasons_)
-    n_features = decided.n_selected_
-    if options.features is None:
-        # Methods that select everything, or nothing, would all be the same.
-        half = max(1, table.shape[1] // 2)
-        n_features = min(n_features or FEWEST_COMPARED, half)
-    ranked = rank_with_each(
-        table.values,
-        selectors,
-        n_features=n_features,
-        n_clusters=max(2, decided.n_clusters_),
-        random_state=options.seed,
-        progress=waiting.step,
-    )
-    groups: dict[str, list[Any]] = {}
-    for each in ranked:
-        name = "random" if each.name.startswith("random ") else each.name
-        groups.setdefault(name, []).append(each)
-    return compare_selections(
-        table.values,
-        groups,
-        n_features,
-        labels=table.labels,
-        standardize=options.standardize,
-        random_state=options.seed,
-        progress=waiting.step,
-    )
+            progress=progress.step,
+        )
+        groups: dict[str, list[Any]] = {}
+        for each in ranked:
+            name = "random" if each.name.startswith("random ") else each.name
+            groups.setdefault(name, []).append(each)
+        return compare_selections(
+            table.values,
+            groups,
+            n_features,
+            labels=table.labels,
+            standardize=options.standardize,
+            random_state=options.seed,
+            progress=progress.step,
+        )
 
 
-def _write_markdown(compared: "Comparison", path: Path) -> None:
-    from ufselect.report import markdown_table
-
-    words = f"{compared.conclusion}\n\n{EXPLANATION}"
-    write_whole(path, f"{compared.table(markdown_table)}\n\n{words}\n")
-
-
-def _print(table: "Table", compared: "Comparison", options: argparse.Namespace) -> None:
-    if options.json:
-        data = {
+def _print_json(
+    table: "Table", compared: "Comparison", options: SimpleNamespace
+) -> None:
+    print_json(
+        {
             "file": table.origin.name,
             "n_samples": table.shape[0],
             "reading": list(table.notes),
@@ -210,17 +225,42 @@ def _print(table: "Table", compared: "Comparison", options: argparse.Namespace) 
             "overlap": compared.overlap.tolist(),
             "rank_agreement": compared.rank_agreement.tolist(),
         }
-        print(json.dumps(data, indent=2, allow_nan=False))
-        return
-    from textwrap import fill
+    )
 
-    labels = ""
+
+def _print_text(
+    table: "Table", compared: "Comparison", options: SimpleNamespace
+) -> None:
+    title = f"{compared.n_features} features of {table.origin.name} by each method:"
+    print_text(printable(title) + "\n")
+    left_out: list[str] = []
+
+    def show(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+        columns = dict(zip(header, zip(*rows, strict=True), strict=True))
+        for name in DISPENSABLE:
+            if name in columns and _width(columns) > console().width:
+                del columns[name]
+                left_out.append(name)
+        print_table(list(columns), list(zip(*columns.values(), strict=True)))
+        return ""
+
+    if options.verbose:
+        print_plain(f"{compared.table()}\n")
+    else:
+        compared.table(show)
+    words = [EXPLANATION if options.verbose else SHORT_EXPLANATION]
     if table.labels is not None:
-        labels = (
-            f" ACC and NMI compare k-means with {table.label_column!r}, which took no "
+        words.append(
+            f"ACC and NMI compare k-means with {table.label_column!r}, which took no "
             "part in any selection."
         )
-    print(f"{compared.n_features} features of {table.origin.name} by each method:\n")
-    print(compared.table())
-    print(f"\n{fill(EXPLANATION + labels, 88)}")
-    print(f"\n{fill(compared.conclusion, 88)}")
+    if left_out:
+        words.append(f"-v shows {' and '.join(reversed(left_out))}, too.")
+    print_text("\n" + printable(" ".join(words)))
+    print_text("\n" + printable(compared.conclusion), "bold")
+
+
+def _width(columns: Mapping[str, Sequence[str]]) -> int:
+    """Return how wide a table is, with two spaces between columns."""
+    widths = [max(map(len, [name, *cells])) for name, cells in columns.items()]
+    return sum(widths) + 2 * len(widths) - 2

@@ -1,13 +1,19 @@
 """``ufselect demo``: the main job on data that ships with scikit-learn."""
 
-import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ufselect.cli.outputs import write_whole
-from ufselect.cli.progress import Waiting
-from ufselect.cli.usage import add_quiet_option, refuse_folders_that_are_missing
+from ufselect.cli.inputs import load
+from ufselect.cli.options import JSON, PATH, QUIET, SEED, Option, command
+from ufselect.cli.output import (
+    print_json,
+    print_table,
+    print_text,
+    printable,
+    refuse_missing_folders,
+    write_whole,
+)
+from ufselect.cli.progress import Progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,75 +27,60 @@ if TYPE_CHECKING:
 N_KEPT = 32
 
 
-def add_parser(commands: Any) -> None:
-    """Add this command to the parser."""
-    parser = commands.add_parser(
-        "demo",
-        help="select features of embedded data and compare with baselines",
-        description="Selects features of handwritten digits hidden among 200 columns "
-        "of noise, and of the toy of the SCFS paper; compares with random features, "
-        "highest variance and all features; writes a picture of the kept pixels.",
-        epilog="example: ufselect demo --output kept-pixels.svg",
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=Path("ufselect-demo.svg"),
-        metavar="FILE",
-        help="where to write the picture (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="seed of all that is random (default: 0)"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON for scripts")
-    add_quiet_option(parser)
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
+@command(
+    "demo",
+    Option(
+        "--output FILE",
+        "where to write the picture (default: ufselect-demo.svg)",
+        type=PATH,
+        default="ufselect-demo.svg",
+    ),
+    SEED,
+    JSON,
+    QUIET,
+    short_help="select features of embedded data and compare with baselines",
+    help="Selects features of handwritten digits hidden among 200 columns of noise, "
+    "and of the toy of the SCFS paper; compares with random features, highest variance "
+    "and all features; writes a picture of the kept pixels.",
+    examples=["ufselect demo", "ufselect demo --output kept-pixels.svg"],
+)
+def demo_command(output: Path, seed: int, json: bool, quiet: bool) -> int:
     """Run the demonstration."""
-    refuse_folders_that_are_missing(options.output)
-    with Waiting(quiet=options.quiet) as waiting:
-        waiting.now("selecting features of the toy")
-        kept = _toy(options.seed)
-        waiting.now("selecting features of the digits")
-        rows = _digits(options.seed, options.output)
-    if options.json:
-        found = {"toy": kept, "digits": rows, "picture": str(options.output)}
-        print(json.dumps(found, indent=2))
-    else:
-        print(_text(kept, rows))
-        print(f"\nThe kept pixels are drawn in {options.output}.")
-    return 0
-
-
-def _text(kept: list[str], rows: list[dict[str, Any]]) -> str:
-    from ufselect.report import text_table
-
-    header = ["method", "features", "real pixels", "ACC %", "NMI %"]
-    cells = [
-        [
-            row["method"],
-            f"{row['features']}",
-            f"{row['real_pixels']:.0f}",
-            f"{100 * row['accuracy']:.1f}",
-            f"{100 * row['mutual_information']:.1f}",
-        ]
-        for row in rows
-    ]
-    return (
+    refuse_missing_folders(output)
+    load("ufselect.report")
+    with Progress(quiet=quiet) as progress:
+        progress.now("selecting features of the toy")
+        kept = _toy(seed)
+        progress.now("selecting features of the digits")
+        rows = _digits(seed, output)
+    if json:
+        print_json({"toy": kept, "digits": rows, "picture": str(output)})
+        return 0
+    print_text(
         "Union of three subspaces (7 samples, 10 features; F3, F6 and F9 span them)\n"
-        f"  SCFS keeps {', '.join(kept)}\n"
-        "\n"
+        f"  SCFS keeps {', '.join(kept)}\n\n"
         "Handwritten digits: 1797 samples, 64 pixels, 200 decoys (shuffled pixels)\n"
         "No label is used to select; SCFS is told that there are 10 clusters. ACC\n"
         "and NMI compare k-means on the kept columns with the ten digits (3 seeds).\n"
-        "\n" + text_table(header, cells)
     )
+    print_table(
+        ["method", "features", "real pixels", "ACC %", "NMI %"],
+        [
+            [
+                row["method"],
+                f"{row['features']}",
+                f"{row['real_pixels']:.0f}",
+                f"{100 * row['accuracy']:.1f}",
+                f"{100 * row['mutual_information']:.1f}",
+            ]
+            for row in rows
+        ],
+    )
+    print_text("\n" + printable(f"The kept pixels are drawn in {output}."))
+    return 0
 
 
 def _toy(seed: int) -> list[str]:
-    # Imported here so that --help and --version answer at once.
     from ufselect import SCFS
     from ufselect.data import union_of_subspaces
 

@@ -1,116 +1,203 @@
 """Entry point of ``ufselect``: finds the command and turns errors into sentences."""
 
-import argparse
 import errno
 import os
+import re
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+import click
+from click.shell_completion import get_completion_class, shell_complete
 
 from ufselect._version import __version__
-from ufselect.cli import (
-    compare,
-    completion,
-    datasets,
-    demo,
-    methods,
-    report,
-    reproduce,
-    run,
-    select,
-    serve,
-)
-from ufselect.cli.outputs import check_drawing
-from ufselect.cli.usage import HelpFormatter, UsageError
+from ufselect.cli.inputs import Invocation
+from ufselect.cli.options import EXIT_CODES, JSON, QUIET, Argument, command
+from ufselect.cli.output import print_json, say
 
-EXIT_CODES = "exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted"
 NO_SPACE = "there is no space left to write to; make some, or choose another place"
-# A shell that starts need not wait.
-LIGHT = ("completion",)
-# Options that ask for figures.
-PAGES = ("html", "report")
+# Where each command is, loaded when it is asked for; help has them in this order.
+SECTIONS = {
+    "Start here": {"select": "select", "compare": "compare", "serve": "serve"},
+    "Experiments": {
+        "run": "experiments",
+        "report": "experiments",
+        "reproduce": "experiments",
+    },
+    "More": {
+        "methods": "listings",
+        "datasets": "listings",
+        "demo": "demo",
+        "completion": "main",
+    },
+}
+COMMANDS = {name: room for each in SECTIONS.values() for name, room in each.items()}
+COMPLETE_VARIABLE = "_UFSELECT_COMPLETE"
+SHELLS = ("bash", "zsh", "fish")
+
+SHORT_HELP = """\
+ufselect finds the features that matter in a table, without labels.
+
+  ufselect select genes.csv    select features; write the table and a report
+  ufselect compare genes.csv   compare the selections of several methods
+  ufselect serve               do it in your browser
+
+ufselect --help lists all commands, ufselect select --help the options of one."""
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser with one sub-command per file of this room."""
-    parser = argparse.ArgumentParser(
-        prog="ufselect",
-        description="Unsupervised feature selection: the columns that matter, "
-        "without labels.",
-        epilog=f"example: ufselect select genes.csv\n\n{EXIT_CODES}",
-        formatter_class=HelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    compare.add_parser(commands)
-    completion.add_parser(commands)
-    datasets.add_parser(commands)
-    demo.add_parser(commands)
-    methods.add_parser(commands)
-    report.add_parser(commands)
-    reproduce.add_parser(commands)
-    run.add_parser(commands)
-    select.add_parser(commands)
-    serve.add_parser(commands)
-    for command in commands.choices.values():
-        command.epilog = f"{(command.epilog or '').rstrip()}\n\n{EXIT_CODES}"
-        command.formatter_class = HelpFormatter
-    return parser
+class Program(click.Group):
+    """All commands, each imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, those that people need first at the beginning."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"ufselect.cli.{COMMANDS[cmd_name]}")
+        found: click.Command = getattr(module, f"{cmd_name}_command")
+        return found
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the command; guess what a misspelt one could be."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = get_close_matches(args[0].lower(), COMMANDS, n=1)
+            guess = f"; did you mean {near[0]}?" if near else ""
+            raise click.UsageError(f"there is no command {args[0]!r}{guess}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """Write the commands under their headings."""
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [
+                        (name, found.get_short_help_str(formatter.width))
+                        for name in names
+                        if (found := self.get_command(ctx, name))
+                    ],
+                    col_max=12,
+                )
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write an example and the exit codes."""
+        formatter.write(f"\nExample: ufselect select genes.csv\n\n{EXIT_CODES}\n")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit code."""
-    return carry_out(parse(arguments))
+@click.group(
+    cls=Program,
+    invoke_without_command=True,
+    options_metavar="[--version]",
+    subcommand_metavar="COMMAND ...",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Unsupervised feature selection: the columns that matter, without labels.",
+)
+@click.version_option(__version__, message="%(version)s")
+@click.pass_context
+def program(context: click.Context) -> int | None:
+    """Say what there is, if no command is given."""
+    if context.invoked_subcommand is None:
+        click.echo(SHORT_HELP, err=True)
+        context.exit(2)
+    return None
 
 
-def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Return what was asked for, by default on the command line of this process."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    options = build_parser().parse_args(given)
-    options.arguments = given
-    return options
+def main(
+    arguments: Sequence[str] | None = None, loaded: Callable[[], None] = lambda: None
+) -> int:
+    """Run a command; return its exit code.
 
-
-def load(options: argparse.Namespace) -> None:
-    """Import what the command will need, while there is nothing to lose yet.
-
-    What is missing is said when it is needed.
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        By default the command line of this process.
+    loaded : callable, optional
+        Called as soon as the libraries of the command are loaded.
     """
-    if options.command in LIGHT:
-        return
-    with suppress(ImportError):
-        import ufselect.report  # noqa: F401 - to have it loaded
-
-        if any(getattr(options, name, None) for name in PAGES):
-            check_drawing()
-
-
-def carry_out(options: argparse.Namespace) -> int:
-    """Run the command that was asked for; return its exit code."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if instruction := os.environ.get(COMPLETE_VARIABLE):
+        return shell_complete(program, {}, "ufselect", COMPLETE_VARIABLE, instruction)
     try:
-        code = int(options.run(options))
+        code = _run(Invocation(given, loaded))
         sys.stdout.flush()
         return code
     except BrokenPipeError:
         # The reader, such as head, has seen enough. Nothing more can be printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except UsageError as error:
-        _complain(f"{error} (see ufselect {options.command} --help)")
+    except click.UsageError as error:
+        say(_sentence(error, given), error=True)
         return 2
     except (ImportError, ValueError, OSError) as error:
         full = getattr(error, "errno", None) == errno.ENOSPC
-        _complain(NO_SPACE if full else error)
+        say(NO_SPACE if full else error, error=True)
         return 1
     except MemoryError as error:
-        _complain(f"there is not enough memory ({error}); use a smaller table")
+        say(f"there is not enough memory ({error}); use a smaller table", error=True)
         return 1
     except KeyboardInterrupt as interruption:
-        said = str(interruption) or "interrupted; nothing was written"
-        _complain(said)
+        say(str(interruption) or "interrupted; nothing was written", error=True)
         return 130
 
 
-def _complain(problem: object) -> None:
-    # Messages of libraries may have several lines.
-    print("ufselect:", " ".join(str(problem).split()), file=sys.stderr)
+def _run(invocation: Invocation) -> int:
+    # Not program.main, which has other words for errors and other exit codes.
+    try:
+        with program.make_context(
+            "ufselect", list(invocation.arguments), obj=invocation
+        ) as context:
+            return int(program.invoke(context) or 0)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+
+
+def _sentence(error: click.UsageError, given: Sequence[str]) -> str:
+    """Return what is wrong with the arguments, and how to get help."""
+    match error:
+        case click.NoSuchOption(option_name=name):
+            near = [each for each in error.possibilities or () if each != name]
+            guess = f"; did you mean {near[0]}?" if near else ""
+            message = f"there is no option {name}{guess}"
+        case click.MissingParameter(param=click.Parameter() as param):
+            message = f"{param.human_readable_name} is missing"
+            if choices := getattr(param.type, "choices", ()):
+                message += f"; give one of {', '.join(choices)}"
+        case click.BadParameter(param=click.Option() as option):
+            message = f"{'/'.join(option.opts)}: {error.message}"
+        case _:
+            # Sentences of click begin with a capital letter, ours do not.
+            message = re.sub("^(Got|Option)", lambda m: m[0].lower(), error.message)
+    command = " ".join(["ufselect", *(word for word in given[:1] if word in COMMANDS)])
+    return f"{message.rstrip('.')} (see {command} --help)"
+
+
+@command(
+    "completion",
+    Argument("SHELL", "bash, zsh or fish", type=click.Choice(SHELLS)),
+    JSON,
+    QUIET,
+    short_help="print a script for the completion of a shell",
+    help="Prints a script that lets a shell complete commands, options, names of "
+    "methods and files.",
+    examples=[
+        "echo 'source <(ufselect completion bash)' >> ~/.bashrc",
+        "echo 'source <(ufselect completion zsh)' >> ~/.zshrc    (after compinit)",
+        "ufselect completion fish > ~/.config/fish/completions/ufselect.fish",
+    ],
+)
+def completion_command(shell: str, json: bool, quiet: bool) -> int:
+    """Print click's script for a shell."""
+    kind = get_completion_class(shell)
+    assert kind is not None
+    script = kind(program, {}, "ufselect", COMPLETE_VARIABLE).source()
+    if json:
+        print_json({"shell": shell, "script": script})
+    else:
+        print(script, end="")
+    return 0

@@ -1,64 +1,259 @@
-"""Progress on standard error: a line that is rewritten, or plain lines for a log."""
+"""Progress on standard error: a line that is rewritten, lines for a log, or JSON."""
 
+import json
 import sys
 import threading
 import time
-from typing import Self, TextIO
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-WIDTH = 30
+from ufselect.cli.output import console, printable, say
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+
 # A line for a terminal may change often; in a log it would only be noise.
 SECONDS_BETWEEN_LINES = 10.0
+SECONDS_BETWEEN_REFRESHES = 0.25
 # What is done sooner needs no comment.
 SECONDS_OF_SILENCE = 2.0
+# Small steps follow one another faster than anybody wants to know.
+SECONDS_BETWEEN_OBJECTS = 0.2
 
 
-class ProgressLine:
-    """Shows how much is done and how long the rest will take.
+class Task(NamedTuple):
+    """What is being done: how much of how much, since when."""
+
+    what: str
+    done: int
+    total: int
+    since: float
+
+    def times(self, now: float) -> str:
+        """Return for how long it is being done, and how long it will take.
+
+        Examples
+        --------
+        >>> Task("ranking", 0, 0, 100.0).times(107.0)
+        '7 s'
+        >>> Task("subsamples", 3, 12, 100.0).times(110.0)
+        '10 s, 30 s left'
+        """
+        gone = now - self.since
+        left = self.seconds_left(now)
+        return duration(gone) + ("" if left is None else f", {duration(left)} left")
+
+    def seconds_left(self, now: float) -> float | None:
+        """Return how long the rest takes if it goes on like this."""
+        if not self.done:
+            return None
+        return (now - self.since) / self.done * (self.total - self.done)
+
+
+class Progress:
+    """Says what is being done, from two seconds on, until it is done.
+
+    Used with ``with``. A thread of its own writes, so that what takes the time need not
+    know of it: on a terminal one line is rewritten, in a log there is a line now and
+    then.
 
     Parameters
     ----------
-    unit : str
-        What is counted, such as "cells".
     quiet : bool
-        Show nothing.
-    stream : text stream, optional
-        Standard error by default.
+        Say nothing.
     """
 
-    def __init__(
-        self, unit: str, *, quiet: bool = False, stream: TextIO | None = None
-    ) -> None:
-        self.unit = unit
-        self.stream = sys.stderr if stream is None else stream
+    def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet
-        self._live = self.stream.isatty()
+        self.task = Task("", 0, 0, time.monotonic())
+        self.detail = ""
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._bars: Bars | None = None
+        self._turn = threading.Lock()
+
+    def note(self, *sentences: str) -> None:
+        """Print sentences, each on a line of its own."""
+        if self.quiet:
+            return
+        with self._turn:
+            if self._bars is not None:
+                # Above the line that is rewritten.
+                self._bars.stop()
+            for sentence in sentences:
+                say(sentence)
+            if self._bars is not None:
+                self._bars.start()
+
+    def now(self, what: str) -> None:
+        """Begin something of which nobody knows how long it takes."""
+        self.task, self.detail = Task(what, 0, 0, time.monotonic()), ""
+        self._moved()
+
+    def step(self, done: int, total: int, what: str) -> None:
+        """Say how much of the present work is done; the first step begins it."""
+        since = time.monotonic() if done == 0 else self.task.since
+        self.task, self.detail = Task(what, done, total, since), ""
+        self._moved()
+
+    def iteration(self, method: str, number: int) -> None:
+        """Say how far a fit is; how many iterations there will be is never known."""
+        self.detail = f", {method} iteration {number}"
+        self._moved()
+
+    def _moved(self) -> None:
+        """Do nothing: the thread looks when it is time."""
+
+    def __enter__(self) -> Self:
+        """Start to watch."""
+        if not self.quiet:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Stop, and leave no half line behind."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _watch(self) -> None:
+        if self._over.wait(SECONDS_OF_SILENCE):
+            return
+        if sys.stderr.isatty():
+            self._rewrite_line()
+            return
+        while True:
+            task = self.task
+            print(
+                printable(task.what + self.detail)
+                + f", {task.times(time.monotonic())}",
+                file=sys.stderr,
+                flush=True,
+            )
+            if self._over.wait(SECONDS_BETWEEN_LINES):
+                return
+
+    def _rewrite_line(self) -> None:
+        while True:
+            task = self.task
+            with self._turn:
+                if self._bars is None:
+                    self._bars = bars()
+                    self._bars.start()
+                times = task.times(time.monotonic())
+                text = f"{printable(task.what + self.detail)}, {times}"
+                show(self._bars, text, task.done, task.total)
+            if self._over.wait(SECONDS_BETWEEN_REFRESHES):
+                self._bars.stop()
+                return
+
+
+class JsonProgress(Progress):
+    """Writes one JSON object per line, for programs that show progress themselves.
+
+    A line has either ``note``, a sentence, or ``doing``, what is being done, with the
+    ``seconds`` it has taken; where they are known also ``done`` of ``total`` and the
+    ``seconds_left``.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        super().__init__(quiet=quiet)
+        self._last = ("", float("-inf"))
+
+    def note(self, *sentences: str) -> None:
+        """Write sentences, each as an object of its own."""
+        for sentence in sentences:
+            self._write({"note": " ".join(sentence.split())})
+
+    def __enter__(self) -> Self:
+        """Start; nothing is to be watched, for every step speaks for itself."""
+        return self
+
+    def _moved(self) -> None:
+        task, now = self.task, time.monotonic()
+        last, then = self._last
+        if task.what == last and now - then < SECONDS_BETWEEN_OBJECTS:
+            return
+        self._last = (task.what, now)
+        state: dict[str, Any] = {
+            "doing": task.what + self.detail,
+            "seconds": round(now - task.since, 1),
+        }
+        if task.total:
+            state |= {"done": task.done, "total": task.total}
+        if task.done:
+            state["seconds_left"] = round(task.seconds_left(now) or 0.0, 1)
+        self._write(state)
+
+    def _write(self, content: dict[str, Any]) -> None:
+        if not self.quiet:
+            print(json.dumps(content), file=sys.stderr, flush=True)
+
+
+def progress_for(options: SimpleNamespace) -> Progress:
+    """Return what tells the progress in the form that was asked for."""
+    kind = JsonProgress if options.progress == "json" else Progress
+    return kind(quiet=options.quiet)
+
+
+class CountProgress:
+    """Shows how many of known things are done, and how long the rest will take.
+
+    Used with ``with``. In a log there is a line at the beginning, now and then, and at
+    the end.
+    """
+
+    def __init__(self, unit: str, *, quiet: bool = False) -> None:
+        self.unit = unit
+        self.quiet = quiet
+        self._bars = bars(transient=False) if sys.stderr.isatty() else None
         self._last = 0.0
-        self._open = False
+
+    def __enter__(self) -> Self:
+        """Begin; there is nothing to show yet."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End the line, so that what follows starts on its own."""
+        if self._bars is not None:
+            self._bars.stop()
 
     def show(self, done: int, total: int, seconds_left: float | None = None) -> None:
         """Show the state; in a log only now and then, and at the end."""
-        now = time.monotonic()
-        due = self._live or now - self._last >= SECONDS_BETWEEN_LINES or done == total
-        if self.quiet or not due:
+        if self.quiet:
             return
-        self._last = now
         text = f"{done}/{total} {self.unit}"
         if seconds_left is not None and done < total:
             text += f", {duration(seconds_left)} left"
-        if self._live:
-            # The escape clears what a longer line left behind.
-            self.stream.write(f"\r{bar(done, total)} {text}\x1b[K")
-            self._open = True
-        else:
-            self.stream.write(f"{text}\n")
-        self.stream.flush()
+        now = time.monotonic()
+        if self._bars is not None:
+            self._bars.start()
+            show(self._bars, text, done, total)
+        elif now - self._last >= SECONDS_BETWEEN_LINES or done == total:
+            self._last = now
+            print(text, file=sys.stderr, flush=True)
 
-    def close(self) -> None:
-        """End the line, so that what follows starts on its own."""
-        if self._open:
-            self.stream.write("\n")
-            self.stream.flush()
-            self._open = False
+
+def bars(*, transient: bool = True) -> "Bars":
+    """Return rich's progress display, with one bar and one text."""
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bars
+
+    display = Bars(
+        BarColumn(bar_width=20),
+        TextColumn("{task.description}", markup=False),
+        console=console(stderr=True),
+        transient=transient,
+    )
+    display.add_task("", total=None)
+    return display
+
+
+def show(display: "Bars", text: str, done: int, total: int) -> None:
+    """Show the state of the only bar; without a total it is known to move."""
+    (line,) = display.tasks
+    line.total = total or None
+    display.update(line.id, description=text, completed=done)
 
 
 def duration(seconds: float) -> str:
@@ -73,113 +268,3 @@ def duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-class Waiting:
-    """Says what is being done, from two seconds on, until it is done.
-
-    Used with ``with``. A thread of its own writes, so that what takes the time need not
-    know of it: on a terminal one line is rewritten every second, in a log there is a
-    line now and then.
-
-    Parameters
-    ----------
-    quiet : bool
-        Say nothing.
-    stream : text stream, optional
-        Standard error by default.
-    """
-
-    def __init__(self, *, quiet: bool = False, stream: TextIO | None = None) -> None:
-        self.stream = sys.stderr if stream is None else stream
-        self.quiet = quiet
-        self._live = self.stream.isatty()
-        self._task = ("", 0, 0, time.monotonic())
-        self._detail = ""
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._shown = False
-        self._turn = threading.Lock()
-
-    def note(self, *sentences: str) -> None:
-        """Print sentences, each on a line of its own."""
-        if self.quiet:
-            return
-        with self._turn:
-            self._clear()
-            for sentence in sentences:
-                self.stream.write(f"ufselect: {' '.join(sentence.split())}\n")
-            self.stream.flush()
-
-    def now(self, what: str) -> None:
-        """Begin something of which nobody knows how long it takes."""
-        self._task = (what, 0, 0, time.monotonic())
-        self._detail = ""
-
-    def iteration(self, method: str, number: int) -> None:
-        """Say how far a fit is; how many iterations there will be is never known."""
-        self._detail = f", {method} iteration {number}"
-        self._moved_on()
-
-    def _moved_on(self) -> None:
-        """Do nothing: whoever watches looks when it is time."""
-
-    def step(self, done: int, total: int, what: str) -> None:
-        """Say how much of the present work is done; the first step begins it."""
-        since = time.monotonic() if done == 0 else self._task[3]
-        self._task = (what, done, total, since)
-        self._detail = ""
-
-    def __enter__(self) -> Self:
-        """Start to watch."""
-        if not self.quiet:
-            self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Stop, and leave no half line behind."""
-        self._over.set()
-        if self._thread.is_alive():
-            self._thread.join()
-        self._clear()
-        self.stream.flush()
-
-    def _watch(self) -> None:
-        pause = SECONDS_OF_SILENCE
-        while not self._over.wait(pause):
-            what, done, total, since = self._task
-            what += self._detail
-            text = waiting_text(what, done, total, since, time.monotonic())
-            with self._turn:
-                self.stream.write(f"\r{text}\x1b[K" if self._live else f"{text}\n")
-                self.stream.flush()
-                self._shown = self._live
-            pause = 1.0 if self._live else SECONDS_BETWEEN_LINES
-
-    def _clear(self) -> None:
-        if self._shown:
-            self.stream.write("\r\x1b[K")
-            self._shown = False
-
-
-def waiting_text(what: str, done: int, total: int, since: float, now: float) -> str:
-    """Return what is being done, for how long, and how long it will take.
-
-    Examples
-    --------
-    >>> waiting_text("ranking", 0, 0, 100.0, 107.0)
-    'ranking, 7 s'
-    >>> waiting_text("subsamples", 3, 12, 100.0, 110.0)
-    '[#######-----------------------] subsamples, 10 s, 30 s left'
-    """
-    gone = now - since
-    if not total:
-        return f"{what}, {duration(gone)}"
-    left = f", {duration(gone / done * (total - done))} left" if done else ""
-    return f"{bar(done, total)} {what}, {duration(gone)}{left}"
-
-
-def bar(done: int, total: int) -> str:
-    """Return a bar, filled as far as the work is done."""
-    filled = WIDTH * done // max(1, total)
-    return f"[{'#' * filled}{'-' * (WIDTH - filled)}]"

@@ -1,95 +1,302 @@
 """``ufselect select``: from a file to the columns that matter."""
 
-import argparse
-import json
+import os
 import shlex
-import sys
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain, count
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from ufselect.cli.default_files import name_files, ranking_name
-from ufselect.cli.outputs import write_whole
-from ufselect.cli.progress import Waiting
-from ufselect.cli.progress_json import waiting_for
-from ufselect.cli.select_options import add_options, check_writing
-from ufselect.cli.selectors import checked, named_selector
-from ufselect.cli.tables import read, refuse_incomplete, refuse_too_many
+import click
+
+from ufselect.cli.answer import print_answer
+from ufselect.cli.inputs import (
+    check_source,
+    checked,
+    load,
+    named_selector,
+    read,
+    refuse_incomplete,
+    refuse_too_many,
+)
+from ufselect.cli.options import (
+    CLUSTERS,
+    PATH,
+    POSITIVE,
+    PRINTING,
+    TABLE,
+    TEXT_PATH,
+    MethodName,
+    Option,
+    command,
+    correlation,
+    image_shape,
+    number_of_features,
+    parameter,
+    seconds,
+    section,
+)
+from ufselect.cli.output import (
+    print_json,
+    print_plain,
+    print_text,
+    printable,
+    refuse_missing_folders,
+    write_whole,
+)
+from ufselect.cli.progress import Progress, progress_for
 
 if TYPE_CHECKING:
     from ufselect import AutoSelect
     from ufselect.data import Table
     from ufselect.report import SelectionReport
 
-# Random sets of features to compare with if no page is asked for.
+# Random sets of features to compare with if no report is asked for.
 N_RANDOM = 99
+# By default the output fits a screen of 24 lines.
+MAX_NOTES = 3
+
+SELECTING = section(
+    "Selecting",
+    Option(
+        "-k, --features N",
+        "how many to keep, or which fraction (default: decided)",
+        type=number_of_features,
+    ),
+    Option(
+        "--method NAME",
+        "method that ranks: see ufselect methods (default: AutoSelect)",
+        type=MethodName(),
+    ),
+    Option(
+        "--param NAME=VALUE",
+        "a parameter of the method (may be given several times)",
+        type=parameter,
+        multiple=True,
+    ),
+    CLUSTERS,
+    Option(
+        "--max-correlation R",
+        "skip features that correlate more than this with a better one (default: 0.8, "
+        "no limit for a method that you name)",
+        type=correlation,
+    ),
+    Option(
+        "--time-budget SECONDS",
+        "start no further fit or test after this time; one that runs goes on",
+        type=seconds,
+    ),
+    Option("--jobs N", "fits at once (default: 1)", type=POSITIVE, default=1),
+)
+WRITING = section(
+    "Writing",
+    Option(
+        "-o, --output OUT",
+        "write the table with the chosen features, in the format of its name or else "
+        "of FILE; - is standard output",
+        type=TEXT_PATH,
+    ),
+    Option(
+        "--no-files",
+        "write no file; so it is with --json and with standard input, unless files are "
+        "named",
+    ),
+    Option("--scores CSV", "write the ranking of all features", type=PATH),
+    Option(
+        "--keep-formulas",
+        "in text, write names as they are, even if a spreadsheet would run them; "
+        "otherwise they get an apostrophe, which reading takes off again",
+    ),
+    Option("--report HTML", "write a report with figures", type=PATH),
+    Option(
+        "--effort",
+        "what the report may cost: about 2, 10 or 50 fits (default: quick)",
+        type=click.Choice(["quick", "default", "thorough"]),
+    ),
+    Option(
+        "--image-shape HxW",
+        "features are pixels: draw the chosen ones in the report",
+        type=image_shape,
+    ),
+    Option(
+        "--image-order",
+        "pixels follow each other along rows, or along columns as in MATLAB (default: "
+        "rows)",
+        type=click.Choice(["rows", "columns"]),
+        default="rows",
+    ),
+)
 
 
-def add_parser(commands: Any) -> None:
-    """Add this command to the parser."""
-    add_options(commands).set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
+@command(
+    "select",
+    *TABLE,
+    *SELECTING,
+    *WRITING,
+    *PRINTING,
+    short_help="select the features of a file",
+    help="Reads a table, ranks its features without labels, decides how many to keep "
+    "(unless -k says so), and says how far to believe it. Of genes.csv it writes "
+    "genes.selected.csv and the report genes.report.html to the current folder, unless "
+    "-o, --scores or --report name files; what is there stays, and names get a number.",
+    examples=[
+        "ufselect select genes.csv",
+        "ufselect select genes.csv -k 50 -o selected.csv --report selected.html",
+        "ufselect select cells.h5ad --method LaplacianScore --labels cell_type",
+        "ufselect select faces.mat --image-shape 32x32 --report faces.html",
+        "zcat big.tsv.gz | ufselect select - --json > selection.json",
+    ],
+)
+def select_command(**given: Any) -> int:
     """Select, write and print."""
-    from ufselect._sklearn_compat import listening
-
-    end = None
-    if options.time_budget is not None:
-        end = time.monotonic() + options.time_budget
-    notes = name_files(options)
-    check_writing(options)
-    selector = _selector(options)
-    kept: dict[str, str] = {}
-    try:
-        with waiting_for(options) as waiting, listening(waiting.iteration):
-            waiting.note(*notes)
-            table = _read(options, waiting)
-            caught = _fit(selector, table, waiting)
-            _write(table, selector, options, kept)
-            report = _report(table, selector, options, end, waiting)
-            _write_page(report, options, kept, waiting)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(_interrupted(kept)) from None
-    except ValueError as error:
-        if not kept:
-            raise
-        problem = str(error).rstrip(".")
-        raise ValueError(f"{problem}; {_complete(kept)}") from error
-    result = {"warnings": caught, "seed": options.seed, "written": kept}
-    if options.json:
-        _print_json(table, selector, report, result)
-    else:
-        _print_text(table, selector, report, options, kept)
-    return 0
-
-
-def _selector(options: argparse.Namespace) -> "AutoSelect":
-    from ufselect import AutoSelect
-
-    # If you name a method or its parameters, you get the ranking of that method.
+    options = SimpleNamespace(**given)
+    start = time.monotonic()
+    _check_usage(options)
+    check_source(options.file)
+    load("ufselect.data")
+    _name_files(options)
+    _check_files(options)
+    # If you name a method or its parameters, you get the ranking of that method. What
+    # is wrong with them is said before the table is read.
     named = None
     if options.method is not None or options.param:
         named = named_selector(options.method or "SCFS", options.param)
-    unlimited = options.max_correlation is None
-    selector: AutoSelect = checked(
-        AutoSelect(
-            named,
-            n_features_to_select=options.features or "auto",
-            n_clusters=options.clusters or "auto",
-            max_correlation="auto" if unlimited else options.max_correlation,
-            n_jobs=options.jobs,
-            random_state=options.seed,
+    written: dict[str, str] = {}
+    with _saying_what_is_complete(written), progress_for(options) as progress:
+        table = _read(options, progress)
+        load("ufselect.tuning", "ufselect.report")
+        selector, warned = _fitted(table, named, options, progress)
+        _write(table, selector, options, written)
+        report = _report(table, selector, options, start, progress)
+        if options.report is not None:
+            progress.now("drawing")
+            write_whole(options.report, report.html())
+            written["report"] = str(options.report)
+    _print(table, selector, report, options, warned, written)
+    return 0
+
+
+def _check_usage(options: SimpleNamespace) -> None:
+    """Refuse options that contradict one another."""
+    if options.no_files and any([options.output, options.scores, options.report]):
+        raise click.UsageError(
+            "--no-files writes nothing; leave it out, or -o and others"
         )
+    if options.output == "-" and options.json:
+        raise click.UsageError(
+            "-o - and --json both print to standard output; give one a file"
+        )
+    if options.verbose and options.quiet:
+        raise click.UsageError("--verbose and --quiet contradict each other")
+
+
+def _name_files(options: SimpleNamespace) -> None:
+    """Name table and report unless files are named or not wanted.
+
+    Like compilers, this writes to the current folder, wherever the source is.
+    """
+    named = any([options.output, options.scores, options.report])
+    if options.no_files or named or options.json or options.file == "-":
+        return
+    folder = Path()
+    if not os.access(folder, os.W_OK):
+        raise ValueError(
+            f"cannot write into the current folder {folder.resolve()}; name files "
+            "elsewhere with -o and --report, or write none with --no-files"
+        )
+    table, options.report = free_names(folder, Path(options.file).name)
+    options.output = str(table)
+
+
+def free_names(folder: Path, name: str) -> tuple[Path, Path]:
+    """Return names of table and report under which there is nothing yet.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> table, report = free_names(Path("no-such-folder"), "genes.csv.gz")
+    >>> table.name, report.name
+    ('genes.selected.csv.gz', 'genes.report.html')
+    """
+    from ufselect.data.tables.detection import split_name
+
+    stem, ending = split_name(name)
+    return next(
+        (table, report)
+        for mark in _marks()
+        for table in [folder / f"{stem}.selected{mark}{ending}"]
+        for report in [folder / f"{stem}.report{mark}.html"]
+        if not table.exists() and not report.exists()
     )
-    return selector
 
 
-def _read(options: argparse.Namespace, waiting: Waiting) -> "Table":
-    waiting.now(f"reading {options.name or options.file}")
+def _free_ranking_name(table: str) -> Path:
+    """Return a name for the ranking that is written where no table can be."""
+    from ufselect.data.tables.detection import split_name
+
+    path = Path(table)
+    stem = split_name(path.name)[0].removesuffix(".selected")
+    names = (path.with_name(f"{stem}.ranking{mark}.csv") for mark in _marks())
+    return next(name for name in names if not name.exists())
+
+
+def _marks() -> Iterator[str]:
+    return chain([""], map("-{}".format, count(2)))
+
+
+def _check_files(options: SimpleNamespace) -> None:
+    """Refuse what cannot be written, or would destroy something, before the work."""
+    if options.report is None:
+        for name in ("effort", "image_shape"):
+            if getattr(options, name) is not None:
+                option = f"--{name.replace('_', '-')}"
+                message = f"{option} is about the report; add --report FILE.html"
+                raise click.UsageError(message)
+    outputs = [None if options.output == "-" else options.output]
+    paths = [Path(path) for path in [*outputs, options.scores, options.report] if path]
+    refuse_missing_folders(*paths)
+    resolved = [path.resolve() for path in paths]
+    if len(set(resolved)) < len(resolved):
+        raise click.UsageError("-o, --scores and --report need different files")
+    if options.file != "-" and Path(options.file).resolve() in resolved:
+        message = f"{options.file} would be replaced; choose another output"
+        raise click.UsageError(message)
+
+
+@contextmanager
+def _saying_what_is_complete(written: dict[str, str]) -> Iterator[None]:
+    """Add to an interruption or an error which files are there all the same."""
+
+    def complete() -> str:
+        names = " and ".join(written.values())
+        return f"{names} {'is' if len(written) == 1 else 'are'} complete"
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not written:
+            raise
+        message = f"interrupted; {complete()}, nothing else was written"
+        raise KeyboardInterrupt(message) from None
+    except ValueError as error:
+        if not written:
+            raise
+        raise ValueError(f"{str(error).rstrip('.')}; {complete()}") from error
+
+
+def _read(options: SimpleNamespace, progress: Progress) -> "Table":
+    progress.now(f"reading {options.name or options.file}")
     table = read(options)
-    waiting.note(*table.notes)
+    notes = list(table.notes)
+    if not options.verbose and options.progress == "text" and len(notes) > MAX_NOTES:
+        more = f"{len(notes) - MAX_NOTES + 1} more notes: see them with -v."
+        notes = [*notes[: MAX_NOTES - 1], more]
+    progress.note(*notes)
     refuse_incomplete(table)
     refuse_too_many(options, table)
     if options.image_shape is not None:
@@ -103,156 +310,152 @@ def _read(options: argparse.Namespace, waiting: Waiting) -> "Table":
     return table
 
 
-def _fit(selector: "AutoSelect", table: "Table", waiting: Waiting) -> list[str]:
-    """Fit the selector; return what it warned of."""
+def _fitted(
+    table: "Table", named: Any, options: SimpleNamespace, progress: Progress
+) -> tuple["AutoSelect", list[str]]:
+    """Return a fitted selector, and what it warned of."""
+    from ufselect import AutoSelect
+    from ufselect._sklearn_compat import listening
+
+    limit = options.max_correlation
+    selector: AutoSelect = checked(
+        AutoSelect(
+            named,
+            n_features_to_select=options.features or "auto",
+            n_clusters=options.clusters or "auto",
+            max_correlation="auto" if limit is None else limit,
+            n_jobs=options.jobs,
+            random_state=options.seed,
+        )
+    )
     n_samples, n_features = table.shape
-    waiting.now(f"ranking {n_features} features of {n_samples} samples")
+    progress.now(f"ranking {n_features} features of {n_samples} samples")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        selector.fit(table.values)
+        with listening(progress.iteration):
+            selector.fit(table.values)
     said = dict.fromkeys(
         str(each.message) for each in caught if issubclass(each.category, UserWarning)
     )
-    waiting.note(*said)
-    return list(said)
+    # What the text will give as a reason is not said twice.
+    reasons = "" if options.json else " ".join(selector.reasons_)
+    progress.note(*(sentence for sentence in said if sentence not in reasons))
+    return selector, list(said)
 
 
 def _write(
     table: "Table",
     selector: "AutoSelect",
-    options: argparse.Namespace,
-    kept: dict[str, str],
+    options: SimpleNamespace,
+    written: dict[str, str],
 ) -> None:
-    """Write table and ranking as soon as they are known: a page may take longer."""
+    """Write table and ranking as soon as they are known: a report may take longer."""
     from ufselect.data import write_table
     from ufselect.report.downloads import csv_text
     from ufselect.report.selection_text import ranking_frame
 
     chosen = selector.get_support()
+    escape = not options.keep_formulas
     if options.output is not None and chosen.any():
         write_table(
             table,
             chosen,
             options.output,
             scores=selector.scores_,
-            escape_formulas=not options.keep_formulas,
+            escape_formulas=escape,
         )
-        kept["table"] = "standard output" if options.output == "-" else options.output
+        to_stdout = options.output == "-"
+        written["table"] = "standard output" if to_stdout else options.output
     elif options.output is not None and options.output != "-":
         # Nothing was chosen: the ranking takes the place of the table.
-        options.scores = options.scores or ranking_name(options.output)
+        options.scores = options.scores or _free_ranking_name(options.output)
     if options.scores is not None:
         frame = ranking_frame(table.names(), selector)
-        text = csv_text(frame, None, escape_formulas=not options.keep_formulas)
-        write_whole(options.scores, text)
-        kept["scores"] = str(options.scores)
+        write_whole(options.scores, csv_text(frame, None, escape_formulas=escape))
+        written["scores"] = str(options.scores)
 
 
 def _report(
     table: "Table",
     selector: "AutoSelect",
-    options: argparse.Namespace,
-    end: float | None,
-    waiting: Waiting,
+    options: SimpleNamespace,
+    start: float,
+    progress: Progress,
 ) -> "SelectionReport":
+    from ufselect._sklearn_compat import listening
     from ufselect.report import Effort, selection_report
     from ufselect.report.selection_subject import who_chose
 
     effort: Any = Effort(0, 0, N_RANDOM)
     if options.report is not None:
         effort = options.effort or "quick"
+    left = None
+    if options.time_budget is not None:
+        left = max(0.0, start + options.time_budget - time.monotonic())
     samples = table.sample_names
-    report = selection_report(
-        table.values,
-        selector,
-        feature_names=table.names().tolist(),
-        labels=table.labels,
-        sample_names=None if samples is None else samples.tolist(),
-        image_shape=options.image_shape,
-        image_order=options.image_order,
-        title=f"{table.origin.name}: {selector.n_selected_} features",
-        command=_command(options),
-        effort=effort,
-        time_budget=None if end is None else max(0.0, end - time.monotonic()),
-        n_jobs=options.jobs,
-        random_state=options.seed,
-        progress=waiting.step,
-    )
+    with listening(progress.iteration):
+        report = selection_report(
+            table.values,
+            selector,
+            feature_names=table.names().tolist(),
+            labels=table.labels,
+            sample_names=None if samples is None else samples.tolist(),
+            image_shape=options.image_shape,
+            image_order=options.image_order,
+            title=f"{table.origin.name}: {selector.n_selected_} features",
+            command=_command_line(options),
+            effort=effort,
+            time_budget=left,
+            n_jobs=options.jobs,
+            random_state=options.seed,
+            progress=progress.step,
+        )
     if selector.selector_ is not None:
         report = replace(report, method=who_chose(selector.selector_))
     return report
 
 
-def _command(options: argparse.Namespace) -> str:
+def _command_line(options: SimpleNamespace) -> str:
     """Return the command to repeat; a table with a name of its own is called by it.
 
     Such a name comes from a program, whose own options are of no use to people.
     """
-    command = list(options.arguments)
+    words = list(click.get_current_context().obj.arguments)
     if options.name is not None:
         programs = {f"--name={options.name}", "--json", "--progress=json"}
-        command = [word for word in command if word not in programs]
+        words = [word for word in words if word not in programs]
         # A name that looks like an option would be taken for one.
         name = f"./{options.name}" if options.name.startswith("-") else options.name
-        command[command.index(options.file)] = name
-    return shlex.join(["ufselect", *command])
+        words[words.index(options.file)] = name
+    return shlex.join(["ufselect", *words])
 
 
-def _write_page(
-    report: "SelectionReport",
-    options: argparse.Namespace,
-    kept: dict[str, str],
-    waiting: Waiting,
-) -> None:
-    if options.report is not None:
-        waiting.now("drawing")
-        write_whole(options.report, report.html())
-        kept["report"] = str(options.report)
-
-
-def _interrupted(kept: dict[str, str]) -> str:
-    if not kept:
-        return "interrupted; nothing was written"
-    return f"interrupted; {_complete(kept)}, nothing else was written"
-
-
-def _complete(kept: dict[str, str]) -> str:
-    names = " and ".join(kept.values())
-    return f"{names} {'is' if len(kept) == 1 else 'are'} complete"
-
-
-def _print_json(
+def _print(
     table: "Table",
     selector: "AutoSelect",
     report: "SelectionReport",
-    result: dict[str, Any],
+    options: SimpleNamespace,
+    warned: list[str],
+    written: dict[str, str],
 ) -> None:
-    from ufselect.report.selection_text import selection_data
+    from ufselect.report.selection_text import selection_data, selection_text
 
-    source = {
-        "file": table.origin.name,
-        "format": table.format,
-        "reading": list(table.notes),
-    }
     found = selection_data(report, selector, table.label_column)
-    print(json.dumps(source | found | result, indent=2, allow_nan=False))
-
-
-def _print_text(
-    table: "Table",
-    selector: "AutoSelect",
-    report: "SelectionReport",
-    options: argparse.Namespace,
-    kept: dict[str, str],
-) -> None:
-    from ufselect.report.selection_text import selection_text
-
-    # Standard output may be taken by the table.
-    stream = sys.stderr if options.output == "-" else sys.stdout
-    if stream is sys.stderr and options.quiet:
+    name = table.origin.name
+    if options.json:
+        source = {"file": name, "format": table.format, "reading": list(table.notes)}
+        result = {"warnings": warned, "seed": options.seed, "written": written}
+        print_json(source | found | result)
         return
-    names = (table.origin.name, table.label_column)
-    print(selection_text(report, selector, *names), end="", file=stream)
-    if kept:
-        files = ", ".join(f"{what} in {name}" for what, name in kept.items())
-        print(f"\nWritten: {files}.", file=stream)
+    # Standard output may be taken by the table.
+    stderr = options.output == "-"
+    if stderr and options.quiet:
+        return
+    if options.verbose:
+        text = selection_text(report, selector, name, table.label_column)
+        print_plain(text, stderr=stderr)
+    else:
+        print_answer(name, found, stderr=stderr)
+    if written:
+        files = ", ".join(f"{what} in {path}" for what, path in written.items())
+        print_text(f"\nWritten: {printable(files)}.", stderr=stderr)

@@ -1,77 +1,78 @@
-"""``ufselect serve``: a local page to select with, instead of options."""
+"""``ufselect serve``: a local web page to select with, instead of options."""
 
-import argparse
-import json
+import json as json_format
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import Any
 
-from ufselect.cli.usage import UsageError, add_quiet_option, port, positive, size
+import click
 
-if TYPE_CHECKING:
-    from ufselect.serving import Settings
+from ufselect.cli.inputs import check_source, load
+from ufselect.cli.options import (
+    JSON,
+    PATH,
+    POSITIVE,
+    QUIET,
+    Argument,
+    Option,
+    command,
+    size_in_bytes,
+)
 
-EXAMPLES = """examples:
-  ufselect serve
-  ufselect serve genes.csv
-  ufselect serve --port 8000 --no-browser --max-upload 500MB
-"""
 
-
-def add_parser(commands: Any) -> None:
-    """Add this command to the parser."""
-    parser = commands.add_parser(
-        "serve",
-        help="select with a page in the browser",
-        description="Opens a page in the browser: choose a table, and a method and a "
-        "number of features or leave them to be decided; watch the progress, read the "
-        "report, save the selected table. Only this machine can reach it, and only "
-        "with the address that is printed; nothing is sent to any other. Ctrl-C ends "
-        "it and deletes what was uploaded.",
-        epilog=EXAMPLES,
-    )
-    parser.add_argument(
-        "file",
-        nargs="?",
-        type=Path,
-        metavar="FILE",
-        help="a table to offer at once; it is read where it is",
-    )
-    parser.add_argument(
-        "--port",
-        type=port,
+@command(
+    "serve",
+    Argument(
+        "[FILE]",
+        "a table to offer at once; it is read where it is",
+        type=PATH,
+        required=False,
+    ),
+    Option(
+        "--port N",
+        "where to listen (default: 0, any that is free)",
+        type=click.IntRange(0, 2**16 - 1),
         default=0,
-        metavar="N",
-        help="where to listen (default: 0, any that is free)",
-    )
-    parser.add_argument(
-        "--no-browser", action="store_true", help="print the address and open nothing"
-    )
-    parser.add_argument(
-        "--max-upload",
-        type=size,
+    ),
+    Option("--no-browser", "print the address and open nothing"),
+    Option(
+        "--max-upload SIZE",
+        "largest table that is taken (default: 2GB)",
+        type=size_in_bytes,
         default="2GB",
-        metavar="SIZE",
-        help="largest table that is taken (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--jobs",
-        type=positive,
-        default=2,
-        metavar="N",
-        help="runs at once; others wait (default: %(default)s)",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON for scripts")
-    add_quiet_option(parser)
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
+    ),
+    Option(
+        "--jobs N", "runs at once; others wait (default: 2)", type=POSITIVE, default=2
+    ),
+    JSON,
+    QUIET,
+    short_help="select with a web page in your browser",
+    help="Opens a web page in the browser: choose a table, and a method and a number "
+    "of features or leave them to be decided; watch the progress, read the report, "
+    "save the selected table. Only this machine can reach it, and only with the "
+    "address that is printed; nothing is sent to any other. Ctrl-C ends it and deletes "
+    "what was uploaded.",
+    examples=[
+        "ufselect serve",
+        "ufselect serve genes.csv",
+        "ufselect serve --port 8000 --no-browser --max-upload 500MB",
+    ],
+)
+def serve_command(**given: Any) -> int:
     """Print the address, open it, and serve until Ctrl-C."""
-    from ufselect.serving.server import serve
-
+    options = SimpleNamespace(**given)
     _check_file(options.file)
-    ending = serve(_settings(options), lambda address: _announce(address, options))
+    load("ufselect.serving.server")
+    from ufselect.serving import Settings, server
+
+    settings = Settings(
+        file=options.file,
+        port=options.port,
+        max_upload=options.max_upload,
+        n_jobs=options.jobs,
+    )
+    ending = server.serve(settings, lambda address: _announce(address, options))
     if not options.quiet and not options.json:
         runs = {0: "", 1: " one run was cut short;"}
         said = runs.get(ending.n_runs, f" {ending.n_runs} runs were cut short;")
@@ -79,30 +80,21 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _settings(options: argparse.Namespace) -> "Settings":
-    from ufselect.serving import Settings
-
-    return Settings(
-        file=options.file,
-        port=options.port,
-        max_upload=options.max_upload,
-        n_jobs=options.jobs,
-    )
-
-
 def _check_file(path: Path | None) -> None:
     """Refuse a table that cannot be read, before a page is opened for it."""
-    from ufselect.data.tables.detection import located
-
     if path == Path("-"):
-        raise UsageError("the page reads files, not standard input; save the table")
+        raise click.UsageError(
+            "the page reads files, not standard input; save the table"
+        )
     if path is not None:
-        located(path)
+        check_source(str(path))
+        if path.stat().st_size == 0:
+            raise ValueError(f"{path} is empty; export the table again")
 
 
-def _announce(address: str, options: argparse.Namespace) -> None:
+def _announce(address: str, options: SimpleNamespace) -> None:
     if options.json:
-        print(json.dumps({"address": address}), flush=True)
+        print(json_format.dumps({"address": address}), flush=True)
     elif options.quiet:
         print(address, flush=True)
     else:

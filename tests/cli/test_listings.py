@@ -1,15 +1,16 @@
-"""``ufselect datasets``: the list, the downloads, and their errors."""
+"""``ufselect methods`` and ``datasets``: the lists, the downloads, their errors."""
 
 import hashlib
 import json
+import re
 import sys
 
 import pytest
 from data.local_server import content, running_server, status
 
 import ufselect.data.catalogue
+from ufselect import all_selectors
 from ufselect.cli import main
-from ufselect.data import catalogued_sets
 
 BODY = b"some data" * 10_000
 
@@ -49,37 +50,43 @@ def catalogue(monkeypatch):
         yield
 
 
-def words_of(line):
-    return line.split(maxsplit=4)
+def test_methods_are_listed_with_one_line_each_as_json_and_as_markdown(capsys):
+    assert main(["methods"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert main(["methods", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert main(["methods", "--markdown"]) == 0
+    page = capsys.readouterr().out
+
+    assert [line.split()[0] for line in lines] == sorted(all_selectors())
+    assert [line.split(maxsplit=1)[1] for line in lines] == list(data.values())
+    assert data.keys() == all_selectors().keys()
+    assert page.startswith("# Methods")
 
 
 def test_every_set_is_listed_with_its_shape_and_place(catalogue, tmp_path, capsys):
     (tmp_path / "local" / "mine.mat").touch()
     (tmp_path / "local" / "gone.mat").touch()
     code = main(["datasets"])
-    _, _, *lines = capsys.readouterr().out.splitlines()
-
-    assert code == 0
-    assert [words_of(line)[:4] for line in lines] == [
-        ["here", "9", "8", "7"],
-        ["gone", "9", "8", "7"],
-        ["unpublished", "9", "8", "7"],
-        ["mine", "-", "-", "-"],
-    ]
-    assert [words_of(line)[4].strip() for line in lines] == [
-        "absent  words",
-        "local  words",
-        "no public address  words",
-        "local  not in the catalogue",
-    ]
-
-
-def test_list_is_printed_as_json(capsys):
+    header, _, *lines = capsys.readouterr().out.splitlines()
     main(["datasets", "--json"])
     rows = json.loads(capsys.readouterr().out)
 
-    assert [row["name"] for row in rows] == list(catalogued_sets())
-    assert all(row["place"] == "absent" and row["path"] is None for row in rows)
+    assert code == 0
+    assert header.split() == [
+        *("name", "samples", "features", "classes", "where", "what"),
+    ]
+    assert [re.split("  +", line) for line in lines] == [
+        ["here", "9", "8", "7", "absent", "words"],
+        ["gone", "9", "8", "7", "local", "words"],
+        ["unpublished", "9", "8", "7", "no public address", "words"],
+        ["mine", "-", "-", "-", "local", "not in the catalogue"],
+    ]
+    assert [row["name"] for row in rows] == ["here", "gone", "unpublished", "mine"]
+    assert rows[0].keys() == {
+        *("name", "n_samples", "n_features", "n_classes", "domain", "place", "path"),
+        *("source", "addresses"),
+    }
 
 
 def test_fetched_set_is_cached_and_its_path_printed(catalogue, tmp_path, capsys):
@@ -108,7 +115,7 @@ def test_terminal_sees_the_download_grow(catalogue, monkeypatch, capsys):
 
 def test_local_copy_is_not_downloaded(catalogue, tmp_path, capsys):
     (tmp_path / "gone.mat").touch()
-    code = main(["datasets", "--data", str(tmp_path), "--fetch", "gone"])
+    code = main(["datasets", "--data", str(tmp_path), "--fetch=gone"])
 
     assert code == 0
     assert capsys.readouterr().out == f"{tmp_path / 'gone.mat'}\n"

@@ -1,0 +1,289 @@
+"""``ufselect run``, ``report`` and ``reproduce``: plans of experiments."""
+
+import os
+import signal
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from ufselect.cli.inputs import load
+from ufselect.cli.options import (
+    JSON,
+    MARKDOWN,
+    PATH,
+    POSITIVE,
+    QUIET,
+    Argument,
+    Option,
+    command,
+    seconds,
+    size_in_bytes,
+)
+from ufselect.cli.output import (
+    print_plain,
+    print_text,
+    printable,
+    refuse_missing_folders,
+    say,
+    write_whole,
+)
+from ufselect.cli.progress import CountProgress
+
+if TYPE_CHECKING:
+    from ufselect.experiments.plan import Plan
+    from ufselect.experiments.records import Located
+    from ufselect.report.experiment import ExperimentReport
+
+N_CORES = os.cpu_count() or 1
+HTML = Option("--html FILE", "write a report with tables and figures", type=PATH)
+PRINTING = [MARKDOWN, JSON, QUIET]
+# What every command that computes cells takes.
+COMPUTING = [
+    Option(
+        "--data DIR",
+        "folder of the data sets (default: UFSELECT_DATA, else the cache)",
+        type=PATH,
+    ),
+    Option(
+        "--jobs N",
+        f"processes, one thread each (default: one per core, {N_CORES} here)",
+        type=POSITIVE,
+        default=N_CORES,
+    ),
+    Option("--dask ADDRESS", "compute on the workers of this Dask scheduler instead"),
+    Option(
+        "--cell-timeout SECONDS",
+        "give up a cell that takes longer (default: what the plan says, or never)",
+        type=seconds,
+    ),
+    Option(
+        "--cell-memory SIZE",
+        "give up a cell whose process takes more, such as 2GB (default: likewise)",
+        type=size_in_bytes,
+    ),
+    Option(
+        "--recover",
+        "if the store is damaged, go on with what can be read of it; the damaged file "
+        "is kept",
+    ),
+    Option("--retry", "try cells again that were given up, or whose process died"),
+]
+
+
+@command(
+    "run",
+    Argument(
+        "PLAN",
+        "a plan in TOML, or one that comes with ufselect, such as quick",
+        type=PATH,
+    ),
+    Option(
+        "--store FILE",
+        "SQLite file of the results (default: NAME-OF-PLAN.sqlite here)",
+        type=PATH,
+    ),
+    HTML,
+    *COMPUTING,
+    *PRINTING,
+    short_help="run a plan of experiments, or go on with it",
+    help="Runs every cell of a plan (data set x method x setting) that the store does "
+    "not have yet, then prints the tables. Stop it at any moment; the same command "
+    "goes on.",
+    examples=["ufselect run quick --data DIR --jobs 2"],
+)
+def run_command(**given: Any) -> int:
+    """Run the plan and print its tables."""
+    options = SimpleNamespace(**given)
+    refuse_missing_folders(options.html, options.markdown)
+    load("ufselect.report")
+    from ufselect.experiments.plan import find_plan, read_plan
+    from ufselect.experiments.stored import read_experiment
+    from ufselect.report.experiment import experiment_report
+
+    plan = read_plan(find_plan(options.plan))
+    store = options.store or Path(f"{plan.name}.sqlite")
+    located = _locate_sets(plan, options)
+    failed = _compute(plan, store, located, options)
+    experiment = read_experiment(store, plan)
+    _give(experiment_report(experiment), options)
+    return 1 if failed == experiment.count().cells else 0
+
+
+@command(
+    "report",
+    Argument("STORE", "an SQLite file", type=PATH),
+    Option(
+        "--plan PLAN",
+        "which plan, where the store holds several or does not say (default: the one "
+        "that was run last)",
+        type=PATH,
+    ),
+    HTML,
+    *PRINTING,
+    short_help="show the results of an experiment that its store holds",
+    help="Reads the store that ufselect run or ufselect reproduce has made, finished "
+    "or not, and prints its tables. Nothing is computed and no data is needed.",
+    examples=["ufselect report quick.sqlite --html quick.html"],
+)
+def report_command(**given: Any) -> int:
+    """Print the tables and write what was asked for."""
+    options = SimpleNamespace(**given)
+    refuse_missing_folders(options.html, options.markdown)
+    load("ufselect.report")
+    from ufselect.experiments.plan import find_plan, read_plan
+    from ufselect.experiments.stored import read_experiment
+    from ufselect.report.experiment import experiment_report
+
+    plan = read_plan(find_plan(options.plan)) if options.plan else None
+    _give(experiment_report(read_experiment(options.store, plan)), options)
+    return 0
+
+
+@command(
+    "reproduce",
+    Argument("NAME", "the paper: scfs-2020"),
+    Option("--quick", "a small part of it, in a few minutes"),
+    Option(
+        "--output FILE",
+        "the report (default: NAME.html here; the store lies beside it)",
+        type=PATH,
+    ),
+    *COMPUTING,
+    *PRINTING,
+    short_help="repeat the experiments of a paper and compare cell by cell",
+    help="Runs the plan of a paper (or goes on with it) and writes a report with every "
+    "published cell, ours, the difference and a verdict, and the figures. Data sets "
+    "that cannot be had are named.",
+    examples=["ufselect reproduce scfs-2020 --quick --data DIR"],
+)
+def reproduce_command(**given: Any) -> int:
+    """Run the plan, write the report and print the tables."""
+    options = SimpleNamespace(**given)
+    refuse_missing_folders(options.output, options.markdown)
+    load("ufselect.report")
+    from ufselect.experiments.plan import plan_path, read_plan
+    from ufselect.experiments.published import published
+    from ufselect.report.comparison import read_comparison
+    from ufselect.report.page import html_page
+    from ufselect.report.reproduction import (
+        comparison_as_json,
+        comparison_as_text,
+        reproduction_sections,
+    )
+    from ufselect.report.tables import markdown_table
+
+    paper = published(options.name)
+    name = f"{options.name}-quick" if options.quick else options.name
+    plan = read_plan(plan_path(name))
+    page = options.output or Path(f"{name}.html")
+    refuse_missing_folders(page)
+    located = _locate_sets(plan, options)
+    store = page.with_suffix(".sqlite")
+    _compute(plan, store, located, options)
+    comparison = read_comparison(plan, paper, store, located)
+    title = f"{paper.title}: reproduction"
+    write_whole(page, html_page(title, reproduction_sections(comparison)))
+    if options.markdown:
+        text = comparison_as_text(comparison, markdown_table)
+        write_whole(options.markdown, f"# {title}\n\n{text}")
+    if options.json:
+        print(comparison_as_json(comparison))
+    else:
+        print_plain(comparison_as_text(comparison) + "\n")
+        print_text(printable(f"The report is {page}, the scores are in {store}."))
+    return 0
+
+
+def _give(report: "ExperimentReport", options: SimpleNamespace) -> None:
+    """Write and print a report as the options ask."""
+    if options.html is not None:
+        write_whole(options.html, report.page())
+    if options.markdown is not None:
+        write_whole(options.markdown, report.markdown())
+    if options.json:
+        print(report.as_json())
+        return
+    print_plain(report.text())
+    if options.html is not None:
+        print_text("\n" + printable(f"The report is {options.html}."))
+
+
+def _locate_sets(plan: "Plan", options: SimpleNamespace) -> "Located":
+    """Find the data of a plan and say on standard error what is not there."""
+    from ufselect.experiments.records import locate
+
+    located = locate(plan.sets, options.data)
+    for name, reason in located.absent.items():
+        say(f"without {name}: {reason}")
+    if not located.paths:
+        raise ValueError("none of the data sets of the plan is available")
+    return located
+
+
+def _compute(
+    plan: "Plan", store: Path, located: "Located", options: SimpleNamespace
+) -> int:
+    """Run the cells that are missing, with progress; return how many failed."""
+    from ufselect.experiments.limits import Limits
+    from ufselect.experiments.runner import run_plan
+
+    if options.recover:
+        _recover(plan, store, located)
+    with (
+        CountProgress("cells", quiet=options.quiet) as progress,
+        _termination_is_an_interruption(),
+    ):
+        finished = run_plan(
+            plan,
+            store,
+            located,
+            n_jobs=options.jobs,
+            dask=options.dask,
+            limits=Limits(options.cell_timeout, options.cell_memory),
+            retry=options.retry,
+            report=lambda state: progress.show(
+                state.finished, state.total, state.seconds_left()
+            ),
+        )
+    return finished.failed
+
+
+def _recover(plan: "Plan", store: Path, located: "Located") -> None:
+    """Go on with what can be read of a damaged store; say what that is."""
+    from ufselect.experiments.recovery import recover
+    from ufselect.experiments.runner import missing_cells
+
+    recovered = recover(store)
+    if recovered is None:
+        say(f"{store} is not damaged")
+        return
+    say(
+        f"recovered {recovered.rankings} cells, {recovered.judgements} of them with "
+        f"scores; the damaged store is kept as {recovered.damaged}"
+    )
+    missing = missing_cells(plan, store, located)
+    names = Counter(f"{cell.selector} on {cell.set_name}" for cell in missing)
+    listed = ", ".join(f"{name} ({number})" for name, number in names.items())
+    if listed:
+        say(f"lost or never finished, computed now: {listed}")
+
+
+@contextmanager
+def _termination_is_an_interruption() -> Iterator[None]:
+    """Say what was kept also when the time of a batch job is over."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

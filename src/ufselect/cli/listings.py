@@ -1,0 +1,162 @@
+"""``ufselect methods`` and ``ufselect datasets``: what there is to choose from."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ufselect.cli.inputs import load
+from ufselect.cli.options import JSON, PATH, QUIET, Option, command
+from ufselect.cli.output import print_json, print_table, say
+
+
+@command(
+    "methods",
+    JSON,
+    Option("--markdown", "print the page of method cards"),
+    QUIET,
+    short_help="list the methods",
+    help="Lists every method with one line each.",
+    examples=["ufselect methods", "ufselect methods --json"],
+)
+def methods_command(json: bool, markdown: bool, quiet: bool) -> int:
+    """Print the list."""
+    if json and markdown:
+        raise click.UsageError("--json and --markdown exclude each other")
+    load("ufselect.report")
+    from ufselect import all_selectors
+    from ufselect.report.method_cards import method_page, summary_line
+
+    selectors = all_selectors()
+    summaries = {name: summary_line(value) for name, value in selectors.items()}
+    if json:
+        print_json(summaries)
+    elif markdown:
+        print(method_page(selectors), end="")
+    else:
+        header = ["method", "what it does"]
+        rows = [*summaries.items()]
+        print_table(header, rows, words=header[1:], show_header=False)
+    return 0
+
+
+@command(
+    "datasets",
+    # click's options take one value; the names that follow the first are arguments.
+    click.Argument(["more"], nargs=-1, metavar=""),
+    Option(
+        "--fetch NAME [NAME ...]",
+        "download these sets, unless they are on this machine, and print where they "
+        "are",
+        multiple=True,
+    ),
+    Option(
+        "--data DIR",
+        "folder of local copies (default: that named by UFSELECT_DATA)",
+        type=PATH,
+    ),
+    JSON,
+    QUIET,
+    short_help="list public data sets, or download some",
+    help="Lists the data sets of the catalogue and of the local folder: their shape, "
+    "and whether they are on this machine.",
+    examples=["ufselect datasets", "ufselect datasets --fetch lymphoma ORL"],
+)
+def datasets_command(
+    more: Sequence[str],
+    fetch: Sequence[str],
+    data: Path | None,
+    json: bool,
+    quiet: bool,
+) -> int:
+    """Print the list, or what was fetched."""
+    if more and not fetch:
+        raise click.UsageError(f"{more[0]!r} is unexpected; fetch sets with --fetch")
+    load("ufselect.data")
+    from ufselect.data import catalogued_sets
+    from ufselect.data.download import local_names
+
+    failed = False
+    names = list(dict.fromkeys([*catalogued_sets(), *local_names(data)]))
+    if fetch:
+        names, failed = _fetch_all([*fetch, *more], data, quiet)
+    rows = [_row(name, data) for name in names]
+    if json:
+        print_json(rows)
+    elif fetch:
+        for row in rows:
+            print(row["path"])
+    else:
+        _print_sets(rows)
+    return int(failed)
+
+
+def _fetch_all(
+    names: Sequence[str], folder: Path | None, quiet: bool
+) -> tuple[list[str], bool]:
+    """Fetch every set that can be had; return their names, and whether any failed."""
+    from ufselect.data import DataUnavailableError, fetch
+    from ufselect.data.download import whereabouts
+
+    # A name that is not known is refused before anything is downloaded.
+    for name in names:
+        whereabouts(name, folder)
+    fetched = []
+    for name in names:
+        try:
+            fetch(name, folder, progress=None if quiet else _progress_line(name))
+            fetched.append(name)
+        except DataUnavailableError as error:
+            say(error)
+    return fetched, len(fetched) < len(names)
+
+
+def _progress_line(name: str) -> Callable[[int, int | None], None]:
+    """Return a callback that keeps one line of a terminal up to date."""
+
+    def show(received: int, total: int | None) -> None:
+        done = received == total
+        if done or sys.stderr.isatty():
+            whole = f" of {total / 1e6:.1f}" if total else ""
+            line = f"{name}: {received / 1e6:.1f}{whole} MB"
+            print(line, end="\n" if done else "\r", file=sys.stderr, flush=True)
+
+    return show
+
+
+def _row(name: str, folder: Path | None) -> dict[str, Any]:
+    from ufselect.data import catalogued_sets
+    from ufselect.data.download import whereabouts
+
+    known = catalogued_sets().get(name)
+    place, path = whereabouts(name, folder)
+    return {
+        "name": name,
+        "n_samples": known and known.n_samples,
+        "n_features": known and known.n_features,
+        "n_classes": known and known.n_classes,
+        "domain": known.domain if known else "not in the catalogue",
+        "place": place,
+        "path": path and str(path),
+        "source": known and known.source,
+        "addresses": list(known.addresses) if known else [],
+    }
+
+
+def _print_sets(rows: Sequence[dict[str, Any]]) -> None:
+    numbers = ("n_samples", "n_features", "n_classes")
+    cells = [
+        [
+            row["name"],
+            *("-" if row[key] is None else str(row[key]) for key in numbers),
+            "no public address"
+            if row["place"] == "absent" and not row["addresses"]
+            else row["place"],
+            row["domain"],
+        ]
+        for row in rows
+    ]
+    header = ["name", "samples", "features", "classes", "where", "what"]
+    print_table(header, cells, words=["where", "what"])

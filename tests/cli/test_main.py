@@ -1,0 +1,298 @@
+"""What all commands share: help, guesses, one-line errors, exit codes, start-up."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from small_tables import small_frame, write_frame
+
+from ufselect import __version__
+from ufselect.cli import demo, main
+from ufselect.cli.inputs import Invocation, load
+from ufselect.cli.main import COMMANDS, NO_SPACE, program
+from ufselect.cli.options import EXIT_CODES
+
+HEAVY = {"joblib", "matplotlib", "numpy", "pandas", "scipy", "sklearn"}
+
+
+def ufselect(*arguments, **settings):
+    """Run the command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "ufselect", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        **settings,
+    )
+
+
+def command(name):
+    return program.get_command(click.Context(program), name)
+
+
+def test_alone_it_names_the_three_commands_that_people_need_first(capsys):
+    assert main([]) == 2
+    said, noted = capsys.readouterr()
+
+    assert said == ""
+    assert re.findall(r"^  ufselect (\w+)", noted, re.M) == [
+        *("select", "compare", "serve"),
+    ]
+    assert len(noted.splitlines()) < 10
+
+
+def test_help_lists_every_command_the_important_ones_first(capsys):
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    listed = re.findall(r"^  ([a-z]+)  +\w", text, re.M)
+
+    assert listed == list(COMMANDS)
+    assert listed[0] == "select"
+    assert EXIT_CODES in text
+
+
+def test_help_of_a_command_has_examples_and_exit_codes_in_80_columns(capsys):
+    for name in COMMANDS:
+        assert main([name, "-h"]) == 0
+        text = capsys.readouterr().out
+        options = {each for param in command(name).params for each in param.opts}
+
+        assert f"ufselect {name}" in text.split("Examples:")[1]
+        assert EXIT_CODES in text
+        assert {"--json", "--quiet"} <= options
+        assert all(option in text for option in options if option.startswith("-"))
+        assert max(map(len, text.splitlines())) <= 80
+
+
+WRONG = [
+    (["selct", "a.csv"], "there is no command 'selct'; did you mean select? (see u"),
+    (["zzz"], "there is no command 'zzz' (see ufselect --help)"),
+    (["--foo"], "there is no option --foo (see ufselect --help)"),
+    (["select", "a", "--lables=x"], "no option --lables; did you mean --labels? ("),
+    (["select"], "FILE is missing (see ufselect select --help)"),
+    (["select", "a", "b"], "got unexpected extra argument (b) (see ufselect sel"),
+    (["select", "a", "--labels"], "option '--labels' requires an argument (see"),
+    (["select", "a", "--fill", "max"], "--fill: 'max' is not one of 'mean', 'med"),
+    (["select", "a", "-k", "0"], "-k/--features: 0 is neither a whole number"),
+    (["select", "a", "-k", "inf"], "inf is neither a whole number"),
+    (["select", "a", "-k", "some"], "'some' is not a number of features"),
+    (["select", "a", "--param", "alpha"], "alpha is not of the form name=value"),
+    (["select", "a", "--image-shape", "32"], "write it like 32x32"),
+    (["select", "a", "--image-shape", "0x5"], "write it like 32x32"),
+    (["select", "a", "--clusters", "0"], "--clusters: 0 is not in the range x>=1"),
+    (["select", "a", "--seed", "-1"], "--seed: -1 is not in the range 0<=x"),
+    (["select", "a", "--time-budget", "0"], "0 is not a time; give seconds above"),
+    (["select", "a", "--time-budget", "nan"], "nan is not a time"),
+    (["select", "a", "--max-correlation", "2"], "2 is not between 0 and 1"),
+    (["compare", "a", "--methods", ","], "--methods: no name is given"),
+    (["completion"], "SHELL is missing; give one of bash, zsh, fish (see"),
+    (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish' (see"),
+    (["demo", "--seed", "x"], "--seed: 'x' is not a valid integer"),
+    (["methods", "--json", "--markdown"], "--json and --markdown exclude each oth"),
+    (["datasets", "lung"], "'lung' is unexpected; fetch sets with --fetch"),
+    (["run", "p", "--cell-timeout", "0"], "0 is not a time; give seconds above 0"),
+    (["run", "p", "--cell-memory", "much"], "'much' is not a size; write it like"),
+    (["serve", "--port", "65536"], "--port: 65536 is not in the range"),
+    (["serve", "--max-upload", "GB"], "'GB' is not a size; write it like"),
+    (["serve", "--max-upload", "0"], "--max-upload: 0 is not a size"),
+    (["serve", "--jobs", "0"], "--jobs: 0 is not in the range"),
+]
+
+
+def test_wrong_usage_is_the_one_line_that_is_wrong(capsys):
+    for arguments, sentence in WRONG:
+        assert main(arguments) == 2
+        said, complaint = capsys.readouterr()
+
+        assert said == ""
+        assert complaint.startswith("ufselect: ")
+        assert sentence in complaint
+        assert complaint.endswith(" --help)\n")
+        assert complaint.count("\n") == 1
+
+
+def test_values_are_printed_without_control_characters_and_not_at_any_length(capsys):
+    main(["select", f"a{'b' * 100_000}c\x1b[31m.csv"])
+    complaint = capsys.readouterr().err
+
+    assert "\x1b" not in complaint
+    assert r"c\x1b[31m" in complaint
+    assert complaint.count("\n") == 1
+    assert len(complaint) < 1100
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted; nothing was written"),
+        (KeyboardInterrupt("kept"), 130, "kept"),
+        (MemoryError("3 TiB"), 1, "there is not enough memory (3 TiB); use a smaller"),
+        (ValueError("two\nlines"), 1, "two lines"),
+        (ImportError("no such package"), 1, "no such package"),
+    ],
+)
+def test_errors_are_one_sentence(error, code, sentence, capsys, monkeypatch):
+    def fail(seed):
+        raise error
+
+    monkeypatch.setattr(demo, "_toy", fail)
+
+    assert main(["demo", "--quiet"]) == code
+    complaint = capsys.readouterr().err
+    assert complaint.startswith(f"ufselect: {sentence}")
+    assert complaint.count("\n") == 1
+
+
+def test_demo_prints_the_table_and_writes_the_picture(tmp_path, capsys):
+    output = tmp_path / "kept.svg"
+    assert main(["demo", "--output", str(output)]) == 0
+    printed = capsys.readouterr().out
+
+    assert "SCFS keeps F3, F6, F9" in printed
+    for method in ("SCFS", "highest variance", "random (mean of 3)", "all features"):
+        assert f"\n{method} " in printed
+    assert max(map(len, printed.splitlines())) <= 80
+    assert output.read_text(encoding="utf-8").startswith("<svg")
+
+    assert main(["demo", "--json", "--quiet", "--output", str(output)]) == 0
+    said, noted = capsys.readouterr()
+    data = json.loads(said)
+    assert noted == ""
+    assert data["toy"] == ["F3", "F6", "F9"]
+    assert data["digits"][0]["real_pixels"] == 32
+    assert data["picture"] == str(output)
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(tmp_path, capsys):
+    missing = tmp_path / "absent" / "kept.svg"
+
+    for output, reason in ((missing, "does not exist"), (tmp_path, "is a folder")):
+        assert main(["demo", "--output", str(output)]) == 1
+        complaint = capsys.readouterr().err
+        assert reason in complaint
+        assert complaint.count("\n") == 1
+
+
+def loaded_by(*arguments, folder=None):
+    """Return exit code, error and the packages that a command has imported."""
+    code = (
+        "import sys\n"
+        "from ufselect.__main__ import program\n"
+        "code = program()\n"
+        "print(code, *{name.split('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder,
+    )
+    code, *modules = done.stdout.splitlines()[-1].split()
+    return int(code), done.stderr, set(modules)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected", "sentence"),
+    [
+        (["--help"], 0, ""),
+        (["--version"], 0, ""),
+        (["select", "--help"], 0, ""),
+        (["completion", "zsh"], 0, ""),
+        (["selct"], 2, "did you mean select?"),
+        (["select", "absent.csv"], 1, "there is no file absent.csv; check the name"),
+        (["select", "."], 1, ". is a folder; give the file in it"),
+        (["select", "a.csv", "-o", "-", "--json"], 2, "both print to standard output"),
+        (["compare", "absent.csv"], 1, "there is no file absent.csv"),
+        (["compare", "a.csv", "--markdown", "no/a.md"], 1, "no does not exist"),
+        (["serve", "absent.csv"], 1, "there is no file absent.csv"),
+    ],
+)
+def test_arguments_and_the_file_are_checked_before_anything_heavy_is_loaded(
+    tmp_path, arguments, expected, sentence
+):
+    (tmp_path / "a.csv").touch()
+    code, complaint, loaded = loaded_by(*arguments, folder=tmp_path)
+
+    assert code == expected
+    assert sentence in complaint
+    assert "click" in loaded
+    assert not HEAVY & loaded
+
+
+def test_a_table_is_read_before_figures_are_loaded(tmp_path):
+    frame = small_frame().astype({"g4": object})
+    frame.loc[5, "g4"] = "tall"
+    write_frame(tmp_path / "a.csv", frame)
+    code, complaint, loaded = loaded_by("select", "a.csv", folder=tmp_path)
+
+    assert code == 1
+    assert "'tall'" in complaint
+    assert "matplotlib" not in loaded
+
+
+def test_ctrl_c_during_an_import_waits_for_its_end(tmp_path, monkeypatch):
+    code = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nwhole = True\n"
+    (tmp_path / "interrupting.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    told = []
+    context = click.Context(program, obj=Invocation([], lambda: told.append("loaded")))
+    with context, pytest.raises(KeyboardInterrupt):
+        load("interrupting")
+
+    assert sys.modules.pop("interrupting").whole
+    assert told == []
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_version_is_printed_by_the_installed_command():
+    assert ufselect("--version").stdout.strip() == __version__
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no head")
+@pytest.mark.parametrize("options", ["methods", "methods --markdown", "--help"])
+def test_a_reader_that_stops_reading_is_no_error(options):
+    command = (
+        f"{{ {sys.executable} -m ufselect {options}; echo code $? >&2; }} | head -c 1"
+    )
+    result = subprocess.run(command, shell=True, capture_output=True, text=True)
+
+    assert len(result.stdout) == 1
+    assert result.stderr == "code 0\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.parametrize("arguments", [["completion", "zsh"], ["methods"]])
+def test_a_full_disk_is_one_sentence(arguments):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "ufselect", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr == f"ufselect: {NO_SPACE}\n".encode()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize(
+    # One command is quick, and the other loads libraries that might write.
+    "command",
+    ["completion zsh <&-", "completion zsh >&-", "methods 2>&-"],
+)
+def test_a_closed_stream_is_no_error(command):
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$0" -m ufselect {command}', sys.executable],
+        capture_output=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, b"")
