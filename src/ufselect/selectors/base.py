@@ -237,7 +237,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         refuse_dates(X)
-        if sp.issparse(X) and X.format in ("csr", "csc"):
+        if bool(sp.issparse(X)) and X.format in ("csr", "csc"):
             # Indices beyond the shape would end the process.
             try:
                 X.check_format(full_check=True)
