@@ -1,16 +1,125 @@
-"""The format of a file, by its first bytes and by its name."""
+"""Which file to read and what it is: sources, compression, formats, packages."""
 
+import bz2
+import gzip
+import lzma
+import os
 import pickle
+import subprocess
+import sys
 import zipfile
-from io import BytesIO
+from io import BytesIO, StringIO
+from pathlib import Path
+from types import SimpleNamespace
 
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.io
 
-from ufselect.data import TableError, read_table
+from ufselect.data import TableError, read_table, write_table
 
+TEXT = b"a,b\n1,2\n3,4\n"
 FRAME = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+
+
+def zipped(content, name="table.csv", others=()):
+    stream = BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, content)
+        for other in others:
+            archive.writestr(other, "a,b\n1,2\n")
+    return stream.getvalue()
+
+
+PACKERS = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zip": zipped,
+}
+
+
+def npy(values):
+    stream = BytesIO()
+    np.save(stream, values)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_compressed_files_are_read_by_name_and_without_one(tmp_path, ending):
+    path = tmp_path / f"table.csv.{ending}"
+    path.write_bytes(PACKERS[ending](TEXT))
+
+    for table in (read_table(path), read_table(BytesIO(path.read_bytes()))):
+        assert table.values.tolist() == [[1, 2], [3, 4]]
+        assert table.format == "text"
+    array = read_table(BytesIO(PACKERS[ending](npy(np.eye(3)))))
+    assert array.values.tolist() == np.eye(3).tolist()
+    assert array.format == "npy"
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+@pytest.mark.parametrize("kept", [20, -3])
+def test_compressed_file_that_is_cut_off_is_refused(tmp_path, ending, kept):
+    path = tmp_path / f"table.csv.{ending}"
+    noise = np.random.default_rng(0).integers(0, 9, size=(400, 9))
+    text = "\n".join(",".join(map(str, row)) for row in noise.tolist())
+    path.write_bytes(PACKERS[ending](text.encode())[:kept])
+
+    with pytest.raises(TableError, match=r"cut off or damaged.*again"):
+        read_table(path)
+
+
+def test_standard_input_may_be_any_format(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(TEXT)))
+    assert read_table("-").values.tolist() == [[1, 2], [3, 4]]
+
+    code = "from ufselect.data import read_table; print(read_table('-').values.sum())"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=npy(np.arange(6.0).reshape(3, 2)),
+        capture_output=True,
+        check=True,
+    )
+    assert float(done.stdout) == 15
+
+
+def test_copy_of_a_stream_goes_with_the_table():
+    table = read_table(BytesIO(npy(np.eye(3))))
+    copy = table.origin.path
+    assert copy.exists()
+    del table
+
+    assert not copy.exists()
+
+
+@pytest.mark.parametrize("source", [StringIO("a,b\n1,2\n"), pd.DataFrame(), 3])
+def test_other_sources_are_refused(source):
+    with pytest.raises(TypeError, match="give a path, or a file that was opened in"):
+        read_table(source)
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    with pytest.raises(TableError, match=r"there is no file .*absent\.csv"):
+        read_table(tmp_path / "absent.csv")
+    with pytest.raises(TableError, match="is a folder; give the file in it"):
+        read_table(tmp_path)
+    for name in ("a.csv", "a.npy", "a.parquet"):
+        (tmp_path / name).touch()
+        with pytest.raises(TableError, match="is empty"):
+            read_table(tmp_path / name)
+    with pytest.raises(TableError, match="is empty"):
+        read_table(BytesIO(gzip.compress(b"")))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.csv")
+
+    with pytest.raises(TableError, match="is a pipe or a device; give a file, or -"):
+        read_table(tmp_path / "a.csv")
 
 
 def test_wrong_name_is_noted_and_the_content_read(tmp_path):
@@ -20,23 +129,28 @@ def test_wrong_name_is_noted_and_the_content_read(tmp_path):
 
     assert table.format == "parquet"
     assert any("is a Parquet file, whatever its name says" in n for n in table.notes)
+    for name in ("a.txt", "a", "a.values", "a.1"):
+        (tmp_path / name).write_bytes(TEXT)
+        assert read_table(tmp_path / name).shape == (2, 2)
 
 
 @pytest.mark.parametrize(
     "name", ["a.parquet", "a.feather", "a.xlsx", "a.npy", "a.npz", "a.h5ad", "a.mtx"]
 )
 def test_text_under_the_name_of_another_format_is_refused(tmp_path, name):
-    (tmp_path / name).write_text("a,b\n1,2\n3,4\n")
+    (tmp_path / name).write_bytes(TEXT)
 
     with pytest.raises(TableError, match=r"begins like text; rename it as \.csv"):
         read_table(tmp_path / name)
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a", "a.values", "a.1"])
-def test_text_is_read_under_any_other_name(tmp_path, name):
-    (tmp_path / name).write_text("a,b\n1,2\n3,4\n")
-
-    assert read_table(tmp_path / name).shape == (2, 2)
+def loom():
+    stream = BytesIO()
+    with h5py.File(stream, "w") as file:
+        file["matrix"] = np.eye(3)
+        file.create_group("row_attrs")
+        file.create_group("col_attrs")
+    return stream.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -48,6 +162,12 @@ def test_text_is_read_under_any_other_name(tmp_path, name):
         (b"SQLite format 3\0", "is an SQLite database"),
         (pickle.dumps(FRAME), "is a pickle, which may run programs"),
         (b"\x01\x00\x02\x00" * 50, "is of no known format; give one of .csv"),
+        (gzip.compress(b"X\n\0\0\0\3"), r"is an R object \(\.rds, .*write\.csv in R"),
+        (b"RDX3\nX\n", "is an R object"),
+        (loom(), "is a loom file; read it with anndata's read_loom"),
+        (zipped("", "content.xml", ["META-INF/manifest.xml"]), r"\(\.ods\); save"),
+        (zipped(TEXT, others=["b"]), "of 2 files, 'table.csv' and 'b'; unpack it"),
+        (zipped(zipped(TEXT)), "is an archive in an archive"),
     ],
 )
 def test_other_files_are_refused_with_the_remedy(content, words):
@@ -55,12 +175,8 @@ def test_other_files_are_refused_with_the_remedy(content, words):
         read_table(BytesIO(content))
 
 
-def test_archive_of_other_files_is_refused(tmp_path):
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
-        archive.writestr("a.csv", "a,b\n1,2\n")
-
-    with pytest.raises(TableError, match="unpack it and give the table in it"):
-        read_table(tmp_path / "a.zip")
+def test_what_systems_add_to_an_archive_is_no_table():
+    assert read_table(BytesIO(zipped(TEXT, others=["__MACOSX/table"]))).shape == (2, 2)
 
 
 @pytest.mark.parametrize("name", ["a.npz", "a.xlsx"])
@@ -74,3 +190,51 @@ def test_archive_that_is_cut_off_is_refused(tmp_path, name):
 
     with pytest.raises(TableError, match=r"cut off or damaged \(read as a zip"):
         read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "extra"),
+    [
+        ("a.parquet", "pyarrow", "parquet"),
+        ("a.feather", "pyarrow", "parquet"),
+        ("a.xlsx", "openpyxl", "excel"),
+    ],
+)
+def test_missing_package_is_named_with_the_remedy(
+    tmp_path, monkeypatch, name, package, extra
+):
+    writers = {".parquet": "to_parquet", ".feather": "to_feather", ".xlsx": "to_excel"}
+    getattr(FRAME, writers[Path(name).suffix])(tmp_path / name)
+    table = read_table(tmp_path / name)
+    for module in [each for each in sys.modules if each.split(".")[0] == package]:
+        monkeypatch.setitem(sys.modules, module, None)
+
+    remedy = rf'{package}; pip install "ufselect\[{extra}\]" installs it'
+    with pytest.raises(ImportError, match=remedy):
+        read_table(tmp_path / name)
+    with pytest.raises(ImportError, match=remedy):
+        write_table(table, [0], tmp_path / f"b{Path(name).suffix}")
+
+
+def test_other_formats_need_only_the_base_install(tmp_path):
+    values = np.eye(3)
+    rows = "".join(f"{row / 7!r},x\n" for row in range(5000))
+    (tmp_path / "a.csv").write_text(f"a,b\n{rows}")
+    np.save(tmp_path / "a.npy", values)
+    np.savez(tmp_path / "a.npz", X=values)
+    scipy.io.savemat(tmp_path / "a.mat", {"X": values})
+    scipy.io.mmwrite(tmp_path / "a.mtx", values)
+    optional = ["h5py", "openpyxl", "polars", "pyarrow"]
+    code = (
+        "import sys\n"
+        f"sys.modules.update(dict.fromkeys({optional}))\n"
+        "from ufselect.data import read_table, write_table\n"
+        "for path in sys.argv[1:]:\n"
+        "    write_table(read_table(path), [0], path)\n"
+    )
+    paths = sorted(map(str, tmp_path.iterdir()))
+    subprocess.run([sys.executable, "-c", code, *paths], check=True)
+
+    assert [read_table(path).shape for path in paths] == [(5000, 1), *[(3, 1)] * 4]
+    numbers = read_table(paths[0]).values[:, 0].tolist()
+    assert numbers == [row / 7 for row in range(5000)]

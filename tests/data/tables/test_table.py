@@ -1,14 +1,21 @@
-"""The table itself: its names, and the features that are not complete."""
+"""The table itself: features that are not complete, filled in or left out."""
 
-from io import BytesIO, StringIO
+import io
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from ufselect.data import read_table
-from ufselect.data.tables.table import Origin, Table
+from ufselect.data import TableError, read_table
+from ufselect.data.tables.table import (
+    Origin,
+    Table,
+    as_names,
+    filled,
+    without_incomplete,
+)
+
+TEXT = b"id,a,b,c\np,1,5,1\nq,,6,2\nr,3,7,inf\ns,8,8,3\n"
 
 
 def table_of(values, names=None):
@@ -16,28 +23,72 @@ def table_of(values, names=None):
     return Table(values, names, None, None, None, None, "npy", (), origin)
 
 
+def test_halves_of_characters_become_question_marks():
+    assert as_names(["a\ud800", ""]).tolist() == ["a?", ""]
+
+
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_incomplete_features_are_named(monkeypatch, kind):
+def test_incomplete_features_and_samples_are_counted(monkeypatch, kind):
     monkeypatch.setattr("ufselect.data.tables.table.BLOCK_CELLS", 6)
     values = np.ones((5, 4))
-    values[4, 2], values[1, 0] = np.nan, np.inf
+    assert table_of(kind(values)).incomplete().tolist() == []
+    values[4, 2], values[1, 0], values[1, 2] = np.nan, np.inf, np.nan
+    table = table_of(kind(values))
 
-    assert table_of(kind(values)).incomplete().tolist() == ["x1", "x3"]
-
-
-def test_complete_table_has_no_incomplete_feature():
-    assert table_of(np.ones((5, 4))).incomplete().tolist() == []
-
-
-def test_feature_that_may_be_the_labels_is_noted():
-    text = b"a,b,Class\n1,2,0\n3,4,1\n"
-
-    assert any("--labels Class" in note for note in read_table(BytesIO(text)).notes)
-    labelled = read_table(BytesIO(text), labels="Class")
-    assert not any("--labels" in note for note in labelled.notes)
+    assert table.incomplete().tolist() == ["x1", "x3"]
+    assert table.n_incomplete().tolist() == [1, 0, 2, 0]
+    assert table.n_incomplete(axis=1).tolist() == [0, 2, 0, 0, 1]
 
 
-@pytest.mark.parametrize("source", [StringIO("a,b\n1,2\n"), pd.DataFrame(), 3])
-def test_other_sources_are_refused(source):
-    with pytest.raises(TypeError, match="give a path, or a file that was opened in"):
-        read_table(source)
+@pytest.mark.parametrize(
+    ("by", "a", "c"), [("mean", 4, 2), ("median", 3, 2), ("zero", 0, 0)]
+)
+def test_a_cell_without_a_value_gets_that_of_its_column(by, a, c):
+    table = read_table(io.BytesIO(TEXT))
+    again = filled(table, by)
+
+    assert again.values.tolist() == [[1, 5, 1], [a, 6, 2], [3, 7, c], [8, 8, 3]]
+    assert np.isnan(table.values[1, 0])
+    value = "0" if by == "zero" else f"the {by} of their columns"
+    assert again.notes[-1] == (
+        f"2 missing or infinite values, in 2 of 3 columns, were replaced by {value}."
+    )
+    assert filled(again, by) is again
+    with pytest.raises(ValueError, match="by='mode' is unknown; it could be mean, "):
+        filled(table, "mode")
+
+
+@pytest.mark.parametrize("stored", [sp.csr_array, sp.csc_array])
+def test_zeros_of_a_sparse_table_count(stored, tmp_path):
+    matrix = stored(np.array([[0.0, 1.0], [np.nan, 2.0], [6.0, 0.0]]))
+    sp.save_npz(tmp_path / "a.npz", matrix)
+    table = read_table(tmp_path / "a.npz")
+    values = filled(table, "mean").values
+
+    assert sp.issparse(values)
+    assert values.toarray().tolist() == [[0, 1], [3, 2], [6, 0]]
+    assert without_incomplete(table).values.toarray().tolist() == [[0, 1], [6, 0]]
+
+
+def test_features_that_are_mostly_missing_are_left_out_with_a_note():
+    text = b"id,a,b,c\np,1,,1\nq,,,2\nr,3,7,3\ns,8,,3\n"
+    table = read_table(io.BytesIO(text))
+    by_value, by_row = filled(table, "zero"), without_incomplete(table)
+
+    for each in (by_value, by_row):
+        assert each.feature_names.tolist() == ["a", "c"]
+        assert "1 column is mostly missing and left out: 'b'." in each.notes
+        assert each.origin.positions.tolist() == [1, 3]
+    assert by_row.values.tolist() == [[1, 1], [3, 3], [8, 3]]
+    assert by_row.sample_names.tolist() == ["p", "r", "s"]
+    assert by_row.notes[-1] == "1 row was left out for missing or infinite values."
+
+
+def test_too_little_that_is_known_is_refused():
+    nothing = table_of(np.array([[np.nan, 1.0], [np.nan, np.nan], [1.0, np.nan]]))
+    with pytest.raises(TableError, match="more missing values than known ones"):
+        filled(nothing, "mean")
+    gaps = np.ones((4, 3))
+    gaps[[0, 1, 2], [0, 1, 2]] = np.nan
+    with pytest.raises(TableError, match=r"1 row without missing .*--fill median"):
+        without_incomplete(table_of(gaps))

@@ -1,13 +1,22 @@
-"""Text tables: delimiters, headers, kinds of columns, and what is wrong with them."""
+"""Text tables: delimiters, headers, columns, orientation, and what can be wrong."""
 
 import csv
 from io import BytesIO
 
+import hypothesis.extra.numpy as arrays
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from ufselect.data import TableError, read_table
+from ufselect.data import TableError, read_table, write_table
+from ufselect.data.tables import text as text_module
+from ufselect.data.tables.layout import Dialect
+from ufselect.data.tables.table import Origin, Table, as_names
+
+GENES = "gene,s1,s2\nTP53,1,2\nMYC,3,4\nKRAS,5,6\n"
+NAN = np.nan
 
 
 def read(text, **options):
@@ -23,189 +32,529 @@ def refusal(text, **options):
     return sentence
 
 
+def noted(table, words):
+    return any(words in note for note in table.notes)
+
+
+@pytest.fixture(params=["cells", "pyarrow", "pandas"])
+def reader(request, monkeypatch):
+    """Let small tables be read by each of the ways that large ones are."""
+    if request.param != "cells":
+        monkeypatch.setattr(text_module, "SMALL_BLOCK", 0)
+    if request.param == "pandas":
+        monkeypatch.setattr(text_module, "_arrow_csv", lambda: None)
+    return request.param
+
+
+# Delimiters and encodings.
+
+
 @pytest.mark.parametrize("delimiter", [",", "\t", ";", "|", " ", "   "])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_delimiter_and_line_ends_are_found(delimiter, end):
     rows = [["a", "b", "c"], ["1", "2.5", "-3e2"], ["4", "5", "6"]]
-    table = read(end.join(delimiter.join(row) for row in rows) + end)
+    text = end.join(delimiter.join(row) for row in rows)
 
-    assert table.values.tolist() == [[1, 2.5, -300], [4, 5, 6]]
-    assert table.feature_names.tolist() == ["a", "b", "c"]
-
-
-def test_last_line_needs_no_end():
-    assert read("a,b\n1,2\n3,4").values.tolist() == [[1, 2], [3, 4]]
+    for table in (read(text), read(text + end)):
+        assert table.values.tolist() == [[1, 2.5, -300], [4, 5, 6]]
+        assert table.feature_names.tolist() == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("delimiter", [";", "\t"])
-def test_decimal_comma(delimiter):
-    table = read("a;b\n1,5;2\n-3;0,25\n".replace(";", delimiter))
-
-    assert table.values.tolist() == [[1.5, 2], [-3, 0.25]]
-    assert "decimal commas" in table.notes[0]
-
-
-@pytest.mark.parametrize("header", ["id;u;v;w;a\n", ""])
-def test_decimal_commas_are_no_delimiters_however_much_text_there_is(header):
-    table = read(f"{header}x;p;q;r;1,5\ny;p;q;s;2,5\n")
-
-    assert table.values.tolist() == [[1.5], [2.5]]
-
-
-def test_commas_are_delimiters_whatever_the_text_has():
-    table = read("id,tags,a\nsample 1,p;q,1\nsample 2,r;s,2\n")
-
-    assert table.values.tolist() == [[1], [2]]
-    assert table.sample_names.tolist() == ["sample 1", "sample 2"]
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a;b\n1,5;2\n-3;0,25\n", [[1.5, 2], [-3, 0.25]]),
+        ("a\tb\n1,5\t2\n-3\t0,25\n", [[1.5, 2], [-3, 0.25]]),
+        ("a;b\n1,5;2.25\n-3;1.234,5\n", [[1.5, 2.25], [-3, 1234.5]]),
+        ("id;u;v;w;a\nx;p;q;r;1,5\ny;p;q;s;2,5\n", [[1.5], [2.5]]),
+        ("x;p;q;r;1,5\ny;p;q;s;2,5\n", [[1.5], [2.5]]),
+        ("id,tags,a\nsample 1,p;q,1\nsample 2,r;s,2\n", [[1], [2]]),
+        ("a;b\n" + "1;2\n" * 3 + "1,5;2\n", [[1, 2]] * 3 + [[1.5, 2]]),
+    ],
+)
+def test_decimal_commas_and_delimiters_are_told_apart(reader, text, values):
+    assert read(text).values.tolist() == values
 
 
-def test_decimal_comma_that_first_occurs_far_down():
-    table = read("a;b\n" + "1;2\n" * 5000 + "1,5;2\n")
-
-    assert table.values[-1].tolist() == [1.5, 2]
-
-
-def test_commas_that_may_be_thousands_are_not_taken_for_decimal():
-    table = read("x\tn\n5\t1,234\n6\t2,345\n")
-
-    assert table.feature_names.tolist() == ["x"]
+def test_decimal_commas_are_noted():
+    assert read("a;b\n1,5;2\n3;4\n").notes[0] == (
+        "Text with semicolons, decimal commas, a header."
+    )
 
 
-def test_byte_order_mark_is_no_part_of_a_name():
-    table = read("height,width\n1,2\n3,4\n".encode("utf-8-sig"))
-
-    assert table.feature_names.tolist() == ["height", "width"]
-
-
-def test_utf_16_as_excel_saves_it():
-    table = read("größe\tb\n1\t2\n3\t4\n".encode("utf-16"))
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
+def test_encodings(encoding):
+    table = read("größe,b\n1,2\n3,4\n".encode(encoding))
 
     assert table.feature_names.tolist() == ["größe", "b"]
+    assert noted(table, "read as Latin-1") == (encoding == "latin-1")
 
 
-def test_latin_1_is_read_with_a_note():
-    table = read("größe,b\n1,2\n3,4\n".encode("latin-1"))
-
-    assert table.feature_names.tolist() == ["größe", "b"]
-    assert any("Latin-1" in note for note in table.notes)
-
-
-def test_quoted_cells_may_have_delimiters_quotes_and_line_breaks():
-    text = 'id,"a, b","c ""d""\ne"\n"x,1","1","2"\n"y\n2",3,"4"\n'
-    table = read(text)
+def test_quoted_cells(reader, monkeypatch):
+    monkeypatch.setattr(text_module, "BLOCK_CHARACTERS", 40)
+    text = 'id,"a, b","c ""d""\ne"\n"x,1","1","2"\n"y\n2",3,"NA"\n'
+    table = read(text + "".join(f'"n{i}\nm",{i},"{2 * i}"\n' for i in range(50)))
 
     assert table.feature_names.tolist() == ["a, b", 'c "d"\ne']
-    assert table.sample_names.tolist() == ["x,1", "y\n2"]
-    assert table.values.tolist() == [[1, 2], [3, 4]]
+    assert table.sample_names[:2].tolist() == ["x,1", "y\n2"]
+    assert table.sample_names[-1] == "n49\nm"
+    np.testing.assert_array_equal(table.values[:2], [[1, 2], [3, NAN]])
+    assert table.values[2:, 1].tolist() == [2 * i for i in range(50)]
 
 
-def test_quoted_cell_may_cross_the_end_of_a_block(monkeypatch):
-    monkeypatch.setattr("ufselect.data.tables.text.BLOCK_CHARACTERS", 40)
-    text = "id,a,b\n" + "".join(f'"n{i}\nm",{i},{2 * i}\n' for i in range(50))
-    table = read(text)
-
-    assert table.sample_names[49] == "n49\nm"
-    assert table.values[:, 1].tolist() == [2 * i for i in range(50)]
-
-
-def test_quotation_mark_inside_a_name_is_a_mark():
+def test_quotation_mark_inside_a_name_is_a_mark(reader):
     table = read('id,a\n5" pipe,1\nrod,2\n')
 
     assert table.sample_names.tolist() == ['5" pipe', "rod"]
 
 
-@pytest.mark.parametrize(
-    "missing", ["", "NA", "NaN", "nan", "null", "None", "N/A", "#N/A"]
-)
-def test_missing_cells_are_kept_as_nan(missing):
-    table = read(f"a,b\n1,2\n{missing},4\n5,6\n")
-
-    assert np.isnan(table.values[1, 0])
-    assert table.values[:, 1].tolist() == [2, 4, 6]
+# Cells.
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_missing_cells_at_the_ends_of_lines(delimiter):
-    text = "a,b,c,d\n,,3,4\n1, NA ,,\n5,6,7,N/A\n,2,na,8\n"
+def test_missing_cells_are_nan(reader, delimiter):
+    text = "a,b,c,d\n,,3,4\n1, NA ,,\n5,6,7,N/A\n,2,na,8\nNaN,None,null,#N/A\n1,1,1,1\n"
     table = read(text.replace(",", delimiter))
 
-    nan = np.nan
     np.testing.assert_array_equal(
-        table.values,
-        [[nan, nan, 3, 4], [1, nan, nan, nan], [5, 6, 7, nan], [nan, 2, nan, 8]],
+        table.values[:4],
+        [[NAN, NAN, 3, 4], [1, NAN, NAN, NAN], [5, 6, 7, NAN], [NAN, 2, NAN, 8]],
+    )
+    assert len(table.values) == 6
+    spaced = read("a b c\n1 NA 3\nnan 5 NA\n7 8 9\n")
+    np.testing.assert_array_equal(
+        spaced.values, [[1, NAN, 3], [NAN, 5, NAN], [7, 8, 9]]
     )
 
 
-def test_missing_cells_between_white_space():
-    table = read("a b c\n1 NA 3\nnan 5 NA\n7 8 9\n")
+def test_other_words_for_missing_are_named_by_the_caller(reader):
+    text = "a,b\n1,?\n2,-\n-99,4\n5,6\n7,8\n"
 
-    np.testing.assert_array_equal(
-        table.values, [[1, np.nan, 3], [np.nan, 5, np.nan], [7, 8, 9]]
+    sentence = refusal(text)
+    assert (
+        "column 'b' is numeric but for '?' in line 2 and 1 more such cell" in sentence
+    )
+    assert "say that it means missing (--na '?' --na '-')" in sentence
+    values = read(text, na_values=["?", "-", "-99"]).values
+    np.testing.assert_array_equal(values[:3], [[1, NAN], [2, NAN], [NAN, 4]])
+
+
+def test_decorated_numbers_are_read_with_a_note(reader):
+    table = read(
+        'id,people,share,price,code\nx,"1,065",13.2 %,$127,a1\n'
+        'y,"2,100.5",5%,9.50 €,b2\nz,12,1%,3,b2\n'
     )
 
-
-def test_every_cell_may_be_in_quotes():
-    table = read('"who","a","b"\n"x","1.5","2"\n"y","-3","NA"\n')
-
-    np.testing.assert_array_equal(table.values, [[1.5, 2], [-3, np.nan]])
-    assert table.sample_names.tolist() == ["x", "y"]
+    assert table.values.tolist() == [[1065, 13.2, 127], [2100.5, 5, 9.5], [12, 1, 3]]
+    assert noted(table, "taken off in 'people', 'share' and 'price' ('1,065' was read")
+    assert read("x\tn\n5\t1,234\n6\t2,345\n").values[:, 1].tolist() == [1234, 2345]
+    assert read("95%,50%\n1,2\n3,4\n").feature_names.tolist() == ["95%", "50%"]
 
 
-def test_names_that_look_missing_are_names():
+def test_names_that_look_missing_are_names(reader):
     table = read("who,a,b\nNA,1,NA\nnull,2,3\n,4,5\n", id_column="who")
 
     assert table.sample_names.tolist() == ["NA", "null", ""]
 
 
-def test_truth_values_are_one_and_zero():
+def test_truth_values_and_types(reader):
     assert read("a,b\n1,TRUE\n2,false\n").values.tolist() == [[1, 1], [2, 0]]
-
-
-def test_float32_on_request():
-    table = read("a,b\n1,2\n3,0.1\n", dtype=np.float32)
-
-    assert table.values.dtype == np.float32
-    assert table.values[1, 1] == np.float32(0.1)
-
-
-def test_other_types_are_refused():
+    single = read("a,b\n1,2\n3,0.1\n", dtype=np.float32).values
+    assert single.dtype == np.float32
+    assert single[1, 1] == np.float32(0.1)
     with pytest.raises(ValueError, match="dtype is int64; choose float64 or float32"):
         read("a,b\n1,2\n3,4\n", dtype=np.int64)
 
 
-def test_nul_bytes_in_a_text_file_are_named(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"a,b\n1,2\n3,\0\n")
-
-    with pytest.raises(TableError, match="NUL bytes"):
-        read_table(path)
-
-
-def test_cell_that_is_too_long_is_refused():
-    text = 'a,b\n1,"' + "x" * (csv.field_size_limit() + 1) + '"\n3,4\n'
-
-    assert "cannot be split into cells" in refusal(text)
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(
+        st.one_of(
+            st.floats(allow_nan=False).map(repr),
+            st.decimals(allow_nan=False, allow_infinity=False, places=9).map(str),
+            st.from_regex(r"-?\d{1,20}\.?\d{0,20}(e-?\d{1,2})?", fullmatch=True),
+        ),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_libraries_round_to_the_nearest_number(numbers):
+    block, expected = (
+        "".join(f"{each}\n" for each in numbers),
+        list(map(float, numbers)),
+    )
+    delimited = f"{'|'.join(numbers)}\n"
+    whole = text_module._arrow_csv
+    for engine in (whole, lambda: None):
+        text_module._arrow_csv = engine
+        try:
+            column = text_module.parsed(block, Dialect("|"), 1, [0], [])
+            row = text_module.parsed(
+                delimited, Dialect("|"), len(numbers), range(len(numbers)), []
+            )
+        finally:
+            text_module._arrow_csv = whole
+        # None is left to Python, which rounds correctly.
+        assert column is None or column[0].ravel().tolist() == expected
+        assert row is None or row[0].ravel().tolist() == expected
 
 
 @pytest.mark.parametrize("index", [True, False])
-@pytest.mark.parametrize("sep", [",", ";", "\t"])
-def test_what_pandas_writes_is_read(index, sep):
-    random = np.random.default_rng(0)
-    frame = pd.DataFrame(random.standard_normal((30, 7)))
-    frame.iloc[3, 2] = np.nan
-    table = read(frame.to_csv(index=index, sep=sep))
+@pytest.mark.parametrize("shape", [(30, 7), (9, 700), (4000, 3)])
+def test_what_pandas_writes_is_read(reader, index, shape):
+    frame = pd.DataFrame(np.random.default_rng(0).standard_normal(shape)).add_prefix(
+        "g"
+    )
+    frame.iloc[3, 2] = NAN
+    frame["kind"] = [f"k{row % 2}" for row in range(len(frame))]
+    for sep in (",", ";", "\t"):
+        table = read(frame.to_csv(index=index, sep=sep), labels="kind")
 
-    np.testing.assert_array_equal(table.values, frame.to_numpy())
-    assert table.feature_names.tolist() == [str(name) for name in frame.columns]
+        np.testing.assert_array_equal(
+            table.values, frame.to_numpy()[:, :-1].astype(float)
+        )
+        assert table.feature_names.tolist() == [str(j) for j in frame.columns[:-1]]
+        assert table.labels.tolist() == frame["kind"].tolist()
 
 
-def test_wide_table_is_read_as_pandas_reads_it():
-    random = np.random.default_rng(1)
-    frame = pd.DataFrame(random.standard_normal((12, 5000))).add_prefix("g")
-    frame.insert(0, "who", [f"s{row}" for row in range(12)])
-    frame["kind"] = ["u", "v"] * 6
-    text = frame.to_csv(index=False)
-    table = read(text, labels="kind")
+# The header.
 
-    np.testing.assert_array_equal(table.values, frame.filter(like="g").to_numpy())
-    assert table.labels.tolist() == frame["kind"].tolist()
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a,b\n1,2\n3,4\n", ["a", "b"]),
+        ("1,2\n3,4\n", None),
+        ("0,1\n1,0\n1,1\n", None),
+        ("0,1,2,3\n5,5,5,5\n1,0,2,2\n", ["0", "1", "2", "3"]),
+        ("0,1,2,3\n4,5,6,7\n8,9,10,11\n", None),
+        (",x,y\n1,2,3\n2,4,5\n", ["x", "y"]),
+        ("# a, b\n1,2\n3,4\n", ["a", "b"]),
+        ("# made by hand\n1,2\n3,4\n", None),
+        ("# made by hand\n#OTU\tx\ty\nq\t1\t2\nr\t3\t4\n", ["q", "r"]),
+        ("sep=;\na;b\n1;2\n3;4\n", ["a", "b"]),
+        ("a,b,\n1,2,\n3,4,\n", ["a", "b"]),
+        ("a,b\n1,2,\n3,4,\n", ["a", "b"]),
+        ("a,b\nNA,2\nNA,4\n1,2\n", ["a", "b"]),
+        (
+            "id," + ",".join(map(str, range(400, 410))) + "\ns,3,1,5,2,9,4,6,0,7,1\nt"
+            ",2,7,1,8,2,8,1,8,2,8\n",
+            [str(wave) for wave in range(400, 410)],
+        ),
+    ],
+)
+def test_header(text, names):
+    found = read(text).feature_names
+
+    assert (None if found is None else found.tolist()) == names
+
+
+@pytest.mark.parametrize("text", ['"a" "b"\n"s" 1 2\n"t" 3 4\n', "a,b\ns,1,2\nt,3,4\n"])
+def test_header_of_r_leaves_out_the_row_names(text):
+    table = read(text)
+
+    assert table.feature_names.tolist() == ["a", "b"]
+    assert table.sample_names.tolist() == ["s", "t"]
+    assert table.id_column == ""
+
+
+def test_header_may_be_forced_or_forbidden():
+    assert read("1,2\n3,4\n5,6\n", header=True).feature_names.tolist() == ["1", "2"]
+    assert read("0,1,2,3\n5,5,5,5\n1,0,2,2\n", header=False).shape == (3, 4)
+
+
+@pytest.mark.parametrize(
+    "title", ["My study\n", "My study\n\n", "My study,,\n,,\n", '"My\nstudy"\n2020\n']
+)
+def test_titles_above_the_header_are_left_out_with_a_note(title):
+    table = read(f"{title}id,a,b\nx,1,2\ny,3,4\n")
+
+    assert table.values.tolist() == [[1, 2], [3, 4]]
+    assert noted(table, "above the header ('My")
+    assert "line" in refusal(f"{title}id,a,b\nx,1,2\ny,3,4\nz,5,six\nu,7,8\nv,1,1\n")
+
+
+def test_rows_above_the_table_are_skipped_on_request():
+    text = "A study, of 2020\nid,a,b\nx,1,2\ny,3,4\n"
+
+    assert "skip the lines above the table (--skip-rows 1)" in refusal(text)
+    assert read(text, skip_rows=1).values.tolist() == [[1, 2], [3, 4]]
+
+
+def test_what_numpy_saves_is_read(tmp_path):
+    values = np.random.default_rng(0).standard_normal((20, 6))
+    np.savetxt(tmp_path / "plain.txt", values, fmt="%.18e")
+    np.savetxt(tmp_path / "named.txt", values, fmt="%.18e", header="a b c d e f")
+    plain, named = (read_table(tmp_path / f"{n}.txt") for n in ("plain", "named"))
+
+    np.testing.assert_array_equal(plain.values, values)
+    np.testing.assert_array_equal(named.values, values)
+    assert plain.feature_names is None
+    assert named.feature_names.tolist() == list("abcdef")
+
+
+# Columns: numbers, text, names of samples, labels.
+
+
+def test_text_empty_columns_and_empty_rows_are_left_out_by_name(reader):
+    table = read(
+        "a,city,b,day,c\n\n1,Rom,2,2020-01-01,\n,,,,\n  \n3,Rom,4,2020-01-02,\n"
+    )
+
+    assert table.values.tolist() == [[1, 2], [3, 4]]
+    assert table.feature_names.tolist() == ["a", "b"]
+    assert "2 columns are text and were left out: 'city' and 'day'." in table.notes
+    assert "Column 'c' is empty and was left out." in table.notes
+    assert "Rows without any value were left out: 1." in table.notes
+
+
+@pytest.mark.parametrize("line", [2, 3, 60, 4000])
+def test_stray_text_is_refused_with_column_line_and_value(reader, line):
+    lines = ["a,b", *["1,2"] * 4000]
+    lines[line - 1] = "1,high"
+    sentence = refusal("\n".join(lines))
+
+    assert f"column 'b' is numeric but for 'high' in line {line};" in sentence
+    assert "--drop 'b'" in sentence
+    assert read("\n".join(lines), drop=["b"]).shape == (4000, 1)
+
+
+def test_the_majority_decides_what_a_column_is(reader):
+    few, many = 400, 1000
+    numbers_last = ["a,b", *["1,word"] * many, *["2,7"] * few]
+    numbers_first = ["a,b", *["1,7"] * few, *["2,word"] * many]
+    text_first = ["a,b", *["1,word"] * few, *["2,7"] * many]
+
+    assert read("\n".join(numbers_last)).feature_names.tolist() == ["a"]
+    assert read("\n".join(numbers_first)).feature_names.tolist() == ["a"]
+    assert "'word' in line 2 and 399 more such cells" in refusal("\n".join(text_first))
+
+
+def test_lines_are_counted_and_underscores_are_text(reader):
+    assert "'oops' in line 5" in refusal('id,a\n"x\ny",1\nz,2\nu,oops\nv,4\n')
+    assert "'1_000'" in refusal("a,b\n1,2\n3,1_000\n5,6\n")
+
+
+@pytest.mark.parametrize("bad", ["1,2,3", "1"])
+@pytest.mark.parametrize("line", [3, 2500])
+def test_ragged_row_is_refused_with_its_line(reader, bad, line):
+    lines = ["a,b", *["1,2"] * 3000]
+    lines[line - 1] = bad
+    sentence = refusal("\n".join(lines))
+
+    assert f"{bad.count(',') + 1} cells in line {line}, but 2" in sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is empty"),
+        ("\n\n", "has no data"),
+        ("a,b\n", "has a header and no data"),
+        ("a,b\n1,2\n", "1 row of data"),
+        ("a,b\nx,y\nu,v\n", "no numeric column to select from, only 'a' and 'b'"),
+        ('a,b\n"1,2\n3,4\n', "close its quotation marks"),
+        ("a,b\n1,2\n3,\0\n", "known format"),
+        ("a,b\n" + "1,2\n" * 2000 + "3,\0\n", "NUL bytes"),
+        ('a,b\n1,"' + "x" * (csv.field_size_limit() + 1) + '"\n3,4\n', "split into"),
+    ],
+)
+def test_useless_table_is_refused(text, words):
+    assert words in refusal(text)
+
+
+@pytest.mark.parametrize("option", ["labels", "id_column", "drop"])
+def test_unknown_column_is_refused_with_the_nearest(option):
+    text = "sample,weight,Class\na,1,x\nb,2,y\n"
+
+    assert "no column 'class'; did you mean 'Class'?" in refusal(
+        text, **{option: "class"}
+    )
+    assert "it has 'sample', 'weight' and 'Class'" in refusal(text, **{option: "zzz"})
+
+
+def test_names_and_roles_of_columns():
+    twice = read("a,a,a_2,a\n1,2,3,4\n5,6,7,9\n")
+    labelled = read("a,class,b\n1,1,2\n3,0,4\n", labels="class")
+    placed = read("1,2,x\n3,4,y\n5,1,z\n", labels="3", drop=["x1"])
+
+    assert twice.feature_names.tolist() == ["a", "a_3", "a_2", "a_4"]
+    assert "Names that occur more than once were numbered: 'a'." in twice.notes
+    assert labelled.feature_names.tolist() == ["a", "b"]
+    assert labelled.labels.tolist() == ["1", "0"]
+    assert labelled.label_column == "class"
+    assert noted(read("a,Class\n1,2\n3,4\n"), "--labels Class")
+    assert not noted(labelled, "--labels")
+    assert placed.values.tolist() == [[2], [4], [1]]
+    assert placed.feature_names.tolist() == ["x2"]
+    assert placed.labels.tolist() == ["x", "y", "z"]
+    sentence = refusal("a,b,c\n1,2,3\n4,5,6\n", labels="c", drop=["c"])
+    assert "'c' is both to be dropped and to be used" in sentence
+
+
+def test_the_first_column_names_the_samples_if_it_can():
+    unique, repeated = read("who,a\nx,1\ny,2\n"), read("who,a\nx,1\nx,2\n")
+
+    assert unique.sample_names.tolist() == ["x", "y"]
+    assert unique.id_column == "who"
+    assert repeated.sample_names is None
+    assert "Column 'who' is text and was left out." in repeated.notes
+    for title in ("", "id", "ID", "Unnamed: 0", "sample_id"):
+        table = read(f"{title},a\n0,1.5\n1,2.5\n2,3.5\n")
+        assert table.feature_names.tolist() == ["a"]
+        assert table.sample_names.tolist() == ["0", "1", "2"]
+        assert table.id_column == title
+
+
+# Samples in columns.
+
+
+def test_table_of_genes_is_transposed(reader):
+    table = read(GENES)
+
+    assert table.values.tolist() == [[1, 3, 5], [2, 4, 6]]
+    assert table.values.flags.c_contiguous
+    assert table.feature_names.tolist() == ["TP53", "MYC", "KRAS"]
+    assert table.sample_names.tolist() == ["s1", "s2"]
+    assert noted(table, "--no-transpose")
+    assert "Column 'gene' names the features." in table.notes
+    assert read(GENES, transpose=False).shape == (3, 2)
+    assert read(GENES.replace("gene", "patient")).shape == (3, 2)
+    with pytest.raises(TableError, match=r"no row 'TP35'; did you mean 'TP53'\?"):
+        read(GENES, drop=["TP35"])
+
+
+@pytest.mark.parametrize("names", ["ENSG00000141510 ENSG00000141511", "1007_s_at 1_at"])
+def test_names_of_genes_transpose_a_table(names):
+    first, second = names.split()
+    table = read(f"x,s1,s2\n{first},1,2\n{second},3,4\n")
+
+    assert table.feature_names.tolist() == [first, second]
+    assert read("entrez_id,s1,s2\n7157,1,2\n4609,3,4\n").feature_names[0] == "7157"
+    assert read("gene,s1,s2\nA,1,2\nA,3,4\n").feature_names.tolist() == ["A", "A_2"]
+
+
+@pytest.mark.parametrize(
+    ("header", "stem", "suspected"),
+    [
+        ("name,GSM1,GSM2", "q", True),
+        (",ann,bob", "TP", True),
+        (",ann,bob", "", False),
+        ("patient,ann,bob", "TP", False),
+    ],
+)
+def test_tables_that_may_have_samples_in_columns_are_noted(header, stem, suspected):
+    table = read(f"{header}\n" + "".join(f"{stem}{row},1.5,2\n" for row in range(20)))
+
+    assert table.shape == (20, 2)
+    assert noted(table, "--transpose") == suspected
+
+
+def test_labels_and_dropped_features_of_a_transposed_table_are_rows(reader):
+    text = "gene,s1,s2,s3\nclass,u,v,u\nTP53,1,2,3\nplate,A,B,A\nMYC,4,5,6\n"
+    table = read(text, labels="class", drop=["plate"])
+
+    assert table.values.tolist() == [[1, 4], [2, 5], [3, 6]]
+    assert table.labels.tolist() == ["u", "v", "u"]
+    assert read("1,2,3\n4,5,6\n", transpose=True).values.tolist() == [
+        [1, 4],
+        [2, 5],
+        [3, 6],
+    ]
+
+
+def test_series_matrix_of_geo_is_read(reader):
+    table = read(
+        '!Series_title\t"A study"\n!Sample_title\t"one"\t"two"\n\n'
+        '!series_matrix_table_begin\n"ID_REF"\t"GSM1"\t"GSM2"\n'
+        '"1007_s_at"\t7.5\t8\n"1053_at"\t5\tnull\n"117_at"\t1\t2\n'
+        "!series_matrix_table_end\n"
+    )
+
+    assert table.feature_names.tolist() == ["1007_s_at", "1053_at", "117_at"]
+    assert table.sample_names.tolist() == ["GSM1", "GSM2"]
+    assert table.values[0].tolist() == [7.5, 5, 1]
+    assert table.incomplete().tolist() == ["1053_at"]
+
+
+# What is written as text is read back the same, whatever numbers and names it has.
+
+# Names are stripped on reading, and control characters are for no name.
+CHARACTERS = st.characters(exclude_categories=["C", "Zl", "Zp"])
+NAME = st.text(CHARACTERS, min_size=1, max_size=8).map(str.strip).filter(bool)
+DETAILS = [
+    {"delimiter": ","},
+    {"delimiter": "\t"},
+    {"delimiter": ";"},
+    {"delimiter": ";", "decimal": ","},
+]
+
+
+@st.composite
+def tables(draw):
+    dtype = draw(st.sampled_from([np.float64, np.float32]))
+    shape = draw(st.tuples(st.integers(2, 6), st.integers(1, 5)))
+    numbers = st.floats(width=64 if dtype == np.float64 else 32)
+    values = draw(arrays.arrays(dtype, shape, elements=numbers))
+    # A column of nothing would be left out, and so would a row of nothing.
+    values[np.isnan(values).all(axis=1), 0] = 1
+    values[0, np.isnan(values).all(axis=0)] = 1
+    free = NAME.filter(lambda name: name.lower() != "id")
+    names = draw(
+        st.lists(free, min_size=shape[1], max_size=shape[1], unique_by=str.lower)
+    )
+    samples = draw(st.lists(NAME, min_size=shape[0], max_size=shape[0]))
+    return values, names, samples
+
+
+@settings(deadline=None, max_examples=200)
+@given(tables(), st.sampled_from(DETAILS), st.sampled_from([0, 1 << 16]))
+def test_text_gives_back_numbers_and_names(content, details, small):
+    values, names, samples = content
+    origin = Origin("nowhere", "nothing", None, {"header": True, **details})
+    table = Table(
+        values, as_names(names), as_names(samples), "id", None, None, "text", (), origin
+    )
+    stream = BytesIO()
+    write_table(table, np.arange(len(names)), stream)
+    asked = {"header": True, "id_column": "id", "transpose": False}
+    before, text_module.SMALL_BLOCK = text_module.SMALL_BLOCK, small
+    try:
+        again = read(stream.getvalue(), dtype=values.dtype, **asked)
+    finally:
+        text_module.SMALL_BLOCK = before
+
+    np.testing.assert_array_equal(again.values, values)
+    assert again.feature_names.tolist() == names
+    assert again.sample_names.tolist() == samples
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.one_of(
+        st.binary(max_size=60),
+        st.text(st.sampled_from(list('0123.-e,;|\t "#ab_\n')), max_size=60).map(
+            str.encode
+        ),
+    ),
+    st.sampled_from([None, True, False]),
+    st.sampled_from([None, True, False]),
+    st.booleans(),
+)
+def test_anything_is_a_table_or_refused_in_one_sentence(
+    content, header, transpose, fast
+):
+    found = []
+    for small in (0, 1 << 16) if fast else (1 << 16,):
+        before, text_module.SMALL_BLOCK = text_module.SMALL_BLOCK, small
+        try:
+            table = read(content, header=header, transpose=transpose)
+        except TableError as error:
+            assert "\n" not in str(error)  # noqa: PT017 - or nothing is raised
+            found.append(str(error))
+        else:
+            assert table.values.shape[1] == len(table.names())
+            found.append((table.values.tolist(), table.names().tolist(), table.notes))
+        finally:
+            text_module.SMALL_BLOCK = before
+    assert repr(found[0]) == repr(found[-1])

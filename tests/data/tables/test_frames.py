@@ -1,0 +1,277 @@
+"""Files of columns: Parquet, Feather and Excel that other libraries wrote."""
+
+import zipfile
+from decimal import Decimal
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import polars
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from ufselect.data import TableError, read_table, write_table
+from ufselect.data.tables import frames
+
+
+@pytest.fixture
+def frame():
+    return pd.DataFrame(
+        {
+            "who": ["x", "y", "z"],
+            "height": [1.5, np.nan, 3.0],
+            "count": pd.array([1, 2, None], dtype="Int64"),
+            "flag": [True, False, True],
+            "when": pd.to_datetime(["2020-01-01"] * 3),
+            "kind": pd.Categorical(["u", "v", "u"]),
+        }
+    )
+
+
+def write(frame, path):
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_feather(path)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_columns_are_read_by_their_type(tmp_path, frame, ending):
+    write(frame, tmp_path / f"a.{ending}")
+    table = read_table(tmp_path / f"a.{ending}", labels="kind")
+
+    np.testing.assert_array_equal(
+        table.values, [[1.5, 1, 1], [np.nan, 2, 0], [3, np.nan, 1]]
+    )
+    assert table.feature_names.tolist() == ["height", "count", "flag"]
+    assert table.sample_names.tolist() == ["x", "y", "z"]
+    assert table.labels.tolist() == ["u", "v", "u"]
+    assert "Columns without numbers were left out: 'when'." in table.notes
+
+
+def test_index_of_pandas_names_the_samples(tmp_path, frame):
+    frame.index = pd.Index([7, 8, 9])
+    frame.set_index("who", append=False).to_parquet(tmp_path / "named.parquet")
+    frame[["height", "flag"]].to_parquet(tmp_path / "numbered.parquet")
+
+    assert read_table(tmp_path / "named.parquet").sample_names.tolist() == list("xyz")
+    assert read_table(tmp_path / "numbered.parquet").sample_names.tolist() == list(
+        "789"
+    )
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_large_table_is_read_in_batches(tmp_path, monkeypatch, ending):
+    monkeypatch.setattr("ufselect.data.tables.frames.BATCH_CELLS", 100)
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.standard_normal((77, 12))).add_prefix("g")
+    write(frame, tmp_path / f"a.{ending}")
+    table = read_table(tmp_path / f"a.{ending}")
+
+    np.testing.assert_array_equal(table.values, frame.to_numpy())
+    assert table.values.flags.c_contiguous
+
+
+def test_float32_and_decimal_numbers(tmp_path):
+    single = pa.table({"a": pa.array([1, 2], pa.float32())})
+    exact = pa.table({"a": pa.array([Decimal("1.25"), Decimal("2.50")])})
+    pyarrow.parquet.write_table(single, tmp_path / "single.parquet")
+    pyarrow.parquet.write_table(exact, tmp_path / "exact.parquet")
+
+    assert read_table(tmp_path / "single.parquet").values.dtype == np.float32
+    assert read_table(tmp_path / "exact.parquet").values.tolist() == [[1.25], [2.5]]
+
+
+def test_what_polars_writes_is_read(tmp_path):
+    frame = polars.DataFrame({"a": [1, 2], "b": [0.5, None], "c": ["u", "u"]})
+    frame.write_parquet(tmp_path / "a.parquet")
+    frame.write_ipc(tmp_path / "a.arrow")
+
+    for name in ("a.parquet", "a.arrow"):
+        table = read_table(tmp_path / name)
+        np.testing.assert_array_equal(table.values, [[1, 0.5], [2, np.nan]])
+        assert table.sample_names is None
+
+
+def test_table_of_genes_is_turned_and_written_so(tmp_path):
+    frame = pd.DataFrame({"gene": ["A", "B", "C"], "s1": [1, 2, 3], "s2": [4, 5, 6]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    table = read_table(tmp_path / "a.parquet", labels="B")
+    write_table(table, [1], tmp_path / "b.parquet")
+
+    assert table.values.tolist() == [[1, 3], [4, 6]]
+    assert table.labels.tolist() == ["2", "5"]
+    assert pd.read_parquet(tmp_path / "b.parquet").to_dict("list") == {
+        "gene": ["C"],
+        "s1": [3],
+        "s2": [6],
+    }
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_types_are_kept_on_writing(tmp_path, frame, ending):
+    source, target = tmp_path / f"a.{ending}", tmp_path / f"b.{ending}"
+    write(frame, source)
+    write_table(read_table(source, labels="kind"), [2, 1], target)
+    reader = pd.read_parquet if ending == "parquet" else pd.read_feather
+    written = reader(target)
+
+    assert written.columns.tolist() == ["who", "count", "flag", "kind"]
+    assert written["flag"].dtype == bool
+    assert written["flag"].tolist() == [True, False, True]
+    assert written["kind"].tolist() == ["u", "v", "u"]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_file_that_is_cut_off_is_refused(tmp_path, frame, ending):
+    path = tmp_path / f"a.{ending}"
+    for kept in (0.5, 0.98):
+        write(frame, path)
+        path.write_bytes(path.read_bytes()[: int(kept * path.stat().st_size)])
+
+        with pytest.raises(TableError, match="cut off or damaged"):
+            read_table(path)
+
+
+@pytest.mark.parametrize("first", ["id", "a"])
+def test_rows_that_a_file_says_it_has_and_has_not_are_no_numbers(
+    tmp_path, monkeypatch, first
+):
+    columns = {first: ["p", "q", "r"] if first == "id" else [1.0, 2.0, 3.0]}
+    pd.DataFrame({**columns, "b": [4.0, 5.0, 6.0]}).to_parquet(tmp_path / "a.parquet")
+    whole = frames._Frame
+    monkeypatch.setattr(
+        frames, "_Frame", lambda schema, rows, batches: whole(schema, 9, batches)
+    )
+    with pytest.raises(TableError, match="it has 3 rows, but says 9"):
+        read_table(tmp_path / "a.parquet")
+
+
+def test_columns_of_one_name_are_refused(tmp_path):
+    table = pa.table([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
+    pyarrow.feather.write_feather(table, str(tmp_path / "a.feather"))
+
+    with pytest.raises(TableError, match="two columns of one name, 'a'; rename"):
+        read_table(tmp_path / "a.feather")
+
+
+def test_file_without_numbers_is_refused(tmp_path):
+    pd.DataFrame({"a": ["u", "u"]}).to_parquet(tmp_path / "a.parquet")
+
+    with pytest.raises(TableError, match="no numeric column to select from, only 'a'"):
+        read_table(tmp_path / "a.parquet")
+
+
+# Excel.
+
+
+def save(path, rows, title="data"):
+    book = openpyxl.Workbook()
+    book.active.title = title
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_sheet_is_read(tmp_path, frame, index):
+    frame.drop(columns="count").to_excel(tmp_path / "a.xlsx", index=index)
+    table = read_table(tmp_path / "a.xlsx", labels="kind", drop=["when"])
+
+    np.testing.assert_array_equal(table.values, [[1.5, 1], [np.nan, 0], [3, 1]])
+    assert table.feature_names.tolist() == ["height", "flag"]
+    assert table.labels.tolist() == ["u", "v", "u"]
+    assert table.sample_names.tolist() == (["0", "1", "2"] if index else list("xyz"))
+
+
+def test_sheet_is_chosen_by_name(tmp_path, frame):
+    path = tmp_path / "a.xlsx"
+    with pd.ExcelWriter(path) as writer:
+        pd.DataFrame({"about": ["made by us"]}).to_excel(writer, sheet_name="Info")
+        frame[["flag"]].to_excel(writer, sheet_name="second", index=False)
+        frame.to_excel(writer, sheet_name="third", index=False)
+
+    assert read_table(path, sheet="second").shape == (3, 1)
+    with pytest.raises(TableError, match=r"no sheet 'Secnd'; did you mean 'second'\?"):
+        read_table(path, sheet="Secnd")
+    reason = r"first sheet, 'Info', and --sheet reads 'second' and 'third'"
+    with pytest.raises(TableError, match=f"no numeric column .*{reason}"):
+        read_table(path)
+    book = openpyxl.load_workbook(path)
+    del book["Info"]
+    book.save(path)
+    assert "Sheet 'second' was read; --sheet reads 'third'." in read_table(path).notes
+
+
+def test_what_is_around_the_table_is_left_out(tmp_path):
+    rows = [[], ["a", "b", None], [1, 2], [None, None], [3, 4, None, None]]
+    titled = [["A study"], ["of 2020"], [], ["id", "a", "b"], ["x", 1, 2], ["y", 3, 4]]
+    table = read_table(save(tmp_path / "a.xlsx", rows))
+    below = read_table(save(tmp_path / "b.xlsx", titled))
+    skipped = read_table(tmp_path / "b.xlsx", skip_rows=2)
+
+    assert table.values.tolist() == [[1, 2], [3, 4]]
+    assert table.feature_names.tolist() == ["a", "b"]
+    assert "Rows without any value were left out: 1." in table.notes
+    assert below.values.tolist() == skipped.values.tolist() == [[1, 2], [3, 4]]
+    assert "2 rows above the header ('A study') were left out." in below.notes
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([], "is empty"),
+        ([["a", "b"]], "header and no data"),
+        ([[1, 2]], "1 row of"),
+        ([["a", "b"], [1, 2], [3, "high"], [5, 6]], "but for 'high' in line 3"),
+    ],
+)
+def test_useless_sheet_is_refused(tmp_path, rows, words):
+    with pytest.raises(TableError, match=words):
+        read_table(save(tmp_path / "a.xlsx", rows))
+
+
+def test_a_cell_far_away_does_not_fill_memory(tmp_path):
+    book = openpyxl.load_workbook(save(tmp_path / "a.xlsx", np.eye(4).tolist()))
+    book.active["XFD9000"] = 1
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(TableError, match="delete what is far from the table"):
+        read_table(tmp_path / "a.xlsx")
+
+
+def test_workbook_is_written_with_its_sheet_and_no_formula(tmp_path):
+    rows = [["who", "=a", "b", "c"], ["x", 1, 2.5, 3], ["=1+1", 4, None, 6]]
+    book = openpyxl.Workbook()
+    book.active.title = "mine"
+    for number, row in enumerate(rows, start=1):
+        for column, value in enumerate(row, start=1):
+            cell = book.active.cell(number, column, value)
+            cell.data_type = "s" if isinstance(value, str) else cell.data_type
+    book.save(tmp_path / "a.xlsx")
+    write_table(read_table(tmp_path / "a.xlsx"), [1, 0], tmp_path / "b.xlsx")
+
+    written = openpyxl.load_workbook(tmp_path / "b.xlsx")["mine"]
+    assert [[cell.value for cell in row] for row in written.rows] == [
+        ["who", "=a", "b"],
+        ["x", 1, 2.5],
+        ["=1+1", 4, None],
+    ]
+    assert written["B1"].data_type == written["A3"].data_type == "s"
+
+
+def test_damaged_workbook_is_refused(tmp_path, frame):
+    frame.to_excel(tmp_path / "a.xlsx")
+    with (
+        zipfile.ZipFile(tmp_path / "a.xlsx") as source,
+        zipfile.ZipFile(tmp_path / "b.xlsx", "w") as target,
+    ):
+        for name in source.namelist():
+            content = source.read(name)
+            cut = name.endswith("sheet1.xml")
+            target.writestr(name, content[: len(content) // 2] if cut else content)
+
+    with pytest.raises(TableError, match="cut off or damaged"):
+        read_table(tmp_path / "b.xlsx")

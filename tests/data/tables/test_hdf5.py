@@ -1,0 +1,236 @@
+"""Files on HDF5: AnnData that anndata wrote, 10x Genomics, MATLAB 7.3."""
+
+import shutil
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from matlab_files import add_header, save_73
+from small_tables import write_anndata
+
+from ufselect.data import TableError, read_table, write_table
+
+FOLDER = Path(__file__).with_name("written_by_anndata")
+X = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+
+def dense(values):
+    return values.toarray() if hasattr(values, "toarray") else values
+
+
+@pytest.mark.parametrize("name", ["dense", "sparse"])
+@pytest.mark.parametrize("isolate", [True, False])
+def test_matrix_and_names_are_read(name, isolate):
+    table = read_table(FOLDER / f"{name}.h5ad", isolate=isolate)
+
+    assert dense(table.values).tolist() == X.tolist()
+    assert table.values.dtype == np.float32
+    assert sp.issparse(table.values) == (name == "sparse")
+    assert table.feature_names.tolist() == ["g1", "g2", "g3"]
+    assert table.sample_names.tolist() == ["a", "b", "c", "d"]
+    with (FOLDER / f"{name}.h5ad").open("rb") as stream:
+        assert read_table(stream, isolate=isolate).format == "h5ad"
+
+
+def test_labels_and_layers_of_any_encoding():
+    path = FOLDER / "dense.h5ad"
+    labels = {
+        "kind": ["u", "v", "", "v"],
+        "count": ["1", "", "3", "4"],
+        "batch": ["one", "two", "one", "two"],
+    }
+    for column, values in labels.items():
+        assert read_table(path, labels=column).labels.tolist() == values
+    layer = read_table(path, variable="counts")
+    assert dense(layer.values).tolist() == (X + 1).tolist()
+    with pytest.raises(TableError, match=r"no layer 'cuonts'; did you mean 'counts'"):
+        read_table(path, variable="cuonts")
+    with pytest.raises(TableError, match=r"no column of obs 'knd'; did you mean"):
+        read_table(path, labels="knd")
+    with pytest.raises(TableError, match="always has samples in rows"):
+        read_table(path, transpose=True)
+
+
+@pytest.mark.parametrize("name", ["dense", "sparse"])
+def test_columns_are_added_to_var_and_the_rest_is_kept(tmp_path, name):
+    source, target = FOLDER / f"{name}.h5ad", tmp_path / "b.h5ad"
+    write_table(read_table(source), [2, 0], target, scores=[5.0, 7.0, 6.0])
+
+    with h5py.File(target) as file:
+        var = file["var"]
+        assert var["ufselect"][()].tolist() == [True, False, True]
+        assert var["ufselect_score"][()].tolist() == [5, 7, 6]
+        assert var["ufselect_rank"][()].tolist() == [3, 1, 2]
+        added = ["ufselect", "ufselect_rank", "ufselect_score"]
+        assert list(var.attrs["column-order"]) == ["mean", *added]
+        for column in added:
+            assert var[column].attrs["encoding-type"] == "array"
+            assert var[column].attrs["encoding-version"] == "0.2.0"
+    again = read_table(target, labels="kind")
+    assert dense(again.values).tolist() == X.tolist()
+    assert again.labels.tolist() == ["u", "v", "", "v"]
+
+
+def test_features_left_out_get_no_score(tmp_path):
+    table = read_table(FOLDER / "dense.h5ad", drop=["g1"])
+    write_table(table, [1], tmp_path / "b.h5ad", scores=[1.0, 2.0])
+
+    with h5py.File(tmp_path / "b.h5ad") as file:
+        var = file["var"]
+        assert var["ufselect"][()].tolist() == [False, False, True]
+        np.testing.assert_array_equal(var["ufselect_score"][()], [np.nan, 1, 2])
+        assert var["ufselect_rank"][()].tolist() == [0, 2, 1]
+
+
+def test_file_may_be_written_over_itself_twice(tmp_path):
+    path = tmp_path / "a.h5ad"
+    shutil.copy(FOLDER / "sparse.h5ad", path)
+    write_table(read_table(path), [0], path, scores=[3.0, 1.0, 2.0])
+    write_table(read_table(path), [1], path)
+
+    with h5py.File(path) as file:
+        assert file["var/ufselect"][()].tolist() == [False, True, False]
+        assert list(file["var"].attrs["column-order"]) == ["mean", "ufselect"]
+
+
+def test_other_tables_cannot_be_written_as_anndata(tmp_path):
+    np.save(tmp_path / "a.npy", X)
+
+    with pytest.raises(TableError, match="is no AnnData file"):
+        write_table(read_table(tmp_path / "a.npy"), [0], tmp_path / "b.h5ad")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
+
+
+def test_damaged_and_other_files_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "a.h5ad"
+    content = (FOLDER / "dense.h5ad").read_bytes()
+    for kept in (0.3, 0.9):
+        path.write_bytes(content[: int(kept * len(content))])
+        with pytest.raises(TableError, match="cut off or damaged"):
+            read_table(path)
+    with h5py.File(path, "w") as file:
+        file["X"] = X
+    with pytest.raises(TableError, match="has no 'obs', so it is no AnnData file"):
+        read_table(path)
+    write_anndata(path, np.zeros((24, 12)))
+    with h5py.File(path, "r+") as file:
+        del file["obs/_index"]
+        file.create_dataset("obs/_index", (10**12,), "i1", chunks=(1000,))
+    with pytest.raises(TableError, match="more than the file holds"):
+        read_table(path)
+    monkeypatch.setitem(__import__("sys").modules, "h5py", None)
+    with pytest.raises(ImportError, match=r"h5py; pip install"):
+        read_table(FOLDER / "dense.h5ad")
+
+
+def linked(file, secret):
+    file["X"] = h5py.ExternalLink(str(secret), "X")
+
+
+def stored_outside(file, secret):
+    stored = [(str(secret), 0, h5py.h5f.UNLIMITED)]
+    file.create_dataset("X", (24, 12), "f8", external=stored)
+
+
+def made_up(file, secret):
+    layout = h5py.VirtualLayout((24, 12), "f8")
+    layout[:] = h5py.VirtualSource(str(secret), "X", (24, 12))
+    file.create_virtual_dataset("X", layout)
+
+
+@pytest.mark.parametrize("make", [linked, stored_outside, made_up])
+@pytest.mark.parametrize("ending", ["h5ad", "bin"])
+def test_hdf5_may_not_lead_to_other_files(tmp_path, make, ending):
+    path, secret = tmp_path / f"a.{ending}", tmp_path / "secret.h5"
+    with h5py.File(secret, "w") as file:
+        file["X"] = np.full((24, 12), 7.0)
+    write_anndata(path, np.zeros((24, 12)))
+    with h5py.File(path, "r+") as file:
+        del file["X"]
+        make(file, secret)
+    with pytest.raises(TableError, match="refers to another file for"):
+        read_table(path)
+
+
+# 10x Genomics.
+
+
+def save_10x(path, version):
+    """Write what Cell Ranger does: a column per cell, compressed by columns."""
+    counts = sp.csc_array(X.T.astype(np.int32))
+    names = np.array([b"G1", b"G2", b"G3"])
+    with h5py.File(path, "w") as file:
+        group = file.create_group("matrix" if version == 3 else "GRCh38")
+        for part in ("data", "indices", "indptr"):
+            group[part] = getattr(counts, part)
+        group["shape"] = np.array(counts.shape)
+        group["barcodes"] = np.array([b"AA-1", b"CC-1", b"GG-1", b"TT-1"])
+        if version == 3:
+            group["features/id"] = np.array([b"E1", b"E2", b"E3"])
+            group["features/name"] = names
+        else:
+            group["gene_names"] = names
+    return path
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_counts_of_cell_ranger_are_read(tmp_path, version):
+    path = save_10x(tmp_path / "filtered.h5", version)
+    table = read_table(path, isolate=True)
+    write_table(table, [0, 2], tmp_path / "out.mtx")
+    write_table(table, [0, 2], tmp_path / "out")
+    again = read_table(tmp_path / "out.mtx")
+
+    assert table.format == "10x"
+    assert table.values.format == "csr"
+    assert table.values.toarray().tolist() == X.tolist()
+    assert table.feature_names.tolist() == ["G1", "G2", "G3"]
+    assert table.sample_names.tolist() == ["AA-1", "CC-1", "GG-1", "TT-1"]
+    assert again.values.toarray().tolist() == X[:, [0, 2]].tolist()
+    assert again.feature_names.tolist() == ["G1", "G3"]
+    assert scipy.io.mmread(tmp_path / "out").toarray().tolist() == X[:, [0, 2]].tolist()
+    with pytest.raises(TableError, match="which has no labels; leave --labels out"):
+        read_table(path, labels="kind")
+    with h5py.File(path, "r+") as file:
+        next(iter(file.values()))["indices"][0] = 99
+    with pytest.raises(TableError, match="cut off or damaged"):
+        read_table(path)
+
+
+# MATLAB 7.3.
+
+
+def test_matlab_7_3_is_read_and_written_as_version_5(tmp_path):
+    labels = np.array([[1.0], [1], [2], [2]])
+    save_73(tmp_path / "a.mat", fea=X, gnd=labels, names=["p", "qq", "r"])
+    save_73(tmp_path / "s.mat", fea=sp.csc_array(X))
+    table = read_table(tmp_path / "a.mat", labels="gnd")
+    write_table(table, [True, False, True], tmp_path / "b.mat")
+    written = scipy.io.loadmat(tmp_path / "b.mat")
+
+    assert table.values.tolist() == X.tolist()
+    assert table.feature_names.tolist() == ["p", "qq", "r"]
+    assert table.labels.tolist() == ["1", "1", "2", "2"]
+    assert written["fea"].tolist() == X[:, [0, 2]].tolist()
+    assert written["gnd"].tolist() == [[1], [1], [2], [2]]
+    assert [str(cell[0]) for cell in written["names"].ravel()] == ["p", "r"]
+    sparse = read_table(tmp_path / "s.mat").values
+    assert sparse.format == "csr"
+    assert sparse.toarray().tolist() == X.tolist()
+
+
+def test_damaged_matlab_7_3_is_refused(tmp_path):
+    path = tmp_path / "a.mat"
+    for kept in (0.4, 0.8, 0.95):
+        save_73(path, X=np.random.default_rng(0).standard_normal((50, 40)))
+        path.write_bytes(path.read_bytes()[: int(kept * path.stat().st_size)])
+        with pytest.raises(TableError, match="cut off or damaged"):
+            read_table(path)
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file.create_dataset("X", shape=(2**30, 2**10), dtype="f8")
+    add_header(path)
+    with pytest.raises(TableError, match="more than the file holds"):
+        read_table(path)

@@ -1,0 +1,418 @@
+"""Matrices: NumPy arrays and archives, MATLAB up to version 7, Matrix Market."""
+
+import gzip
+import io
+import struct
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from ufselect.data import TableError, read_labelled, read_table, write_table
+from ufselect.data.tables.matrices import check_matlab_elements
+
+X = np.arange(12.0).reshape(4, 3)
+SPARSE = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 0.1], [0.0, 0.0, 3.0], [4.0, 0.0, 0.0]])
+OF_SCIPY = Path(scipy.io.__file__).parent / "matlab" / "tests" / "data"
+TYPE_OF_NUMBERS = 176  # its place in a file of one matrix X
+
+
+class Bomb:
+    def __reduce__(self):
+        return (pytest.fail, ("a pickle was loaded",))
+
+
+def cells(names):
+    return np.array(names, dtype=object)
+
+
+def cut(path, kept):
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(TableError, match="cut off or damaged"):
+        read_table(path)
+
+
+# NumPy.
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.float64, np.float32, np.uint8, np.int64, bool, ">f8", np.float16]
+)
+def test_array_of_floats_stays_on_disk_and_others_become_floats(tmp_path, dtype):
+    np.save(tmp_path / "a.npy", X.astype(dtype))
+    table = read_table(tmp_path / "a.npy")
+    mapped = dtype in (np.float64, np.float32)
+
+    assert isinstance(table.values, np.memmap) == mapped
+    assert table.values.dtype == (dtype if mapped else np.float64)
+    assert table.values.tolist() == X.astype(dtype).astype(float).tolist()
+    assert table.feature_names is None
+    assert table.names().tolist() == ["x1", "x2", "x3"]
+
+
+def test_array_is_transposed_and_rid_of_columns(tmp_path):
+    np.save(tmp_path / "a.npy", X)
+    turned = read_table(tmp_path / "a.npy", transpose=True)
+    table = read_table(tmp_path / "a.npy", labels="3", drop=["1"])
+
+    assert turned.values.tolist() == X.T.tolist()
+    assert table.values.tolist() == X[:, [1]].tolist()
+    assert table.labels.tolist() == ["2", "5", "8", "11"]
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0)])
+def test_shape_beyond_the_file_is_refused_before_room_is_made(tmp_path, version):
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, X, version=version)
+    huge = stream.getvalue().replace(b"(4, 3), }" + b" " * 9, b"(4000000000, 3), }")
+    assert len(huge) == len(stream.getvalue())
+    (tmp_path / "a.npy").write_bytes(huge)
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("X.npy", huge)
+
+    for name in ("a.npy", "a.npz"):
+        with pytest.raises(TableError, match=r"shape \(4000000000, 3\), which is more"):
+            read_table(tmp_path / name)
+
+
+def test_arrays_that_are_cut_off_or_hold_objects_are_refused(tmp_path):
+    objects = np.array([[Bomb(), 1]], dtype=object)
+    np.save(tmp_path / "a.npy", objects)
+    np.savez(tmp_path / "a.npz", X=objects)
+    for name in ("a.npy", "a.npz"):
+        with pytest.raises(TableError, match=r"Python objects .* not read; save the"):
+            read_table(tmp_path / name)
+    for kept in (7, 40, 200):
+        np.save(tmp_path / "a.npy", X)
+        cut(tmp_path / "a.npy", kept)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (np.arange(3.0), r"shape \(3,\), which is no table"),
+        (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\), which is no table"),
+        (np.zeros((2, 2), dtype=complex), "type complex128, which are no plain"),
+        (np.array([["a", "b"]]), "which are no plain numbers"),
+    ],
+)
+def test_other_arrays_are_refused(tmp_path, values, words):
+    np.save(tmp_path / "a.npy", values)
+
+    with pytest.raises(TableError, match=words):
+        read_table(tmp_path / "a.npy")
+
+
+def test_archive_with_names_and_labels(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, M=X, Y=[1, 1, 2, 2], feature_names=["p", "q", "r"], N=3, z=[1, 2])
+    table = read_table(path, labels="Y", drop=["q"])
+
+    assert table.values.tolist() == X[:, [0, 2]].tolist()
+    assert table.feature_names.tolist() == ["p", "r"]
+    assert table.labels.tolist() == ["1", "1", "2", "2"]
+    with pytest.raises(TableError, match="2 values in 'z' for 4 samples"):
+        read_table(path, labels="z")
+    names = np.array(["a", "b", "c"])
+    names.view(np.uint32)[1] = sys.maxunicode + 1
+    np.savez(path, X=X, names=names)
+    with pytest.raises(TableError, match="characters that there are not"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("save", [np.savez, scipy.io.savemat])
+def test_several_matrices_need_a_choice(tmp_path, save):
+    path = tmp_path / ("a.npz" if save is np.savez else "a.mat")
+    matrices = {"one": X, "two": X + 1, "y": [1, 2, 3]}
+    save(path, **matrices) if save is np.savez else save(path, matrices)
+
+    with pytest.raises(TableError, match="several matrices, 'one' and 'two'; say"):
+        read_table(path)
+    assert read_table(path, variable="two").values.tolist() == (X + 1).tolist()
+    with pytest.raises(TableError, match=r"no variable 'towo'; did you mean 'two'"):
+        read_table(path, variable="towo")
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_array, sp.coo_matrix])
+def test_sparse_matrix_of_scipy_stays_sparse(tmp_path, kind):
+    sp.save_npz(tmp_path / "a.npz", kind(X))
+    table = read_table(tmp_path / "a.npz")
+
+    assert table.values.format == "csr"
+    assert table.values.toarray().tolist() == X.tolist()
+
+
+@pytest.mark.parametrize(
+    ("part", "values"),
+    [("indices", [0, 9, 2]), ("indices", [0, -1, 2]), ("indptr", [0, 3, 0, 0, 0])],
+)
+def test_sparse_matrix_with_false_indices_is_refused(tmp_path, part, values):
+    sp.save_npz(tmp_path / "a.npz", sp.csr_array(np.eye(4, 3)))
+    with np.load(tmp_path / "a.npz") as arrays:
+        content = dict(arrays)
+    content[part] = np.array(values, dtype=np.int32)
+    np.savez(tmp_path / "a.npz", **content)
+
+    with pytest.raises(TableError, match="damaged"):
+        read_table(tmp_path / "a.npz")
+
+
+def test_archive_and_array_are_written_back(tmp_path):
+    np.save(tmp_path / "a.npy", X)
+    np.savez(tmp_path / "a.npz", M=X, Y=[1, 1, 2, 2], names=["p", "q", "r"])
+    sp.save_npz(tmp_path / "s.npz", sp.csr_array(X))
+    write_table(read_table(tmp_path / "a.npy"), [2, 0], tmp_path / "b.npy")
+    write_table(read_table(tmp_path / "a.npz", labels="Y"), [2], tmp_path / "b.npz")
+    write_table(read_table(tmp_path / "s.npz"), [1, 2], tmp_path / "t.npz")
+
+    assert np.load(tmp_path / "b.npy").tolist() == X[:, [0, 2]].tolist()
+    with np.load(tmp_path / "b.npz") as written:
+        assert {name: written[name].tolist() for name in written} == {
+            "M": X[:, [2]].tolist(),
+            "Y": [1, 1, 2, 2],
+            "names": ["r"],
+        }
+    assert sp.load_npz(tmp_path / "t.npz").toarray().tolist() == X[:, 1:].tolist()
+
+
+def test_a_sentence_does_not_show_all_the_bytes_of_a_file(tmp_path):
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("X.npy", "x")
+    content = path.read_bytes().replace(b"\5\0\0\0X.npy", b"\5\0\xff\1X.npy", 1)
+    path.write_bytes(content + bytes(2000))
+    with pytest.raises(TableError) as caught:
+        read_table(path)
+
+    assert len(str(caught.value)) < 700
+
+
+# MATLAB up to version 7.
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_matlab_file_is_read_and_written_back(tmp_path, compressed):
+    content = {"fea": X, "gnd": [[1], [1], [2], [2]], "names": cells(["p", "qq", "r"])}
+    scipy.io.savemat(tmp_path / "a.mat", content, do_compression=compressed)
+    table = read_table(tmp_path / "a.mat", labels="gnd")
+    write_table(table, [True, False, True], tmp_path / "b.mat")
+    written = scipy.io.loadmat(tmp_path / "b.mat")
+
+    assert table.values.tolist() == X.tolist()
+    assert table.values.flags.c_contiguous
+    assert table.feature_names.tolist() == ["p", "qq", "r"]
+    assert table.labels.tolist() == ["1", "1", "2", "2"]
+    assert "Variable 'fea' is the table." in table.notes
+    assert written["fea"].tolist() == X[:, [0, 2]].tolist()
+    assert written["gnd"].tolist() == [[1], [1], [2], [2]]
+    assert [str(cell[0]) for cell in written["names"].ravel()] == ["p", "r"]
+
+
+def test_other_matrices_of_matlab(tmp_path):
+    scipy.io.savemat(tmp_path / "4.mat", {"X": X}, format="4")
+    scipy.io.savemat(tmp_path / "s.mat", {"fea": sp.csc_array(X)})
+    content = {"data": X.astype(np.uint8), "kind": cells(["u", "v", "u", "v"])}
+    scipy.io.savemat(tmp_path / "i.mat", content)
+    sparse = read_table(tmp_path / "s.mat").values
+    integers = read_table(tmp_path / "i.mat", labels="kind")
+
+    assert read_table(tmp_path / "4.mat").values.tolist() == X.tolist()
+    turned = read_table(tmp_path / "4.mat", transpose=True)
+    assert turned.values.tolist() == X.T.tolist()
+    assert sparse.format == "csr"
+    assert sparse.toarray().tolist() == X.tolist()
+    assert integers.values.dtype == np.float64
+    assert integers.labels.tolist() == ["u", "v", "u", "v"]
+
+
+def test_file_without_a_matrix_names_what_it_holds(tmp_path):
+    content = {"study": {"X": X}, "names": cells(["a", "b"])}
+    scipy.io.savemat(tmp_path / "a.mat", content)
+
+    with pytest.raises(TableError, match=r"'study \(struct\)' and 'names \(cell\)'"):
+        read_table(tmp_path / "a.mat")
+
+
+def test_matlab_file_that_is_cut_off_or_declares_too_much_is_refused(tmp_path):
+    path = tmp_path / "a.mat"
+    scipy.io.savemat(path, {"X": X})
+    shape, huge = (np.array(s, "<i4").tobytes() for s in ([4, 3], [2**30, 2**10]))
+    path.write_bytes(path.read_bytes().replace(shape, huge))
+    with pytest.raises(TableError, match="more than the file holds"):
+        read_table(path)
+    values = np.random.default_rng(0).standard_normal((50, 40))
+    for kept in (0.4, 0.8, 0.95):
+        scipy.io.savemat(path, {"X": values}, do_compression=True)
+        cut(path, int(kept * path.stat().st_size))
+
+
+def test_types_of_elements_that_there_are_are_let_through(tmp_path):
+    contents = [
+        {"X": X, "z": X + 1j},
+        {"X": X, "s": {"a": X, "b": {"c": "text"}, "d": np.zeros((0, 3))}},
+        {"X": np.eye(3, dtype=np.uint8), "flags": np.array([[True, False]])},
+    ]
+    for content in contents:
+        for compressed in (True, False):
+            scipy.io.savemat(tmp_path / "a.mat", content, do_compression=compressed)
+            values = read_table(tmp_path / "a.mat", variable="X").values
+            assert values.shape == content["X"].shape
+    for path in OF_SCIPY.glob("*.mat"):
+        if "malformed" not in path.name:
+            check_matlab_elements(path, path.name)
+
+
+def test_types_of_elements_that_would_end_scipy_are_refused(tmp_path):
+    path = tmp_path / "a.mat"
+    scipy.io.savemat(path, {"X": X, "Y": np.arange(4)})
+    whole = path.read_bytes()
+    assert whole[TYPE_OF_NUMBERS] == 9
+    for kind in (0, 8, 10, 11, 15, 19, 163, 255):
+        content = bytearray(whole)
+        content[TYPE_OF_NUMBERS] = kind
+        path.write_bytes(content)
+        sentence = f"byte 176 .* an element of type {kind}, "
+        with pytest.raises(TableError, match=sentence):
+            read_table(path)
+        with pytest.raises(ValueError, match=sentence):
+            read_labelled(path)
+
+
+def test_cells_are_looked_into(tmp_path):
+    scipy.io.savemat(tmp_path / "a.mat", {"X": X, "names": cells(["p", "a long name"])})
+    content = bytearray((tmp_path / "a.mat").read_bytes())
+    text = b"a long name"
+    tag = content.index(text) - 8
+    assert struct.unpack_from("<II", content, tag) == (16, len(text))
+    struct.pack_into("<I", content, tag, 175)
+    (tmp_path / "a.mat").write_bytes(content)
+
+    with pytest.raises(TableError, match="an element of type 175, which is none"):
+        read_table(tmp_path / "a.mat")
+
+
+@pytest.mark.parametrize("kind", [9, 99])
+def test_the_other_byte_order_is_understood(tmp_path, kind):
+    parts = [
+        struct.pack(">IIII", 6, 8, 6, 0),
+        struct.pack(">IIii", 5, 8, 2, 1),
+        struct.pack(">HH4s", 1, 1, b"X\0\0\0"),
+        struct.pack(">II2d", kind, 16, 1.5, 2.5),
+    ]
+    matrix = b"".join(parts)
+    header = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack(">H", 0x0100) + b"MI"
+    (tmp_path / "a.mat").write_bytes(
+        header + struct.pack(">II", 14, len(matrix)) + matrix
+    )
+
+    if kind == 9:
+        assert read_table(tmp_path / "a.mat").values.tolist() == [[1.5], [2.5]]
+    else:
+        with pytest.raises(TableError, match="an element of type 99, which is none"):
+            read_table(tmp_path / "a.mat")
+
+
+@pytest.mark.parametrize("labels", [np.array([["a", 1]], dtype=object), 1j])
+def test_labels_of_objects_are_one_sentence(tmp_path, labels):
+    scipy.io.savemat(tmp_path / "a.mat", {"X": X, "Y": labels})
+    with pytest.raises(ValueError, match="neither numbers nor text"):
+        read_labelled(tmp_path / "a.mat")
+
+
+# Matrix Market.
+
+
+def pack(path):
+    packed = path.with_name(f"{path.name}.gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    return packed
+
+
+@pytest.fixture(params=["features.tsv", "genes.tsv", "features.tsv.gz"])
+def triplet(request, tmp_path):
+    """Write the three files of 10x Genomics: features in rows, cells in columns."""
+    matrix = tmp_path / "matrix.mtx"
+    scipy.io.mmwrite(matrix, sp.coo_array(SPARSE))
+    (tmp_path / "barcodes.tsv").write_text("AAA-1\nCCC-1\nGGG-1\n")
+    names = tmp_path / request.param.removesuffix(".gz")
+    names.write_text("".join(f"ENSG{i}\tG{i}\tGene Expression\n" for i in range(4)))
+    if request.param.endswith(".gz"):
+        pack(names)
+        pack(tmp_path / "barcodes.tsv")
+        return pack(matrix)
+    return matrix
+
+
+def test_matrix_alone_is_not_transposed(tmp_path):
+    scipy.io.mmwrite(tmp_path / "a.mtx", sp.coo_array(SPARSE))
+    scipy.io.mmwrite(tmp_path / "b.mtx", SPARSE)
+    (tmp_path / "features.tsv").write_text("of\nanother\n")
+    sparse, dense = read_table(tmp_path / "a.mtx"), read_table(pack(tmp_path / "b.mtx"))
+
+    assert sparse.values.format == "csr"
+    assert sparse.values.toarray().tolist() == SPARSE.tolist()
+    assert sparse.feature_names is None
+    assert dense.values.tolist() == SPARSE.tolist()
+    assert dense.format == "mtx"
+
+
+def test_triplet_of_files_is_transposed_named_and_written_back(triplet):
+    table = read_table(triplet)
+    plain = read_table(triplet, transpose=False)
+    folder = triplet.parent / "new"
+    folder.mkdir()
+
+    assert table.values.toarray().tolist() == SPARSE.T.tolist()
+    assert table.feature_names.tolist() == ["G0", "G1", "G2", "G3"]
+    assert table.sample_names.tolist() == ["AAA-1", "CCC-1", "GGG-1"]
+    assert "The table was transposed: its columns are samples." in table.notes
+    assert plain.values.toarray().tolist() == SPARSE.tolist()
+    assert plain.feature_names is None
+    for name in ("b.mtx", "b.mtx.gz", "GSM3_matrix.mtx"):
+        write_table(table, [3, 1], folder / name)
+        again = read_table(folder / name)
+        assert again.values.toarray().tolist() == SPARSE.T[:, [1, 3]].tolist()
+        assert again.feature_names.tolist() == ["G1", "G3"]
+        assert again.sample_names.tolist() == ["AAA-1", "CCC-1", "GGG-1"]
+        assert scipy.io.mminfo(folder / name)[:2] == (2, 3)
+
+
+def test_files_with_a_common_beginning_belong_together(tmp_path):
+    for start, names in (("GSM1_", "abcd"), ("GSM2_", "efgh")):
+        scipy.io.mmwrite(tmp_path / f"{start}matrix.mtx", sp.coo_array(SPARSE))
+        (tmp_path / f"{start}genes.tsv").write_text("\n".join(names))
+        (tmp_path / f"{start}barcodes.tsv").write_text("x\ny\nz\n")
+
+    table = read_table(tmp_path / "GSM2_matrix.mtx")
+    assert table.feature_names.tolist() == ["e", "f", "g", "h"]
+    (tmp_path / "GSM1_genes.tsv").write_text("x" * 200_000)
+    with pytest.raises(TableError, match="field larger than field limit"):
+        read_table(tmp_path / "GSM1_matrix.mtx")
+
+
+@pytest.mark.parametrize("layout", ["array", "coordinate"])
+def test_more_entries_than_the_file_holds_are_refused(tmp_path, layout):
+    size = "99999999 99999999" + (" 999999999999" if layout == "coordinate" else "")
+    (tmp_path / "a.mtx").write_text(
+        f"%%MatrixMarket matrix {layout} real general\n{size}\n1 1 3.5\n"
+    )
+
+    with pytest.raises(TableError, match="more than it holds"):
+        read_table(tmp_path / "a.mtx")
+
+
+def test_damaged_matrix_market_files_are_refused(tmp_path):
+    path = tmp_path / "a.mtx"
+    for kept in (30, 60, 80):
+        scipy.io.mmwrite(path, sp.coo_array(SPARSE))
+        cut(path, kept)
+    for junk in (b"\0", b"\x7f"):  # which end the reader of SciPy
+        scipy.io.mmwrite(path, sp.coo_array(SPARSE))
+        path.write_bytes(path.read_bytes()[:-1] + junk)
+        with pytest.raises(TableError, match="cut off or damaged"):
+            read_table(path)
