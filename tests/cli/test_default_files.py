@@ -1,7 +1,6 @@
 """Files that ``ufselect select`` writes without being told: which, where, and when."""
 
 import os
-import sys
 
 import pandas as pd
 import pytest
@@ -101,20 +100,6 @@ def test_standard_input_has_no_name_to_begin_with(tmp_path):
     assert code == 0
     assert b"MaxVariance chose 3" in said
     assert names_in(tmp_path) == []
-
-
-def test_without_matplotlib_there_is_the_table_and_how_to_get_the_page(
-    here, capsys, monkeypatch
-):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    code = select()
-
-    assert code == 0
-    assert names_in(here) == ["genes.selected.csv"]
-    assert (
-        "ufselect: There is no page: figures need Matplotlib, which cannot be "
-        "imported; install it with: pip install 'ufselect[report]'.\n"
-    ) in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_written_is_found_before_the_work(

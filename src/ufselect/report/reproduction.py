@@ -1,23 +1,37 @@
 """A published experiment repeated: every cell beside ours, with a verdict."""
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from ufselect.experiments.cells import FIXED
-from ufselect.experiments.plan import Method
+import numpy as np
+
+from ufselect.experiments.cells import FIXED, GRID, Role
+from ufselect.experiments.plan import ALL_FEATURES, Method, Plan
 from ufselect.experiments.published import Cells, PublishedResults, verdict
-from ufselect.experiments.readings import ORACLE, Place, Reading
-from ufselect.report.comparison import TABLES, Comparison
-from ufselect.report.metric_tables import Render
-from ufselect.report.page import Block, Paragraph, Section, Table
-from ufselect.report.reproduction_figures import (
-    bar_blocks,
-    convergence_blocks,
-    map_blocks,
+from ufselect.experiments.readings import ORACLE, Place, Reading, Results
+from ufselect.experiments.records import Located
+from ufselect.experiments.store import Float
+from ufselect.experiments.stored import read_experiment
+from ufselect.report.experiment_parts import (
+    MethodBars,
+    ParameterMap,
+    PublishedCurves,
+    map_picture,
+    parameter_map,
+    varying,
 )
+from ufselect.report.experiment_tables import failure_list
+from ufselect.report.rendering import Block, Paragraph, Section, Table, picture_of
 from ufselect.report.tables import text_table
 
+BASELINE = "Baseline"
+# The metrics of the published tables, with what is shown beside them.
+TABLES = {
+    "accuracy": ("Table 3: clustering accuracy", ()),
+    "nmi_geometric": ("Table 4: normalised mutual information", ("nmi_max",)),
+}
 HOW_CELLS_WERE_CHOSEN = (
     "How a published cell was made is not stated in the paper; the reading that fits "
     "its means and deviations is this. For every number of features the point of the "
@@ -43,6 +57,49 @@ HEADER = (
     "verdict",
     "label-free",
 )
+
+
+class Comparison(NamedTuple):
+    """The published results, ours, and what is needed to set one beside the other."""
+
+    plan: Plan
+    published: PublishedResults
+    results: Results
+    located: Located
+    histories: Mapping[str, Float]
+    failures: list[str]
+
+    def paper_name(self, set_name: str) -> str:
+        """Return what the paper calls a set, or its own name."""
+        names = {here: paper for paper, here in self.published.catalogue_names.items()}
+        return names.get(set_name, set_name)
+
+    def paper_method(self, label: str) -> str | None:
+        """Return what the paper calls a method of the plan, if it has it."""
+        if label == ALL_FEATURES:
+            return BASELINE
+        selectors = {method.label: method.selector for method in self.plan.methods}
+        names = {here: paper for paper, here in self.published.methods.items()}
+        return names.get(selectors[label])
+
+
+def read_comparison(
+    plan: Plan, published: PublishedResults, store: Path, located: Located
+) -> Comparison:
+    """Read from the store what was computed."""
+    experiment = read_experiment(store, plan)
+    return Comparison(
+        plan,
+        published,
+        experiment.results,
+        located,
+        {
+            key: fit.history
+            for key, fit in experiment.fits.items()
+            if fit.history is not None
+        },
+        failure_list(experiment.results, experiment.reasons()),
+    )
 
 
 def reproduction_sections(comparison: Comparison) -> list[Section]:
@@ -205,7 +262,9 @@ def _property(value: str | bool) -> str:
     return "yes" if value else "no"
 
 
-def comparison_as_text(comparison: Comparison, render: Render = text_table) -> str:
+def comparison_as_text(
+    comparison: Comparison, render: Callable[[Any, Any], str] = text_table
+) -> str:
     """Return the tables of cells as text, with tables drawn by a function."""
     parts = [HOW_CELLS_WERE_CHOSEN]
     for metric, (title, others) in TABLES.items():
@@ -228,3 +287,115 @@ def comparison_as_json(comparison: Comparison) -> str:
                 dict(zip(table.header, row, strict=True)) for row in table.rows
             ]
     return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def bar_charts(comparison: Comparison, metric: str) -> dict[int, MethodBars]:
+    """Return the fewest and the most features, as the figures of the paper do."""
+    features = comparison.plan.judge.features
+    return {
+        size: MethodBars(
+            f"{metric} in percent",
+            {
+                comparison.paper_name(name): _best_at(comparison, name, metric, size)
+                for name in comparison.located.paths
+            },
+        )
+        for size in (features[0], features[-1])
+    }
+
+
+def bar_blocks(comparison: Comparison, metric: str) -> list[Block]:
+    """Draw the bars of a metric."""
+    return [
+        picture_of(
+            part,
+            f"{metric} with {size} features; labels chose the parameters.",
+            f"{metric}-{size}",
+        )
+        for size, part in bar_charts(comparison, metric).items()
+    ]
+
+
+def _best_at(
+    comparison: Comparison, set_name: str, metric: str, size: int
+) -> dict[str, float]:
+    values = {}
+    for method in comparison.plan.methods:
+        place = _place(comparison, set_name, method)
+        roles = comparison.results.roles(place, GRID if method.grid else FIXED)
+        scores = [
+            # All features have a number of features of their own.
+            next(iter(found.values())) if method.label == ALL_FEATURES else found[size]
+            for role in roles
+            if (found := comparison.results.score_of(role, metric))
+            and (method.label == ALL_FEATURES or size in found)
+        ]
+        if scores:
+            best = max(scores) if method.grid else float(np.mean(scores))
+            values[method.label] = 100 * best
+    return values
+
+
+def parameter_maps(
+    comparison: Comparison,
+) -> dict[tuple[str, str], ParameterMap]:
+    """Return each metric over each grid of SCFS, by method and metric."""
+    maps = {}
+    for method in comparison.plan.methods:
+        if method.selector != "SCFS" or set(varying(method)) != {"alpha", "beta"}:
+            continue
+        places = {
+            comparison.paper_name(name): _place(comparison, name, method)
+            for name in comparison.located.paths
+        }
+        for metric in TABLES:
+            if metric in comparison.plan.judge.metrics:
+                maps[method.label, metric] = parameter_map(
+                    comparison.results, method, places, metric
+                )
+    return maps
+
+
+def map_blocks(comparison: Comparison) -> list[Block]:
+    """Draw the maps."""
+    maps = parameter_maps(comparison)
+    return [map_picture(part, label) for (label, _), part in maps.items()]
+
+
+def convergence_curves(comparison: Comparison) -> dict[str, PublishedCurves]:
+    """Return the objective of SCFS after each iteration beside the published curves."""
+    found = {}
+    for method in comparison.plan.methods:
+        if method.selector != "SCFS":
+            continue
+        ours = {}
+        for name in comparison.located.paths:
+            place = _place(comparison, name, method)
+            role = _middle_of_grid(comparison.results.roles(place, GRID))
+            if role is not None and role.cell.key in comparison.histories:
+                ours[comparison.paper_name(name)] = comparison.histories[role.cell.key]
+        if ours:
+            published = comparison.published.convergence
+            found[method.label] = PublishedCurves(ours, published)
+    return found
+
+
+def convergence_blocks(comparison: Comparison) -> list[Block]:
+    """Draw the curves."""
+    return [
+        picture_of(
+            part,
+            f"{label} at the middle of the grid; the published curve does not say its "
+            "parameters. Each is divided by its first value.",
+            "convergence",
+        )
+        for label, part in convergence_curves(comparison).items()
+    ]
+
+
+def _place(comparison: Comparison, set_name: str, method: Method) -> Place:
+    return Place(set_name, comparison.plan.preparations[0], method.label)
+
+
+def _middle_of_grid(roles: Sequence[Role]) -> Role | None:
+    return roles[len(roles) // 2] if roles else None

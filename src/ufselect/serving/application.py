@@ -15,8 +15,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from ufselect._version import __version__
-from ufselect.report.page_script import content_security_policy
-from ufselect.report.page_style import STYLE
+from ufselect.report.rendering import content_security_policy, package_file
 from ufselect.selectors import all_selectors
 from ufselect.serving.choices import FORMATS, checked_choices
 from ufselect.serving.guard import Guard
@@ -101,7 +100,7 @@ class Application:
         content = (PAGE / name).read_text(encoding="utf-8")
         if name == "page.css":
             # The page looks like its reports.
-            content = STYLE + content
+            content = package_file("report.css") + content
         headers = {"Content-Security-Policy": PAGE_POLICY}
         return Response(content, media_type=kinds[name], headers=headers)
 

@@ -154,7 +154,7 @@ def test_a_script_that_slipped_in_is_not_run_and_its_image_not_fetched(
 
     assert [failure.get("blockedReason") for failure in failed] == ["csp"]
     assert browser.happened("Page.javascriptDialogOpening") == []
-    assert browser.ask("document.querySelectorAll('script, img').length") == 2
+    assert browser.ask("document.querySelectorAll('script, img').length") == 3
 
 
 def test_the_browser_of_the_tests_notices_what_should_not_be(browser, tmp_path):
