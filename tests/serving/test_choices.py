@@ -2,7 +2,7 @@ import pytest
 
 from ufselect.cli.main import build_parser
 from ufselect.serving.choices import FIELDS, FORMATS, arguments_of, checked_choices
-from ufselect.serving.refusal import Refusal
+from ufselect.serving.uploads import Refusal
 
 ALL = {
     "method": "SCFS",

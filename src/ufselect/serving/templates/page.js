@@ -77,12 +77,10 @@ function element(name, text, className = "") {
 // ---- Choosing
 
 function showChosen() {
-  const hint = chosen ? `${sizeInWords(chosen.size)}; choose or drop another to replace it`
-    : `CSV, TSV, Excel, Parquet, Feather, NumPy, MATLAB, Matrix Market or AnnData, up to ${
-      settings.max_upload_in_words}`;
-  at("file-name").textContent = chosen ? chosen.name : "Choose a file, or drop it here";
-  at("file-hint").textContent = hint;
-  at("drop").classList.toggle("filled", Boolean(chosen));
+  if (!chosen) return;
+  at("file-name").textContent = chosen.name;
+  at("file-hint").textContent = `${sizeInWords(chosen.size)}; choose or drop another to replace it`;
+  at("drop").classList.add("filled");
 }
 
 function choose(blob) {
@@ -115,10 +113,7 @@ function restore(run) {
 }
 
 function describeMethod() {
-  const name = at("method").value;
-  at("method-hint").textContent = name
-    ? `${settings.methods[name]} Its own ranking, and no other (--method ${name}).`
-    : "AutoSelect: SCFS, with columns that follow the clusters first where they stand apart.";
+  at("method-hint").textContent = at("method").selectedOptions[0].dataset.hint;
 }
 
 // ---- Running
@@ -269,6 +264,7 @@ async function showResult(run) {
   at("summary").textContent = [`${found.chosen_by} chose ${found.n_selected} of ${
     found.n_features} features of ${found.n_samples} samples in ${duration(run.seconds)
   }, without looking at any label.`, ...found.reasons].join(" ");
+  showDecision(found.decision);
   showFeatures(found.features);
   showDownloads(run);
   at("command").textContent = found.command;
@@ -276,6 +272,13 @@ async function showResult(run) {
   at("frame").src = at("report-tab").href = report;
   for (const id of ["done", "repeat", "report"]) at(id).hidden = false;
   at("status").textContent = `Done. ${at("run-heading").textContent}.`;
+}
+
+function showDecision({ level, headline, reasons, next_steps: steps }) {
+  const because = reasons.length ? [`Because ${reasons.join("; ")}.`] : [];
+  at("verdict").className = `verdict ${level}`;
+  at("verdict").querySelector("strong").textContent = headline;
+  at("verdict").querySelector("p").textContent = [...because, ...steps].join(" ");
 }
 
 function showFeatures(features) {
@@ -352,13 +355,7 @@ function listen() {
 
 async function begin() {
   settings = await ask("settings");
-  const method = at("method");
-  method.append(new Option("Decide for me (AutoSelect)", ""));
-  method.append(...Object.keys(settings.methods).map((name) => new Option(name, name)));
-  at("format").append(...Object.entries(settings.formats).map(
-    ([ending, title]) => new Option(`${title} (${ending})`, ending)));
   chosen = settings.given;
-  at("footer").textContent = `ufselect ${settings.version}, on this machine only.`;
   at("loading").hidden = true;
   describeMethod();
   showChosen();
