@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ufselect._version import __version__
 from ufselect.evaluation import StructureTest
 from ufselect.evaluation.tables import UNITS
 from ufselect.experiments.records import versions_here
@@ -402,7 +403,11 @@ def selection_report(
             len(subject.chosen),
         ),
         parameters=parameters_of(selector),
-        surroundings=versions_here() | {"seed of this report": str(seed)},
+        surroundings={
+            **versions_here(),
+            "ufselect": __version__,
+            "seed of this report": str(seed),
+        },
         command=command or f"{selector!r}.fit(X)",
         code=_code(selector),
         reading=list(reading),

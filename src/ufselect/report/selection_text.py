@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ufselect._version import __version__
 from ufselect.evaluation.tables import UNITS
 from ufselect.experiments.records import versions_here
 from ufselect.report.drawing import printable, shortened
@@ -206,7 +207,7 @@ def as_dict(report: "SelectionReport", label_column: str | None) -> dict[str, An
         },
         "notes": {name: list(notes) for name, notes in report.notes.items()},
         "parameters": {name: value for name, (value, _) in report.parameters.items()},
-        "versions": versions_here(),
+        "versions": {**versions_here(), "ufselect": __version__},
         "command": report.command,
     }
 
