@@ -101,6 +101,19 @@ function nameCells(svg) {
   svg.addEventListener("pointerleave", () => { tip.hidden = true; });
 }
 
+// What scrolls sideways is within reach of the keyboard.
+function makeReachable() {
+  for (const box of document.querySelectorAll("figure .wide:not(.long)")) {
+    const name = box.closest("figure").querySelector("figcaption");
+    if (box.scrollWidth <= box.clientWidth) continue;
+    box.tabIndex = 0;
+    box.role = "region";
+    box.ariaLabel = name ? words(name) : "Figure";
+  }
+}
+
+makeReachable();
+addEventListener("resize", makeReachable);
 for (const svg of document.querySelectorAll("svg[data-cells]")) nameCells(svg);
 for (const figure of document.querySelectorAll("figure[data-interactive]")) {
   const table = figure.querySelector("table");
