@@ -27,7 +27,7 @@ from ufselect.report.experiment_parts import (
 from ufselect.report.experiment_tables import (
     MetricTable,
     cost_blocks,
-    costs_of,
+    cost_summary,
     failure_list,
     metric_table,
     significance_of,
@@ -147,10 +147,12 @@ class ExperimentReport:
             "cells": count._asdict(),
             "failures": self.failures,
             "tables": [_table_content(each) for each in self.tables],
-            "costs": {
-                label: cost.summary()
-                for label, cost in costs_of(self.experiment).items()
-            },
+            # Through JSON, which knows null and not NaN.
+            "costs": json.loads(
+                cost_summary(self.experiment).to_json(
+                    orient="index", double_precision=15
+                )
+            ),
             "versions": list(map(dict, self.experiment.versions)),
         }
         return json.dumps(content, indent=2)

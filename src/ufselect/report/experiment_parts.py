@@ -22,7 +22,7 @@ from ufselect.report.experiment_figures import (
     range_chart,
     rank_diagram,
 )
-from ufselect.report.experiment_tables import columns_of, costs_of
+from ufselect.report.experiment_tables import columns_of, fit_costs
 from ufselect.report.maps import surface
 from ufselect.report.rendering import Picture, picture_of
 
@@ -260,10 +260,13 @@ def _histories(experiment: Experiment) -> dict[str, dict[str, Float]]:
 
 def cost_ranges(experiment: Experiment) -> CostRanges | None:
     """Return what is known of seconds and memory, if anything."""
-    costs = costs_of(experiment)
+    grouped = fit_costs(experiment).groupby("method", observed=False)
     measures = {
-        "seconds of a fit": {label: cost.seconds for label, cost in costs.items()},
-        "peak memory (MB)": {label: cost.megabytes for label, cost in costs.items()},
+        title: {str(label): each.dropna().tolist() for label, each in grouped[name]}
+        for title, name in (
+            ("seconds of a fit", "seconds"),
+            ("peak memory (MB)", "megabytes"),
+        )
     }
     known = {name: rows for name, rows in measures.items() if any(rows.values())}
     return CostRanges(known) if known else None

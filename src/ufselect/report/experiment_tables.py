@@ -21,7 +21,7 @@ from ufselect.experiments.cells import FIXED, GRID
 from ufselect.experiments.plan import ALL_FEATURES
 from ufselect.experiments.protocol import LOWER_IS_BETTER
 from ufselect.experiments.readings import Place, Reading, Results
-from ufselect.experiments.stored import Experiment, Fit
+from ufselect.experiments.stored import Experiment
 from ufselect.report.rendering import Block, Paragraph, Table
 
 REFERENCE = "random"
@@ -251,88 +251,78 @@ def significance_of(table: MetricTable) -> Significance:
     )
 
 
-class Cost(NamedTuple):
-    """The fits of one method: their seconds and megabytes, and how many failed."""
+def fit_costs(experiment: Experiment) -> pd.DataFrame:
+    """Return seconds and megabytes of each fit; all features need none.
 
-    seconds: list[float]
-    megabytes: list[float]
-    failed: int
-
-    def row(self, label: str) -> list[str]:
-        """Return the row of the table."""
-        counts = [str(len(self.seconds)), str(self.failed)]
-        return [label, *counts, *_summary(self.seconds), *_summary(self.megabytes)]
-
-    def summary(self) -> dict[str, float | None]:
-        """Return the same for scripts."""
-        seconds, megabytes = self.seconds, self.megabytes
-        return {
-            "fits": len(seconds),
-            "failed": self.failed,
-            "median_seconds": float(np.median(seconds)) if seconds else None,
-            "largest_seconds": max(seconds, default=None),
-            "median_megabytes": float(np.median(megabytes)) if megabytes else None,
-            "largest_megabytes": max(megabytes, default=None),
-        }
-
-
-def costs_of(experiment: Experiment) -> dict[str, Cost]:
-    """Return the costs of all methods; all features need no fit."""
+    One row for each cell of each method, with NaN where nothing was measured.
+    """
     reasons = experiment.reasons()
-    costs = {}
-    for method in experiment.plan.methods:
-        keys = experiment.keys_of(method.label)
-        if method.label != ALL_FEATURES:
-            fits = [experiment.fits[key] for key in keys if key in experiment.fits]
-            failed = sum(key in reasons for key in keys)
-            costs[method.label] = Cost(_seconds(fits), _megabytes(fits), failed)
-    return costs
+    methods = [m.label for m in experiment.plan.methods if m.label != ALL_FEATURES]
+    cells = {(role.label, role.cell.key): role.cell for role in experiment.roles}
+    rows = [
+        (
+            label,
+            cell.set_name,
+            fit and fit.seconds,
+            fit and fit.peak_memory and fit.peak_memory / 1e6,
+            key in reasons,
+        )
+        for (label, key), cell in cells.items()
+        for fit in [experiment.fits.get(key)]
+        if label in methods
+    ]
+    frame = pd.DataFrame(
+        rows, columns=["method", "data set", "seconds", "megabytes", "failed"]
+    )
+    sets = list(experiment.record.fingerprints)
+    return frame.astype({"seconds": float, "megabytes": float}).assign(
+        **{
+            "method": pd.Categorical(frame["method"], methods),
+            "data set": pd.Categorical(frame["data set"], sets),
+        }
+    )
+
+
+def cost_summary(experiment: Experiment) -> pd.DataFrame:
+    """Return fits, failures, and median and largest costs of each method."""
+    return (
+        fit_costs(experiment)
+        .groupby("method", observed=False)
+        .agg(
+            fits=("seconds", "count"),
+            failed=("failed", "sum"),
+            median_seconds=("seconds", "median"),
+            largest_seconds=("seconds", "max"),
+            median_megabytes=("megabytes", "median"),
+            largest_megabytes=("megabytes", "max"),
+        )
+    )
 
 
 def cost_blocks(experiment: Experiment) -> list[Block]:
     """Say what all methods cost."""
-    costs = costs_of(experiment)
-    table = Table(COST_HEADER, [cost.row(label) for label, cost in costs.items()])
-    return [Paragraph(COST_EXPLANATION), table, _by_set(experiment)]
-
-
-def _by_set(experiment: Experiment) -> Table:
-    sets = list(experiment.record.fingerprints)
-    rows = []
-    for method in experiment.plan.methods:
-        if method.label != ALL_FEATURES:
-            found = _seconds_by_set(experiment, method.label)
-            rows.append([method.label, *(_summary(found[name])[0] for name in sets)])
-    return Table(["method", *sets], rows, "Median seconds of a fit on each set.")
-
-
-def _seconds_by_set(experiment: Experiment, label: str) -> Mapping[str, list[float]]:
-    found: dict[str, dict[str, Fit]] = {
-        name: {} for name in experiment.record.fingerprints
-    }
-    for role in experiment.roles:
-        if role.label == label and role.cell.key in experiment.fits:
-            key = role.cell.key
-            found[role.cell.set_name][key] = experiment.fits[key]
-    return {name: _seconds(list(fits.values())) for name, fits in found.items()}
-
-
-def _seconds(fits: list[Fit]) -> list[float]:
-    return [fit.seconds for fit in fits if fit.seconds is not None]
-
-
-def _megabytes(fits: list[Fit]) -> list[float]:
-    return [fit.peak_memory / 1e6 for fit in fits if fit.peak_memory is not None]
-
-
-def _summary(values: list[float]) -> tuple[str, str]:
-    if not values:
-        return "-", "-"
-    return _short(float(np.median(values))), _short(max(values))
+    rows = [
+        [label, str(int(fits)), str(int(failed)), *map(_short, costs)]
+        for label, fits, failed, *costs in cost_summary(experiment).itertuples()
+    ]
+    keys = ["method", "data set"]
+    grouped = fit_costs(experiment).groupby(keys, observed=False)["seconds"]
+    by_set = grouped.median().unstack()
+    return [
+        Paragraph(COST_EXPLANATION),
+        Table(COST_HEADER, rows),
+        Table(
+            ["method", *by_set],
+            [[label, *map(_short, costs)] for label, *costs in by_set.itertuples()],
+            "Median seconds of a fit on each set.",
+        ),
+    ]
 
 
 def _short(value: float) -> str:
-    """Return three digits that count, and no exponent."""
+    """Return three digits that count, and no exponent; a dash for nothing."""
+    if np.isnan(value):
+        return "-"
     if value >= 100:
         return f"{value:.0f}"
     return f"{value:.2f}" if value >= 1 else f"{value:.3f}"

@@ -1,6 +1,6 @@
 """A report about one selection: what was chosen, why, and how far to believe it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any, Literal, NamedTuple
@@ -49,6 +49,11 @@ from ufselect.tuning.members import LARGEST_SEED, checked_selector, checked_tabl
 POOR_STABILITY = 0.4
 MANY_BY_CHANCE = 0.2
 MUCH_REPETITION = 0.7
+# What to do next about a doubt.
+SAMPLES = "Do not rely on single features; more samples would tell."
+COMPARE = (
+    "Compare other methods (ufselect compare), and see whether clusters make sense."
+)
 
 
 class Decision(NamedTuple):
@@ -243,7 +248,7 @@ class SelectionReport:
         reasons = [reason for reason, _ in doubts]
         return Decision("care", "Use this selection with care.", reasons, steps)
 
-    def _doubts(self) -> Any:
+    def _doubts(self) -> Iterator[tuple[str, str]]:
         """Yield each reason for care, and what to do about it."""
         count = self.curve.n_selected
         calls = self.features.calls
@@ -282,12 +287,6 @@ class SelectionReport:
                 f"{self.repetition.mean:.2f})",
                 "Skip features that nearly repeat a better one (--max-correlation).",
             )
-
-
-SAMPLES = "Do not rely on single features; more samples would tell."
-COMPARE = (
-    "Compare other methods (ufselect compare), and see whether clusters make sense."
-)
 
 
 def selection_report(
