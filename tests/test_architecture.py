@@ -40,6 +40,7 @@ ROOMS = [
 ]
 # Only these rooms may import the package.
 HOMES = {
+    "jinja2": {"report", "serving"},
     "matplotlib": {"report"},
     "pooch": {"data"},
     "requests": {"data"},

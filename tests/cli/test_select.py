@@ -115,51 +115,22 @@ FOUND = {
 
 
 @pytest.mark.parametrize(
-    ("p_values", "first"),
+    ("level", "reasons", "second"),
     [
-        ((0.01, 0.5), ["Use it: better than random features by structure.", ""]),
-        (
-            (0.01, 0.99),
-            [
-                "Use it: better than random features by structure.",
-                "Worse by neighbours; -v explains.",
-            ],
-        ),
-        (
-            (0.5, 0.06),
-            [
-                "Use it with care: by no criterion clearly better than random "
-                "features.",
-                "",
-            ],
-        ),
-        ((None, None), ["Use it with care: It is good.", ""]),
+        ("use", [], ""),
+        ("care", ["it is late"], "Because it is late."),
+        ("stop", ["a", "b", "c"], "Because a; b."),
     ],
 )
-def test_the_verdict_comes_first(p_values, first, capsys):
-    verdicts = [
-        {**each, "p_value": p}
-        for each, p in zip(FOUND["against_random"], p_values, strict=True)
-    ]
-    print_answer("a.csv", FOUND | {"against_random": verdicts})
+def test_the_decision_comes_first(level, reasons, second, capsys):
+    decision = {"level": level, "headline": "Do so.", "reasons": reasons}
+    print_answer("a.csv", FOUND | {"decision": decision})
     said = capsys.readouterr().out
 
-    assert said.splitlines()[:2] == first
+    assert said.splitlines()[:2] == ["Do so.", second]
     assert "\nThere is no comparison with the labels: there is one class.\n" in said
     # Names are neither markup nor commands to the terminal.
     assert r"[red]a\x1b  " in said
-
-
-def test_no_structure_and_no_comparison_are_said_first(capsys):
-    untested = {"against_random": None, "left_out": {"against_random": "no time"}}
-    print_answer("a.csv", FOUND | untested)
-    assert capsys.readouterr().out.startswith(
-        "Use it with care: there is no comparison with random features: no time.\n"
-    )
-    print_answer("a.csv", FOUND | {"structure": {"found": False}, "features": []})
-    said = capsys.readouterr().out
-    assert said.startswith("This table shows no groups; do not use this selection.\n")
-    assert "There is structure. One is confirmed." in said
 
 
 def test_verbose_says_what_was_read_decided_and_how_far_to_believe_it(file, capsys):

@@ -1,4 +1,4 @@
-"""The figures: well-formed, complete, the same every time, safe to put in a page."""
+"""The figures: they show the numbers they were given, the same every time, safely."""
 
 import io
 import re
@@ -6,23 +6,48 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from functools import cache
+from itertools import pairwise
 
+import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
-from svg_reading import SVG, words_of
+from svg_reading import SVG, lines_of, place_of, words_of
 
 from ufselect.report import (
     Picture,
+    PixelPanel,
+    Plot,
     Section,
+    agreement_maps,
     bar_chart,
+    cluster_map,
     convergence,
     curves,
+    false_share_curve,
     html_page,
+    objective_curve,
+    pixel_image,
+    random_bands,
     range_chart,
     rank_diagram,
+    redundancy_map,
+    sample_scatter,
+    score_curve,
+    selection_frequencies,
+    sparkline,
     surface,
 )
-from ufselect.report.drawing import COLOURS, GREYS, as_svg, drawing, panels
+from ufselect.report.drawing import (
+    COLOURS,
+    GREYS,
+    MARKERS,
+    as_plot,
+    colour_and_marker,
+    drawing,
+    panels,
+)
+from ufselect.report.selection_figures import cluster_ranges
 
 # Names that would break markup, formulas, legends, XML or fonts.
 HOSTILE = [
@@ -35,139 +60,116 @@ HOSTILE = [
     "",
 ]
 
-# Of texts and marks in SVG.
-PLACES = re.compile(r' [xy]="[^"]*"')
 
-
-def draw_bars(names=("SCFS", "random")):
+def draw_bars(names):
     groups = {
         "ORL": {name: 50.0 + i for i, name in enumerate(names)},
         "Isolet": {name: 60.0 - i for i, name in enumerate(names)},
     }
-    return bar_chart(
-        groups, errors=groups, label="accuracy (%)", baselines=names[1:]
-    ).svg
+    return bar_chart(groups, errors=groups, label="accuracy (%)", baselines=names[1:])
 
 
-def draw_maps(names=("ORL", "Isolet")):
+def draw_surfaces(names):
     values = {name: np.arange(6.0).reshape(2, 3) + i for i, name in enumerate(names)}
-    return surface([0.01, 1], [1, 100, 0.5], values, label="accuracy (%)").svg
+    return surface([0.01, 1], [1, 100, 0.5], values, label="accuracy (%)")
 
 
-def draw_curves(names=("ORL", "Isolet")):
-    return curves(
-        {name: [4.0, 2, 1.5] for name in names}, {names[0]: [90, 60, 50, 50]}
-    ).svg
+def draw_curves(names):
+    ours = {name: [4.0, 2, 1.5] for name in names}
+    return curves(ours, {names[0]: [90, 60, 50, 50]})
 
 
-def draw_ranks(names=("SCFS", "random")):
-    return rank_diagram({name: 1.5 + i for i, name in enumerate(names)}, 1.2).svg
+def draw_ranks(names):
+    return rank_diagram({name: 1.5 + i for i, name in enumerate(names)}, 1.2)
 
 
-def draw_ranges(names=("SCFS", "random")):
-    return range_chart({"seconds": {name: [0.01, 2.0, 300.0] for name in names}}).svg
+def draw_ranges(names):
+    return range_chart({"seconds": {name: [0.01, 2.0, 300.0] for name in names}})
 
 
-def draw_convergence(names=("ORL", "Isolet")):
-    return convergence({name: {"SCFS": [4.0, 2, 1.5]} for name in names}).svg
+def draw_convergence(names):
+    return convergence({name: {"SCFS": [4.0, 2, 1.5]} for name in names})
 
 
-DRAWERS = [
-    draw_bars,
-    draw_maps,
-    draw_curves,
-    draw_ranks,
-    draw_ranges,
-    draw_convergence,
+def draw_bands(names):
+    random_values = {name: [0.0, 1.0, 2.0] for name in names}
+    return random_bands(dict.fromkeys(names, 3.0), random_values)
+
+
+def draw_scatter(names):
+    points = np.arange(2.0 * len(names)).reshape(-1, 2)
+    return sample_scatter({"chosen": points, "all": points[::-1]}, names, names=names)
+
+
+def draw_agreement(names):
+    return agreement_maps(names, {"map": np.eye(len(names))}, label="number")
+
+
+def draw_redundancy(names):
+    return redundancy_map(names, np.eye(len(names)))
+
+
+def draw_clusters(names):
+    values = np.random.default_rng(0).normal(size=(len(names), 6))
+    marks = ["a", "b", *["a"] * (len(names) - 2)]
+    return cluster_map(values, names, list("aaabbb"), labels=names[:2] * 3, marks=marks)
+
+
+NAMED = [
+    *(draw_bars, draw_surfaces, draw_curves, draw_ranks, draw_ranges),
+    *(draw_convergence, draw_bands, draw_scatter, draw_agreement),
+    *(draw_redundancy, draw_clusters),
+]
+NUMBERS = [
+    lambda _: score_curve(np.linspace(9, 0, 100) ** 2, 7),
+    lambda _: objective_curve([5.0, -1.0, -2.0]),
+    lambda _: false_share_curve([0.1] * 9, [0.0] * 9, [0.2] * 9, 8),
+    lambda _: selection_frequencies([1, 0.5], chance=0.1, stability=(0.5, 0.4, 0.6)),
 ]
 
 
 @cache
 def plain(draw):
-    return draw()
+    return draw(("SCFS", "random"))
 
 
-@cache
-def hostile(draw):
-    return draw(HOSTILE)
-
-
-@pytest.fixture(autouse=True)
-def _matplotlib(request):
-    if "absent" not in request.node.name:
-        pytest.importorskip("matplotlib")
-
-
-@pytest.mark.parametrize("draw", DRAWERS)
-def test_same_input_gives_the_same_bytes(draw):
-    assert draw() == plain(draw)
-
-
-@pytest.mark.parametrize("draw", DRAWERS)
-def test_settings_of_the_user_neither_matter_nor_change(draw):
-    import matplotlib
-
-    expected = plain(draw)
+@pytest.mark.parametrize("draw", [*NAMED, *NUMBERS])
+def test_a_figure_is_described_and_the_same_whatever_the_settings(draw):
+    svg = plain(draw).svg
+    root = ElementTree.fromstring(svg)
     with matplotlib.rc_context({"font.size": 30, "svg.fonttype": "path"}):
-        drawn = draw()
+        again = draw(("SCFS", "random")).svg
         kept = matplotlib.rcParams["font.size"]
 
-    assert drawn == expected
+    assert again == svg
     assert kept == 30
-
-
-def modules_loaded_by(code):
-    command = [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules)"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
-
-
-def test_importing_the_room_loads_no_matplotlib():
-    loaded = modules_loaded_by("import ufselect.report")
-
-    assert "ufselect.report.bars" in loaded
-    assert "matplotlib" not in loaded
-
-
-def test_drawing_uses_no_global_figures():
-    loaded = modules_loaded_by(
-        "from ufselect.report import curves\ncurves({'ORL': [2, 1]})"
-    )
-
-    assert "matplotlib.figure" in loaded
-    assert "matplotlib.pyplot" not in loaded
-
-
-@pytest.mark.parametrize("draw", DRAWERS)
-def test_colour_of_text_is_left_to_the_page(draw):
-    svg = plain(draw)
-
+    assert root.get("role") == "img"
+    assert len(root.get("aria-label")) > 10
+    # The colour of the text is left to the page.
     assert "currentColor" in svg
     assert "#010203" not in svg
     assert "<style" not in svg
 
 
-@pytest.mark.parametrize("draw", DRAWERS)
-def test_hostile_names_are_shown_as_they_are(draw):
-    words = words_of(hostile(draw))
-    expected = [
-        name.replace("\t", "\ufffd").replace("\x00", "\ufffd") for name in HOSTILE
-    ]
+@pytest.mark.parametrize("draw", NAMED)
+def test_hostile_names_are_shown_as_text(draw):
+    names = [name[:17] for name in HOSTILE] if draw is draw_redundancy else HOSTILE
+    svg = draw(names).svg
+    shown = "\n".join(words_of(svg))
+    tags = {element.tag for element in ElementTree.fromstring(svg).iter()}
 
-    assert {name for name in expected if name} <= set(words)
-
-
-@pytest.mark.parametrize("draw", DRAWERS)
-def test_no_name_becomes_an_element(draw):
-    elements = {element.tag for element in ElementTree.fromstring(hostile(draw)).iter()}
-
-    assert SVG + "script" not in elements
-    assert all(tag.startswith(SVG) for tag in elements)
+    for name in names:
+        printed = name.replace("\t", "\ufffd").replace("\x00", "\ufffd")
+        assert printed[:16] in shown
+    assert SVG + "script" not in tags
+    assert all(tag.startswith(SVG) for tag in tags)
 
 
 def test_ids_are_unique_on_a_page_and_all_references_resolve():
-    svgs = [plain(draw) for draw in DRAWERS] + [draw_bars(list("abcdefghijk"))]
-    page = html_page("page", [Section("all", [Picture(svg) for svg in svgs])])
+    plots = [plain(draw) for draw in [*NAMED, *NUMBERS]] + [
+        draw_bars(list("abcdefghijk"))
+    ]
+    page = html_page("page", [Section("all", [Picture(plot.svg) for plot in plots])])
     ids = re.findall(r'\bid="([^"]+)"', page)
     references = re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', page)
 
@@ -176,169 +178,19 @@ def test_ids_are_unique_on_a_page_and_all_references_resolve():
     assert references
 
 
-def test_bars_are_as_high_as_the_values():
-    svg = bar_chart({"a": {"x": 10.0, "y": 20.0, "z": 5.0}}, label="score").svg
-    heights = {}
-    for path in ElementTree.fromstring(svg).iter(SVG + "path"):
-        colour = re.search(r"fill: (#\w+)", path.get("style", ""))
-        ys = [float(y) for y in re.findall(r"[ML] \S+ (\S+)", path.get("d", ""))]
-        if colour and colour[1] in COLOURS and "clip-path" in path.attrib:
-            heights[colour[1]] = max(ys) - min(ys)
-    x, y, z = (heights[colour] for colour in COLOURS[:3])
+def test_drawing_loads_matplotlib_when_it_draws_and_no_global_figures():
+    code = (
+        "import sys, ufselect.report as r\nprint('matplotlib' in sys.modules)\n"
+        "r.curves({'ORL': [2, 1]})\n"
+        "print('matplotlib.figure' in sys.modules, 'matplotlib.pyplot' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
 
-    assert y / x == pytest.approx(2, rel=1e-4)
-    assert z / x == pytest.approx(0.5, rel=1e-4)
-
-
-def test_baselines_are_grey_and_come_last():
-    svg = bar_chart(
-        {"a": {"random": 1.0, "SCFS": 2.0}}, label="score", baselines=["random"]
-    ).svg
-    words = words_of(svg)
-
-    assert words.index("SCFS") < words.index("random")
-    assert GREYS[0] in svg
-    assert COLOURS[0] in svg
-    assert COLOURS[1] not in svg
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, None])
-def test_missing_bar_is_named(value):
-    second = {} if value is None else {"SCFS": value}
-    svg = bar_chart({"ORL": {"SCFS": 1.0}, "Lung": second}, label="score").svg
-
-    assert [word.strip() for word in words_of(svg)].count("none") == 1
-
-
-def test_a_legend_of_long_names_fits_into_its_figure():
-    # With columns of a fixed width it was cut off on both sides.
-    methods = ["SCFS", "LaplacianScore", "NeighbourhoodScore", "RandomSelection"]
-    figure = bar_chart({"a": dict.fromkeys(methods, 1.0)}, label="score").figure
-
-    with drawing():
-        extent = figure.legends[0].get_window_extent()
-
-    assert 0 <= extent.x0 < extent.x1 <= figure.bbox.width
-
-
-def test_more_methods_than_colours_differ_by_hatch():
-    methods = [f"method {place}" for place in range(14)]
-    svg = bar_chart({"a": dict.fromkeys(methods, 1.0)}, label="score").svg
-
-    assert set(methods) <= set(words_of(svg))
-    assert svg.count("<pattern") == 14 - len(COLOURS)
-    assert len(svg) < 100_000
-
-
-def test_map_shows_every_value_and_names_the_missing_one():
-    svg = surface(
-        [1e-4, 1e4], [1, 0.5], {"ORL": [[50.04, np.nan], [61, 72]]}, label="s"
-    ).svg
-    words = words_of(svg)
-
-    assert {"50.0", "61.0", "72.0", "10⁻⁴", "10⁴", "1", "0.5", "ORL"} <= set(words)
-    assert words.count("none") == 1
-    assert svg.count("<pattern") == 1
-
-
-def fills_of(svg, panel):
-    """Return the colours of the cells of a panel, in the order of drawing."""
-    groups = ElementTree.fromstring(svg).iter(SVG + "g")
-    (axes,) = [g for g in groups if g.get("id", "").endswith(f"-axes_{panel}")]
-    paths = [path for path in axes.iter(SVG + "path") if "clip-path" in path.attrib]
-    return [re.search(r"fill: (#\w+)", path.get("style"))[1] for path in paths]
-
-
-def test_panels_share_one_scale_of_colours():
-    svg = surface([1], [1, 10], {"a": [[0, 1]], "b": [[1, 2]]}, label="score").svg
-    low, middle = fills_of(svg, 1)
-    same, high = fills_of(svg, 2)
-
-    assert middle == same
-    assert len({low, middle, high}) == 3
-
-
-@pytest.mark.parametrize("table", [[[np.nan, np.nan]], [[3.0, 3.0]]])
-def test_map_without_contrast_is_drawn(table):
-    assert words_of(surface([1], [1, 10], {"ORL": table}, label="score").svg)
-
-
-def test_map_of_another_shape_is_refused_with_its_name():
-    with pytest.raises(ValueError, match=r"map of ORL has shape \(1, 2\)"):
-        surface([1, 2], [1, 2], {"ORL": [[1, 2]]}, label="score")
-
-
-def test_curves_in_other_units_fall_on_each_other():
-    falling = np.array([8.0, 4, 2, 2])
-    svg = curves({"ORL": falling}, {"ORL": 1e6 * falling}).svg
-    lines = [
-        path.get("d")
-        for path in ElementTree.fromstring(svg).iter(SVG + "path")
-        if any(f"stroke: {c}" in path.get("style", "") for c in COLOURS[:2])
-        and "clip-path" in path.attrib
-    ]
-
-    assert len(lines) == 2
-    assert lines[0] == lines[1]
-
-
-def test_axis_says_that_curves_are_relative():
-    assert "objective / its first value" in words_of(plain(draw_curves))
-
-
-def test_set_without_a_curve_of_ours_says_so():
-    words = words_of(curves({"ORL": [2, 1]}, {"Lung": [2, 1], "ORL": [2, 1]}).svg)
-
-    assert words.count("ours: none") == 1
-    assert words.count("published: none") == 0
-
-
-@pytest.mark.parametrize("curve", [[], [0.0, 1], [-1.0, 2], [np.nan], 3.0])
-def test_curve_that_cannot_be_scaled_is_refused_with_its_name(curve):
-    with pytest.raises(ValueError, match="curve of ORL must be"):
-        curves({"ORL": curve})
-
-
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda: bar_chart({}, label="score"),
-        lambda: bar_chart({"ORL": {}}, label="score"),
-        lambda: surface([1], [1], {}, label="score"),
-        lambda: curves({}),
-        lambda: rank_diagram({"SCFS": 1.0}, 1.0),
-        lambda: range_chart({"seconds": {}}),
-        lambda: convergence({"ORL": {}}),
-        lambda: convergence({"ORL": {"SCFS": [2.0, 2.0]}}),
-    ],
-)
-def test_nothing_to_draw_is_refused(draw):
-    with pytest.raises(ValueError, match=r"at least (one|two)"):
-        draw()
-
-
-@pytest.mark.parametrize("draw", DRAWERS)
-def test_absent_matplotlib_is_named_with_the_remedy(draw, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-
-    with pytest.raises(ImportError, match=r"pip install 'ufselect\[report\]'"):
-        draw()
-
-
-def test_marks_of_logarithmic_axes_are_text_not_formulas():
-    for svg in (plain(draw_ranges), plain(draw_convergence)):
-        assert not [word for word in words_of(svg) if "$" in word or "math" in word]
-
-
-def test_maps_have_ticks_for_names_too():
-    svg = surface(["heat", True], [5, 10], {"ORL": [[1, 2], [3, 4]]}, label="score").svg
-
-    assert {"heat", "True", "5", "10"} <= set(words_of(svg))
+    assert done.stdout.split() == ["False", "True", "False"]
 
 
 def test_a_figure_drawn_once_is_as_savefig_draws_it():
-    pytest.importorskip("matplotlib")
-
     def draw():
         figure, every_axes = panels(2, height=2.0)
         for axes in every_axes:
@@ -349,8 +201,342 @@ def test_a_figure_drawn_once_is_as_savefig_draws_it():
     stream = io.BytesIO()
     with drawing():
         draw().savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-        once = as_svg(draw(), "two lines")
-    places = re.findall(PLACES, stream.getvalue().decode())
+        once = as_plot(draw(), "two lines").svg
+    places = re.findall(r' [xy]="[^"]*"', stream.getvalue().decode())
 
     assert places
-    assert re.findall(PLACES, once) == places
+    assert re.findall(r' [xy]="[^"]*"', once) == places
+
+
+def test_a_plot_is_shown_by_notebooks_and_saved(tmp_path):
+    plot = plain(NUMBERS[1])
+    for name in ("a.svg", "a.png", "a.pdf"):
+        plot.save(tmp_path / name)
+
+    assert plot._repr_svg_() == (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+    with pytest.raises(ValueError, match=r"a.png cannot be written.*ends with .svg"):
+        Plot("<svg/>").save(tmp_path / "a.png")
+
+
+def axes_of(plot, place=0):
+    return plot.figure.axes[place]
+
+
+def test_bars_are_as_high_as_the_values_and_baselines_are_grey():
+    groups = {"a": {"random": 5.0, "x": 10.0, "y": 20.0}, "b": {"x": np.inf}}
+    plot = bar_chart(groups, label="score", baselines=["random"])
+    words = [word.strip() for word in words_of(plot.svg)]
+    heights = [bar.get_height() for bar in axes_of(plot).patches]
+
+    assert heights == [10.0, 0.0, 20.0, 0.0, 5.0, 0.0]
+    assert words.count("none") == 3
+    assert words.index("y") < words.index("random")
+    assert GREYS[0] in plot.svg
+    assert COLOURS[2] not in plot.svg
+
+
+def test_more_methods_than_colours_differ_by_hatch_and_fit_into_the_figure():
+    # With columns of a fixed width the legend was cut off on both sides.
+    methods = [f"NeighbourhoodScore {place}" for place in range(14)]
+    plot = bar_chart({"a": dict.fromkeys(methods, 1.0)}, label="score")
+    with drawing():
+        extent = plot.figure.legends[0].get_window_extent()
+
+    assert set(methods) <= set(words_of(plot.svg))
+    assert plot.svg.count("<pattern") == 14 - len(COLOURS)
+    assert len(plot.svg) < 100_000
+    assert 0 <= extent.x0 < extent.x1 <= plot.figure.bbox.width
+
+
+def test_a_surface_shows_every_value_and_names_the_missing_one():
+    values = {"ORL": [[50.04, np.nan], [61, 72]]}
+    svg = surface([1e-4, "heat"], [1, 0.5], values, label="s").svg
+    words = words_of(svg)
+
+    assert {"50.0", "61.0", "72.0", "10⁻⁴", "heat", "1", "0.5", "ORL"} <= set(words)
+    assert words.count("none") == 1
+    assert svg.count("<pattern") == 1
+    for table in ([[np.nan, np.nan]], [[3.0, 3.0]]):
+        assert words_of(surface([1], [1, 10], {"ORL": table}, label="score").svg)
+
+
+def test_surfaces_share_one_scale_of_colours():
+    values = {"a": [[0, 1]], "b": [[1, 2]]}
+    plot = surface([1], [1, 10], values, label="score")
+    cells = [
+        [cell.get_facecolor() for cell in axes_of(plot, i).patches] for i in (0, 1)
+    ]
+
+    assert cells[0][1] == cells[1][0]
+    assert len({*cells[0], *cells[1]}) == 3
+
+
+def test_curves_in_other_units_fall_on_each_other_and_a_missing_one_is_said():
+    falling = np.array([8.0, 4, 2, 2])
+    plot = curves({"ORL": falling}, {"ORL": 1e6 * falling, "Lung": [2, 1]})
+    published, ours = (line.get_ydata() for line in axes_of(plot).lines)
+
+    assert published.tolist() == pytest.approx(ours.tolist())
+    assert words_of(plot.svg).count("ours: none") == 1
+    assert "objective / its first value" in words_of(plot.svg)
+
+
+def test_convergence_does_not_depend_on_unit_or_sign():
+    falling = np.array([8.0, 4, 2, 1.5])
+    plot = convergence({"ORL": {"min": falling, "max": 7 - 1e6 * falling}})
+    first, second = (line.get_ydata() for line in axes_of(plot).lines)
+    long = convergence({"ORL": {"SCFS": 1 / np.arange(1.0, 10_000)}})
+
+    assert first.tolist() == pytest.approx(second.tolist())
+    assert len(axes_of(long).lines[0].get_xdata()) <= 60
+    assert not [word for word in words_of(long.svg) if "$" in word or "math" in word]
+
+
+@pytest.mark.parametrize("curve", [[1.0], [2.0, 2.0], [np.nan, 1.0], []])
+def test_a_curve_that_does_not_change_is_left_out(curve):
+    histories = {"ORL": {"SCFS": [2.0, 1.0], "flat": curve}, "Yale": {"a": curve}}
+
+    assert not {"flat", "Yale"} & set(words_of(convergence(histories).svg))
+
+
+def test_ranges_go_from_least_to_largest():
+    wide = range_chart({"seconds": {"SCFS": [0.1, 10.0, 1.0], "SPEC": []}})
+    narrow = range_chart({"MB": {"SCFS": [200.0], "SPEC": [300.0]}})
+    line, dot = axes_of(wide).lines
+
+    assert line.get_xdata().tolist() == [0.1, 10.0]
+    assert dot.get_xdata().tolist() == [1.0]
+    assert axes_of(wide).get_xscale() == "log"
+    assert words_of(wide.svg).count("none") == 1
+    assert axes_of(narrow).get_xlim()[0] == 0
+
+
+def test_a_bar_joins_the_ranks_that_are_not_told_apart():
+    ranks = {"d": 4.0, "a": 1.0, "b": 1.5, "c": 3.0}
+    svg = rank_diagram(pd.Series(ranks), 1.2, baselines=["d"]).svg
+    bars = [sorted(x for x, _ in line) for line in lines_of(svg, COLOURS[0])]
+    ticks = {word: place_of(svg, word)[0] for word in "1234"}
+    unit = ticks["2"] - ticks["1"]
+    lengths = [
+        line[-1][0] - line[0][0]
+        for line in lines_of(svg, "currentColor")
+        if line[0][1] == line[-1][1] and len(line) == 2
+    ]
+
+    # a and b, then c and d; b and c are further apart than the critical difference.
+    assert bars == [
+        pytest.approx([ticks["1"], ticks["1"] + 0.5 * unit], abs=0.01),
+        pytest.approx([ticks["3"], ticks["4"]], abs=0.01),
+    ]
+    assert pytest.approx(1.2 * unit, rel=1e-4) in lengths
+    assert {"1.50", "critical difference 1.20"} <= set(words_of(svg))
+    assert svg.count("stroke-dasharray") == 1
+    assert lines_of(rank_diagram({"a": 1.0, "b": 3.0}, 1.5).svg, COLOURS[0]) == []
+
+
+def test_labels_of_sixteen_methods_do_not_touch():
+    names = [f"method number {place}" for place in range(16)]
+    svg = rank_diagram({name: 1 + 0.9 * i for i, name in enumerate(names)}, 5.4).svg
+    places = [place_of(svg, name) for name in names]
+
+    for side in (places[:8], places[8:]):
+        assert len({x for x, _ in side}) == 1
+        assert min(np.diff(sorted(y for _, y in side))) > 1.2 * 11  # size of letters
+
+
+def test_scores_are_cut_where_they_were_cut():
+    plot = score_curve(np.arange(100.0)[::-1], 7)
+    titles = [axes.get_title() for axes in plot.figure.axes]
+
+    assert titles == ["all 100 features", "the first 21"]
+    assert axes_of(plot).lines[1].get_xdata().tolist() == list(range(1, 8))
+    assert set(axes_of(plot).lines[2].get_xdata()) == {7.5}
+    assert words_of(plot.svg).count("cut after 7") == 2
+    assert len(score_curve(np.arange(10.0)[::-1], 5).figure.axes) == 1
+
+
+def test_a_long_line_keeps_its_start_and_its_end():
+    scores = np.sort(np.random.RandomState(0).uniform(size=100_000))[::-1]
+    plot = score_curve(scores, 5)
+    ranks, values = axes_of(plot).lines[0].get_data()
+
+    assert len(ranks) <= 1500
+    assert [*ranks[:5], ranks[-1]] == [1, 2, 3, 4, 5, 100_000]
+    assert (values == scores[ranks - 1]).all()
+    assert len(plot.svg) < 200_000
+
+
+def test_each_value_lies_in_its_distribution():
+    random_values = {"a": np.linspace(0, 1, 101), "b": [2.0, 2.0]}
+    plot = random_bands({"a": 0.5, "b": 3.0}, random_values, {"a": "note"})
+    bars = [axes.patches for axes in plot.figure.axes]
+    band = bars[0][0].get_extents().transformed(axes_of(plot).transData.inverted())
+
+    assert [axes.lines[0].get_xdata()[0] for axes in plot.figure.axes] == [0.5, 3.0]
+    assert (band.x0, band.x1) == pytest.approx((0.05, 0.95))
+    assert [sum(bar.get_height() for bar in each[1:]) for each in bars] == [101, 2]
+    assert [axes.get_title() for axes in plot.figure.axes] == ["a\nnote", "b"]
+
+
+def test_shares_frequencies_and_stability_are_drawn():
+    share = np.linspace(0, 1, 200)
+    shares = false_share_curve(share, share / 2, (1 + share) / 2, 20)
+    stable = selection_frequencies([1.0, 0.25], chance=0.1, stability=(0.5, 0.4, 0.7))
+    left, right = stable.figure.axes
+    (interval,) = right.collections[0].get_segments()
+
+    assert axes_of(shares).lines[0].get_ydata().tolist() == share[:60].tolist()
+    assert "cut after 20" in words_of(shares.svg)
+    assert left.lines[0].get_ydata().tolist() == [1.0, 0.25]
+    assert set(left.lines[1].get_ydata()) == {0.1}
+    assert interval[:, 1].tolist() == [0.4, 0.7]
+    assert len(selection_frequencies([1.0], chance=0.1).figure.axes) == 1
+
+
+def test_points_are_drawn_by_group_in_order_and_named():
+    points = np.arange(24.0).reshape(12, 2)
+    groups = [10, 9, 1, 2, 3, 4, 5, 6, 7, 8, 11, 10]
+    plot = sample_scatter({"plane": points}, groups, names=[f"s{i}" for i in range(12)])
+    (legend,) = plot.figure.legends
+    titles = re.findall("<title>(.*?)</title>", plot.svg)
+
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == [str(number) for number in range(1, 12)]
+    assert axes_of(plot).lines[9].get_xdata().tolist() == [0.0, 22.0]
+    assert sorted(titles) == sorted(f"s{i} ({group})" for i, group in enumerate(groups))
+
+
+def test_groups_differ_by_colour_or_shape_and_neighbours_by_both():
+    looks = [colour_and_marker(place) for place in range(len(COLOURS) * len(MARKERS))]
+    many = sample_scatter({"plane": np.arange(60.0).reshape(30, 2)}, list(range(30)))
+    none = sample_scatter({"plane": np.arange(60.0).reshape(30, 2)})
+    long = sample_scatter({"plane": [[0, 1], [1, 0]]}, ["a" * 500, "b" * 500])
+
+    assert len(set(looks)) == len(looks)
+    assert all(
+        a[0] != b[0] and a[1] != b[1] for a, b in pairwise(looks[: len(COLOURS)])
+    )
+    assert (len(axes_of(many).lines), len(many.figure.legends)) == (30, 0)
+    assert (len(axes_of(none).lines), len(none.figure.legends)) == (1, 0)
+    assert axes_of(long).get_position().width > 0.5
+
+
+def test_maps_hold_the_values_and_cut_long_names():
+    table = [[1.0, -0.25], [-0.25, 1.0]]
+    plot = redundancy_map(["a" * 50, "b"], table)
+    (mesh,) = axes_of(plot).collections
+    agreement = words_of(agreement_maps(["2", "4"], {"x": table, "y": np.eye(2)}).svg)
+
+    assert np.asarray(mesh.get_array()).ravel().tolist() == [1.0, 0.25, 0.25, 1.0]
+    assert "a" * 17 + "\N{HORIZONTAL ELLIPSIS}" in words_of(plot.svg)
+    assert agreement.count("-0.25") == 2
+    assert {"x", "y", "2", "4"} <= set(agreement)
+    assert "-0.00" not in words_of(agreement_maps(["2"], {"x": [[-0.001]]}).svg)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e300, 1e-300])
+def test_a_heat_map_standardizes_each_feature_and_says_where_its_cells_are(factor):
+    values = factor * np.array([[0.0, 0, 2, 2], [5, 5, 5, 5], [-3, -1, -3, -1]])
+    plot = cluster_map(values, ["a", "b", "c"], [0, 0, 1, 1], marks=[0, 1, 1])
+    images = [image for axes in plot.figure.axes for image in axes.images]
+    drawn = max((np.asarray(image.get_array()) for image in images), key=np.size)
+    left, top, width, height = map(
+        float, re.search('data-cells="(.*?)"', plot.svg)[1].split()
+    )
+    size = 72 * plot.figure.get_size_inches()
+
+    assert drawn.tolist() == [
+        pytest.approx([-1, -1, 1, 1]),
+        [0, 0, 0, 0],
+        pytest.approx([-1, 1, -1, 1]),
+    ]
+    assert 0 < left < left + width < size[0]
+    assert 0 < top < top + height < size[1]
+
+
+def test_a_heat_map_of_many_samples_is_small():
+    values = np.random.default_rng(0).normal(size=(60, 400))
+    plot = cluster_map(values, [f"g{i}" for i in range(60)], np.repeat(range(8), 50))
+
+    assert len(plot.svg) < 200_000
+
+
+def test_pixels_that_were_kept_are_outlined():
+    kept = np.array([[True, False], [True, True]])
+    drawn = [
+        PixelPanel("a < b & c", "caption", np.array([[0.0, 2.0], [-1.0, 0.5]]), kept),
+        PixelPanel("other", "caption", np.zeros((2, 2)), ~kept),
+    ]
+    root = ElementTree.fromstring(pixel_image(drawn))
+    titles = [shape.text for shape in root if shape.get("font-weight") == "bold"]
+
+    assert len([shape for shape in root if shape.get("stroke") == "#d1495b"]) == 4
+    assert titles == ["a < b & c", "other"]
+
+
+def heights_of(cell):
+    return [int(height) for height in re.findall(r"M\d+ 20v-(\d+)", cell.svg)]
+
+
+def test_a_sparkline_counts_as_numpy_does_and_is_small():
+    values = np.random.RandomState(0).normal(size=500)
+    counts, _ = np.histogram(values, bins=16)
+    expected = np.ceil(counts / counts.max() * 19).astype(int)
+    cell = sparkline(values)
+
+    assert heights_of(cell) == expected[expected > 0].tolist()
+    assert ElementTree.fromstring(cell.svg).get("aria-label") == str(cell)
+    assert len(cell.svg) < 700
+    assert sparkline([0.0] * 19 + [1.0]) == "from 0 to 1, median 0"
+
+
+@pytest.mark.parametrize(
+    "values", [[], [3.0, 3.0], [1e150], [1e308, -1.7e308], [1e16, 1e16 + 2]]
+)
+def test_a_sparkline_of_odd_values_is_drawn(values):
+    assert len(heights_of(sparkline(values))) == len(set(values))
+
+
+def test_ranges_by_cluster_lie_where_the_values_do():
+    cell = cluster_ranges([0.0, 0.0, 5.0, 10.0, 10.0], ["b", "b", "<a>", "c", "c"])
+    middles = re.findall(r'cx="(.*?)"', cell.svg)
+
+    assert cell == "median by cluster: <a> at 5, b at 0, c at 10"
+    assert [float(x) for x in middles] == [40.0, 2.0, 78.0]
+    assert "<a>" not in cell.svg
+    assert ElementTree.fromstring(cluster_ranges([3.0, 3.0], [0, 1]).svg)
+
+
+@pytest.mark.parametrize(
+    ("draw", "complaint"),
+    [
+        (lambda: bar_chart({"ORL": {}}, label="score"), "at least one"),
+        (lambda: surface([1], [1], {}, label="score"), "at least one"),
+        (lambda: surface([1], [1, 2], {"ORL": [[1]]}, label="s"), "map of ORL has"),
+        (lambda: curves({}), "at least one"),
+        (lambda: curves({"ORL": [0.0, 1]}), "curve of ORL must be"),
+        (lambda: curves({"ORL": [np.nan]}), "curve of ORL must be"),
+        (lambda: rank_diagram({"SCFS": 1.0}, 1.0), "at least two"),
+        (lambda: rank_diagram({"a": 1.0, "b": np.nan}, 1.0), "must be finite"),
+        (lambda: rank_diagram({"a": 1.0, "b": 2.0}, 0.0), "must be finite"),
+        (lambda: range_chart({"seconds": {}}), "at least one"),
+        (lambda: convergence({"ORL": {"SCFS": [2.0, 2.0]}}), "at least one"),
+        (lambda: score_curve([1.0, 2.0], 3), "n_selected=3 needs"),
+        (lambda: score_curve([1.0, 2.0], 0), "n_selected=0 needs"),
+        (lambda: objective_curve([]), "needs its values"),
+        (lambda: false_share_curve([0.1], [], [0.1], 1), "do not tell about"),
+        (lambda: random_bands({}, {}), "at least one"),
+        (lambda: selection_frequencies([], chance=0.1), "at least one"),
+        (lambda: agreement_maps([], {}), "at least one"),
+        (lambda: redundancy_map([], np.zeros((0, 0))), "at least one"),
+        (lambda: redundancy_map(["a"], np.eye(2)), "does not fit 1 names"),
+        (lambda: cluster_map([], []), "needs features and samples"),
+        (lambda: sample_scatter({}), "at least one"),
+        (lambda: sample_scatter({"x": [1.0, 2.0]}), "points have two parts"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(draw, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        draw()

@@ -9,7 +9,7 @@ from page_server import MOST_BYTES, PageServer
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    for package in ("matplotlib", "starlette", "uvicorn"):
+    for package in ("starlette", "uvicorn"):
         pytest.importorskip(package)
     folder = tmp_path_factory.mktemp("server")
     with PageServer(folder, "--max-upload", MOST_BYTES) as server:

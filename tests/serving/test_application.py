@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from urllib.parse import quote
 
 import pandas as pd
@@ -10,7 +11,7 @@ from page_server import MOST_BYTES
 from small_tables import CHOSEN, small_frame
 
 from ufselect import all_selectors
-from ufselect.report.page_script import content_security_policy
+from ufselect.report.rendering import content_security_policy
 
 FAST = {"method": "MaxVariance", "features": "3"}
 NAME = 'M\u00e4nner "und" Frauen;.csv'
@@ -28,11 +29,14 @@ def done(server, csv):
     return server.wait_for(run, "done", "failed")
 
 
-def test_the_page_learns_what_there_is_to_choose(server):
+def test_the_page_says_what_there_is_to_choose(server):
     told = server.api("GET", "settings")
+    page = server.page("GET", "").body.decode()
+    options = re.findall('<option value="(.*?)" data-hint="(.+?)">', page)
 
-    assert list(told["methods"]) == list(all_selectors())
-    assert all(told["methods"].values())
+    assert [name for name, _ in options] == ["", *all_selectors()]
+    assert '<option value=".parquet">Parquet (.parquet)</option>' in page
+    assert "up to 2 MB" in page
     assert told["max_upload"] == MOST_BYTES
     assert told["given"] is None
 
@@ -58,6 +62,7 @@ def test_ranking_result_and_command_are_there(server, done):
     assert sorted(each["feature"] for each in result["features"]) == CHOSEN
     assert result["command"].startswith("ufselect select 'M\u00e4nner")
     assert "/" not in result["command"]
+    assert result["decision"]["level"] in ("use", "care")
     assert list(done["files"]) == ["selected.csv", "ranking.csv", "report.html"]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from ufselect.cli.select import select_command
 from ufselect.serving.choices import FIELDS, FORMATS, arguments_of, checked_choices
-from ufselect.serving.refusal import Refusal
+from ufselect.serving.uploads import Refusal
 
 ALL = {
     "method": "SCFS",

@@ -42,7 +42,7 @@ def test_other_names_of_this_machine_are_refused(server, host):
     answer = server.page("GET", "api/settings", headers=headers)
 
     assert answer.status in (400, 421)
-    assert b"methods" not in answer.body
+    assert b"max_upload" not in answer.body
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
@@ -65,15 +65,15 @@ def test_both_usual_names_of_this_machine_are_served(server, name):
         "http://localhost:{port}",
     ],
 )
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [("POST", "api/files?name=a.csv"), ("POST", "api/runs"), ("DELETE", "api/runs/x")],
-)
-def test_other_pages_may_not_write(server, origin, method, path):
+def test_other_pages_may_not_write(server, origin):
     headers = {"Origin": origin and origin.format(port=server.port)}
-    answer = server.page(method, path, b"{}", headers)
 
-    assert answer.status == 403
+    for method, path in [
+        ("POST", "api/files?name=a.csv"),
+        ("POST", "api/runs"),
+        ("DELETE", "api/runs/x"),
+    ]:
+        assert server.page(method, path, b"{}", headers).status == 403
 
 
 def test_other_pages_may_not_read_either(server):

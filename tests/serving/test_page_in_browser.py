@@ -113,6 +113,8 @@ def test_progress_is_seen_and_the_summary_says_what_was_done(done, finished):
     seen = ("Ranking 12 features", "For the report: ", "Drawing")
     assert any(each.startswith(seen) for each in finished.told)
     assert "MaxVariance chose 3 of 12 features of 24 samples" in summary
+    assert text(done, "#verdict strong").startswith("Use this selection")
+    assert done.ask("getComputedStyle(document.querySelector('#verdict')).display")
     assert text(done, "#command").startswith("ufselect select '<b>genes & co.csv'")
 
 
@@ -306,8 +308,7 @@ def test_every_field_has_a_label_and_progress_is_announced(browser, server):
     assert browser.ask("document.activeElement.id") == "method"
 
 
-@pytest.mark.parametrize("width", [390, 1100])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_the_page_fits_any_screen_and_follows_its_colours(
     browser, server, width, scheme
 ):

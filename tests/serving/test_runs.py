@@ -5,11 +5,9 @@ import time
 
 import pytest
 
-from ufselect.serving import processes, run
-from ufselect.serving.refusal import Refusal
-from ufselect.serving.run import sentence_of
-from ufselect.serving.runs import Runs
-from ufselect.serving.uploads import Source
+from ufselect.serving import runs as serving_runs
+from ufselect.serving.runs import Runs, sentence_of
+from ufselect.serving.uploads import Refusal, Source
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
 SLEEP = "import time; time.sleep(600)"
@@ -29,9 +27,8 @@ def make(tmp_path, monkeypatch):
     made = []
 
     def made_for(program, n_jobs=1, max_runs=3):
-        monkeypatch.setattr(
-            processes, "UFSELECT", [sys.executable, "-c", program, "--"]
-        )
+        command = [sys.executable, "-c", program, "--"]
+        monkeypatch.setattr(serving_runs, "UFSELECT", command)
         made.append(Runs(tmp_path, n_jobs, max_runs))
         return made[-1]
 
@@ -121,7 +118,7 @@ def test_who_does_not_follow_is_ended_by_force_with_its_children(
     make, source, monkeypatch
 ):
     psutil = pytest.importorskip("psutil")
-    monkeypatch.setattr(run, "SECONDS_TO_END", 0.3)
+    monkeypatch.setattr(serving_runs, "SECONDS_TO_END", 0.3)
     runs = make(STUBBORN)
     found = runs.start(source, {})
     wait_for_progress(found)

@@ -1,10 +1,65 @@
+"""Tables that are sent: their names, their limit, and what stays of them."""
+
 import asyncio
 import errno
 
 import pytest
 
-from ufselect.serving.refusal import Refusal
-from ufselect.serving.uploads import GIVEN, Uploads
+from ufselect.data.tables.detection import EXTENSIONS
+from ufselect.serving.uploads import (
+    GIVEN,
+    Refusal,
+    Uploads,
+    selected_name,
+    shown_name,
+    stored_name,
+    suggested_name,
+)
+
+HOSTILE = [
+    "../../etc/passwd.csv",
+    "/etc/cron.d/x.csv",
+    "C:\\Windows\\x.csv",
+    "x\0.csv",
+    "x\n\r\t.csv",
+    "a.csv/../../b.csv",
+    "-o.csv",
+    "CON.csv",
+    "~root/.csv",
+    "x" * 5000 + ".csv",
+]
+
+
+def test_every_known_format_is_taken_in_upper_case_and_compressed():
+    for ending in EXTENSIONS:
+        assert stored_name(f"My table{ending.upper()}") == f"table{ending}"
+        assert stored_name(f"a.b{ending}.gz") == f"table{ending}.gz"
+
+
+@pytest.mark.parametrize("name", ["", "table", "table.exe", "csv", ".gz", "a.csv.zip"])
+def test_other_names_are_refused_with_those_that_are_known(name):
+    with pytest.raises(Refusal, match=r"one of \.csv, \.tsv") as caught:
+        stored_name(name)
+
+    assert caught.value.status == 415
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_of_a_name_only_its_end_is_kept_and_it_is_shown_in_one_line(name):
+    shown = shown_name(name)
+
+    assert stored_name(name) == "table.csv"
+    assert shown.isprintable()
+    assert not set(shown) & set("/\\")
+    assert 0 < len(shown) < 200
+
+
+def test_results_are_called_after_their_table():
+    assert suggested_name("dir/Männer & Frauen.TSV.gz", "selected.tsv.gz") == (
+        "Männer & Frauen.selected.tsv.gz"
+    )
+    assert selected_name("macros.xlsm") == "selected.xlsx"
+    assert selected_name("no ending") == "selected"
 
 
 async def in_pieces(*pieces):
@@ -87,9 +142,8 @@ def test_the_oldest_tables_make_way_but_none_that_is_used(tmp_path):
         uploads.find(old.identity)
 
 
-@pytest.mark.parametrize("identity", [None, 7, "", "../x", ["given"], "given"])
-def test_other_names_find_nothing(tmp_path, identity):
-    with pytest.raises(Refusal) as caught:
-        Uploads(tmp_path, 100).find(identity)
-
-    assert caught.value.status == 404
+def test_other_names_find_nothing(tmp_path):
+    for identity in (None, 7, "", "../x", ["given"], "given"):
+        with pytest.raises(Refusal) as caught:
+            Uploads(tmp_path, 100).find(identity)
+        assert caught.value.status == 404

@@ -8,8 +8,9 @@ from ufselect.cli.output import print_table, print_text, printable
 # So that the answer fits a screen of 24 lines and 80 columns.
 MAX_LISTED = 8
 MAX_LISTED_WITH_LABELS = 5
+MAX_REASONS = 2
 LONGEST_NAME = 30
-SIGNIFICANT = 0.05
+STYLES = {"use": "bold green", "care": "bold yellow", "stop": "bold red"}
 
 
 def print_answer(name: str, found: dict[str, Any], *, stderr: bool = False) -> None:
@@ -20,22 +21,18 @@ def print_answer(name: str, found: dict[str, Any], *, stderr: bool = False) -> N
     name : str
         What the table is called.
     found : dict
-        What ``selection_data`` returns, which ``--json`` prints.
+        What ``SelectionReport.to_dict`` returns, which ``--json`` prints.
     stderr : bool
         Where to print.
     """
-    from ufselect.report.selection_words import NO_STRUCTURE
-
-    reasons = found["reasons"]
+    advice, reasons = found["decision"], found["reasons"]
+    print_text(advice["headline"], STYLES[advice["level"]], stderr=stderr)
+    if advice["reasons"]:
+        because = "; ".join(advice["reasons"][:MAX_REASONS])
+        print_text(printable(f"Because {because}."), stderr=stderr)
     if found["structure"]["found"]:
-        verdict, style, evidence = _verdict(found)
         # The first reason is the evidence of structure.
         reasons = reasons[1:]
-    else:
-        verdict, style, evidence = NO_STRUCTURE, "bold red", ""
-    print_text(verdict, style, stderr=stderr)
-    if evidence:
-        print_text(evidence, stderr=stderr)
     decision = (
         f"{name}: {found['chosen_by']} chose {found['n_selected']} of "
         f"{found['n_features']} features of {found['n_samples']} samples, without "
@@ -49,36 +46,6 @@ def print_answer(name: str, found: dict[str, Any], *, stderr: bool = False) -> N
         _print_features(found["features"], most, stderr=stderr)
     if labels:
         print_text("\n" + printable(labels), stderr=stderr)
-
-
-def _verdict(found: dict[str, Any]) -> tuple[str, str, str]:
-    """Return what to do with a selection, in which colour, and what speaks against it.
-
-    The table has structure, of which the selection may still be a bad part.
-    """
-    care, yellow = "Use it with care: ", "bold yellow"
-    if found["against_random"] is None:
-        reason = found["left_out"].get("against_random", "it was not asked for")
-        sentence = f"there is no comparison with random features: {reason}."
-        return care + printable(sentence), yellow, ""
-    p_values = {each["criterion"]: each["p_value"] for each in found["against_random"]}
-    tested = {name: p for name, p in p_values.items() if p is not None}
-    if not tested:
-        sentence = found["against_random"][0]["sentence"]
-        return care + printable(sentence), yellow, ""
-    better = [name for name, p in tested.items() if p < SIGNIFICANT]
-    worse = [name for name, p in tested.items() if p > 1 - SIGNIFICANT]
-    against = f"Worse by {_listed(worse)}; -v explains." if worse else ""
-    if better:
-        verdict = f"Use it: better than random features by {_listed(better)}."
-        return verdict, "bold green", against
-    verdict = f"{care}by no criterion clearly better than random features."
-    return verdict, yellow, against
-
-
-def _listed(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _print_features(

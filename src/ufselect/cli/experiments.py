@@ -167,11 +167,11 @@ def reproduce_command(**given: Any) -> int:
     load("ufselect.report")
     from ufselect.experiments.plan import plan_path, read_plan
     from ufselect.experiments.published import published
-    from ufselect.report.comparison import read_comparison
-    from ufselect.report.page import html_page
+    from ufselect.report.rendering import html_page
     from ufselect.report.reproduction import (
         comparison_as_json,
         comparison_as_text,
+        read_comparison,
         reproduction_sections,
     )
     from ufselect.report.tables import markdown_table

@@ -177,7 +177,7 @@ def select_command(**given: Any) -> int:
             progress.now("drawing")
             write_whole(options.report, report.html())
             written["report"] = str(options.report)
-    _print(table, selector, report, options, warned, written)
+    _print(table, report, options, warned, written)
     return 0
 
 
@@ -351,8 +351,8 @@ def _write(
 ) -> None:
     """Write table and ranking as soon as they are known: a report may take longer."""
     from ufselect.data import write_table
-    from ufselect.report.downloads import csv_text
     from ufselect.report.selection_text import ranking_frame
+    from ufselect.report.tables import csv_text
 
     chosen = selector.get_support()
     escape = not options.keep_formulas
@@ -384,7 +384,7 @@ def _report(
 ) -> "SelectionReport":
     from ufselect._sklearn_compat import listening
     from ufselect.report import Effort, selection_report
-    from ufselect.report.selection_subject import who_chose
+    from ufselect.report.selection_measures import who_chose
 
     effort: Any = Effort(0, 0, N_RANDOM)
     if options.report is not None:
@@ -404,6 +404,7 @@ def _report(
             image_order=options.image_order,
             title=f"{table.origin.name}: {selector.n_selected_} features",
             command=_command_line(options),
+            reading=list(table.notes),
             effort=effort,
             time_budget=left,
             n_jobs=options.jobs,
@@ -432,15 +433,12 @@ def _command_line(options: SimpleNamespace) -> str:
 
 def _print(
     table: "Table",
-    selector: "AutoSelect",
     report: "SelectionReport",
     options: SimpleNamespace,
     warned: list[str],
     written: dict[str, str],
 ) -> None:
-    from ufselect.report.selection_text import selection_data, selection_text
-
-    found = selection_data(report, selector, table.label_column)
+    found = report.to_dict(table.label_column)
     name = table.origin.name
     if options.json:
         source = {"file": name, "format": table.format, "reading": list(table.notes)}
@@ -452,8 +450,7 @@ def _print(
     if stderr and options.quiet:
         return
     if options.verbose:
-        text = selection_text(report, selector, name, table.label_column)
-        print_plain(text, stderr=stderr)
+        print_plain(report.text(name, table.label_column), stderr=stderr)
     else:
         print_answer(name, found, stderr=stderr)
     if written:

@@ -1,15 +1,26 @@
-"""From plain arrays to text tables, pictures and pages.
+"""From a selection or an experiment to a report: HTML, text, JSON, and figures.
 
-The figures need Matplotlib, which is imported when the first one is drawn.
+Matplotlib is imported when the first figure is drawn.
 """
 
-from ufselect.report.bars import bar_chart
-from ufselect.report.convergence import convergence
-from ufselect.report.curves import curves
-from ufselect.report.frequencies import selection_frequencies
-from ufselect.report.lines import false_share_curve, objective_curve, score_curve
-from ufselect.report.maps import agreement_maps, redundancy_map
-from ufselect.report.page import (
+from ufselect.report.drawing import Plot
+from ufselect.report.experiment_figures import (
+    bar_chart,
+    convergence,
+    curves,
+    range_chart,
+    rank_diagram,
+)
+from ufselect.report.maps import (
+    PixelPanel,
+    agreement_maps,
+    cluster_map,
+    pixel_image,
+    redundancy_map,
+    surface,
+)
+from ufselect.report.rendering import (
+    Graphic,
     Paragraph,
     Picture,
     Preformatted,
@@ -17,17 +28,17 @@ from ufselect.report.page import (
     Table,
     html_page,
 )
-from ufselect.report.page_tables import Graphic
-from ufselect.report.pixels import PixelPanel, pixel_image
-from ufselect.report.plots import Plot
-from ufselect.report.random_bands import random_bands
-from ufselect.report.ranges import range_chart
-from ufselect.report.ranks import rank_diagram
-from ufselect.report.scatter import sample_scatter
 from ufselect.report.selection import SelectionReport, selection_report
-from ufselect.report.selection_subject import Effort
-from ufselect.report.sparklines import sparkline
-from ufselect.report.surfaces import surface
+from ufselect.report.selection_figures import (
+    false_share_curve,
+    objective_curve,
+    random_bands,
+    sample_scatter,
+    score_curve,
+    selection_frequencies,
+    sparkline,
+)
+from ufselect.report.selection_measures import Effort
 from ufselect.report.tables import markdown_table, text_table
 
 __all__ = [
@@ -43,6 +54,7 @@ __all__ = [
     "Table",
     "agreement_maps",
     "bar_chart",
+    "cluster_map",
     "convergence",
     "curves",
     "false_share_curve",

@@ -1,13 +1,18 @@
-"""What all figures share: the engine, the colours, and the way to SVG."""
+"""What all figures share: style, colours, axes, and the way to SVG."""
 
 import hashlib
 import io
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from xml.dom import minidom  # nosec B408 # it reads what Matplotlib wrote
+
+import numpy as np
+from numpy.typing import NDArray
 
 # Stands for the colour of the text around the figure, which is put in afterwards, so
 # that one drawing serves light and dark pages.
@@ -17,8 +22,11 @@ GREY = "#8a8a8a"
 FULL_WIDTH = 10.2
 
 # Okabe and Ito's palette for all kinds of colour vision, without its black and its
-# yellow, which would vanish on a dark and on a light page.
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7")
+# yellow, which would vanish on a dark and on a light page; violet and olive instead.
+COLOURS = (
+    *("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7"),
+    *("#7a5cc4", "#8c8c2a"),
+)
 GREYS = ("#6e6e6e", "#9c9c9c", "#c6c6c6")
 # Lines only: a field of dots makes a file of megabytes.
 HATCHES = ("", "////", "||||", "xxxx")
@@ -49,6 +57,7 @@ STYLE: dict[str, Any] = {
     "savefig.facecolor": "none",
     "svg.fonttype": "none",  # text stays text: it can be searched and read aloud
     "svg.hashsalt": "ufselect",
+    "svg.image_inline": True,
     "text.color": INK,
     "text.parse_math": False,  # a dollar in a name is a dollar
     "xtick.color": GREY,
@@ -59,11 +68,56 @@ STYLE: dict[str, Any] = {
     "ytick.major.width": 0.6,
 }
 
+# Even in lightness and alike to all kinds of colour vision.
+COLOUR_MAP = "cividis"
+# Few enough to keep the colour bar, which is drawn step by step, small.
+COLOUR_STEPS = 64
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure, which a notebook shows, in the colours of the page around it.
+
+    Attributes
+    ----------
+    svg : str
+        The figure as an SVG element.
+    figure : matplotlib.figure.Figure or None
+        The figure itself, unless it was made without Matplotlib.
+
+    Examples
+    --------
+    >>> Plot('<svg xmlns="http://www.w3.org/2000/svg"></svg>').svg[:4]
+    '<svg'
+    """
+
+    svg: str
+    figure: Any = None
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | Path) -> None:
+        """Write the figure to a file, whose ending says the format: svg, pdf or png."""
+        path = Path(path)
+        if path.suffix == ".svg":
+            path.write_text(self.svg, encoding="utf-8")
+            return
+        if self.figure is None:
+            raise ValueError(
+                f"{path.name} cannot be written, for this figure is plain SVG; give a "
+                "name that ends with .svg"
+            )
+        with drawing():
+            self.figure.savefig(path, facecolor="white", dpi=200)
+
 
 @contextmanager
 def drawing() -> Iterator[None]:
     """Draw in our style, whatever the settings of the user, and leave those alone."""
-    matplotlib = _engine()
+    import matplotlib
+
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(STYLE)
@@ -76,10 +130,11 @@ def panels(
     count: int, *, height: float, width: float = FULL_WIDTH / 3, most: int = 3
 ) -> tuple[Any, list[Any]]:
     """Return a figure and its axes, so many in a row at most, each of the same size."""
+    from matplotlib.figure import Figure
+
     columns = min(most, count)
     rows = -(-count // columns)
-    size = (columns * width, rows * height)
-    figure = _engine().figure.Figure(figsize=size, layout="constrained")
+    figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
     return figure, [
         figure.add_subplot(rows, columns, place) for place in range(1, count + 1)
     ]
@@ -126,37 +181,65 @@ def shortened(text: str, longest: int) -> str:
     return words[: longest - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
-def as_svg(figure: Any, description: str) -> str:
-    """Return a figure as an SVG element that can stand in an HTML page.
+def as_plot(
+    figure: Any,
+    description: str,
+    *,
+    titles: Mapping[str, Sequence[str]] | None = None,
+    cells: Any = None,
+) -> Plot:
+    """Return a figure of Matplotlib as a plot; to be called while drawing.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    description : str
+        What is seen, for people who cannot see it.
+    titles : mapping of str to sequence of str, optional
+        Id of a line to the names of its points, which browsers show under the pointer.
+    cells : matplotlib axes, optional
+        A map whose cells the script of the report names under the pointer.
+    """
+    return Plot(_as_svg(figure, description, titles or {}, cells), figure)
+
+
+def _as_svg(
+    figure: Any, description: str, titles: Mapping[str, Sequence[str]], cells: Any
+) -> str:
+    """Return a figure as an SVG element that can stand in an HTML document.
 
     The same figure gives the same bytes. Its ids begin with a digest of the drawing,
-    so that several figures can share a page.
+    so that several figures can share a document.
     """
     text = _svg_bytes(figure)
     document = minidom.parseString(text)  # nosec B318 # Matplotlib wrote it
     root: Any = document.documentElement
-    _drop(document, "metadata", "style")
+    for name in ("metadata", "style"):
+        for element in document.getElementsByTagName(name):
+            parent: Any = element.parentNode
+            parent.removeChild(element)
     prefix = f"f{hashlib.sha256(text).hexdigest()[:8]}-"
     for element in document.getElementsByTagName("*"):
+        for point, name in zip(
+            element.getElementsByTagName("use"),
+            titles.get(element.getAttribute("id"), ()),
+            strict=False,
+        ):
+            title = document.createElement("title")
+            title.appendChild(document.createTextNode(printable(name)))
+            point.appendChild(title)
         _adapt(element, prefix)
     # What the dropped style sheet said of every element on the page.
     root.setAttribute("stroke-linejoin", "round")
     root.setAttribute("stroke-linecap", "butt")
     root.setAttribute("role", "img")
     root.setAttribute("aria-label", printable(description))
+    if cells is not None:
+        box, (width, height) = cells.get_position(), 72 * figure.get_size_inches()
+        place = (box.x0 * width, (1 - box.y1) * height)
+        size = (box.width * width, box.height * height)
+        root.setAttribute("data-cells", " ".join(f"{n:.2f}" for n in (*place, *size)))
     return root.toxml() + "\n"
-
-
-def _engine() -> Any:
-    try:
-        import matplotlib
-        import matplotlib.figure
-    except ImportError as error:
-        raise ImportError(
-            "figures need Matplotlib, which cannot be imported; install it with: "
-            "pip install 'ufselect[report]'"
-        ) from error
-    return matplotlib
 
 
 def _svg_bytes(figure: Any) -> bytes:
@@ -169,13 +252,6 @@ def _svg_bytes(figure: Any) -> bytes:
     stream = io.StringIO()
     FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None, "Creator": None})
     return stream.getvalue().encode()
-
-
-def _drop(document: minidom.Document, *names: str) -> None:
-    for name in names:
-        for element in document.getElementsByTagName(name):
-            parent: Any = element.parentNode
-            parent.removeChild(element)
 
 
 def _adapt(element: minidom.Element, prefix: str) -> None:
@@ -191,3 +267,71 @@ def _adapt(element: minidom.Element, prefix: str) -> None:
             value = re.sub(r"url\(#", f"url(#{prefix}", value)
             value = value.replace(INK, "currentColor")
         element.setAttribute(name, value)
+
+
+def power_of_ten(value: float) -> str:
+    """Return a power of ten as such and any other value in short.
+
+    Examples
+    --------
+    >>> from ufselect.report.drawing import power_of_ten
+    >>> [power_of_ten(value) for value in (0.0001, 1, 10, 100, 0.5, 0)]
+    ['10⁻⁴', '1', '10', '10²', '0.5', '0']
+    """
+    mantissa, exponent = f"{value:e}".split("e")
+    if float(mantissa) != 1 or int(exponent) in (0, 1):
+        return f"{value:g}"
+    return "10" + str(int(exponent)).translate(SUPERSCRIPTS)
+
+
+def short_value(value: Any) -> str:
+    """Return the value of a parameter in short, whatever its type.
+
+    Examples
+    --------
+    >>> from ufselect.report.drawing import short_value
+    >>> [short_value(value) for value in (100.0, 5, "heat", True, None)]
+    ['10²', '5', 'heat', 'True', 'None']
+    """
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return power_of_ten(value) if number else printable(str(value))
+
+
+def make_logarithmic(axes: Any, *names: str) -> None:
+    """Make the axes ("x", "y") logarithmic, marked with text, not formulas."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    for name in names:
+        axes.set(**{f"{name}scale": "log"})
+        axis = getattr(axes, f"{name}axis")
+        axis.set_major_formatter(FuncFormatter(lambda value, place: _mark(value)))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def _mark(value: float) -> str:
+    return f"{value:g}" if 0.01 <= value <= 1000 else power_of_ten(value)
+
+
+def line_handle(look: dict[str, Any]) -> Any:
+    """Return a line for a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **look)
+
+
+def colour_scale(
+    values: NDArray[np.float64], limits: tuple[float, float] | None = None
+) -> Any:
+    """Return a scale of colours between limits, or one that holds all finite values."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    known = values[np.isfinite(values)]
+    low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
+    low, high = limits or (low, high)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return ScalarMappable(
+        Normalize(low, high), colormaps[COLOUR_MAP].resampled(COLOUR_STEPS)
+    )

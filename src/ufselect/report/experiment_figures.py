@@ -1,124 +1,460 @@
-"""The figures of an experiment: maps of the parameters, and convergence."""
+"""Figures of experiments: bars, convergence, ranges, and critical differences."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from ufselect.experiments.cells import GRID
-from ufselect.experiments.plan import Method
-from ufselect.experiments.readings import Place
-from ufselect.experiments.store import Float
-from ufselect.experiments.stored import Experiment
-from ufselect.report.experiment_parts import ConvergenceCurves, ParameterMap
-from ufselect.report.metric_tables import columns_of
-from ufselect.report.page import Block, Paragraph, Table
-from ufselect.report.parameter_maps import map_picture, parameter_map, varying
-
-NO_MAP = "No method has scores on a grid in which two parameters vary."
-NOT_DRAWN = "Not drawn, since not two parameters vary or no point has a score:"
-NO_HISTORY = (
-    "The store has no objective of any fit: the methods that it holds solve their "
-    "problem in one step, or do not tell."
-)
-RANKS = (
-    "Average ranks over the sets, fixed setting. A bar joins methods that are not told "
-    "apart; baselines are dashed."
-)
-COSTS = "A dot at the median of the fits, a line from least to largest."
-CURVES = (
-    "The share of its way that an objective has left, from its first value (1) to its "
-    "last (0, drawn at the foot), which need not be where it would end; at the fixed "
-    "setting, or in the middle of the grid where that has no curve."
+from ufselect.evaluation import indistinguishable_groups
+from ufselect.report.drawing import (
+    COLOURS,
+    FULL_WIDTH,
+    GREY,
+    GREYS,
+    INK,
+    Plot,
+    add_legend,
+    as_plot,
+    colour_and_hatch,
+    drawing,
+    line_handle,
+    make_logarithmic,
+    panels,
+    printable,
 )
 
+# Of the distance between two groups; the rest is left free.
+GROUP_WIDTH = 0.86
 
-def parameter_maps(experiment: Experiment) -> dict[str, ParameterMap]:
-    """Return the first metric of the plan over every grid with two parameters."""
-    metric = experiment.plan.judge.metrics[0]
-    maps = {}
-    for method in experiment.plan.methods:
-        places = _places(experiment, method, metric)
-        if len(varying(method)) == 2 and places:
-            maps[method.label] = parameter_map(
-                experiment.results, method, places, metric
-            )
-    return maps
+Groups = Mapping[str, Mapping[str, float]]
+DASHES = ("-", "--", ":", "-.")
+# What is left of the way when a curve is as good as at its end.
+FLOOR = 1e-6
+# Enough for the eye; a thousand iterations need not be a thousand points.
+POINTS = 60
 
+Histories = Mapping[str, Mapping[str, ArrayLike]]
+LOOKS: dict[str, dict[str, Any]] = {
+    "published": {"color": COLOURS[1], "linewidth": 3.2, "linestyle": "-"},
+    "ours": {"color": COLOURS[0], "linewidth": 1.8, "marker": "o", "markersize": 3},
+}
+# A panel whose values span more than this factor has a logarithmic axis.
+WIDE_SPAN = 10
 
-def sensitivity_blocks(
-    experiment: Experiment, maps: Mapping[str, ParameterMap]
-) -> list[Block]:
-    """Draw the maps, and say which grids have none."""
-    metric = experiment.plan.judge.metrics[0]
-    said = f"{metric}, the first metric of the plan, at every point of a grid."
-    others = [
-        f"{method.label} ({', '.join(varying(method))})"
-        for method in experiment.plan.methods
-        if varying(method) and method.label not in maps
-    ]
-    blocks: list[Block] = [Paragraph(said if maps else NO_MAP)]
-    blocks += [map_picture(part, label) for label, part in maps.items()]
-    if others:
-        blocks.append(Paragraph(f"{NOT_DRAWN} {', '.join(others)}."))
-    return blocks
+Values = Mapping[str, Sequence[float]]
+# Heights, counted downwards from the axis in rows of labels.
+FIRST_BAR = 0.5
+BETWEEN_BARS = 0.36
+RULER = -1.9
+ROW_IN_INCHES = 0.29
+# Of the length of the axis: how far the stems reach over its ends.
+OVERHANG = 0.04
 
 
-def _places(experiment: Experiment, method: Method, metric: str) -> dict[str, Place]:
-    """Return where a method has a score at some point of its grid."""
-    places = {
-        column.title: Place(*column, method.label)
-        for column in columns_of(experiment.results)
-    }
-    return {
-        title: place
-        for title, place in places.items()
-        if len(experiment.results.curves(place, GRID, metric))
-    }
+def bar_chart(
+    groups: Groups,
+    *,
+    label: str,
+    errors: Groups | None = None,
+    baselines: Collection[str] = (),
+) -> Plot:
+    """Draw grouped bars: data sets side by side, one bar for each method.
+
+    Parameters
+    ----------
+    groups : mapping of str to mapping
+        Data set and method to a value. Where a value is absent or not finite, "none"
+        is written in place of the bar.
+    label : str
+        What the values are, with their unit.
+    errors : mapping of str to mapping or None
+        Data set and method to half the length of an error bar.
+    baselines : collection of str
+        Methods that are drawn in grey, after all others.
+
+    Examples
+    --------
+    >>> from ufselect.report import bar_chart
+    >>> values = {"ORL": {"SCFS": 59.2, "all features": 59.1}}
+    >>> plot = bar_chart(values, label="accuracy (%)", baselines=["all features"])
+    >>> "all features" in plot.svg
+    True
+    """
+    methods = _in_order(groups, baselines)
+    if not methods:
+        raise ValueError("a bar chart needs at least one value, and there is none")
+    heights = _matrix(groups, groups, methods)
+    spreads = _matrix(groups, errors or {}, methods)
+    with drawing():
+        width = float(np.clip(0.22 * heights.size, 6, FULL_WIDTH))
+        figure, (axes,) = panels(1, width=width, height=4.4)
+        handles = _draw_bars(axes, heights, spreads, _looks(methods, baselines))
+        axes.set_xticks(range(len(groups)), [printable(name) for name in groups])
+        axes.tick_params(axis="x", length=0)
+        axes.set_ylabel(printable(label))
+        axes.grid(axis="y")
+        add_legend(figure, handles, methods)
+        return as_plot(figure, f"Bars: {label} of {', '.join(methods)}")
 
 
-def convergence_blocks(experiment: Experiment) -> list[Block]:
-    """Say how many values of its objective a fit has."""
-    lengths = _lengths(experiment)
-    return [_length_table(lengths)] if lengths else [Paragraph(NO_HISTORY)]
+def _in_order(groups: Groups, baselines: Collection[str]) -> list[str]:
+    """Return the methods as they first appear, with the baselines at the end."""
+    methods = dict.fromkeys(name for row in groups.values() for name in row)
+    return sorted(methods, key=lambda method: method in baselines)
 
 
-def convergence_curves(experiment: Experiment) -> ConvergenceCurves | None:
-    """Return how objectives fall, if any does."""
-    histories = _histories(experiment)
-    if not any(_changes(h) for row in histories.values() for h in row.values()):
-        return None
-    return ConvergenceCurves(histories)
-
-
-def _changes(history: Float) -> bool:
-    return bool(np.isfinite(history).all() and history[0] != history[-1])
-
-
-def _histories(experiment: Experiment) -> dict[str, dict[str, Float]]:
-    found: dict[str, dict[str, Float]] = {}
-    for column in columns_of(experiment.results):
-        for method in experiment.plan.methods:
-            history = experiment.history_at(Place(*column, method.label))
-            if history is not None:
-                found.setdefault(column.title, {})[method.label] = history
-    return found
-
-
-def _lengths(experiment: Experiment) -> dict[str, list[int]]:
-    """Return how many values of the objective each fit of a method has."""
-    lengths = {}
-    for method in experiment.plan.methods:
-        fits = [experiment.fits.get(key) for key in experiment.keys_of(method.label)]
-        known = [len(fit.history) for fit in fits if fit and fit.history is not None]
-        if known:
-            lengths[method.label] = known
-    return lengths
-
-
-def _length_table(lengths: Mapping[str, list[int]]) -> Table:
+def _matrix(groups: Groups, values: Groups, methods: list[str]) -> NDArray[np.float64]:
+    """Return values with methods in rows and groups in columns; absent ones are NaN."""
     rows = [
-        [label, str(len(values)), f"{np.median(values):.0f}", str(max(values))]
-        for label, values in lengths.items()
+        [values.get(group, {}).get(method, np.nan) for group in groups]
+        for method in methods
     ]
-    header = ["method", "fits with a curve", "median length", "largest length"]
-    return Table(header, rows, "Values of the objective in a fit, one an iteration.")
+    table = np.array(rows, dtype=np.float64)
+    return np.where(np.isfinite(table), table, np.nan)
+
+
+def _looks(methods: list[str], baselines: Collection[str]) -> list[tuple[str, str]]:
+    """Return colour and hatch of each method; the baselines at the end are grey."""
+    coloured = sum(method not in baselines for method in methods)
+    return [
+        *(colour_and_hatch(place, COLOURS) for place in range(coloured)),
+        *(colour_and_hatch(place, GREYS) for place in range(len(methods) - coloured)),
+    ]
+
+
+def _draw_bars(
+    axes: Any,
+    heights: NDArray[np.float64],
+    spreads: NDArray[np.float64],
+    looks: Sequence[tuple[str, str]],
+) -> list[Any]:
+    """Draw the bars of one method after the other; return one handle for each."""
+    width = GROUP_WIDTH / len(heights)
+    handles = []
+    for place, (row, spread) in enumerate(zip(heights, spreads, strict=True)):
+        places = np.arange(len(row)) - GROUP_WIDTH / 2 + width * (place + 0.5)
+        colour, hatch = looks[place]
+        edge = {"hatch": hatch, "edgecolor": INK, "linewidth": 0}
+        bars = axes.bar(places, np.nan_to_num(row), 0.9 * width, color=colour, **edge)
+        handles.append(bars)
+        known = np.isfinite(row) & np.isfinite(spread)
+        axes.errorbar(
+            places[known], row[known], spread[known], fmt="none", ecolor=INK, lw=0.9
+        )
+        for x in places[~np.isfinite(row)]:
+            axes.text(x, 0, " none", rotation=90, ha="center", va="bottom", size=9)
+    return handles
+
+
+def convergence(histories: Histories) -> Plot:
+    """Draw curves of convergence: one panel per data set, a line per method.
+
+    Objectives have different units and signs, so that each is shown as the share of
+    its own way that is left: 1 at the first value, 0 at the last.
+
+    Parameters
+    ----------
+    histories : mapping of str to mapping
+        Data set to method to the objective after each iteration. One that does not
+        change is left out.
+
+    Examples
+    --------
+    >>> from ufselect.report import convergence
+    >>> plot = convergence({"ORL": {"SCFS": [8, 4, 3, 3], "NDFS": [90, 60, 50]}})
+    >>> "share of the way left" in plot.svg
+    True
+    """
+    curves = {
+        name: {
+            method: way
+            for method, values in members.items()
+            if (way := _way_left(values)) is not None
+        }
+        for name, members in histories.items()
+    }
+    curves = {name: members for name, members in curves.items() if members}
+    methods = list(dict.fromkeys(name for row in curves.values() for name in row))
+    if not methods:
+        raise ValueError("convergence needs at least one curve that changes, got none")
+    looks = {method: _look(place) for place, method in enumerate(methods)}
+    with drawing():
+        figure, every_axes = panels(len(curves), height=2.8)
+        for axes, (name, members) in zip(every_axes, curves.items(), strict=True):
+            _draw_ways(axes, name, members, looks)
+        figure.supxlabel("iteration")
+        figure.supylabel("share of the way left")
+        handles = [line_handle(look) for look in looks.values()]
+        add_legend(figure, handles, methods)
+        return as_plot(figure, f"Convergence of {', '.join(methods)}")
+
+
+def _way_left(values: ArrayLike) -> NDArray[np.float64] | None:
+    """Return iterations and what is left of the way, or None where there is no way."""
+    curve = np.asarray(values, dtype=np.float64)
+    if curve.size < 2 or not np.isfinite(curve).all() or curve[0] == curve[-1]:
+        return None
+    left = (curve - curve[-1]) / (curve[0] - curve[-1])
+    shown = np.unique(np.geomspace(1, len(curve), POINTS).round().astype(int))
+    return np.stack([shown, np.maximum(left[shown - 1], FLOOR)])
+
+
+def _look(place: int) -> dict[str, Any]:
+    """Return colour and dashes of a method; when colours come round, dashes change."""
+    turn, index = divmod(place, len(COLOURS))
+    style = DASHES[turn % len(DASHES)]
+    return {"color": COLOURS[index], "linestyle": style, "linewidth": 1.8}
+
+
+def _draw_ways(
+    axes: Any,
+    name: str,
+    members: Mapping[str, NDArray[np.float64]],
+    looks: Mapping[str, dict[str, Any]],
+) -> None:
+    axes.set_title(printable(name))
+    make_logarithmic(axes, "x", "y")
+    axes.set_ylim(FLOOR / 1.5, 2)
+    axes.grid()
+    for method, way in members.items():
+        axes.plot(*way, **looks[method])
+
+
+def curves(
+    ours: Mapping[str, ArrayLike], published: Mapping[str, ArrayLike] | None = None
+) -> Plot:
+    """Draw curves of convergence: ours over the published, one panel per set.
+
+    Parameters
+    ----------
+    ours, published : mapping of str to array
+        Data set to the objective after each iteration. Since units differ, each curve
+        is divided by its first value. A data set may be absent from one of the two,
+        which is said in its panel.
+
+    Examples
+    --------
+    >>> from ufselect.report import curves
+    >>> plot = curves({"ORL": [8, 4, 2]}, {"ORL": [100, 60, 50, 50]})
+    >>> "objective / its first value" in plot.svg
+    True
+    """
+    families = {"published": published or {}, "ours": ours}
+    names = list(dict.fromkeys([*families["published"], *ours]))
+    if not names:
+        raise ValueError("curves need at least one data set, and there is none")
+    scaled = {
+        family: {name: _relative(name, curve) for name, curve in members.items()}
+        for family, members in families.items()
+        if members
+    }
+    with drawing():
+        figure, every_axes = panels(len(names), height=2.8)
+        for axes, name in zip(every_axes, names, strict=True):
+            _draw_curves(axes, name, scaled)
+        figure.supxlabel("iteration")
+        figure.supylabel("objective / its first value")
+        handles = [line_handle(LOOKS[family]) for family in scaled]
+        add_legend(figure, handles, list(scaled))
+        return as_plot(figure, f"Curves of convergence on {', '.join(names)}")
+
+
+def _relative(name: str, curve: ArrayLike) -> NDArray[np.float64]:
+    values = np.array(curve, dtype=np.float64)
+    if values.ndim != 1 or not values.size or not values[0] > 0:
+        raise ValueError(
+            f"the curve of {name} must be a sequence that begins with a positive "
+            f"number, to divide by; got {curve!r:.60}"
+        )
+    return values / values[0]
+
+
+def _draw_curves(
+    axes: Any, name: str, families: Mapping[str, Mapping[str, NDArray[np.float64]]]
+) -> None:
+    axes.set_title(printable(name))
+    axes.ticklabel_format(useOffset=False)
+    axes.grid()
+    for family, members in families.items():
+        if name in members:
+            values = members[name]
+            axes.plot(np.arange(1, len(values) + 1), values, **LOOKS[family])
+        else:
+            note = f"{family}: none"
+            axes.text(0.96, 0.92, note, transform=axes.transAxes, ha="right", va="top")
+
+
+def range_chart(measures: Mapping[str, Values]) -> Plot:
+    """Draw ranges: a dot at the median, a line from least to largest.
+
+    Parameters
+    ----------
+    measures : mapping of str to mapping
+        What is measured, with its unit, to method to values; one panel for each. A
+        method without a value is said to have none.
+
+    Examples
+    --------
+    >>> from ufselect.report import range_chart
+    >>> plot = range_chart({"seconds": {"SCFS": [0.5, 0.7, 9.0], "SPEC": [0.1]}})
+    >>> "seconds" in plot.svg
+    True
+    """
+    methods = list(dict.fromkeys(name for row in measures.values() for name in row))
+    if not methods:
+        raise ValueError("a chart of ranges needs at least one method, got none")
+    with drawing():
+        height = 0.3 * len(methods) + 1
+        width = FULL_WIDTH / max(2, len(measures))
+        figure, every_axes = panels(len(measures), width=width, height=height)
+        for axes, (label, values) in zip(every_axes, measures.items(), strict=True):
+            _draw_ranges(axes, label, [list(values.get(name, [])) for name in methods])
+            names = methods if axes is every_axes[0] else [""] * len(methods)
+            axes.set_yticks(range(len(methods)), [printable(name) for name in names])
+        said = " and ".join(measures)
+        return as_plot(figure, f"Ranges: {said} of {', '.join(methods)}")
+
+
+def _draw_ranges(axes: Any, label: str, rows: list[list[float]]) -> None:
+    _scale(axes, [value for row in rows for value in row])
+    axes.set(xlabel=printable(label), ylim=(len(rows) - 0.4, -0.6))
+    axes.tick_params(axis="y", length=0)
+    axes.grid()
+    for place, values in enumerate(rows):
+        if values:
+            line = {"color": COLOURS[0], "linewidth": 3, "solid_capstyle": "round"}
+            axes.plot((min(values), max(values)), (place, place), alpha=0.55, **line)
+            axes.plot(np.median(values), place, "o", color=COLOURS[0], markersize=7)
+        else:
+            note = {"transform": axes.get_yaxis_transform(), "va": "center", "size": 9}
+            axes.text(0.02, place, "none", **note)
+
+
+def _scale(axes: Any, values: list[float]) -> None:
+    if values and min(values) > 0 and max(values) > WIDE_SPAN * min(values):
+        make_logarithmic(axes, "x")
+    elif values:
+        axes.set_xlim(0, 1.08 * max(values) or 1)
+
+
+class Stem(NamedTuple):
+    """A method: its average rank, the row of its label, and the side of that."""
+
+    label: str
+    rank: float
+    row: float
+    left: bool
+
+
+def rank_diagram(
+    ranks: Mapping[str, float],
+    critical_difference: float,
+    *,
+    baselines: Collection[str] = (),
+) -> Plot:
+    """Draw a critical difference diagram.
+
+    Methods stand on an axis of average ranks, best to the left. A bar joins methods
+    whose ranks differ by less than the critical difference: they are not told apart.
+
+    Parameters
+    ----------
+    ranks : mapping of str to float
+        Method to average rank, 1 being best; a pandas Series will do.
+    critical_difference : float
+        Such as `ufselect.evaluation.nemenyi_critical_difference` returns.
+    baselines : collection of str
+        Methods whose stems are grey and dashed.
+
+    Examples
+    --------
+    >>> from ufselect.report import rank_diagram
+    >>> plot = rank_diagram({"SCFS": 1.2, "NDFS": 1.9, "random": 2.9}, 1.1)
+    >>> "critical difference 1.10" in plot.svg
+    True
+    """
+    ranked = _checked(dict(ranks), critical_difference)
+    groups = indistinguishable_groups(list(ranked.values()), critical_difference)
+    stems = _stems(ranked, FIRST_BAR + BETWEEN_BARS * len(groups) + 0.6)
+    ends = _ends(list(ranked.values()), critical_difference)
+    lowest = max(stem.row for stem in stems) + 0.6
+    with drawing():
+        height = ROW_IN_INCHES * (lowest - RULER + 1) + 0.2
+        figure, (axes,) = panels(1, width=FULL_WIDTH, height=height)
+        axes.set(xlim=ends, ylim=(lowest, RULER - 1))
+        axes.axis("off")
+        _draw_axis(axes, ends, critical_difference)
+        for place, group in enumerate(groups):
+            members = [stems[i].rank for i in group]
+            _draw_bar(axes, members, FIRST_BAR + BETWEEN_BARS * place)
+        for stem in stems:
+            _draw_stem(axes, stem, ends, stem.label in baselines)
+        said = ", ".join(f"{label} {rank:.2f}" for label, rank in ranked.items())
+        return as_plot(figure, f"Critical difference diagram; average ranks: {said}")
+
+
+def _checked(ranks: dict[str, float], difference: float) -> dict[str, float]:
+    """Return the ranks, best first."""
+    if len(ranks) < 2:
+        raise ValueError(
+            f"a diagram of ranks needs at least two methods, got {len(ranks)}"
+        )
+    if not np.isfinite([*ranks.values(), difference]).all() or difference <= 0:
+        raise ValueError(
+            f"ranks and their critical difference must be finite, and the latter "
+            f"positive, got {ranks!r:.60} and {difference}"
+        )
+    return dict(sorted(ranks.items(), key=lambda pair: pair[1]))
+
+
+def _ends(ranks: list[float], difference: float) -> tuple[float, float]:
+    """Return whole ranks between which all methods and the ruler have room."""
+    low = float(np.floor(ranks[0]))
+    return low, float(np.ceil(max(ranks[-1], low + difference, low + 1)))
+
+
+def _stems(ranks: Mapping[str, float], first_row: float) -> list[Stem]:
+    """Give every method a row: the better half to the left, no two lines cross."""
+    half = -(-len(ranks) // 2)
+    return [
+        Stem(label, rank, first_row + min(i, len(ranks) - 1 - i), i < half)
+        for i, (label, rank) in enumerate(ranks.items())
+    ]
+
+
+def _draw_axis(axes: Any, ends: tuple[float, float], difference: float) -> None:
+    low, high = ends
+    axes.plot(ends, (0, 0), color=INK, linewidth=1)
+    step = max(1, int(high - low) // 16)
+    for rank in range(int(low), int(high) + 1, step):
+        axes.plot((rank, rank), (-0.22, 0), color=INK, linewidth=1)
+        axes.text(rank, -0.35, str(rank), ha="center", va="bottom")
+    ruler = {"color": INK, "linewidth": 1.4, "clip_on": False}
+    axes.plot((low, low + difference), (RULER, RULER), **ruler)
+    for end in (low, low + difference):
+        axes.plot((end, end), (RULER - 0.15, RULER + 0.15), **ruler)
+    words = f"critical difference {difference:.2f}"
+    axes.text(low, RULER - 0.25, words, ha="left", va="bottom")
+    words = "average rank, 1 is best"
+    axes.text(high, RULER - 0.25, words, ha="right", va="bottom")
+
+
+def _draw_bar(axes: Any, ranks: list[float], row: float) -> None:
+    look = {"color": COLOURS[0], "linewidth": 5, "solid_capstyle": "round"}
+    axes.plot((min(ranks), max(ranks)), (row, row), clip_on=False, **look)
+
+
+def _draw_stem(
+    axes: Any, stem: Stem, ends: tuple[float, float], baseline: bool
+) -> None:
+    overhang = OVERHANG * (ends[1] - ends[0])
+    end = ends[0] - overhang if stem.left else ends[1] + overhang
+    look = {"color": GREY, "linestyle": "--"} if baseline else {"color": INK}
+    rows = (0, stem.row, stem.row)
+    axes.plot((stem.rank, stem.rank, end), rows, lw=1, clip_on=False, **look)
+    side = {"ha": "right" if stem.left else "left", "va": "center"}
+    space = -overhang / 4 if stem.left else overhang / 4
+    axes.text(end + space, stem.row, printable(stem.label), **side)
+    number = {"ha": "left" if stem.left else "right", "va": "bottom", "size": 9}
+    axes.text(end, stem.row, f"{stem.rank:.2f}", **number)

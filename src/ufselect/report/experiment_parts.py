@@ -6,16 +6,25 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from ufselect.experiments.plan import BASELINES
+from ufselect.experiments.cells import GRID
+from ufselect.experiments.plan import BASELINES, Method
+from ufselect.experiments.readings import Place, Results
+from ufselect.experiments.stored import Experiment
 from ufselect.matrix import Float
-from ufselect.report.bars import bar_chart
-from ufselect.report.convergence import convergence
-from ufselect.report.curves import curves
-from ufselect.report.plots import Frame, Plot
-from ufselect.report.ranges import range_chart
-from ufselect.report.ranks import rank_diagram
-from ufselect.report.surfaces import surface
+from ufselect.report.drawing import Plot
+from ufselect.report.experiment_figures import (
+    bar_chart,
+    convergence,
+    curves,
+    range_chart,
+    rank_diagram,
+)
+from ufselect.report.experiment_tables import columns_of, fit_costs
+from ufselect.report.maps import surface
+from ufselect.report.rendering import Picture, picture_of
 
 
 @dataclass(frozen=True)
@@ -25,16 +34,16 @@ class AverageRanks:
     Examples
     --------
     >>> ranks = AverageRanks({"SCFS": 1.25, "random": 1.75}, 0.8)
-    >>> ranks.frame()
-    {'method': ['SCFS', 'random'], 'average rank': [1.25, 1.75]}
+    >>> ranks.frame()["average rank"].tolist()
+    [1.25, 1.75]
     """
 
     ranks: Mapping[str, float]
     critical_difference: float
 
-    def frame(self) -> Frame:
+    def frame(self) -> pd.DataFrame:
         """Return one row per method."""
-        return {"method": [*self.ranks], "average rank": [*self.ranks.values()]}
+        return pd.DataFrame(self.ranks.items(), columns=["method", "average rank"])
 
     def plot(self) -> Plot:
         """Draw the critical difference diagram."""
@@ -51,15 +60,16 @@ class ParameterMap:
     grid: Mapping[str, Sequence[Any]]
     values: Mapping[str, Float]
 
-    def frame(self) -> Frame:
+    def frame(self) -> pd.DataFrame:
         """Return one row for each set and point of the grid."""
-        points = list(product(*self.grid.values()))
-        columns: Frame = {"data set": [name for name in self.values for _ in points]}
-        for place, name in enumerate(self.grid):
-            columns[name] = [point[place] for _ in self.values for point in points]
-        values = [table.ravel().tolist() for table in self.values.values()]
-        columns[self.label] = [value for row in values for value in row]
-        return columns
+        rows = [
+            (name, *point, value)
+            for name, table in self.values.items()
+            for point, value in zip(
+                product(*self.grid.values()), table.ravel(), strict=True
+            )
+        ]
+        return pd.DataFrame(rows, columns=["data set", *self.grid, self.label])
 
     def plot(self) -> Plot:
         """Draw a map for each set."""
@@ -74,7 +84,7 @@ class ConvergenceCurves:
 
     histories: Mapping[str, Mapping[str, Float]]
 
-    def frame(self) -> Frame:
+    def frame(self) -> pd.DataFrame:
         """Return one row for each value of an objective."""
         rows = [
             (name, label, iteration, value)
@@ -82,7 +92,9 @@ class ConvergenceCurves:
             for label, history in members.items()
             for iteration, value in enumerate(np.asarray(history).tolist(), start=1)
         ]
-        return _frame(("data set", "method", "iteration", "objective"), rows)
+        return pd.DataFrame(
+            rows, columns=["data set", "method", "iteration", "objective"]
+        )
 
     def plot(self) -> Plot:
         """Draw the share of its way that each objective has left."""
@@ -95,7 +107,7 @@ class CostRanges:
 
     measures: Mapping[str, Mapping[str, Sequence[float]]]
 
-    def frame(self) -> Frame:
+    def frame(self) -> pd.DataFrame:
         """Return one row for each fit and measure."""
         rows = [
             (label, measure, value)
@@ -103,7 +115,7 @@ class CostRanges:
             for label, values in costs.items()
             for value in values
         ]
-        return _frame(("method", "measure", "value"), rows)
+        return pd.DataFrame(rows, columns=["method", "measure", "value"])
 
     def plot(self) -> Plot:
         """Draw median, least and largest for each method."""
@@ -117,14 +129,14 @@ class MethodBars:
     label: str
     groups: Mapping[str, Mapping[str, float]]
 
-    def frame(self) -> Frame:
+    def frame(self) -> pd.DataFrame:
         """Return one row for each data set and method."""
         rows = [
             (name, method, value)
             for name, members in self.groups.items()
             for method, value in members.items()
         ]
-        return _frame(("data set", "method", self.label), rows)
+        return pd.DataFrame(rows, columns=["data set", "method", self.label])
 
     def plot(self) -> Plot:
         """Draw a group of bars for each data set."""
@@ -138,7 +150,7 @@ class PublishedCurves:
     ours: Mapping[str, Float]
     published: Mapping[str, Float]
 
-    def frame(self) -> Frame:
+    def frame(self) -> pd.DataFrame:
         """Return one row for each value of an objective."""
         rows = [
             (name, source, iteration, value)
@@ -146,12 +158,115 @@ class PublishedCurves:
             for name, history in members.items()
             for iteration, value in enumerate(np.asarray(history).tolist(), start=1)
         ]
-        return _frame(("data set", "source", "iteration", "objective"), rows)
+        return pd.DataFrame(
+            rows, columns=["data set", "source", "iteration", "objective"]
+        )
 
     def plot(self) -> Plot:
         """Draw each as a share of its first value."""
         return curves(self.ours, self.published)
 
 
-def _frame(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Frame:
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+def varying(method: Method) -> dict[str, list[Any]]:
+    """Return the parameters of a grid that take more than one value.
+
+    Examples
+    --------
+    >>> varying(Method("NDFS", "NDFS", grid={"alpha": [1, 10], "sigma": [1.0]}))
+    {'alpha': [1, 10]}
+    """
+    return {name: values for name, values in method.grid.items() if len(values) > 1}
+
+
+def parameter_map(
+    results: Results, method: Method, places: Mapping[str, Place], metric: str
+) -> ParameterMap:
+    """Return a metric over a grid in which two parameters vary, at each place."""
+    grid = varying(method)
+    rows, columns = map(len, grid.values())
+    values = {
+        title: _grid_values(results, place, metric, (rows, columns))
+        for title, place in places.items()
+    }
+    return ParameterMap(f"{metric} in percent", grid, values)
+
+
+def map_picture(part: ParameterMap, label: str) -> Picture:
+    """Return the map of a method for a report."""
+    caption = f"{label}: {part.label}, mean over the numbers of features."
+    return picture_of(part, caption, "sensitivity")
+
+
+def _grid_values(
+    results: Results, place: Place, metric: str, shape: tuple[int, int]
+) -> NDArray[np.float64]:
+    """Return the mean over k at every point of the grid, NaN where there is none."""
+    values = []
+    for role in results.roles(place, GRID):
+        scores = list(results.score_of(role, metric).values())
+        values.append(100 * np.mean(scores) if scores else np.nan)
+    return np.array(values).reshape(shape)
+
+
+def parameter_maps(experiment: Experiment) -> dict[str, ParameterMap]:
+    """Return the first metric of the plan over every grid with two parameters."""
+    metric = experiment.plan.judge.metrics[0]
+    maps = {}
+    for method in experiment.plan.methods:
+        places = places_on_grid(experiment, method, metric)
+        if len(varying(method)) == 2 and places:
+            maps[method.label] = parameter_map(
+                experiment.results, method, places, metric
+            )
+    return maps
+
+
+def places_on_grid(
+    experiment: Experiment, method: Method, metric: str
+) -> dict[str, Place]:
+    """Return where a method has a score at some point of its grid."""
+    places = {
+        column.title: Place(*column, method.label)
+        for column in columns_of(experiment.results)
+    }
+    return {
+        title: place
+        for title, place in places.items()
+        if len(experiment.results.curves(place, GRID, metric))
+    }
+
+
+def convergence_curves(experiment: Experiment) -> ConvergenceCurves | None:
+    """Return how objectives fall, if any does."""
+    histories = _histories(experiment)
+    if not any(_changes(h) for row in histories.values() for h in row.values()):
+        return None
+    return ConvergenceCurves(histories)
+
+
+def _changes(history: Float) -> bool:
+    return bool(np.isfinite(history).all() and history[0] != history[-1])
+
+
+def _histories(experiment: Experiment) -> dict[str, dict[str, Float]]:
+    found: dict[str, dict[str, Float]] = {}
+    for column in columns_of(experiment.results):
+        for method in experiment.plan.methods:
+            history = experiment.history_at(Place(*column, method.label))
+            if history is not None:
+                found.setdefault(column.title, {})[method.label] = history
+    return found
+
+
+def cost_ranges(experiment: Experiment) -> CostRanges | None:
+    """Return what is known of seconds and memory, if anything."""
+    grouped = fit_costs(experiment).groupby("method", observed=False)
+    measures = {
+        title: {str(label): each.dropna().tolist() for label, each in grouped[name]}
+        for title, name in (
+            ("seconds of a fit", "seconds"),
+            ("peak memory (MB)", "megabytes"),
+        )
+    }
+    known = {name: rows for name, rows in measures.items() if any(rows.values())}
+    return CostRanges(known) if known else None

@@ -44,7 +44,7 @@ def property_table(selectors: Mapping[str, type]) -> str:
     ]
     for name, selector in selectors.items():
         values = selector.PROPERTIES._asdict()  # type: ignore[attr-defined]
-        cells = [_cell(values[key]) for key in HEADINGS]
+        cells = [property_words(values[key]) for key in HEADINGS]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -75,7 +75,8 @@ def as_markdown(text: str) -> str:
     )
 
 
-def _cell(value: str | bool) -> str:
+def property_words(value: str | bool) -> str:
+    """Return what a method declares of a property: its words, yes or no."""
     if isinstance(value, str):
         return value
     return "yes" if value else "no"

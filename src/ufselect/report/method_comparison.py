@@ -14,7 +14,7 @@ from ufselect.evaluation.tables import UNITS, in_units
 from ufselect.evaluation.verdict import MOST_SAMPLES
 from ufselect.matrix import Float, Index
 from ufselect.report.drawing import printable
-from ufselect.report.selection_subject import MOST_PRODUCTS
+from ufselect.report.selection_measures import MOST_PRODUCTS
 from ufselect.report.tables import text_table
 from ufselect.solvers.rankings import rank_agreement, ranks_of, top_overlap
 from ufselect.tuning.side_by_side import Ranked

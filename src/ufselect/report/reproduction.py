@@ -1,23 +1,39 @@
 """A published experiment repeated: every cell beside ours, with a verdict."""
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from ufselect.experiments.cells import FIXED
-from ufselect.experiments.plan import Method
+import numpy as np
+import pandas as pd
+
+from ufselect.experiments.cells import FIXED, GRID, Role
+from ufselect.experiments.plan import ALL_FEATURES, Method, Plan
 from ufselect.experiments.published import Cells, PublishedResults, verdict
-from ufselect.experiments.readings import ORACLE, Place, Reading
-from ufselect.report.comparison import TABLES, Comparison
-from ufselect.report.metric_tables import Render
-from ufselect.report.page import Block, Paragraph, Section, Table
-from ufselect.report.reproduction_figures import (
-    bar_blocks,
-    convergence_blocks,
-    map_blocks,
+from ufselect.experiments.readings import ORACLE, Place, Reading, Results
+from ufselect.experiments.records import Located
+from ufselect.experiments.store import Float
+from ufselect.experiments.stored import read_experiment
+from ufselect.report.experiment_parts import (
+    MethodBars,
+    ParameterMap,
+    PublishedCurves,
+    map_picture,
+    parameter_map,
+    varying,
 )
+from ufselect.report.experiment_tables import failure_list
+from ufselect.report.method_cards import property_words
+from ufselect.report.rendering import Block, Paragraph, Section, Table, picture_of
 from ufselect.report.tables import text_table
 
+BASELINE = "Baseline"
+# The metrics of the published tables, with what is shown beside them.
+TABLES = {
+    "accuracy": ("Table 3: clustering accuracy", ()),
+    "nmi_geometric": ("Table 4: normalised mutual information", ("nmi_max",)),
+}
 HOW_CELLS_WERE_CHOSEN = (
     "How a published cell was made is not stated in the paper; the reading that fits "
     "its means and deviations is this. For every number of features the point of the "
@@ -34,31 +50,154 @@ VERDICTS = (
     "or below."
 )
 UNKNOWN = "Why is not known."
-HEADER = (
-    "data set",
-    "method",
-    "published",
-    "ours (oracle)",
-    "difference",
-    "verdict",
-    "label-free",
-)
+NOT_THERE = "data not available"
+
+
+class Comparison(NamedTuple):
+    """The published results, ours, and what is needed to set one beside the other."""
+
+    plan: Plan
+    published: PublishedResults
+    results: Results
+    located: Located
+    histories: Mapping[str, Float]
+    failures: list[str]
+
+    def paper_name(self, set_name: str) -> str:
+        """Return what the paper calls a set, or its own name."""
+        names = {here: paper for paper, here in self.published.catalogue_names.items()}
+        return names.get(set_name, set_name)
+
+    def paper_method(self, label: str) -> str | None:
+        """Return what the paper calls a method of the plan, if it has it."""
+        if label == ALL_FEATURES:
+            return BASELINE
+        selectors = {method.label: method.selector for method in self.plan.methods}
+        names = {here: paper for paper, here in self.published.methods.items()}
+        return names.get(selectors[label])
+
+
+def read_comparison(
+    plan: Plan, published: PublishedResults, store: Path, located: Located
+) -> Comparison:
+    """Read from the store what was computed."""
+    experiment = read_experiment(store, plan)
+    return Comparison(
+        plan,
+        published,
+        experiment.results,
+        located,
+        {
+            key: fit.history
+            for key, fit in experiment.fits.items()
+            if fit.history is not None
+        },
+        failure_list(experiment.results, experiment.reasons()),
+    )
+
+
+class CellTable(NamedTuple):
+    """Every cell of a published table beside ours, as text."""
+
+    metric: str
+    title: str
+    cells: pd.DataFrame
+    known_reasons: Mapping[str, str]
+
+    def table(self) -> Table:
+        """Return the cells for a report."""
+        return Table(list(self.cells), self.cells.to_numpy().tolist())
+
+    def summary(self) -> str:
+        """Return how many published cells there are, and how ours compare."""
+        verdicts = self.cells["verdict"].value_counts()
+        counts = ", ".join(
+            f"{verdicts.get(word, 0)} {word}" for word in ("within", "above", "below")
+        )
+        absent = (self.cells == NOT_THERE).any(axis=1).sum()
+        return f"{counts}; {absent} rows without data. {VERDICTS}"
+
+    def reasons(self) -> list[str]:
+        """Return why rows of ours differ, a sentence for each method that does."""
+        differ = self.cells[self.cells["verdict"].isin(["above", "below"])]
+        return [
+            f"{label} differs on {', '.join(rows['data set'])}. "
+            f"{self.known_reasons.get(str(label), UNKNOWN)}"
+            for label, rows in differ.groupby("method", sort=False)
+        ]
+
+
+def cell_tables(comparison: Comparison) -> list[CellTable]:
+    """Return the published tables whose metrics the plan has."""
+    return [
+        CellTable(
+            metric,
+            title,
+            pd.DataFrame(
+                [
+                    _cell_row(comparison, metric, others, set_name, method)
+                    for set_name in comparison.plan.sets
+                    for method in comparison.plan.methods
+                ]
+            ),
+            comparison.published.reasons,
+        )
+        for metric, (title, others) in TABLES.items()
+        if metric in comparison.plan.judge.metrics
+    ]
+
+
+def _cell_row(
+    comparison: Comparison,
+    metric: str,
+    others: Sequence[str],
+    set_name: str,
+    method: Method,
+) -> dict[str, str]:
+    """Return a row of the table; labels choose nothing in a baseline of ours."""
+    name = comparison.paper_name(set_name)
+    paper_method = comparison.paper_method(method.label) or ""
+    published = published_cells(comparison.published, metric)
+    printed = published.get(paper_method, {}).get(name)
+    place = _place(comparison, set_name, method)
+    reading = comparison.results.reading
+    oracle = reading(place, ORACLE, metric)
+    row = {
+        "data set": name,
+        "method": method.label,
+        "published": "-" if printed is None else _percent(printed.mean, printed.std),
+        "ours (oracle)": _reading(oracle if printed or method.grid else None),
+        "difference": "-",
+        "verdict": "-",
+        "label-free": _reading(reading(place, FIXED, metric)),
+    }
+    if set_name in comparison.located.absent:
+        row |= {"ours (oracle)": NOT_THERE, "label-free": "-"}
+    elif printed is not None and oracle is not None:
+        ours = 100 * oracle.mean
+        row["difference"] = f"{ours - printed.mean:+.2f}"
+        row["verdict"] = verdict(ours, printed)
+    return row | {
+        f"{other} (oracle)": _reading(reading(place, ORACLE, other)) for other in others
+    }
 
 
 def reproduction_sections(comparison: Comparison) -> list[Section]:
-    """Return the whole reproduction as sections of a page."""
-    sections = [Section("How the cells were chosen", _text(comparison))]
-    sections.append(Section("Table 2: the data sets", [_set_table(comparison)]))
-    for metric, (title, others) in TABLES.items():
-        if metric in comparison.plan.judge.metrics:
-            blocks: list[Block] = [Paragraph(summary_of(comparison, metric))]
-            blocks.append(cell_table(comparison, metric, others))
-            blocks += [Paragraph(reason) for reason in reasons_of(comparison, metric)]
-            blocks += bar_blocks(comparison, metric)
-            sections.append(Section(title, blocks))
-    sections.append(Section("Sensitivity to the parameters", map_blocks(comparison)))
-    sections.append(Section("Convergence", convergence_blocks(comparison)))
-    sections.append(Section("Table 1: the methods", [_property_table(comparison)]))
+    """Return the whole reproduction as sections of a report."""
+    sections = [
+        Section("How the cells were chosen", _text(comparison)),
+        Section("Table 2: the data sets", [_set_table(comparison)]),
+    ]
+    for each in cell_tables(comparison):
+        blocks: list[Block] = [Paragraph(each.summary()), each.table()]
+        blocks += [Paragraph(reason) for reason in each.reasons()]
+        blocks += bar_blocks(comparison, each.metric)
+        sections.append(Section(each.title, blocks))
+    sections += [
+        Section("Sensitivity to the parameters", map_blocks(comparison)),
+        Section("Convergence", convergence_blocks(comparison)),
+        Section("Table 1: the methods", [_property_table(comparison)]),
+    ]
     if comparison.failures:
         lines = [[line] for line in comparison.failures]
         table = Table(["Points of a grid without a ranking"], lines)
@@ -66,68 +205,27 @@ def reproduction_sections(comparison: Comparison) -> list[Section]:
     return sections
 
 
-def cell_table(comparison: Comparison, metric: str, others: Sequence[str]) -> Table:
-    """Return every cell of a published table beside ours."""
-    header = [*HEADER, *(f"{other} (oracle)" for other in others)]
-    return Table(header, list(_cell_rows(comparison, metric, others)))
+def comparison_as_text(
+    comparison: Comparison, render: Callable[[Any, Any], str] = text_table
+) -> str:
+    """Return the tables of cells as text, with tables drawn by a function."""
+    parts = [HOW_CELLS_WERE_CHOSEN]
+    for each in cell_tables(comparison):
+        table = each.table()
+        parts.append(f"{each.title}, percent. {each.summary()}")
+        parts += [render(table.header, table.rows), *each.reasons()]
+    return "\n\n".join(parts) + "\n"
 
 
-def summary_of(comparison: Comparison, metric: str) -> str:
-    """Return how many published cells there are, and how ours compare."""
-    rows = cell_table(comparison, metric, ()).rows
-    verdicts = [row[HEADER.index("verdict")] for row in rows]
-    counts = ", ".join(
-        f"{verdicts.count(word)} {word}" for word in ("within", "above", "below")
-    )
-    absent = sum("data not available" in row for row in rows)
-    return f"{counts}; {absent} rows without data. {VERDICTS}"
-
-
-def reasons_of(comparison: Comparison, metric: str) -> list[str]:
-    """Return why rows of ours differ, a sentence for each method that does."""
-    differing: dict[str, list[str]] = {}
-    for name, label, *cells in cell_table(comparison, metric, ()).rows:
-        if cells[HEADER.index("verdict") - 2] in ("above", "below"):
-            differing.setdefault(label, []).append(name)
-    known = comparison.published.reasons
-    return [
-        f"{label} differs on {', '.join(names)}. {known.get(label, UNKNOWN)}"
-        for label, names in differing.items()
-    ]
-
-
-def _cell_rows(
-    comparison: Comparison, metric: str, others: Sequence[str]
-) -> Iterator[list[str]]:
-    for set_name in comparison.plan.sets:
-        for method in comparison.plan.methods:
-            row = _cell_row(comparison, metric, set_name, method)
-            place = Place(set_name, comparison.plan.preparations[0], method.label)
-            for other in others:
-                row.append(_reading(comparison.results.reading(place, ORACLE, other)))
-            yield row
-
-
-def _cell_row(
-    comparison: Comparison, metric: str, set_name: str, method: Method
-) -> list[str]:
-    """Return a row of the table; labels choose nothing in a baseline of ours."""
-    paper_set = comparison.paper_name(set_name)
-    cells = published_cells(comparison.published, metric)
-    paper_method = comparison.paper_method(method.label) or ""
-    printed = cells.get(paper_method, {}).get(paper_set)
-    start = [paper_set, method.label]
-    start.append("-" if printed is None else _percent(printed.mean, printed.std))
-    if set_name in comparison.located.absent:
-        return [*start, "data not available", "-", "-", "-"]
-    place = Place(set_name, comparison.plan.preparations[0], method.label)
-    oracle = comparison.results.reading(place, ORACLE, metric)
-    fixed = _reading(comparison.results.reading(place, FIXED, metric))
-    if printed is None or oracle is None:
-        return [*start, _reading(oracle if method.grid else None), "-", "-", fixed]
-    ours = 100 * oracle.mean
-    difference = f"{ours - printed.mean:+.2f}"
-    return [*start, _reading(oracle), difference, verdict(ours, printed), fixed]
+def comparison_as_json(comparison: Comparison) -> str:
+    """Return the tables of cells for scripts."""
+    content: dict[str, Any] = {
+        "plan": comparison.plan.name,
+        "absent": dict(comparison.located.absent),
+    }
+    for each in cell_tables(comparison):
+        content[each.metric] = each.cells.to_dict("records")
+    return json.dumps(content, indent=2, ensure_ascii=False)
 
 
 def published_cells(published: PublishedResults, metric: str) -> Cells:
@@ -151,41 +249,29 @@ def _text(comparison: Comparison) -> list[Block]:
 
 
 def _set_table(comparison: Comparison) -> Table:
+    located = comparison.located
     rows = []
-    for name, described in comparison.published.sets.items():
-        here = _whereabouts(comparison, described.catalogue_name)
-        rows.append(
-            [
-                name,
-                str(described.samples),
-                str(described.features),
-                str(described.classes),
-                described.domain,
-                here,
-            ]
-        )
+    for name, known in comparison.published.sets.items():
+        here = known.catalogue_name
+        if here not in located.paths:
+            here = NOT_THERE if here in located.absent else "not in this run"
+        sizes = map(str, (known.samples, known.features, known.classes))
+        rows.append([name, *sizes, known.domain, here])
     header = ["published as", "samples", "features", "classes", "domain", "file here"]
     return Table(header, rows)
 
 
-def _whereabouts(comparison: Comparison, set_name: str) -> str:
-    if set_name in comparison.located.paths:
-        return set_name
-    absent = set_name in comparison.located.absent
-    return "data not available" if absent else "not in this run"
-
-
 def _property_table(comparison: Comparison) -> Table:
-    rows = []
-    for method, row in comparison.published.properties.items():
-        rows.append([method, *(_property(value) for value in row.values())])
-    first = next(iter(comparison.published.properties.values()))
-    header = ["method", *(name.replace("_", " ") for name in first)]
+    properties = comparison.published.properties
+    titles = [name.replace("_", " ") for name in next(iter(properties.values()))]
     return Table(
-        header,
-        rows,
-        "As printed; what the classes here declare is in the "
-        "page of method cards (ufselect methods --markdown).",
+        ["method", *titles],
+        [
+            [name, *map(property_words, row.values())]
+            for name, row in properties.items()
+        ],
+        "As printed; what the classes here declare is in the page of method cards "
+        "(ufselect methods --markdown).",
     )
 
 
@@ -199,32 +285,113 @@ def _percent(mean: float, deviation: float) -> str:
     return f"{mean:.2f} ±{deviation:.2f}"
 
 
-def _property(value: str | bool) -> str:
-    if isinstance(value, str):
-        return value
-    return "yes" if value else "no"
+def bar_charts(comparison: Comparison, metric: str) -> dict[int, MethodBars]:
+    """Return the fewest and the most features, as the figures of the paper do."""
+    features = comparison.plan.judge.features
+    return {
+        size: MethodBars(
+            f"{metric} in percent",
+            {
+                comparison.paper_name(name): _best_at(comparison, name, metric, size)
+                for name in comparison.located.paths
+            },
+        )
+        for size in (features[0], features[-1])
+    }
 
 
-def comparison_as_text(comparison: Comparison, render: Render = text_table) -> str:
-    """Return the tables of cells as text, with tables drawn by a function."""
-    parts = [HOW_CELLS_WERE_CHOSEN]
-    for metric, (title, others) in TABLES.items():
-        if metric in comparison.plan.judge.metrics:
-            table = cell_table(comparison, metric, others)
-            parts.append(f"{title}, percent. {summary_of(comparison, metric)}")
-            parts.append(render(table.header, table.rows))
-            parts += reasons_of(comparison, metric)
-    return "\n\n".join(parts) + "\n"
+def bar_blocks(comparison: Comparison, metric: str) -> list[Block]:
+    """Draw the bars of a metric."""
+    return [
+        picture_of(
+            part,
+            f"{metric} with {size} features; labels chose the parameters.",
+            f"{metric}-{size}",
+        )
+        for size, part in bar_charts(comparison, metric).items()
+    ]
 
 
-def comparison_as_json(comparison: Comparison) -> str:
-    """Return the tables of cells for scripts."""
-    content: dict[str, Any] = {"plan": comparison.plan.name}
-    content["absent"] = dict(comparison.located.absent)
-    for metric, (_, others) in TABLES.items():
-        if metric in comparison.plan.judge.metrics:
-            table = cell_table(comparison, metric, others)
-            content[metric] = [
-                dict(zip(table.header, row, strict=True)) for row in table.rows
-            ]
-    return json.dumps(content, indent=2, ensure_ascii=False)
+def _best_at(
+    comparison: Comparison, set_name: str, metric: str, size: int
+) -> dict[str, float]:
+    values = {}
+    for method in comparison.plan.methods:
+        place = _place(comparison, set_name, method)
+        roles = comparison.results.roles(place, GRID if method.grid else FIXED)
+        scores = [
+            # All features have a number of features of their own.
+            next(iter(found.values())) if method.label == ALL_FEATURES else found[size]
+            for role in roles
+            if (found := comparison.results.score_of(role, metric))
+            and (method.label == ALL_FEATURES or size in found)
+        ]
+        if scores:
+            best = max(scores) if method.grid else float(np.mean(scores))
+            values[method.label] = 100 * best
+    return values
+
+
+def parameter_maps(
+    comparison: Comparison,
+) -> dict[tuple[str, str], ParameterMap]:
+    """Return each metric over each grid of SCFS, by method and metric."""
+    maps = {}
+    for method in comparison.plan.methods:
+        if method.selector != "SCFS" or set(varying(method)) != {"alpha", "beta"}:
+            continue
+        places = {
+            comparison.paper_name(name): _place(comparison, name, method)
+            for name in comparison.located.paths
+        }
+        for metric in TABLES:
+            if metric in comparison.plan.judge.metrics:
+                maps[method.label, metric] = parameter_map(
+                    comparison.results, method, places, metric
+                )
+    return maps
+
+
+def map_blocks(comparison: Comparison) -> list[Block]:
+    """Draw the maps."""
+    maps = parameter_maps(comparison)
+    return [map_picture(part, label) for (label, _), part in maps.items()]
+
+
+def convergence_curves(comparison: Comparison) -> dict[str, PublishedCurves]:
+    """Return the objective of SCFS after each iteration beside the published curves."""
+    found = {}
+    for method in comparison.plan.methods:
+        if method.selector != "SCFS":
+            continue
+        ours = {}
+        for name in comparison.located.paths:
+            place = _place(comparison, name, method)
+            role = _middle_of_grid(comparison.results.roles(place, GRID))
+            if role is not None and role.cell.key in comparison.histories:
+                ours[comparison.paper_name(name)] = comparison.histories[role.cell.key]
+        if ours:
+            published = comparison.published.convergence
+            found[method.label] = PublishedCurves(ours, published)
+    return found
+
+
+def convergence_blocks(comparison: Comparison) -> list[Block]:
+    """Draw the curves."""
+    return [
+        picture_of(
+            part,
+            f"{label} at the middle of the grid; the published curve does not say its "
+            "parameters. Each is divided by its first value.",
+            "convergence",
+        )
+        for label, part in convergence_curves(comparison).items()
+    ]
+
+
+def _place(comparison: Comparison, set_name: str, method: Method) -> Place:
+    return Place(set_name, comparison.plan.preparations[0], method.label)
+
+
+def _middle_of_grid(roles: Sequence[Role]) -> Role | None:
+    return roles[len(roles) // 2] if roles else None

@@ -1,27 +1,39 @@
 """A report about one selection: what was chosen, why, and how far to believe it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from inspect import signature
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ufselect._version import __version__
 from ufselect.evaluation import StructureTest
+from ufselect.evaluation.tables import UNITS
 from ufselect.experiments.records import versions_here
-from ufselect.report.page import html_page
-from ufselect.report.plots import Frame
-from ufselect.report.selection_collector import Collector, Extras, Progress, measured
-from ufselect.report.selection_features import Features
-from ufselect.report.selection_measures import ImageOrder
-from ufselect.report.selection_page import selection_sections
+from ufselect.report.rendering import render
+from ufselect.report.selection_measures import (
+    EFFORTS,
+    MOST_LISTED,
+    Effort,
+    ImageOrder,
+    Progress,
+    Subject,
+    learned,
+    measure,
+    who_chose,
+)
 from ufselect.report.selection_parts import (
     AgainstRandom,
     ByChance,
+    ClusterMap,
     ClusterSensitivity,
     Convergence,
+    Features,
     KeptPixels,
     LabelScores,
     Repetition,
@@ -29,17 +41,46 @@ from ufselect.report.selection_parts import (
     ScoreCurve,
     Stable,
 )
-from ufselect.report.selection_subject import EFFORTS, Effort, Subject, who_chose
-from ufselect.report.surroundings import parameters_of
+from ufselect.report.selection_text import as_dict, as_text
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.fits import LARGEST_SEED, checked_selector, checked_table
 
+# Below this stability, and above these shares and correlations, care is needed.
+POOR_STABILITY = 0.4
+MANY_BY_CHANCE = 0.2
+MUCH_REPETITION = 0.7
+# What to do next about a doubt.
+SAMPLES = "Do not rely on single features; more samples would tell."
+COMPARE = (
+    "Compare other methods (ufselect compare), and see whether clusters make sense."
+)
 
-@dataclass(frozen=True)
+
+class Decision(NamedTuple):
+    """What to do with a selection.
+
+    Attributes
+    ----------
+    level : {"use", "care", "stop"}
+    headline : str
+        What to do, in one sentence.
+    reasons : list of str
+        Why not simply use it.
+    next_steps : list of str
+        What to do next.
+    """
+
+    level: Literal["use", "care", "stop"]
+    headline: str
+    reasons: list[str]
+    next_steps: list[str]
+
+
+@dataclass(frozen=True, repr=False)
 class SelectionReport:
     """What is said of one selection. A part that is None was left out.
 
-    Every part but ``parameters`` has a method ``frame``, which returns its columns, and
+    Every part but ``parameters`` has a method ``frame``, which returns a DataFrame, and
     all but ``features`` and ``labels`` have a method ``plot``, whose result a notebook
     shows.
 
@@ -53,25 +94,32 @@ class SelectionReport:
     features : Features
         The chosen ones.
     curve : ScoreCurve
+    clusters : ClusterMap or None
+    planes : SamplePlanes or None
     against_random : AgainstRandom or None
     by_chance : ByChance or None
     stability : Stable or None
     sensitivity : ClusterSensitivity or None
-    convergence : Convergence or None
-    planes : SamplePlanes or None
     repetition : Repetition or None
     labels : LabelScores or None
     pixels : KeptPixels or None
+    convergence : Convergence or None
     parameters : mapping of str to tuple of str
         Value and default of each parameter.
     surroundings : mapping of str to str
         Versions and seeds.
-    command : str
-        What to run to repeat it.
+    command, code : str
+        What to run to repeat it, on the command line and in Python.
+    reading : sequence of str
+        What happened to the table when it was read.
     decisions : sequence of str
         What the selector decided by itself, and why.
     structure : StructureTest or None
         Whether the table shows structure, if the selector tested it.
+    ranked_by : str
+        Class of the selector that ranked.
+    n_clusters : int or None
+        Number of clusters that the selector decided on or was given.
     left_out : mapping of str to str
         Parts that could not be had, and why.
     notes : mapping of str to list of str
@@ -83,40 +131,162 @@ class SelectionReport:
     shape: tuple[int, int]
     features: Features
     curve: ScoreCurve
+    clusters: ClusterMap | None = None
+    planes: SamplePlanes | None = None
     against_random: AgainstRandom | None = None
     by_chance: ByChance | None = None
     stability: Stable | None = None
     sensitivity: ClusterSensitivity | None = None
-    convergence: Convergence | None = None
-    planes: SamplePlanes | None = None
     repetition: Repetition | None = None
     labels: LabelScores | None = None
     pixels: KeptPixels | None = None
+    convergence: Convergence | None = None
     parameters: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     surroundings: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
+    code: str = ""
+    reading: Sequence[str] = ()
     decisions: Sequence[str] = ()
     structure: StructureTest | None = None
+    ranked_by: str = ""
+    n_clusters: int | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
-    def html(self) -> str:
-        """Return the report as one HTML page that needs nothing else."""
-        return html_page(self.title, selection_sections(self))
+    def __repr__(self) -> str:
+        """Return what was chosen and what to do, in a line."""
+        n_samples, n_features = self.shape
+        return (
+            f"<SelectionReport: {self.method} chose {self.curve.n_selected} of "
+            f"{n_features} features of {n_samples} samples. {self.decision.headline}>"
+        )
 
-    def frames(self) -> dict[str, Frame]:
-        """Return the columns of all parts that there are, by the name of the part."""
-        frames: dict[str, Frame] = {
+    def _repr_html_(self) -> str:
+        # In a frame, for the style of the report must not reach the notebook.
+        return render("notebook.html.j2", document=self.html())
+
+    def html(self) -> str:
+        """Return the report as one HTML file that needs nothing else."""
+        return render(
+            "selection.html.j2",
+            title=self.title,
+            report=self,
+            decision=self.decision,
+            table_of_features=self.features.table(MOST_LISTED),
+            units=UNITS,
+        )
+
+    def text(self, source: str = "X", label_column: str | None = None) -> str:
+        """Return the report in short, for a terminal of 80 columns."""
+        return as_text(self, source, label_column)
+
+    def to_dict(self, label_column: str | None = None) -> dict[str, Any]:
+        """Return all that `text` says, and more, as JSON can hold it."""
+        return as_dict(self, label_column)
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return the tables of all parts that there are, by the name of the part."""
+        frames = {
             name: part.frame()
             for name, part in vars(self).items()
             if hasattr(part, "frame")
         }
-        frames["parameters"] = {
-            "parameter": list(self.parameters),
-            "value": [value for value, _ in self.parameters.values()],
-            "default": [default for _, default in self.parameters.values()],
-        }
+        rows = [(name, *values) for name, values in self.parameters.items()]
+        frames["parameters"] = pd.DataFrame(
+            rows, columns=["parameter", "value", "default"]
+        )
         return frames
+
+    @property
+    def summary(self) -> str:
+        """Return what was done and what came of it, in two sentences."""
+        n_samples, n_features = self.shape
+        opening = (
+            f"{self.method} chose {self.curve.n_selected} of {n_features} features of "
+            f"{n_samples} samples, without looking at any label."
+        )
+        findings = []
+        if self.against_random is not None:
+            findings.append(self.against_random.sentence)
+        if self.by_chance is not None:
+            findings.append(
+                f"about {self.by_chance.share:.0%} of them are there by chance"
+            )
+        if self.stability is not None and self.stability.index is not None:
+            findings.append(
+                "fitted to halves of the samples, the method chooses them again "
+                f"{self.stability.frequency.mean():.0%} of the time "
+                f"({self.stability.word} stability)"
+            )
+        text = "; ".join(findings)
+        return f"{opening} {text[0].upper()}{text[1:]}." if text else opening
+
+    @property
+    def decision(self) -> Decision:
+        """Return whether to use the selection, why not, and what to do next."""
+        if self.structure is not None and not self.structure.found:
+            return Decision(
+                "stop",
+                "This table shows no groups; do not use this selection.",
+                [],
+                [
+                    "Check that the right rows and columns were read, and in which "
+                    "units; more samples may show groups that these do not."
+                ],
+            )
+        if not self.curve.n_selected:
+            return Decision("stop", "No feature was selected.", [], [])
+        doubts = list(self._doubts())
+        if not doubts:
+            return Decision(
+                "use",
+                "Use this selection.",
+                [],
+                ["Look at what the clusters are, then go on with the chosen features."],
+            )
+        steps = list(dict.fromkeys(step for _, step in doubts))
+        reasons = [reason for reason, _ in doubts]
+        return Decision("care", "Use this selection with care.", reasons, steps)
+
+    def _doubts(self) -> Iterator[tuple[str, str]]:
+        """Yield each reason for care, and what to do about it."""
+        count = self.curve.n_selected
+        calls = self.features.calls
+        if calls is not None and not (calls == "confirmed").any():
+            yield "no feature is confirmed at a false discovery rate of 5 %", SAMPLES
+        elif calls is not None and (rejected := int((calls == "rejected").sum())):
+            yield (
+                f"{rejected} of the {count} chosen features are rejected: they follow "
+                "the structure of the others no more than permuted copies do",
+                "Let the number of features be decided, or ask for fewer.",
+            )
+        if self.against_random is None:
+            yield "it was not compared with random features", "Make a full report."
+        else:
+            # Noise is distinct too; and features that mark clusters need not predict
+            # the others, so that being worse by one criterion is no reason for doubt.
+            better = self.against_random.by_answer().get("better", [])
+            if not set(better) - {"distinctness"}:
+                yield (
+                    "features chosen in this way do not clearly fit the structure of "
+                    "the table better than random ones",
+                    COMPARE,
+                )
+        stable = self.stability
+        if stable and stable.index and stable.index.value < POOR_STABILITY:
+            value = f"{stable.index.value:.2f}"
+            yield f"other samples would choose others (stability {value})", SAMPLES
+        if self.by_chance is not None and self.by_chance.share > MANY_BY_CHANCE:
+            yield (
+                f"about {self.by_chance.share:.0%} of them are there by chance",
+                "Ask for fewer features.",
+            )
+        if self.repetition is not None and self.repetition.mean > MUCH_REPETITION:
+            yield (
+                "they repeat one another (mean absolute correlation "
+                f"{self.repetition.mean:.2f})",
+                "Skip features that nearly repeat a better one (--max-correlation).",
+            )
 
 
 def selection_report(
@@ -130,6 +300,7 @@ def selection_report(
     image_order: ImageOrder = "rows",
     title: str | None = None,
     command: str | None = None,
+    reading: Sequence[str] = (),
     refitted: UnsupervisedSelector | None = None,
     effort: str | Effort = "default",
     time_budget: float | None = None,
@@ -157,7 +328,10 @@ def selection_report(
     image_order : {"rows", "columns"}
         Whether pixels come row by row or, as MATLAB has it, column by column.
     title, command : str, optional
-        Of the page, and what to run to repeat the selection.
+        Of the report, and what to run to repeat the selection.
+    reading : sequence of str
+        What happened to the table when it was read, in sentences: columns left out,
+        cells filled, a table transposed.
     refitted : selector, optional
         What to fit to subsamples and with other numbers of clusters, if not
         ``selector``: for one that is expensive to fit and made of cheaper ones.
@@ -185,8 +359,10 @@ def selection_report(
     >>> from ufselect.report import selection_report
     >>> X = planted("blobs").table
     >>> report = selection_report(X, LaplacianScore(5).fit(X), effort="quick")
-    >>> report.features.frame()["rank"]
+    >>> report.features.frame()["rank"].tolist()
     [1, 2, 3, 4, 5]
+    >>> report.decision.headline
+    'Use this selection.'
     >>> report.html().startswith("<!DOCTYPE html>")
     True
     """
@@ -209,26 +385,80 @@ def selection_report(
         int(seed),
         n_jobs,
         time_budget,
+        _groups(labels),
+        sample_names,
+        image_shape,
+        image_order,
     )
-    collected = Collector(subject, progress)
-    extras = Extras(_groups(labels), sample_names, image_shape, image_order)
-    parts = measured(collected, extras)
-    scores = selector.scores_[selector.order_]
-    ranked = [names[column] for column in selector.order_]
+    measured = measure(subject, progress)
+    clusters = learned(selector, "n_clusters_")
     return SelectionReport(
         title or f"{type(selector).__name__}: {len(subject.chosen)} features",
         who_chose(selector),
         table.shape,
-        curve=ScoreCurve(ranked, scores, len(subject.chosen)),
+        curve=ScoreCurve(
+            [names[column] for column in selector.order_],
+            selector.scores_[selector.order_],
+            len(subject.chosen),
+        ),
         parameters=parameters_of(selector),
-        surroundings=versions_here() | {"seed of this report": str(seed)},
+        surroundings={
+            **versions_here(),
+            "ufselect": __version__,
+            "seed of this report": str(seed),
+        },
         command=command or f"{selector!r}.fit(X)",
+        code=_code(selector),
+        reading=list(reading),
         decisions=list(getattr(selector, "reasons_", ())),
         structure=getattr(selector, "structure_", None),
-        left_out=collected.left_out,
-        notes=collected.notes,
-        **parts,
+        ranked_by=type(getattr(selector, "selector_", None) or selector).__name__,
+        n_clusters=None if clusters is None else int(clusters),
+        left_out=measured.left_out,
+        notes=measured.notes,
+        **measured.parts,
     )
+
+
+def parameters_of(estimator: Any) -> dict[str, tuple[str, str]]:
+    """Return value and default of each parameter of an estimator.
+
+    Those of a selector that it fitted inside follow, behind the name of its class.
+
+    Examples
+    --------
+    >>> from ufselect import MaxVariance
+    >>> parameters_of(MaxVariance(5))
+    {'n_features_to_select': ('5', 'None')}
+    """
+    known = signature(type(estimator)).parameters
+    found = {
+        name: (repr(value), repr(known[name].default))
+        for name, value in estimator.get_params(deep=False).items()
+    }
+    inside = getattr(estimator, "selector_", None)
+    if inside is not None:
+        title = type(inside).__name__
+        found |= {f"{title}.{name}": v for name, v in parameters_of(inside).items()}
+    return found
+
+
+def _code(selector: Any) -> str:
+    """Return the lines of Python that repeat a selection from X."""
+    parts = [selector, *selector.get_params().values()]
+    kinds = {type(each) for each in parts if isinstance(each, UnsupervisedSelector)}
+    imports = sorted(
+        f"from {kind.__module__ if kind.__module__[:9] != 'ufselect.' else 'ufselect'} "
+        f"import {kind.__name__}"
+        for kind in kinds
+    )
+    lines = [
+        *imports,
+        "",
+        f"selector = {selector!r}",
+        "selected = selector.fit_transform(X)",
+    ]
+    return "\n".join(lines)
 
 
 def _names(table: Any, selector: Any, given: Sequence[str] | None) -> list[str]:

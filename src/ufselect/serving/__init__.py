@@ -5,6 +5,6 @@ process of its own. Starlette and uvicorn are imported when a server is made, so
 the package does without them until then.
 """
 
-from ufselect.serving.settings import Settings
+from ufselect.serving.server import Settings
 
 __all__ = ["Settings"]

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -15,19 +16,27 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from ufselect._version import __version__
-from ufselect.report.page_script import content_security_policy
-from ufselect.report.page_style import STYLE
+from ufselect.report.method_cards import summary_line
+from ufselect.report.rendering import content_security_policy, package_file
 from ufselect.selectors import all_selectors
 from ufselect.serving.choices import FORMATS, checked_choices
 from ufselect.serving.guard import Guard
-from ufselect.serving.names import KNOWN_ENDINGS
-from ufselect.serving.refusal import Refusal
-from ufselect.serving.run import RESULT
-from ufselect.serving.runs import Runs
-from ufselect.serving.settings import Settings
-from ufselect.serving.uploads import GIVEN, Uploads, size_in_words
+from ufselect.serving.runs import RESULT, Runs
+from ufselect.serving.server import Settings
+from ufselect.serving.uploads import (
+    GIVEN,
+    KNOWN_ENDINGS,
+    Refusal,
+    Uploads,
+    size_in_words,
+)
 
-PAGE = Path(__file__).parent / "page"
+TEMPLATES = Environment(
+    loader=PackageLoader("ufselect.serving"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+)
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "frame-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -89,26 +98,31 @@ class Application:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     async def page(self, request: Request) -> Response:
-        """Send one of the three files of the page."""
-        kinds = {
-            "page.html": "text/html",
-            "page.css": "text/css",
-            "page.js": "text/javascript",
-        }
+        """Send the page, its style or its script."""
         name = request.path_params.get("name", "page.html")
-        if name not in kinds:
-            raise HTTPException(404)
-        content = (PAGE / name).read_text(encoding="utf-8")
-        if name == "page.css":
+        if name == "page.html":
+            kind, content = "text/html", self._page()
+        elif name == "page.css":
             # The page looks like its reports.
-            content = STYLE + content
+            kind, content = "text/css", package_file("report.css") + _file(name)
+        elif name == "page.js":
+            kind, content = "text/javascript", _file(name)
+        else:
+            raise HTTPException(404)
         headers = {"Content-Security-Policy": PAGE_POLICY}
-        return Response(content, media_type=kinds[name], headers=headers)
+        return Response(content, media_type=kind, headers=headers)
+
+    def _page(self) -> str:
+        methods = all_selectors().items()
+        return TEMPLATES.get_template("page.html.j2").render(
+            version=__version__,
+            methods={name: summary_line(value) for name, value in methods},
+            formats=FORMATS,
+            largest=size_in_words(self.settings.max_upload),
+        )
 
     async def start_of_page(self, _: Request) -> Response:
-        """Say what there is to choose from."""
-        from ufselect.report.method_cards import summary_line
-
+        """Say which tables are taken, and which one is there already."""
         settings = self.settings
         given = None
         if settings.file is not None:
@@ -116,11 +130,6 @@ class Application:
             given = {"file": GIVEN, "name": source.name, "size": source.size}
         return JSONResponse(
             {
-                "version": __version__,
-                "methods": {
-                    name: summary_line(value) for name, value in all_selectors().items()
-                },
-                "formats": FORMATS,
                 "endings": KNOWN_ENDINGS,
                 "given": given,
                 "max_upload": settings.max_upload,
@@ -189,6 +198,11 @@ class Application:
         if name not in results:
             raise Refusal(404, "this run has no such file")
         return results[name]
+
+
+def _file(name: str) -> str:
+    path = Path(__file__).parent / "templates" / name
+    return path.read_text(encoding="utf-8")
 
 
 async def _json(request: Request) -> dict[str, Any]:

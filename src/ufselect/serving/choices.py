@@ -5,8 +5,7 @@ Whether a value makes sense is said by the command itself, as it would be in a t
 
 from typing import Any
 
-from ufselect.serving.names import selected_name
-from ufselect.serving.refusal import Refusal
+from ufselect.serving.uploads import Refusal, selected_name
 
 # Fields of the page that are options with a value.
 OPTIONS = {

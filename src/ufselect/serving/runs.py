@@ -1,12 +1,173 @@
-"""All runs of a server: some at once, others in a queue, the oldest forgotten."""
+"""Runs of the command in processes of their own: some at once, others in a queue."""
 
+import contextlib
+import json
+import os
+import secrets
 import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import IO, Any
 
-from ufselect.serving.refusal import Refusal
-from ufselect.serving.run import Run
-from ufselect.serving.uploads import Source
+from ufselect.serving.choices import arguments_of
+from ufselect.serving.uploads import Refusal, Source, suggested_name
+
+# Alone (-P), Python would look for modules in the folder that it works in.
+UFSELECT = [sys.executable, "-P", "-m", "ufselect"]
+# After this time a run that was cancelled is ended by force.
+SECONDS_TO_END = 3.0
+RESULT = "result.json"
+RESULTS = ("selected*", "ranking.csv", "report.html")
+
+
+class Run:
+    """A selection from one table, which waits, runs, and is done, failed or cancelled.
+
+    Parameters
+    ----------
+    source : Source
+        The table.
+    choices : dict of str to str
+        What was chosen on the page, checked.
+    folder : path
+        For all that is written; it is made.
+    """
+
+    def __init__(self, source: Source, choices: dict[str, str], folder: Path) -> None:
+        self.identity = secrets.token_urlsafe(9)
+        self.source = source
+        self.choices = choices
+        self.folder = folder / self.identity
+        self.state = "waiting"
+        self.problem = ""
+        self.notes: list[str] = []
+        self._arguments = [
+            *("select", str(source.path), f"--name={source.name}"),
+            *arguments_of(choices, source.path.name),
+            *("--json", "--progress=json"),
+        ]
+        self._progress: dict[str, Any] = {}
+        self._heard = self._began = time.monotonic()
+        self._ended: float | None = None
+        self._process: subprocess.Popen[str] | None = None
+        self._is_silent = False
+        self._turn = threading.RLock()
+        self.folder.mkdir()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.state not in ("waiting", "running")
+
+    def work(self) -> None:
+        """Run the command to its end; for a thread of its own."""
+        try:
+            with (self.folder / RESULT).open("wb") as output:
+                process = self._start(output)
+                if process is None:
+                    return
+                last = self._listen(process)
+                self._conclude(process.wait(), last)
+        except OSError as error:
+            self._end("failed", f"the worker could not start ({error})")
+
+    def cancel(self) -> None:
+        """End the run, by force if it does not follow."""
+        with self._turn:
+            if self.is_over:
+                return
+            process = self._process
+            self._end("cancelled")
+            if process is not None:
+                interrupt(process)
+                force = threading.Timer(SECONDS_TO_END, self._end_by_force)
+                force.daemon = True
+                force.start()
+
+    def results(self) -> dict[str, Path]:
+        """Return the files that are complete, by their names."""
+        if self.state != "done":
+            return {}
+        return {path.name: path for form in RESULTS for path in self.folder.glob(form)}
+
+    def described(self) -> dict[str, Any]:
+        """Return what the page shows of the run."""
+        with self._turn:
+            return {
+                "run": self.identity,
+                "file": self.source.identity,
+                "name": self.source.name,
+                "size": self.source.size,
+                "choices": self.choices,
+                "state": self.state,
+                "problem": self.problem,
+                "notes": list(self.notes),
+                "progress": self._present(),
+                "seconds": round((self._ended or time.monotonic()) - self._began, 1),
+                "files": {
+                    name: suggested_name(self.source.name, name)
+                    for name in self.results()
+                },
+            }
+
+    def _start(self, output: Any) -> subprocess.Popen[str] | None:
+        with self._turn:
+            if self.is_over:
+                return None
+            self._process = start_process(self._arguments, self.folder, output)
+            self.state, self._began = "running", time.monotonic()
+            return self._process
+
+    def _listen(self, process: subprocess.Popen[str]) -> str:
+        """Follow what the command says; return its last words that are no progress."""
+        last = ""
+        assert process.stderr is not None
+        with process.stderr as lines:
+            for line in lines:
+                said = _progress_of(line)
+                if said is None:
+                    last = line.strip() or last
+                    continue
+                with self._turn:
+                    if "note" in said:
+                        self.notes.append(str(said["note"]))
+                    else:
+                        self._progress, self._heard = said, time.monotonic()
+        with self._turn:
+            self._is_silent = True
+        return last
+
+    def _present(self) -> dict[str, Any]:
+        """Return the progress, with the time that is left from now on."""
+        present = dict(self._progress)
+        if "seconds_left" in present:
+            gone = time.monotonic() - self._heard
+            present["seconds_left"] = max(0.0, present["seconds_left"] - gone)
+        return present
+
+    def _end_by_force(self) -> None:
+        """End what still holds the line, be it the process or a child of it."""
+        with self._turn:
+            if self._process is not None and not self._is_silent:
+                kill(self._process)
+
+    def _conclude(self, code: int, last: str) -> None:
+        if code == 0:
+            self._end("done")
+        else:
+            self._end("failed", sentence_of(code, last))
+
+    def _end(self, state: str, problem: str = "") -> None:
+        with self._turn:
+            if not self.is_over:
+                self.state, self.problem = state, problem
+                self._ended = time.monotonic()
 
 
 class Runs:
@@ -71,3 +232,86 @@ class Runs:
             oldest = over.pop(0)
             del self._runs[oldest.identity]
             shutil.rmtree(oldest.folder, ignore_errors=True)
+
+
+def sentence_of(code: int, last: str) -> str:
+    """Return why a command failed, from its exit code and its last words.
+
+    Examples
+    --------
+    >>> sentence_of(1, "ufselect: genes.csv is empty; export the table again")
+    'genes.csv is empty; export the table again'
+    >>> sentence_of(2, "ufselect select: error: argument --seed: 'x' is not a number")
+    "argument --seed: 'x' is not a number"
+    """
+    if code < 0:
+        return (
+            f"the system ended the worker (signal {-code}), for want of memory or "
+            "because the file is damaged; try a smaller table, or export it again"
+        )
+    for prefix in ("ufselect select: error: ", "ufselect: "):
+        last = last.removeprefix(prefix)
+    return last.removesuffix(" (see ufselect select --help)") or "the worker failed"
+
+
+def _progress_of(line: str) -> dict[str, Any] | None:
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def start_process(
+    arguments: Sequence[str], folder: Path, output: IO[bytes]
+) -> subprocess.Popen[str]:
+    """Start ``ufselect`` in a folder; standard output goes to a file."""
+    # No signal of the terminal is to reach it but through us.
+    apart: dict[str, Any] = {"start_new_session": True}
+    if sys.platform == "win32":
+        apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return subprocess.Popen(  # nosec B603 # no shell; every option is checked
+        [*UFSELECT, *arguments],
+        cwd=folder,
+        env=_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        **apart,
+    )
+
+
+def interrupt(process: subprocess.Popen[str]) -> None:
+    """Ask a process and its children to end, as Ctrl-C does."""
+    if sys.platform == "win32":
+        process.terminate()
+    else:
+        _signal(process, signal.SIGINT)
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """End a process and its children."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        _signal(process, signal.SIGKILL)
+
+
+def _signal(process: subprocess.Popen[str], number: int) -> None:
+    # It may have ended by itself.
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+def _environment() -> dict[str, str]:
+    """Return our environment, made fit for another folder and for pipes."""
+    found = dict(os.environ, PYTHONIOENCODING="utf-8")
+    if "PYTHONPATH" in found:
+        places = [place for place in found["PYTHONPATH"].split(os.pathsep) if place]
+        found["PYTHONPATH"] = os.pathsep.join(
+            str(Path(place).absolute()) for place in places
+        )
+    return found

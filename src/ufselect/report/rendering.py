@@ -1,0 +1,307 @@
+"""From content to a document: HTML by Jinja2, plain text, and Markdown.
+
+An HTML report is one file with everything in it: it needs no network, follows light
+and dark screens, and prints. All text is escaped by the templates. Only drawings are
+not, so they must be ours.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, ClassVar, Protocol, Self
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from ufselect.report.drawing import Plot
+from ufselect.report.tables import MOST_ROWS, csv_text, markdown_table, text_table
+
+# A table of more rows gets a frame of its own, in which it scrolls.
+MANY_ROWS = 25
+# A number, with what may stand around one: a sign, a spread, a unit.
+NUMBER = re.compile(
+    r"[-+\N{MINUS SIGN}]?\d[\d.,]*(e[-+]?\d+)?\s*%?"
+    r"(\s*(±|\+-)\s*\d[\d.,]*\s*%?)?"
+)
+NOTHING = {"", "-", "\N{EN DASH}", "none", "nan"}
+# Longer cells are sentences or lists, which wrap.
+LONG = 48
+
+
+class Graphic(str):
+    """The words of a cell, in whose place a report shows a small drawing of ours.
+
+    Examples
+    --------
+    >>> Graphic('<svg width="9" height="9"></svg>', "a square")
+    'a square'
+    """
+
+    svg: str
+
+    def __new__(cls, svg: str, words: str) -> Self:
+        """Attach a drawing to words."""
+        cell = super().__new__(cls, words)
+        cell.svg = svg
+        return cell
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Running text."""
+
+    kind: ClassVar[str] = "paragraph"
+    text: str
+
+
+@dataclass(frozen=True)
+class Preformatted:
+    """Text whose line breaks and spaces count."""
+
+    kind: ClassVar[str] = "preformatted"
+    text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text; columns of numbers are set to the right.
+
+    Attributes
+    ----------
+    header : sequence of str
+    rows : sequence of sequence of str
+        A cell that is a `Graphic` is shown as its drawing.
+    caption : str
+    interactive : bool
+        Whether the reader can sort the rows by any column, filter them and save them.
+    data : DataFrame or mapping of str to sequence, optional
+        What is saved, if not the cells as they are shown.
+    name : str
+        Of the saved file, without its ending.
+    """
+
+    kind: ClassVar[str] = "table"
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    interactive: bool = False
+    data: Any = None
+    name: str = "table"
+
+    @property
+    def saved(self) -> Any:
+        """Return what the reader can save: by default the cells, or nothing."""
+        if self.data is not None or not self.interactive:
+            return _frame(self.data)
+        rows = [list(map(str, row)) for row in self.rows]
+        return pd.DataFrame(rows, columns=list(self.header))
+
+    @property
+    def kinds(self) -> list[str]:
+        """Return what each column holds: a graphic, numbers, long words, or words."""
+        return [_kind(column) for column in zip(self.header, *self.rows, strict=True)]
+
+    @property
+    def scrolls(self) -> bool:
+        """Return whether the table gets a frame in which it scrolls."""
+        return self.interactive and len(self.rows) > MANY_ROWS
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of ours, which goes into the report as it is, and its caption.
+
+    With ``data``, a table, the reader can save what is behind the figure under the
+    given ``name``.
+    """
+
+    kind: ClassVar[str] = "picture"
+    svg: str
+    caption: str = ""
+    data: Any = None
+    name: str = "figure"
+
+    @property
+    def saved(self) -> pd.DataFrame | None:
+        """Return what the reader can save, if anything."""
+        return _frame(self.data)
+
+
+Block = Paragraph | Preformatted | Table | Picture
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands under it."""
+
+    heading: str
+    blocks: Sequence[Block]
+
+
+class Part(Protocol):
+    """What a report shows: the numbers, and the figure of these numbers."""
+
+    def frame(self) -> pd.DataFrame:
+        """Return the numbers."""
+
+    def plot(self) -> Plot:
+        """Draw them."""
+
+
+def picture_of(part: Part, caption: str, name: str) -> Picture:
+    """Return the figure of a part with its data."""
+    return Picture(part.plot().svg, caption, part.frame(), name)
+
+
+def html_page(title: str, sections: Sequence[Section]) -> str:
+    """Return one self-contained HTML document.
+
+    All text is escaped. Only the SVG of a picture is not, so it must be ours.
+
+    Examples
+    --------
+    >>> from ufselect.report import Paragraph, Section, html_page
+    >>> page = html_page("Report", [Section("Data", [Paragraph("n < p")])])
+    >>> "<h2>Data</h2>" in page, "<p>n &lt; p</p>" in page
+    (True, True)
+    """
+    return render("sections.html.j2", title=title, sections=sections)
+
+
+def render(template: str, **content: Any) -> str:
+    """Return a template of this package, filled with content."""
+    return _environment().get_template(template).render(content)
+
+
+@cache
+def package_file(name: str) -> str:
+    """Return the text of a file beside the templates, such as a style sheet."""
+    folder = resources.files("ufselect.report") / "templates"
+    return (folder / name).read_text(encoding="utf-8")
+
+
+def content_security_policy() -> str:
+    """Return the policy of a report: no network, and no script but ours.
+
+    Should markup ever slip through, a browser would neither run nor fetch it.
+
+    Examples
+    --------
+    >>> content_security_policy().split(";")[0]
+    "default-src 'none'"
+    """
+    digest = hashlib.sha256(package_file("report.js").encode()).digest()
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src 'sha256-{base64.b64encode(digest).decode()}'",
+            "style-src 'unsafe-inline'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("ufselect.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"ours": ours, "csv": csv_text}
+    environment.globals |= {
+        "policy": content_security_policy(),
+        "style": package_file("report.css"),
+        "script": package_file("report.js"),
+        "most_rows": MOST_ROWS,
+        "table": Table,
+        "picture": picture_of,
+    }
+    return environment
+
+
+def ours(svg: str) -> str:
+    """Return a drawing if it can be one of ours; anything else is refused."""
+    if not svg.startswith("<svg"):
+        raise ValueError(f"a picture must be an SVG element of ours, got {svg[:40]!r}")
+    return svg
+
+
+def _frame(data: Any) -> pd.DataFrame | None:
+    return None if data is None else pd.DataFrame(data)
+
+
+def _kind(column: Sequence[str]) -> str:
+    cells = column[1:]
+    if any(isinstance(cell, Graphic) for cell in cells):
+        return "graphic"
+    texts = [cell.strip() for cell in cells]
+    numbers = [bool(NUMBER.fullmatch(text)) for text in texts]
+    if any(numbers) and all(
+        good or text.lower() in NOTHING
+        for good, text in zip(numbers, texts, strict=True)
+    ):
+        return "number"
+    return "words" if max(map(len, texts), default=0) > LONG else ""
+
+
+def plain_text(sections: Sequence[Section]) -> str:
+    """Return sections as text for a terminal; pictures are left to the HTML.
+
+    Examples
+    --------
+    >>> from ufselect.report import Paragraph, Section
+    >>> print(plain_text([Section("Data", [Paragraph("n < p")])]), end="")
+    Data
+    ====
+    <BLANKLINE>
+    n < p
+    """
+    parts = []
+    for section in sections:
+        parts.append(f"{section.heading}\n{'=' * len(section.heading)}")
+        parts += _text_of(section.blocks, markdown=False)
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown(title: str, sections: Sequence[Section]) -> str:
+    """Return sections as a Markdown document.
+
+    Examples
+    --------
+    >>> from ufselect.report import Preformatted, Section
+    >>> print(markdown("Report", [Section("Data", [Preformatted("n")])]), end="")
+    # Report
+    <BLANKLINE>
+    ## Data
+    <BLANKLINE>
+        n
+    """
+    parts = [f"# {title}"]
+    for section in sections:
+        parts.append(f"## {section.heading}")
+        parts += _text_of(section.blocks, markdown=True)
+    return "\n\n".join(parts) + "\n"
+
+
+def _text_of(blocks: Sequence[Block], *, markdown: bool) -> Iterator[str]:
+    for block in blocks:
+        match block:
+            case Paragraph(text):
+                yield text
+            case Preformatted(text):
+                indent = "    " if markdown else ""
+                yield "\n".join(f"{indent}{line}" for line in text.splitlines())
+            case Table(header, rows, caption):
+                if caption:
+                    yield caption
+                yield (markdown_table if markdown else text_table)(header, rows)
