@@ -59,7 +59,7 @@ def test_the_plain_command_answers_on_one_screen_and_writes_table_and_report(tmp
     page = (tmp_path / "genes.report.html").read_text(encoding="utf-8")
 
     assert code == 0
-    assert lines[0] == "Use it: better than random features by structure."
+    assert lines[0].startswith("Use this selection")
     assert lines[-1] == (
         "Written: table in genes.selected.csv, report in genes.report.html."
     )
@@ -176,7 +176,15 @@ def test_json_has_all_and_the_decision_is_that_of_auto_select(file, capsys):
     assert data["command"] == f"ufselect select {file} --json --labels kind"
     assert set(data) == {
         *("file", "format", "reading", "n_samples", "n_features", "chosen_by"),
-        *("method", "structure", "n_clusters", "n_selected", "reasons", "features"),
+        *(
+            "method",
+            "decision",
+            "structure",
+            "n_clusters",
+            "n_selected",
+            "reasons",
+            "features",
+        ),
         *("against_random", "redundancy", "labels", "stability", "left_out", "notes"),
         *("parameters", "versions", "command", "warnings", "seed", "written"),
     }
@@ -517,7 +525,7 @@ def test_the_remedy_for_missing_values_can_be_typed_as_it_is(tmp_path, capsys):
     frame.loc[2, odd] = np.nan
     file = write_frame(tmp_path / "a.csv", frame)
     refused = select(file, *FAST, "--no-files")
-    (remedy,) = re.findall(r"out \((.*)\)$", capsys.readouterr().err.strip())
+    (remedy,) = re.findall(r"columns out \((.*)\)$", capsys.readouterr().err.strip())
 
     assert refused == 1
     assert select(file, *FAST, "--no-files", *shlex.split(remedy)) == 0

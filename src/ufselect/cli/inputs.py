@@ -108,7 +108,7 @@ def refuse_incomplete(table: "Table") -> None:
     drop = " ".join(map(_drop_option, names[:MAX_NAMES])) + (" ..." if more else "")
     raise ValueError(
         f"{table.origin.name} has missing or infinite values in column{plural} {first}"
-        f"{more}; fill them in (--fill median), leave the rows out (--drop-incomplete "
+        f"{more}; fill them in (--fill median), leave their rows out (--drop-incomplete "
         f"rows), or leave the column{plural} out ({drop})"
     )
 

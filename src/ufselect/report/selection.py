@@ -261,7 +261,11 @@ class SelectionReport:
                 "Let the number of features be decided, or ask for fewer.",
             )
         if self.against_random is None:
-            yield "it was not compared with random features", "Make a full report."
+            why = self.left_out.get("against_random", "")
+            yield (
+                f"there is no comparison with random features{why and f': {why}'}",
+                "Make a full report." if not why else SAMPLES,
+            )
         else:
             # Noise is distinct too; and features that mark clusters need not predict
             # the others, so that being worse by one criterion is no reason for doubt.
