@@ -180,13 +180,6 @@ def _without_lines(text: str, n_lines: int) -> str:
     return text
 
 
-class Stray(NamedTuple):
-    """The first cell of a column that is text, and the line it is in."""
-
-    line: int
-    value: str
-
-
 class TableRows:
     """The rows of a text table or of a sheet that have been read so far.
 
@@ -213,7 +206,7 @@ class TableRows:
         # Of each column that is not plainly numeric: its numbers, its text.
         self.n_numbers: dict[int, int] = defaultdict(int)
         self.texts: dict[int, Counter[str]] = defaultdict(Counter)
-        self.first_text: dict[int, Stray] = {}
+        self.first_text: dict[int, tuple[int, str]] = {}  # its line, and what it is
         self.decorated: dict[int, str] = {}
         # Rows of a transposed table that hold labels or are to be dropped.
         self.pulled: dict[str, list[str]] = {}
@@ -340,7 +333,7 @@ class TableRows:
                 self.texts[place][cell.strip()] += count
                 if place not in self.first_text:
                     line = lines[list(cells).index(cell)]
-                    self.first_text[place] = Stray(line, cell)
+                    self.first_text[place] = line, cell
             elif value == value:  # NaN alone differs from itself
                 self.n_numbers[place] += count
             found[cell] = np.nan if value is None else value
@@ -441,15 +434,15 @@ class TableRows:
             return True
         if not texts:
             return False
-        title, stray = self.columns.names[place], self.first_text[place]
+        title, (line, value) = self.columns.names[place], self.first_text[place]
         others = texts.total() - 1
         more = f" and {others} more such cell{'s' * (others > 1)}" if others else ""
         common = [text for text, _ in texts.most_common(MOST_STRAYS)]
         missing = " ".join(f"--na {text!r}" for text in common)
         raise TableError(
-            f"{self.name}: column {title!r} is numeric but for {stray.value!r} in line "
-            f"{stray.line}{more}; correct it, say that it means missing ({missing}), "
-            f"{self._skip_hint(stray.line)}or leave the column out (--drop {title!r})"
+            f"{self.name}: column {title!r} is numeric but for {value!r} in line {line}"
+            f"{more}; correct it, say that it means missing ({missing}), "
+            f"{self._skip_hint(line)}or leave the column out (--drop {title!r})"
         )
 
     def _skip_hint(self, line: int) -> str:
