@@ -114,7 +114,7 @@ def test_the_plan_in_the_documents_is_one_with_what_is_added_to_it_later():
 def test_the_file_in_the_documents_is_json():
     (file,) = fenced(ROOT / "docs" / "models.md", "json")
 
-    assert json.loads(file)["format"] == "ufselect selector"
+    assert json.loads(file)["selector"]["is"] == "selector"
 
 
 def test_there_is_code_to_run():

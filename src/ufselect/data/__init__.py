@@ -8,9 +8,14 @@ from ufselect.data.download import (
     fetch,
     load_set,
 )
-from ufselect.data.embedded import DataSet, digits_with_decoys, union_of_subspaces
 from ufselect.data.labelled import LabelledSet, data_folder, read_labelled
-from ufselect.data.planted import GEOMETRIES, planted
+from ufselect.data.planted import (
+    GEOMETRIES,
+    DataSet,
+    digits_with_decoys,
+    planted,
+    union_of_subspaces,
+)
 from ufselect.data.tables import Table, TableError, read_table, write_table
 
 __all__ = [

@@ -32,8 +32,8 @@ def write_rows(path, random, n_rows, n_columns):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /proc")
-@pytest.mark.parametrize("shape", [(3000, 600), (100, 20_000)])
-def test_text_is_read_within_three_times_its_numbers(tmp_path, shape):
+@pytest.mark.parametrize("shape", [(6000, 600), (200, 20_000), (300_000, 12)])
+def test_text_is_read_within_twice_its_numbers(tmp_path, shape):
     random = np.random.default_rng(0)
     write_rows(tmp_path / "large.csv", random, *shape)
     write_rows(tmp_path / "small.csv", random, 300, 600)
@@ -44,4 +44,4 @@ def test_text_is_read_within_three_times_its_numbers(tmp_path, shape):
         check=True,
     )
 
-    assert 0.9 < float(done.stdout) < 3
+    assert 0.9 < float(done.stdout) < 2

@@ -157,6 +157,20 @@ def test_names_that_look_missing_are_names(reader):
     assert table.sample_names.tolist() == ["NA", "null", ""]
 
 
+def test_columns_that_libraries_do_not_read_do_not_slow_the_others(reader, monkeypatch):
+    monkeypatch.setattr(text_module, "BLOCK_CHARACTERS", 500)
+    rows = [f"s{i};{i},5;{i % 2 == 0};{i} %;k{i % 3},5\n" for i in range(200)]
+    table = read("id;a;flag;share;kind\n" + "".join(rows), labels="kind")
+    refused = [*rows[:-1], "s;1,5;maybe;1 %;k\n"]
+
+    expected = [[i + 0.5, float(i % 2 == 0), i] for i in range(200)]
+    assert table.values.tolist() == expected
+    assert table.labels[:2].tolist() == ["k0,5", "k1,5"]
+    assert "'flag' is numeric but for 'maybe' in line 201" in refusal(
+        "id;a;flag;share;kind\n" + "".join(refused), labels="kind"
+    )
+
+
 def test_truth_values_and_types(reader):
     assert read("a,b\n1,TRUE\n2,false\n").values.tolist() == [[1, 1], [2, 0]]
     single = read("a,b\n1,2\n3,0.1\n", dtype=np.float32).values

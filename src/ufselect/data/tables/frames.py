@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import date, time
 from itertools import chain
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from ufselect.data.tables.layout import (
     features_in_rows,
     table_layout,
 )
-from ufselect.data.tables.matrices import column_text, transposed
+from ufselect.data.tables.matrices import matrix_parts, transposed
 from ufselect.data.tables.table import (
     ID_NAMES,
     File,
@@ -27,9 +28,7 @@ from ufselect.data.tables.table import (
     TableError,
     listed,
     place_of,
-    placed_names,
     roles,
-    unique_names,
 )
 from ufselect.data.tables.text import TableRows
 
@@ -124,7 +123,10 @@ def _parts(frame: _Frame, file: File, request: Request, notes: list[str]) -> Par
     values = _numbers(frame, columns, request)
     if turn:
         notes.append("The table was transposed: its columns are samples.")
-        return _transposed(values, columns, index, title, file, request, notes)
+        # Labels and what to drop are rows of the file, then.
+        by_row = request._replace(id_column=None)
+        parts = matrix_parts(transposed(values), index, columns, file, by_row, notes)
+        return replace(parts, id_column=title, details={"transposed": True})
     types = dict(zip(names, frame.schema.types, strict=True))
     return Parts(
         values,
@@ -178,32 +180,6 @@ def _numbers(frame: _Frame, names: Sequence[str], request: Request) -> NDArray[A
         start = stop
     frame.check_length(start)
     return result
-
-
-def _transposed(
-    values: NDArray[Any],
-    columns: list[str],
-    index: Sequence[str] | None,
-    title: str | None,
-    file: File,
-    request: Request,
-    notes: list[str],
-) -> Parts:
-    """Return a table whose rows are features; labels and drop then name rows."""
-    values = transposed(values)
-    names = unique_names(index or placed_names(values.shape[1]), notes)
-    found = roles(names, request._replace(id_column=None), file.name)
-    keep = [j for j in range(len(names)) if j not in found.taken]
-    labels = None if found.labels is None else column_text(values, found.labels)
-    return Parts(
-        values[:, keep] if len(keep) < len(names) else values,
-        [names[row] for row in keep],
-        columns,
-        id_column=title,
-        labels=labels,
-        label_column=request.labels,
-        details={"transposed": True},
-    )
 
 
 def read_excel(file: File, request: Request, notes: list[str]) -> Parts:

@@ -73,13 +73,17 @@ class Dialect(NamedTuple):
     delimiter: str | None
     decimal: str = "."
 
+    @property
+    def may_have_commas(self) -> bool:
+        """Semicolons are used because commas are decimal, in whichever line."""
+        return self.decimal == "," or self.delimiter == ";"
+
     def rows(self, lines: Iterable[str]) -> Iterator[list[str]]:
         """Return the cells of lines, which may have line breaks inside quotes."""
         rows = self.raw_rows(lines)
-        # Semicolons are used because commas are decimal, in whichever line.
-        if self.decimal == "." and self.delimiter != ";":
+        if not self.may_have_commas:
             return rows
-        return ([_with_point(cell) for cell in row] for row in rows)
+        return ([with_point(cell) for cell in row] for row in rows)
 
     def raw_rows(self, lines: Iterable[str]) -> Iterator[list[str]]:
         """Return the cells of lines with decimal commas left as they are."""
@@ -122,7 +126,7 @@ class Columns(NamedTuple):
     transposed: bool
 
 
-def _with_point(cell: str) -> str:
+def with_point(cell: str) -> str:
     """Return a number with a decimal comma as one with a point; text as it is."""
     if "," in cell and DECIMAL_COMMA.fullmatch(cell.strip()):
         return cell.replace(",", ".")

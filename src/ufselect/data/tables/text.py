@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ufselect.data.tables.cells import (
     MISSING,
+    TRUTH,
     decorated_number,
     number,
     unescaped,
@@ -34,6 +35,7 @@ from ufselect.data.tables.layout import (
     missing_words,
     text_layout,
     transpose_hint,
+    with_point,
 )
 from ufselect.data.tables.table import (
     ID_NAMES,
@@ -180,13 +182,6 @@ def _without_lines(text: str, n_lines: int) -> str:
     return text
 
 
-class Stray(NamedTuple):
-    """The first cell of a column that is text, and the line it is in."""
-
-    line: int
-    value: str
-
-
 class TableRows:
     """The rows of a text table or of a sheet that have been read so far.
 
@@ -213,8 +208,10 @@ class TableRows:
         # Of each column that is not plainly numeric: its numbers, its text.
         self.n_numbers: dict[int, int] = defaultdict(int)
         self.texts: dict[int, Counter[str]] = defaultdict(Counter)
-        self.first_text: dict[int, Stray] = {}
+        self.first_text: dict[int, tuple[int, str]] = {}  # its line, and what it is
         self.decorated: dict[int, str] = {}
+        # Columns of truth values and the like, which libraries read as text.
+        self.odd: list[int] = []
         # Rows of a transposed table that hold labels or are to be dropped.
         self.pulled: dict[str, list[str]] = {}
         wanted = {*request.drop, *([request.labels] if request.labels else [])}
@@ -224,13 +221,7 @@ class TableRows:
         """Add lines of text, of which the first has a number in the file."""
         if not block:
             return
-        fast = self._at_once(block)
-        if fast is not None:
-            values, texts = fast
-            n_lines = range(first, first + len(values))
-            for place, cells in texts.items():
-                self._take(place, cells, n_lines)
-            self._append(values)
+        if self._at_once(block, first):
             return
         dialect = self.layout.dialect
         lines, numbers = [], []
@@ -254,27 +245,31 @@ class TableRows:
         wanted = [i for i, any_cell in enumerate(some) if any_cell]
         self._add_rows([rows[i] for i in wanted], [first + i for i in wanted])
 
-    def _at_once(
-        self, block: str
-    ) -> tuple[NDArray[Any], dict[int, Sequence[str]]] | None:
-        """Return the numbers of a block, and its text, if a library can read it."""
-        if len(block) < SMALL_BLOCK or not self.numeric:
-            return None
+    def _at_once(self, block: str, first: int) -> bool:
+        """Add a block by a library, if there is one that can read it."""
+        plain = [place for place in self.numeric if place not in self.odd]
+        if len(block) < SMALL_BLOCK or not plain:
+            return False
         if any(name in block for name in self.pulled_names):
-            return None
-        found = parsed(
-            block,
-            self.layout.dialect,
-            self.layout.width,
-            self.numeric,
-            [*self.kept, *self.watched],
-            self.na_values,
-        )
-        if found is None:
-            return None
-        values, texts = found
+            return False
+        textual = [*self.kept, *self.watched, *self.odd]
+        dialect, width = self.layout.dialect, self.layout.width
+        found = parsed(block, dialect, width, plain, textual, self.na_values)
         # Rows without any value are left out, which is done row by row.
-        return None if np.isnan(values).all(axis=1).any() else (values, texts)
+        if found is None or np.isnan(found[0]).all(axis=1).any():
+            return False
+        values, texts = found
+        if dialect.may_have_commas:
+            texts = {j: list(map(with_point, cells)) for j, cells in texts.items()}
+        lines = range(first, first + len(values))
+        for place in [*self.kept, *self.watched]:
+            self._take(place, texts[place], lines)
+        if self.odd:
+            columns = dict(zip(plain, values.T, strict=True))
+            columns |= {j: self._numbers(j, texts[j], lines) for j in self.odd}
+            values = np.column_stack([columns[place] for place in self.numeric])
+        self._append(values)
+        return True
 
     def _add_rows(self, rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> None:
         """Add rows of cells, and count the cells that are text."""
@@ -332,18 +327,22 @@ class TableRows:
                 if not any("_" in cell for cell in cells):
                     return plain
         found: dict[str, float] = {}
+        odd = False
         for cell, count in Counter(cells).items():
             value = number(cell, self.missing)
+            odd = odd or value is None or cell.strip().lower() in TRUTH
             if value is None and (value := decorated_number(cell)) is not None:
                 self.decorated.setdefault(place, cell.strip())
             if value is None:
                 self.texts[place][cell.strip()] += count
                 if place not in self.first_text:
                     line = lines[list(cells).index(cell)]
-                    self.first_text[place] = Stray(line, cell)
+                    self.first_text[place] = line, cell
             elif value == value:  # NaN alone differs from itself
                 self.n_numbers[place] += count
             found[cell] = np.nan if value is None else value
+        if odd and place not in self.watched and place not in self.odd:
+            self.odd.append(place)
         return np.array([found[cell] for cell in cells])
 
     def finished(self, request: Request, notes: list[str]) -> Parts:
@@ -441,15 +440,15 @@ class TableRows:
             return True
         if not texts:
             return False
-        title, stray = self.columns.names[place], self.first_text[place]
+        title, (line, value) = self.columns.names[place], self.first_text[place]
         others = texts.total() - 1
         more = f" and {others} more such cell{'s' * (others > 1)}" if others else ""
         common = [text for text, _ in texts.most_common(MOST_STRAYS)]
         missing = " ".join(f"--na {text!r}" for text in common)
         raise TableError(
-            f"{self.name}: column {title!r} is numeric but for {stray.value!r} in line "
-            f"{stray.line}{more}; correct it, say that it means missing ({missing}), "
-            f"{self._skip_hint(stray.line)}or leave the column out (--drop {title!r})"
+            f"{self.name}: column {title!r} is numeric but for {value!r} in line {line}"
+            f"{more}; correct it, say that it means missing ({missing}), "
+            f"{self._skip_hint(line)}or leave the column out (--drop {title!r})"
         )
 
     def _skip_hint(self, line: int) -> str:
@@ -523,9 +522,7 @@ def parsed(
     if dialect.delimiter is None:
         lines = block.split("\n")[:-1]
         block = "".join([f"{' '.join(line.split())}\n" for line in lines])
-    # Semicolons are used because commas are decimal, in whichever line.
-    commas = dialect.decimal == "," or dialect.delimiter == ";"
-    decimal = "," if commas and "," in block else "."
+    decimal = "," if dialect.may_have_commas and "," in block else "."
     missing = [*MISSING_SPELLED, *na_values]
     n_lines = block.count("\n")
     read = _by_pandas if _arrow_csv() is None else _by_arrow
