@@ -131,7 +131,11 @@ def test_a_format_that_nobody_knows_is_refused(server):
     [
         (b"a,b\n1,NA\n2,3\n", {}, "genes.csv has missing or infinite values in column"),
         (b"a,b\n1,2\n2,3\n", {"method": "None"}, "there is no method 'None'; it could"),
-        (b"a,b\n1,2\n2,3\n", {"features": "-1"}, "argument -k/--features: -1 is neith"),
+        (
+            b"a,b\n1,2\n2,3\n",
+            {"features": "-1"},
+            "-k/--features: -1 is neither a whole",
+        ),
     ],
 )
 def test_bad_tables_and_choices_are_one_sentence_with_their_name(

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ufselect import UnsupervisedSelector
     from ufselect.data import Table
 
+# What figures are drawn with; that it is missing is found before the work.
+FIGURES = "matplotlib.figure"
 # Columns that a message names.
 MAX_NAMES = 3
 # Parameters that have an option of their own.

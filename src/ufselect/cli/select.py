@@ -16,6 +16,7 @@ import click
 
 from ufselect.cli.answer import print_answer
 from ufselect.cli.inputs import (
+    FIGURES,
     check_source,
     checked,
     load,
@@ -169,7 +170,7 @@ def select_command(**given: Any) -> int:
     written: dict[str, str] = {}
     with _saying_what_is_complete(written), progress_for(options) as progress:
         table = _read(options, progress)
-        load("ufselect.tuning", "ufselect.report")
+        load("ufselect.report", *([FIGURES] if options.report else []))
         selector, warned = _fitted(table, named, options, progress)
         _write(table, selector, options, written)
         report = _report(table, selector, options, start, progress)
