@@ -532,7 +532,6 @@ def test_wrong_usage_is_refused_before_the_file_is_read(tmp_path, capsys, monkey
         (["--effort", "quick", "--no-files"], "add --report"),
         (["--image-shape", "3x4", "-o", "b.csv"], "add --report"),
         (["--no-files", "-o", "b.csv"], "--no-files writes nothing"),
-        (["-v", "--quiet"], "contradict each other"),
     ]:
         assert select("a.csv", *arguments) == 2
         complaint = capsys.readouterr().err

@@ -160,8 +160,9 @@ def select_command(**given: Any) -> int:
     _check_usage(options)
     check_source(options.file)
     load("ufselect.data")
-    _name_files(options)
-    _check_files(options)
+    if _nobody_names_files(options):
+        output, options.report = free_names(Path(), Path(options.file).name)
+        options.output = str(output)
     # If you name a method or its parameters, you get the ranking of that method. What
     # is wrong with them is said before the table is read.
     named = None
@@ -183,7 +184,7 @@ def select_command(**given: Any) -> int:
 
 
 def _check_usage(options: SimpleNamespace) -> None:
-    """Refuse options that contradict one another."""
+    """Refuse what contradicts itself, cannot be written or would destroy something."""
     if options.no_files and any([options.output, options.scores, options.report]):
         raise click.UsageError(
             "--no-files writes nothing; leave it out, or -o and others"
@@ -192,26 +193,37 @@ def _check_usage(options: SimpleNamespace) -> None:
         raise click.UsageError(
             "-o - and --json both print to standard output; give one a file"
         )
-    if options.verbose and options.quiet:
-        raise click.UsageError("--verbose and --quiet contradict each other")
+    if _nobody_names_files(options):
+        if not os.access(".", os.W_OK):
+            raise ValueError(
+                f"cannot write into the current folder {Path().resolve()}; name files "
+                "elsewhere with -o and --report, or write none with --no-files"
+            )
+        return
+    if options.report is None:
+        for name in ("effort", "image_shape"):
+            if getattr(options, name) is not None:
+                option = f"--{name.replace('_', '-')}"
+                message = f"{option} is about the report; add --report FILE.html"
+                raise click.UsageError(message)
+    outputs = [None if options.output == "-" else options.output]
+    paths = [Path(path) for path in [*outputs, options.scores, options.report] if path]
+    refuse_missing_folders(*paths)
+    resolved = [path.resolve() for path in paths]
+    if len(set(resolved)) < len(resolved):
+        raise click.UsageError("-o, --scores and --report need different files")
+    if options.file != "-" and Path(options.file).resolve() in resolved:
+        message = f"{options.file} would be replaced; choose another output"
+        raise click.UsageError(message)
 
 
-def _name_files(options: SimpleNamespace) -> None:
-    """Name table and report unless files are named or not wanted.
+def _nobody_names_files(options: SimpleNamespace) -> bool:
+    """Tell whether table and report get names of ours.
 
     Like compilers, this writes to the current folder, wherever the source is.
     """
     named = any([options.output, options.scores, options.report])
-    if options.no_files or named or options.json or options.file == "-":
-        return
-    folder = Path()
-    if not os.access(folder, os.W_OK):
-        raise ValueError(
-            f"cannot write into the current folder {folder.resolve()}; name files "
-            "elsewhere with -o and --report, or write none with --no-files"
-        )
-    table, options.report = free_names(folder, Path(options.file).name)
-    options.output = str(table)
+    return not (options.no_files or named or options.json or options.file == "-")
 
 
 def free_names(folder: Path, name: str) -> tuple[Path, Path]:
@@ -248,25 +260,6 @@ def _free_ranking_name(table: str) -> Path:
 
 def _marks() -> Iterator[str]:
     return chain([""], map("-{}".format, count(2)))
-
-
-def _check_files(options: SimpleNamespace) -> None:
-    """Refuse what cannot be written, or would destroy something, before the work."""
-    if options.report is None:
-        for name in ("effort", "image_shape"):
-            if getattr(options, name) is not None:
-                option = f"--{name.replace('_', '-')}"
-                message = f"{option} is about the report; add --report FILE.html"
-                raise click.UsageError(message)
-    outputs = [None if options.output == "-" else options.output]
-    paths = [Path(path) for path in [*outputs, options.scores, options.report] if path]
-    refuse_missing_folders(*paths)
-    resolved = [path.resolve() for path in paths]
-    if len(set(resolved)) < len(resolved):
-        raise click.UsageError("-o, --scores and --report need different files")
-    if options.file != "-" and Path(options.file).resolve() in resolved:
-        message = f"{options.file} would be replaced; choose another output"
-        raise click.UsageError(message)
 
 
 @contextmanager
