@@ -15,7 +15,7 @@ import pytest
 from real_command import run
 from small_tables import CHOSEN, NAMES, small_frame, users_table, write_frame
 
-import ufselect.cli.select
+import ufselect.cli.inputs
 import ufselect.report
 from ufselect import AutoSelect
 from ufselect.cli import main
@@ -312,7 +312,7 @@ def test_warnings_are_notes_and_quiet_has_none(file, capsys):
 
 
 def test_many_notes_are_cut_short_unless_all_are_asked_for(file, capsys, monkeypatch):
-    monkeypatch.setattr(ufselect.cli.select, "MAX_NOTES", 2)
+    monkeypatch.setattr(ufselect.cli.inputs, "MAX_NOTES", 2)
     noted = {}
     for option in ("", "-v", "--progress=json"):
         select(file, *FAST, "--no-files", *filter(None, [option]))

@@ -22,8 +22,6 @@ from ufselect.cli.inputs import (
     load,
     named_selector,
     read,
-    refuse_incomplete,
-    refuse_too_many,
 )
 from ufselect.cli.options import (
     CLUSTERS,
@@ -59,8 +57,6 @@ if TYPE_CHECKING:
 
 # Random sets of features to compare with if no report is asked for.
 N_RANDOM = 99
-# By default the output fits a screen of 24 lines.
-MAX_NOTES = 3
 
 SELECTING = section(
     "Selecting",
@@ -170,7 +166,8 @@ def select_command(**given: Any) -> int:
         named = named_selector(options.method or "SCFS", options.param)
     written: dict[str, str] = {}
     with _saying_what_is_complete(written), progress_for(options) as progress:
-        table = _read(options, progress)
+        table = read(options, progress)
+        _refuse_other_images(options, table)
         load("ufselect.report", *([FIGURES] if options.report else []))
         selector, warned = _fitted(table, named, options, progress)
         _write(table, selector, options, written)
@@ -283,25 +280,16 @@ def _saying_what_is_complete(written: dict[str, str]) -> Iterator[None]:
         raise ValueError(f"{str(error).rstrip('.')}; {complete()}") from error
 
 
-def _read(options: SimpleNamespace, progress: Progress) -> "Table":
-    progress.now(f"reading {options.name or options.file}")
-    table = read(options)
-    notes = list(table.notes)
-    if not options.verbose and options.progress == "text" and len(notes) > MAX_NOTES:
-        more = f"{len(notes) - MAX_NOTES + 1} more notes: see them with -v."
-        notes = [*notes[: MAX_NOTES - 1], more]
-    progress.note(*notes)
-    refuse_incomplete(table)
-    refuse_too_many(options, table)
-    if options.image_shape is not None:
-        rows, columns = options.image_shape
-        if rows * columns != table.shape[1]:
-            raise ValueError(
-                f"--image-shape {rows}x{columns} has {rows * columns} pixels, but "
-                f"{table.origin.name} has {table.shape[1]} features; give the shape of "
-                "one image"
-            )
-    return table
+def _refuse_other_images(options: SimpleNamespace, table: "Table") -> None:
+    if options.image_shape is None:
+        return
+    rows, columns = options.image_shape
+    if rows * columns != table.shape[1]:
+        raise ValueError(
+            f"--image-shape {rows}x{columns} has {rows * columns} pixels, but "
+            f"{table.origin.name} has {table.shape[1]} features; give the shape of one "
+            "image"
+        )
 
 
 def _fitted(
