@@ -209,6 +209,7 @@ def loaded_by(*arguments, folder=None):
         (["select", "absent.csv"], 1, "there is no file absent.csv; check the name"),
         (["select", "."], 1, ". is a folder; give the file in it"),
         (["select", "a.csv", "-o", "-", "--json"], 2, "both print to standard output"),
+        (["select", "a.csv", "-o", "a.csv"], 2, "a.csv would be replaced"),
         (["compare", "absent.csv"], 1, "there is no file absent.csv"),
         (["compare", "a.csv", "--markdown", "no/a.md"], 1, "no does not exist"),
         (["serve", "absent.csv"], 1, "there is no file absent.csv"),

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ufselect.cli.inputs import (
-    check_source,
-    load,
-    named_selector,
-    read,
-    refuse_incomplete,
-    refuse_too_many,
-)
+from ufselect.cli.inputs import check_source, load, named_selector, read
 from ufselect.cli.options import (
     CLUSTERS,
     MARKDOWN,
@@ -112,11 +105,7 @@ def compare_command(**given: Any) -> int:
     load("ufselect.data", "ufselect.tuning")
     selectors = _selectors(options)
     with progress_for(options) as progress:
-        progress.now(f"reading {options.name or options.file}")
-        table = read(options)
-        progress.note(*table.notes)
-        refuse_incomplete(table)
-        refuse_too_many(options, table)
+        table = read(options, progress)
         load("ufselect.report")
         compared = _compare(table, selectors, options, progress)
         progress.note(

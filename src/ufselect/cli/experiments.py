@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from ufselect.cli.inputs import load
+from ufselect.cli.inputs import FIGURES, load
 from ufselect.cli.options import (
     JSON,
     MARKDOWN,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ufselect.experiments.records import Located
     from ufselect.report.experiment import ExperimentReport
 
+RUNNER = "ufselect.experiments.runner"
 N_CORES = os.cpu_count() or 1
 HTML = Option("--html FILE", "write a report with tables and figures", type=PATH)
 PRINTING = [MARKDOWN, JSON, QUIET]
@@ -98,8 +99,7 @@ COMPUTING = [
 def run_command(**given: Any) -> int:
     """Run the plan and print its tables."""
     options = SimpleNamespace(**given)
-    refuse_missing_folders(options.html, options.markdown)
-    load("ufselect.report")
+    _check_outputs(options)
     from ufselect.experiments.plan import find_plan, read_plan
     from ufselect.experiments.stored import read_experiment
     from ufselect.report.experiment import experiment_report
@@ -132,8 +132,7 @@ def run_command(**given: Any) -> int:
 def report_command(**given: Any) -> int:
     """Print the tables and write what was asked for."""
     options = SimpleNamespace(**given)
-    refuse_missing_folders(options.html, options.markdown)
-    load("ufselect.report")
+    _check_outputs(options)
     from ufselect.experiments.plan import find_plan, read_plan
     from ufselect.experiments.stored import read_experiment
     from ufselect.report.experiment import experiment_report
@@ -164,7 +163,7 @@ def reproduce_command(**given: Any) -> int:
     """Run the plan, write the report and print the tables."""
     options = SimpleNamespace(**given)
     refuse_missing_folders(options.output, options.markdown)
-    load("ufselect.report")
+    load("ufselect.report.reproduction", RUNNER, FIGURES)
     from ufselect.experiments.plan import plan_path, read_plan
     from ufselect.experiments.published import published
     from ufselect.report.rendering import html_page
@@ -196,6 +195,13 @@ def reproduce_command(**given: Any) -> int:
         print_plain(comparison_as_text(comparison) + "\n")
         print_text(printable(f"The report is {page}, the scores are in {store}."))
     return 0
+
+
+def _check_outputs(options: SimpleNamespace) -> None:
+    """Refuse what cannot be written before hours of work; load libraries."""
+    refuse_missing_folders(options.html, options.markdown)
+    figures = [FIGURES] if options.html else []
+    load("ufselect.report.experiment", RUNNER, *figures)
 
 
 def _give(report: "ExperimentReport", options: SimpleNamespace) -> None:

@@ -16,10 +16,15 @@ import click
 
 if TYPE_CHECKING:
     from ufselect import UnsupervisedSelector
+    from ufselect.cli.progress import Progress
     from ufselect.data import Table
 
+# What figures are drawn with; that it is missing is found before the work.
+FIGURES = "matplotlib.figure"
 # Columns that a message names.
 MAX_NAMES = 3
+# By default the output fits a screen of 24 lines.
+MAX_NOTES = 3
 # Parameters that have an option of their own.
 OPTIONS = {
     "n_features_to_select": "-k",
@@ -71,12 +76,13 @@ def check_source(name: str) -> None:
         raise ValueError(f"{path} may not be read; ask its owner for the permission")
 
 
-def read(options: SimpleNamespace) -> "Table":
+def read(options: SimpleNamespace, progress: "Progress") -> "Table":
     """Read the table as the options say; refuse one that cannot be selected from."""
     from ufselect.data import read_table
     from ufselect.data.tables.isolation import within_memory
     from ufselect.data.tables.table import filled, without_incomplete
 
+    progress.now(f"reading {options.name or options.file}")
     with within_memory():
         table = read_table(
             options.file,
@@ -94,10 +100,19 @@ def read(options: SimpleNamespace) -> "Table":
         )
         if options.drop_incomplete:
             table = without_incomplete(table)
-        return table if options.fill is None else filled(table, options.fill)
+        if options.fill is not None:
+            table = filled(table, options.fill)
+    notes = list(table.notes)
+    if not options.verbose and options.progress == "text" and len(notes) > MAX_NOTES:
+        more = f"{len(notes) - MAX_NOTES + 1} more notes: see them with -v."
+        notes = [*notes[: MAX_NOTES - 1], more]
+    progress.note(*notes)
+    _refuse_incomplete(table)
+    _refuse_too_many(options, table)
+    return table
 
 
-def refuse_incomplete(table: "Table") -> None:
+def _refuse_incomplete(table: "Table") -> None:
     """Refuse missing and infinite values by the names of their columns."""
     names = table.incomplete().tolist()
     if not names:
@@ -108,8 +123,8 @@ def refuse_incomplete(table: "Table") -> None:
     drop = " ".join(map(_drop_option, names[:MAX_NAMES])) + (" ..." if more else "")
     raise ValueError(
         f"{table.origin.name} has missing or infinite values in column{plural} {first}"
-        f"{more}; fill them in (--fill median), leave their rows out (--drop-incomplete "
-        f"rows), or leave the column{plural} out ({drop})"
+        f"{more}; fill them in (--fill median), leave the rows out "
+        f"(--drop-incomplete rows), or leave the column{plural} out ({drop})"
     )
 
 
@@ -118,7 +133,7 @@ def _drop_option(name: str) -> str:
     return f"--drop{'=' if name.startswith('-') else ' '}{shlex.quote(name)}"
 
 
-def refuse_too_many(options: SimpleNamespace, table: "Table") -> None:
+def _refuse_too_many(options: SimpleNamespace, table: "Table") -> None:
     """Refuse to select more features than there are, and more clusters than samples."""
     n_samples, n_features = table.shape
     asked = {

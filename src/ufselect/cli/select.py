@@ -16,13 +16,12 @@ import click
 
 from ufselect.cli.answer import print_answer
 from ufselect.cli.inputs import (
+    FIGURES,
     check_source,
     checked,
     load,
     named_selector,
     read,
-    refuse_incomplete,
-    refuse_too_many,
 )
 from ufselect.cli.options import (
     CLUSTERS,
@@ -58,8 +57,6 @@ if TYPE_CHECKING:
 
 # Random sets of features to compare with if no report is asked for.
 N_RANDOM = 99
-# By default the output fits a screen of 24 lines.
-MAX_NOTES = 3
 
 SELECTING = section(
     "Selecting",
@@ -159,8 +156,9 @@ def select_command(**given: Any) -> int:
     _check_usage(options)
     check_source(options.file)
     load("ufselect.data")
-    _name_files(options)
-    _check_files(options)
+    if _nobody_names_files(options):
+        output, options.report = free_names(Path(), Path(options.file).name)
+        options.output = str(output)
     # If you name a method or its parameters, you get the ranking of that method. What
     # is wrong with them is said before the table is read.
     named = None
@@ -168,8 +166,9 @@ def select_command(**given: Any) -> int:
         named = named_selector(options.method or "SCFS", options.param)
     written: dict[str, str] = {}
     with _saying_what_is_complete(written), progress_for(options) as progress:
-        table = _read(options, progress)
-        load("ufselect.tuning", "ufselect.report")
+        table = read(options, progress)
+        _refuse_other_images(options, table)
+        load("ufselect.report", *([FIGURES] if options.report else []))
         selector, warned = _fitted(table, named, options, progress)
         _write(table, selector, options, written)
         report = _report(table, selector, options, start, progress)
@@ -182,7 +181,7 @@ def select_command(**given: Any) -> int:
 
 
 def _check_usage(options: SimpleNamespace) -> None:
-    """Refuse options that contradict one another."""
+    """Refuse what contradicts itself, cannot be written or would destroy something."""
     if options.no_files and any([options.output, options.scores, options.report]):
         raise click.UsageError(
             "--no-files writes nothing; leave it out, or -o and others"
@@ -191,26 +190,37 @@ def _check_usage(options: SimpleNamespace) -> None:
         raise click.UsageError(
             "-o - and --json both print to standard output; give one a file"
         )
-    if options.verbose and options.quiet:
-        raise click.UsageError("--verbose and --quiet contradict each other")
+    if _nobody_names_files(options):
+        if not os.access(".", os.W_OK):
+            raise ValueError(
+                f"cannot write into the current folder {Path().resolve()}; name files "
+                "elsewhere with -o and --report, or write none with --no-files"
+            )
+        return
+    if options.report is None:
+        for name in ("effort", "image_shape"):
+            if getattr(options, name) is not None:
+                option = f"--{name.replace('_', '-')}"
+                message = f"{option} is about the report; add --report FILE.html"
+                raise click.UsageError(message)
+    outputs = [None if options.output == "-" else options.output]
+    paths = [Path(path) for path in [*outputs, options.scores, options.report] if path]
+    refuse_missing_folders(*paths)
+    resolved = [path.resolve() for path in paths]
+    if len(set(resolved)) < len(resolved):
+        raise click.UsageError("-o, --scores and --report need different files")
+    if options.file != "-" and Path(options.file).resolve() in resolved:
+        message = f"{options.file} would be replaced; choose another output"
+        raise click.UsageError(message)
 
 
-def _name_files(options: SimpleNamespace) -> None:
-    """Name table and report unless files are named or not wanted.
+def _nobody_names_files(options: SimpleNamespace) -> bool:
+    """Tell whether table and report get names of ours.
 
     Like compilers, this writes to the current folder, wherever the source is.
     """
     named = any([options.output, options.scores, options.report])
-    if options.no_files or named or options.json or options.file == "-":
-        return
-    folder = Path()
-    if not os.access(folder, os.W_OK):
-        raise ValueError(
-            f"cannot write into the current folder {folder.resolve()}; name files "
-            "elsewhere with -o and --report, or write none with --no-files"
-        )
-    table, options.report = free_names(folder, Path(options.file).name)
-    options.output = str(table)
+    return not (options.no_files or named or options.json or options.file == "-")
 
 
 def free_names(folder: Path, name: str) -> tuple[Path, Path]:
@@ -249,25 +259,6 @@ def _marks() -> Iterator[str]:
     return chain([""], map("-{}".format, count(2)))
 
 
-def _check_files(options: SimpleNamespace) -> None:
-    """Refuse what cannot be written, or would destroy something, before the work."""
-    if options.report is None:
-        for name in ("effort", "image_shape"):
-            if getattr(options, name) is not None:
-                option = f"--{name.replace('_', '-')}"
-                message = f"{option} is about the report; add --report FILE.html"
-                raise click.UsageError(message)
-    outputs = [None if options.output == "-" else options.output]
-    paths = [Path(path) for path in [*outputs, options.scores, options.report] if path]
-    refuse_missing_folders(*paths)
-    resolved = [path.resolve() for path in paths]
-    if len(set(resolved)) < len(resolved):
-        raise click.UsageError("-o, --scores and --report need different files")
-    if options.file != "-" and Path(options.file).resolve() in resolved:
-        message = f"{options.file} would be replaced; choose another output"
-        raise click.UsageError(message)
-
-
 @contextmanager
 def _saying_what_is_complete(written: dict[str, str]) -> Iterator[None]:
     """Add to an interruption or an error which files are there all the same."""
@@ -289,25 +280,16 @@ def _saying_what_is_complete(written: dict[str, str]) -> Iterator[None]:
         raise ValueError(f"{str(error).rstrip('.')}; {complete()}") from error
 
 
-def _read(options: SimpleNamespace, progress: Progress) -> "Table":
-    progress.now(f"reading {options.name or options.file}")
-    table = read(options)
-    notes = list(table.notes)
-    if not options.verbose and options.progress == "text" and len(notes) > MAX_NOTES:
-        more = f"{len(notes) - MAX_NOTES + 1} more notes: see them with -v."
-        notes = [*notes[: MAX_NOTES - 1], more]
-    progress.note(*notes)
-    refuse_incomplete(table)
-    refuse_too_many(options, table)
-    if options.image_shape is not None:
-        rows, columns = options.image_shape
-        if rows * columns != table.shape[1]:
-            raise ValueError(
-                f"--image-shape {rows}x{columns} has {rows * columns} pixels, but "
-                f"{table.origin.name} has {table.shape[1]} features; give the shape of "
-                "one image"
-            )
-    return table
+def _refuse_other_images(options: SimpleNamespace, table: "Table") -> None:
+    if options.image_shape is None:
+        return
+    rows, columns = options.image_shape
+    if rows * columns != table.shape[1]:
+        raise ValueError(
+            f"--image-shape {rows}x{columns} has {rows * columns} pixels, but "
+            f"{table.origin.name} has {table.shape[1]} features; give the shape of one "
+            "image"
+        )
 
 
 def _fitted(
