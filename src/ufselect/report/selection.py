@@ -51,6 +51,7 @@ MANY_BY_CHANCE = 0.2
 MUCH_REPETITION = 0.7
 # What to do next about a doubt.
 SAMPLES = "Do not rely on single features; more samples would tell."
+FEWER = "With fewer features, or more samples, it can be compared."
 COMPARE = (
     "Compare other methods (ufselect compare), and see whether clusters make sense."
 )
@@ -261,7 +262,7 @@ class SelectionReport:
                 "Let the number of features be decided, or ask for fewer.",
             )
         if self.against_random is None:
-            yield "it was not compared with random features", "Make a full report."
+            yield "it was not compared with random features", FEWER
         else:
             # Noise is distinct too; and features that mark clusters need not predict
             # the others, so that being worse by one criterion is no reason for doubt.
