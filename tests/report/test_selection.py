@@ -90,7 +90,7 @@ def test_the_report_has_its_sections_in_the_order_of_decisions(page):
         "How far to trust it",
         "Better than random?",
         "Would other samples choose the same?",
-        "How many are there by chance?",
+        "How many are false discoveries?",
         "Does the number of clusters matter?",
         "Do the chosen features repeat one another?",
         "Compared with the labels",
@@ -102,7 +102,9 @@ def test_the_report_has_its_sections_in_the_order_of_decisions(page):
     assert page.count('class="download"') == len(FIGURES) + 2
     assert "What was not measured" not in page
     assert words.startswith("SCFS chose 8 of 30 features of 36 samples")
-    assert all(word in words for word in ("structure", "by chance", "stability)"))
+    assert all(
+        word in words for word in ("structure", "false discoveries", "stability)")
+    )
     assert sorted(map(page.index, order)) == list(map(page.index, order))
     assert "<li>Column &#39;sex&#39; is text &amp; was left out.</li>" in page
     assert "ufselect select genes.csv" in page
@@ -169,7 +171,9 @@ def test_numbers_are_those_of_evaluation_and_tuning(planted, full):
     expected = halves.frequency_[selector.order_[:8]].tolist()
     assert full.features.frame()["frequency"].tolist() == expected
     assert full.stability.index == halves.stability_
-    assert full.by_chance.frame()["share by chance"].tolist() == false.share.tolist()
+    assert (
+        full.by_chance.frame()["false discovery rate"].tolist() == false.share.tolist()
+    )
     assert f"About {false.share[7]:.0%} of the 8 chosen features" in full.html()
 
 

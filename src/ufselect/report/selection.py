@@ -211,7 +211,7 @@ class SelectionReport:
             findings.append(self.against_random.sentence)
         if self.by_chance is not None:
             findings.append(
-                f"about {self.by_chance.share:.0%} of them are there by chance"
+                f"about {self.by_chance.share:.0%} of them are false discoveries"
             )
         if self.stability is not None and self.stability.index is not None:
             findings.append(
@@ -279,7 +279,7 @@ class SelectionReport:
             yield f"other samples would choose others (stability {value})", SAMPLES
         if self.by_chance is not None and self.by_chance.share > MANY_BY_CHANCE:
             yield (
-                f"about {self.by_chance.share:.0%} of them are there by chance",
+                f"about {self.by_chance.share:.0%} of them are false discoveries",
                 "Ask for fewer features.",
             )
         if self.repetition is not None and self.repetition.mean > MUCH_REPETITION:

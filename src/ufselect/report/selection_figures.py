@@ -83,7 +83,7 @@ def score_curve(scores: ArrayLike, n_selected: int) -> Plot:
 def false_share_curve(
     share: ArrayLike, lower: ArrayLike, upper: ArrayLike, n_selected: int
 ) -> Plot:
-    """Draw the share of features that are there by chance, among the k best.
+    """Draw the estimated false discovery rate among the k best features.
 
     Parameters
     ----------
@@ -114,12 +114,12 @@ def false_share_curve(
         )
         axes.plot(ranks + 1, shares[ranks], color=COLOURS[0])
         _draw_cut(axes, n_selected, near)
-        axes.set(xlabel="best features", ylabel="share by chance", ylim=(0, 1.05))
+        axes.set(xlabel="best features", ylabel="false discovery rate", ylim=(0, 1.05))
         axes.grid()
         return as_plot(
             figure,
             f"About {shares[n_selected - 1]:.0%} of the {n_selected} chosen features "
-            "are there by chance.",
+            "are false discoveries.",
         )
 
 

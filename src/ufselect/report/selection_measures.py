@@ -85,8 +85,8 @@ class Effort(NamedTuple):
     n_random : int
         Random sets of as many features, for verdicts; 0 leaves them out.
     n_decoy_fits : int
-        Fits with permuted columns among the features, for the share that is there by
-        chance; 0 leaves it out.
+        Fits with permuted columns among the features, for the share of false
+        discoveries; 0 leaves it out.
     """
 
     n_subsamples: int = 10
@@ -263,7 +263,11 @@ def _tasks(subject: Subject) -> dict[str, tuple[str, int, Callable[..., Any]]]:
     numbers = max(1, 2 * effort.n_cluster_numbers)
     tasks["sensitivity"] = ("numbers of clusters", numbers, measure_sensitivity)
     if effort.n_decoy_fits:
-        tasks["by_chance"] = ("decoys", 2 * effort.n_decoy_fits, measure_by_chance)
+        tasks["by_chance"] = (
+            "permuted copies",
+            2 * effort.n_decoy_fits,
+            measure_by_chance,
+        )
     return tasks
 
 
@@ -439,17 +443,17 @@ def measure_against_random(subject: Subject) -> AgainstRandom:
     """Select on half of the samples and judge on the others, by every criterion."""
     refuse_zero(subject.effort.n_random)
     costs = _costs(subject)
-    dear = {
+    expensive = {
         name: cost
         for name, cost in costs.items()
         if FEWEST_RANDOM * cost > MOST_PRODUCTS
     }
-    if len(dear) == len(costs):
-        refuse_beyond(FEWEST_RANDOM * min(dear.values()))
-    for name in dear:
+    if len(expensive) == len(costs):
+        refuse_beyond(FEWEST_RANDOM * min(expensive.values()))
+    for name in expensive:
         message = f"so many features are not judged by {name}, which would take long."
         warnings.warn(message, UserWarning, stacklevel=2)
-    asked = [name for name in costs if name not in dear]
+    asked = [name for name in costs if name not in expensive]
     affordable = MOST_PRODUCTS // max(costs[name] for name in asked)
     again = subject.refitted
     if again is not subject.selector:
