@@ -150,6 +150,9 @@ def test_features_mark_the_cluster_in_which_they_differ_most():
     assert heat.groups.tolist() == sorted(clusters)
     assert heat.values[0].tolist() == X[:, 0].tolist()
     assert "median by cluster: 0 at" in report.features.sparklines[0]
+    selector.labels_ = np.minimum(clusters, 1)
+    marks = selection_report(X, selector, effort=NOTHING).features.marks
+    assert {mark.split()[1] for mark in marks} == {"(high)"}
     assert list(heat.frame())[:3] == ["feature", "marks", "1"]
 
 

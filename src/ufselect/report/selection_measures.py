@@ -66,6 +66,8 @@ MOST_MAPPED = 25
 MOST_ROWS_OF_MAP = 60
 MOST_COLUMNS_OF_MAP = 400
 MOST_PIXELS = 10_000
+# Samples whose distribution is drawn by cluster; of more, every second or third.
+MOST_IN_DISTRIBUTION = 10_000
 # Groups that colours and shapes can tell apart.
 MOST_GROUPS = 48
 
@@ -156,19 +158,18 @@ class Subject:
         if self.clusters is None:
             return None
         kinds, places = np.unique(self.clusters, return_inverse=True)
-        counts = np.bincount(places)[:, np.newaxis]
-        # Divided first, or sums of large numbers would overflow.
-        scale = np.maximum(np.abs(self.listed).max(axis=0), np.finfo(float).tiny)
-        values = self.listed / scale
-        inside = np.zeros((len(kinds), values.shape[1]))
-        np.add.at(inside, places, values)
-        outside = (inside.sum(axis=0) - inside) / (len(places) - counts)
-        difference = inside / counts - outside
-        best = np.abs(difference).argmax(axis=0)
-        return [
-            (kinds[row].item(), bool(difference[row, column] > 0))
-            for column, row in enumerate(best)
-        ]
+        counts = np.bincount(places)
+        found = []
+        for column in self.listed.T:
+            # Divided first, or sums of large numbers would overflow.
+            scale = max(float(np.abs(column).max()), np.finfo(float).tiny)
+            inside = np.bincount(places, column / scale)
+            outside = (inside.sum() - inside) / (len(places) - counts)
+            difference = inside / counts - outside
+            # Of two clusters, which differ alike, the one where the feature is high.
+            best = np.lexsort([difference, np.abs(difference).round(9)])[-1]
+            found.append((kinds[best].item(), bool(difference[best] > 0)))
+        return found
 
 
 def learned(selector: Any, name: str) -> Any:
@@ -311,7 +312,9 @@ def _features(
     if subject.clusters is None:
         drawn = [sparkline(column) for column in subject.listed.T]
     else:
-        drawn = [cluster_ranges(each, subject.clusters) for each in subject.listed.T]
+        some = slice(None, None, 1 + len(subject.clusters) // MOST_IN_DISTRIBUTION)
+        groups = subject.clusters[some]
+        drawn = [cluster_ranges(each, groups) for each in subject.listed[some].T]
     return Features(
         subject.names,
         chosen,
