@@ -321,6 +321,8 @@ def test_what_was_decided_is_said_and_used(auto):
     assert report.curve.n_selected == selector.n_selected_
     assert report.parameters["n_clusters"] == ("'auto'", "'auto'")
     assert set(report.features.calls) == {"confirmed"}
+    calls = report.curve.frame()["call"]
+    assert calls.tolist() == selector.calls_[selector.order_].tolist()
     assert report.decision.level == "use"
     assert '<div class="verdict use">' in page
 

@@ -392,7 +392,7 @@ def selection_report(
         image_order,
     )
     measured = measure(subject, progress)
-    clusters = learned(selector, "n_clusters_")
+    clusters, calls = (learned(selector, name) for name in ("n_clusters_", "calls_"))
     return SelectionReport(
         title or f"{type(selector).__name__}: {len(subject.chosen)} features",
         who_chose(selector),
@@ -401,6 +401,7 @@ def selection_report(
             [names[column] for column in selector.order_],
             selector.scores_[selector.order_],
             len(subject.chosen),
+            None if calls is None else calls[selector.order_],
         ),
         parameters=parameters_of(selector),
         surroundings={

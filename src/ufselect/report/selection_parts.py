@@ -181,16 +181,20 @@ class Features:
 
 @dataclass(frozen=True)
 class ScoreCurve:
-    """All features and their scores, the best first, and how many were chosen."""
+    """All features and their scores, the best first, and how many were chosen.
+
+    With the call of each, if `AutoSelect` chose.
+    """
 
     names: Sequence[str]
     scores: Float
     n_selected: int
+    calls: NDArray[np.str_] | None = None
 
     def frame(self) -> pd.DataFrame:
         """Return rank, name and score of every feature, and whether it was chosen."""
         ranks = np.arange(1, len(self.names) + 1)
-        return pd.DataFrame(
+        frame = pd.DataFrame(
             {
                 "rank": ranks,
                 "feature": list(self.names),
@@ -198,10 +202,11 @@ class ScoreCurve:
                 "chosen": ranks <= self.n_selected,
             }
         )
+        return frame if self.calls is None else frame.assign(call=self.calls)
 
     def plot(self) -> Plot:
         """Draw the scores and the cut."""
-        return score_curve(self.scores, self.n_selected)
+        return score_curve(self.scores, self.n_selected, calls=self.calls)
 
 
 @dataclass(frozen=True)
