@@ -357,6 +357,16 @@ def test_scores_are_cut_where_they_were_cut():
     assert len(score_curve(np.arange(10.0)[::-1], 5).figure.axes) == 1
 
 
+def test_calls_differ_by_colour():
+    calls = ["confirmed"] * 3 + ["tentative"] * 2 + ["rejected"] * 5
+    plot = score_curve(np.arange(10.0)[::-1], 3, calls=calls)
+    drawn = [np.isfinite(line.get_ydata()).sum() for line in axes_of(plot).lines[3:]]
+    (legend,) = plot.figure.legends
+
+    assert drawn == [3, 2, 5]
+    assert [text.get_text() for text in legend.get_texts()] == [*dict.fromkeys(calls)]
+
+
 def test_a_long_line_keeps_its_start_and_its_end():
     scores = np.sort(np.random.RandomState(0).uniform(size=100_000))[::-1]
     plot = score_curve(scores, 5)

@@ -90,7 +90,7 @@ def test_the_report_has_its_sections_in_the_order_of_decisions(page):
         "How far to trust it",
         "Better than random?",
         "Would other samples choose the same?",
-        "How many are there by chance?",
+        "How many are false discoveries?",
         "Does the number of clusters matter?",
         "Do the chosen features repeat one another?",
         "Compared with the labels",
@@ -102,7 +102,9 @@ def test_the_report_has_its_sections_in_the_order_of_decisions(page):
     assert page.count('class="download"') == len(FIGURES) + 2
     assert "What was not measured" not in page
     assert words.startswith("SCFS chose 8 of 30 features of 36 samples")
-    assert all(word in words for word in ("structure", "by chance", "stability)"))
+    assert all(
+        word in words for word in ("structure", "false discoveries", "stability)")
+    )
     assert sorted(map(page.index, order)) == list(map(page.index, order))
     assert "<li>Column &#39;sex&#39; is text &amp; was left out.</li>" in page
     assert "ufselect select genes.csv" in page
@@ -148,6 +150,9 @@ def test_features_mark_the_cluster_in_which_they_differ_most():
     assert heat.groups.tolist() == sorted(clusters)
     assert heat.values[0].tolist() == X[:, 0].tolist()
     assert "median by cluster: 0 at" in report.features.sparklines[0]
+    selector.labels_ = np.minimum(clusters, 1)
+    marks = selection_report(X, selector, effort=NOTHING).features.marks
+    assert {mark.split()[1] for mark in marks} == {"(high)"}
     assert list(heat.frame())[:3] == ["feature", "marks", "1"]
 
 
@@ -169,7 +174,9 @@ def test_numbers_are_those_of_evaluation_and_tuning(planted, full):
     expected = halves.frequency_[selector.order_[:8]].tolist()
     assert full.features.frame()["frequency"].tolist() == expected
     assert full.stability.index == halves.stability_
-    assert full.by_chance.frame()["share by chance"].tolist() == false.share.tolist()
+    assert (
+        full.by_chance.frame()["false discovery rate"].tolist() == false.share.tolist()
+    )
     assert f"About {false.share[7]:.0%} of the 8 chosen features" in full.html()
 
 
@@ -314,6 +321,8 @@ def test_what_was_decided_is_said_and_used(auto):
     assert report.curve.n_selected == selector.n_selected_
     assert report.parameters["n_clusters"] == ("'auto'", "'auto'")
     assert set(report.features.calls) == {"confirmed"}
+    calls = report.curve.frame()["call"]
+    assert calls.tolist() == selector.calls_[selector.order_].tolist()
     assert report.decision.level == "use"
     assert '<div class="verdict use">' in page
 

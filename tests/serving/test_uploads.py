@@ -36,12 +36,11 @@ def test_every_known_format_is_taken_in_upper_case_and_compressed():
         assert stored_name(f"a.b{ending}.gz") == f"table{ending}.gz"
 
 
-@pytest.mark.parametrize("name", ["", "table", "table.exe", "csv", ".gz", "a.csv.zip"])
-def test_other_names_are_refused_with_those_that_are_known(name):
-    with pytest.raises(Refusal, match=r"one of \.csv, \.tsv") as caught:
-        stored_name(name)
-
-    assert caught.value.status == 415
+def test_other_names_are_refused_with_those_that_are_known():
+    for name in ("", "table", "table.exe", "csv", ".gz", "a.csv.zip"):
+        with pytest.raises(Refusal, match=r"one of \.csv, \.tsv") as caught:
+            stored_name(name)
+        assert caught.value.status == 415
 
 
 @pytest.mark.parametrize("name", HOSTILE)

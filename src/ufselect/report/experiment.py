@@ -61,9 +61,9 @@ RANKS = (
 )
 COSTS = "A dot at the median of the fits, a line from least to largest."
 CURVES = (
-    "The share of its way that an objective has left, from its first value (1) to its "
-    "last (0, drawn at the foot), which need not be where it would end; at the fixed "
-    "setting, or in the middle of the grid where that has no curve."
+    "The remaining share of the change of an objective, from its first value (1) to "
+    "its last (0, drawn at the foot), which need not be where it would end; at the "
+    "fixed setting, or in the middle of the grid where that has no curve."
 )
 
 

@@ -29,7 +29,7 @@ GROUP_WIDTH = 0.86
 
 Groups = Mapping[str, Mapping[str, float]]
 DASHES = ("-", "--", ":", "-.")
-# What is left of the way when a curve is as good as at its end.
+# Remaining share at which a curve is as good as at its end.
 FLOOR = 1e-6
 # Enough for the eye; a thousand iterations need not be a thousand points.
 POINTS = 60
@@ -163,14 +163,14 @@ def convergence(histories: Histories) -> Plot:
     --------
     >>> from ufselect.report import convergence
     >>> plot = convergence({"ORL": {"SCFS": [8, 4, 3, 3], "NDFS": [90, 60, 50]}})
-    >>> "share of the way left" in plot.svg
+    >>> "remaining share of the change" in plot.svg
     True
     """
     curves = {
         name: {
             method: way
             for method, values in members.items()
-            if (way := _way_left(values)) is not None
+            if (way := _remaining_share(values)) is not None
         }
         for name, members in histories.items()
     }
@@ -182,16 +182,16 @@ def convergence(histories: Histories) -> Plot:
     with drawing():
         figure, every_axes = panels(len(curves), height=2.8)
         for axes, (name, members) in zip(every_axes, curves.items(), strict=True):
-            _draw_ways(axes, name, members, looks)
+            _draw_remaining(axes, name, members, looks)
         figure.supxlabel("iteration")
-        figure.supylabel("share of the way left")
+        figure.supylabel("remaining share of the change")
         handles = [line_handle(look) for look in looks.values()]
         add_legend(figure, handles, methods)
         return as_plot(figure, f"Convergence of {', '.join(methods)}")
 
 
-def _way_left(values: ArrayLike) -> NDArray[np.float64] | None:
-    """Return iterations and what is left of the way, or None where there is no way."""
+def _remaining_share(values: ArrayLike) -> NDArray[np.float64] | None:
+    """Return iterations and remaining shares, or None where nothing changes."""
     curve = np.asarray(values, dtype=np.float64)
     if curve.size < 2 or not np.isfinite(curve).all() or curve[0] == curve[-1]:
         return None
@@ -207,7 +207,7 @@ def _look(place: int) -> dict[str, Any]:
     return {"color": COLOURS[index], "linestyle": style, "linewidth": 1.8}
 
 
-def _draw_ways(
+def _draw_remaining(
     axes: Any,
     name: str,
     members: Mapping[str, NDArray[np.float64]],

@@ -97,7 +97,7 @@ class ConvergenceCurves:
         )
 
     def plot(self) -> Plot:
-        """Draw the share of its way that each objective has left."""
+        """Draw the remaining share of the change of each objective."""
         return convergence(self.histories)
 
 

@@ -21,15 +21,15 @@ from ufselect.report.drawing import Plot
 from ufselect.report.tables import MOST_ROWS, csv_text, markdown_table, text_table
 
 # A table of more rows gets a frame of its own, in which it scrolls.
-MANY_ROWS = 25
+MAX_STATIC_ROWS = 25
 # A number, with what may stand around one: a sign, a spread, a unit.
 NUMBER = re.compile(
     r"[-+\N{MINUS SIGN}]?\d[\d.,]*(e[-+]?\d+)?\s*%?"
     r"(\s*(±|\+-)\s*\d[\d.,]*\s*%?)?"
 )
-NOTHING = {"", "-", "\N{EN DASH}", "none", "nan"}
-# Longer cells are sentences or lists, which wrap.
-LONG = 48
+EMPTY_CELLS = {"", "-", "\N{EN DASH}", "none", "nan"}
+# Letters; longer cells are sentences or lists, which wrap.
+MAX_LETTERS_UNWRAPPED = 48
 
 
 class Graphic(str):
@@ -108,7 +108,7 @@ class Table:
     @property
     def scrolls(self) -> bool:
         """Return whether the table gets a frame in which it scrolls."""
-        return self.interactive and len(self.rows) > MANY_ROWS
+        return self.interactive and len(self.rows) > MAX_STATIC_ROWS
 
 
 @dataclass(frozen=True)
@@ -247,11 +247,11 @@ def _kind(column: Sequence[str]) -> str:
     texts = [cell.strip() for cell in cells]
     numbers = [bool(NUMBER.fullmatch(text)) for text in texts]
     if any(numbers) and all(
-        good or text.lower() in NOTHING
+        good or text.lower() in EMPTY_CELLS
         for good, text in zip(numbers, texts, strict=True)
     ):
         return "number"
-    return "words" if max(map(len, texts), default=0) > LONG else ""
+    return "words" if max(map(len, texts), default=0) > MAX_LETTERS_UNWRAPPED else ""
 
 
 def plain_text(sections: Sequence[Section]) -> str:

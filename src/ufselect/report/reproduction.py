@@ -53,7 +53,7 @@ UNKNOWN = "Why is not known."
 NOT_THERE = "data not available"
 
 
-class Comparison(NamedTuple):
+class Reproduction(NamedTuple):
     """The published results, ours, and what is needed to set one beside the other."""
 
     plan: Plan
@@ -79,10 +79,10 @@ class Comparison(NamedTuple):
 
 def read_comparison(
     plan: Plan, published: PublishedResults, store: Path, located: Located
-) -> Comparison:
+) -> Reproduction:
     """Read from the store what was computed."""
     experiment = read_experiment(store, plan)
-    return Comparison(
+    return Reproduction(
         plan,
         published,
         experiment.results,
@@ -127,7 +127,7 @@ class CellTable(NamedTuple):
         ]
 
 
-def cell_tables(comparison: Comparison) -> list[CellTable]:
+def cell_tables(comparison: Reproduction) -> list[CellTable]:
     """Return the published tables whose metrics the plan has."""
     return [
         CellTable(
@@ -148,7 +148,7 @@ def cell_tables(comparison: Comparison) -> list[CellTable]:
 
 
 def _cell_row(
-    comparison: Comparison,
+    comparison: Reproduction,
     metric: str,
     others: Sequence[str],
     set_name: str,
@@ -182,7 +182,7 @@ def _cell_row(
     }
 
 
-def reproduction_sections(comparison: Comparison) -> list[Section]:
+def reproduction_sections(comparison: Reproduction) -> list[Section]:
     """Return the whole reproduction as sections of a report."""
     sections = [
         Section("How the cells were chosen", _text(comparison)),
@@ -206,7 +206,7 @@ def reproduction_sections(comparison: Comparison) -> list[Section]:
 
 
 def comparison_as_text(
-    comparison: Comparison, render: Callable[[Any, Any], str] = text_table
+    comparison: Reproduction, render: Callable[[Any, Any], str] = text_table
 ) -> str:
     """Return the tables of cells as text, with tables drawn by a function."""
     parts = [HOW_CELLS_WERE_CHOSEN]
@@ -217,7 +217,7 @@ def comparison_as_text(
     return "\n\n".join(parts) + "\n"
 
 
-def comparison_as_json(comparison: Comparison) -> str:
+def comparison_as_json(comparison: Reproduction) -> str:
     """Return the tables of cells for scripts."""
     content: dict[str, Any] = {
         "plan": comparison.plan.name,
@@ -233,7 +233,7 @@ def published_cells(published: PublishedResults, metric: str) -> Cells:
     return published.accuracy if metric == "accuracy" else published.mutual_information
 
 
-def _text(comparison: Comparison) -> list[Block]:
+def _text(comparison: Reproduction) -> list[Block]:
     judge = comparison.plan.judge
     numbers = ", ".join(map(str, judge.features))
     blocks: list[Block] = [
@@ -248,7 +248,7 @@ def _text(comparison: Comparison) -> list[Block]:
     return blocks
 
 
-def _set_table(comparison: Comparison) -> Table:
+def _set_table(comparison: Reproduction) -> Table:
     located = comparison.located
     rows = []
     for name, known in comparison.published.sets.items():
@@ -261,7 +261,7 @@ def _set_table(comparison: Comparison) -> Table:
     return Table(header, rows)
 
 
-def _property_table(comparison: Comparison) -> Table:
+def _property_table(comparison: Reproduction) -> Table:
     properties = comparison.published.properties
     titles = [name.replace("_", " ") for name in next(iter(properties.values()))]
     return Table(
@@ -285,7 +285,7 @@ def _percent(mean: float, deviation: float) -> str:
     return f"{mean:.2f} ±{deviation:.2f}"
 
 
-def bar_charts(comparison: Comparison, metric: str) -> dict[int, MethodBars]:
+def bar_charts(comparison: Reproduction, metric: str) -> dict[int, MethodBars]:
     """Return the fewest and the most features, as the figures of the paper do."""
     features = comparison.plan.judge.features
     return {
@@ -300,7 +300,7 @@ def bar_charts(comparison: Comparison, metric: str) -> dict[int, MethodBars]:
     }
 
 
-def bar_blocks(comparison: Comparison, metric: str) -> list[Block]:
+def bar_blocks(comparison: Reproduction, metric: str) -> list[Block]:
     """Draw the bars of a metric."""
     return [
         picture_of(
@@ -313,7 +313,7 @@ def bar_blocks(comparison: Comparison, metric: str) -> list[Block]:
 
 
 def _best_at(
-    comparison: Comparison, set_name: str, metric: str, size: int
+    comparison: Reproduction, set_name: str, metric: str, size: int
 ) -> dict[str, float]:
     values = {}
     for method in comparison.plan.methods:
@@ -333,7 +333,7 @@ def _best_at(
 
 
 def parameter_maps(
-    comparison: Comparison,
+    comparison: Reproduction,
 ) -> dict[tuple[str, str], ParameterMap]:
     """Return each metric over each grid of SCFS, by method and metric."""
     maps = {}
@@ -352,13 +352,13 @@ def parameter_maps(
     return maps
 
 
-def map_blocks(comparison: Comparison) -> list[Block]:
+def map_blocks(comparison: Reproduction) -> list[Block]:
     """Draw the maps."""
     maps = parameter_maps(comparison)
     return [map_picture(part, label) for (label, _), part in maps.items()]
 
 
-def convergence_curves(comparison: Comparison) -> dict[str, PublishedCurves]:
+def convergence_curves(comparison: Reproduction) -> dict[str, PublishedCurves]:
     """Return the objective of SCFS after each iteration beside the published curves."""
     found = {}
     for method in comparison.plan.methods:
@@ -376,7 +376,7 @@ def convergence_curves(comparison: Comparison) -> dict[str, PublishedCurves]:
     return found
 
 
-def convergence_blocks(comparison: Comparison) -> list[Block]:
+def convergence_blocks(comparison: Reproduction) -> list[Block]:
     """Draw the curves."""
     return [
         picture_of(
@@ -389,7 +389,7 @@ def convergence_blocks(comparison: Comparison) -> list[Block]:
     ]
 
 
-def _place(comparison: Comparison, set_name: str, method: Method) -> Place:
+def _place(comparison: Reproduction, set_name: str, method: Method) -> Place:
     return Place(set_name, comparison.plan.preparations[0], method.label)
 
 

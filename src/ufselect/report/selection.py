@@ -51,6 +51,7 @@ MANY_BY_CHANCE = 0.2
 MUCH_REPETITION = 0.7
 # What to do next about a doubt.
 SAMPLES = "Do not rely on single features; more samples would tell."
+FEWER = "With fewer features, or more samples, it can be compared."
 COMPARE = (
     "Compare other methods (ufselect compare), and see whether clusters make sense."
 )
@@ -210,7 +211,7 @@ class SelectionReport:
             findings.append(self.against_random.sentence)
         if self.by_chance is not None:
             findings.append(
-                f"about {self.by_chance.share:.0%} of them are there by chance"
+                f"about {self.by_chance.share:.0%} of them are false discoveries"
             )
         if self.stability is not None and self.stability.index is not None:
             findings.append(
@@ -264,7 +265,7 @@ class SelectionReport:
             why = self.left_out.get("against_random", "")
             yield (
                 f"there is no comparison with random features{why and f': {why}'}",
-                "Make a full report." if not why else SAMPLES,
+                FEWER,
             )
         else:
             # Noise is distinct too; and features that mark clusters need not predict
@@ -282,7 +283,7 @@ class SelectionReport:
             yield f"other samples would choose others (stability {value})", SAMPLES
         if self.by_chance is not None and self.by_chance.share > MANY_BY_CHANCE:
             yield (
-                f"about {self.by_chance.share:.0%} of them are there by chance",
+                f"about {self.by_chance.share:.0%} of them are false discoveries",
                 "Ask for fewer features.",
             )
         if self.repetition is not None and self.repetition.mean > MUCH_REPETITION:
@@ -395,7 +396,7 @@ def selection_report(
         image_order,
     )
     measured = measure(subject, progress)
-    clusters = learned(selector, "n_clusters_")
+    clusters, calls = (learned(selector, name) for name in ("n_clusters_", "calls_"))
     return SelectionReport(
         title or f"{type(selector).__name__}: {len(subject.chosen)} features",
         who_chose(selector),
@@ -404,6 +405,7 @@ def selection_report(
             [names[column] for column in selector.order_],
             selector.scores_[selector.order_],
             len(subject.chosen),
+            None if calls is None else calls[selector.order_],
         ),
         parameters=parameters_of(selector),
         surroundings={

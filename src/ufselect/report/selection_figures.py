@@ -19,6 +19,7 @@ from ufselect.report.drawing import (
     as_plot,
     colour_and_marker,
     drawing,
+    line_handle,
     panels,
     printable,
     shortened,
@@ -31,6 +32,8 @@ MOST_POINTS = 1500
 NEAR_THE_CUT = 3
 N_BINS = 16
 BAND = (0.05, 0.95)
+# Colours of the calls of AutoSelect.
+CALLS = {"confirmed": COLOURS[2], "tentative": COLOURS[1], "rejected": GREYS[1]}
 Interval = tuple[float, float, float]
 # More entries would fill the figure with its legend.
 LONGEST_LEGEND = 12
@@ -39,7 +42,9 @@ SPARK_BINS = 16
 SPARK_BAR, SPARK_HEIGHT = 5, 20
 
 
-def score_curve(scores: ArrayLike, n_selected: int) -> Plot:
+def score_curve(
+    scores: ArrayLike, n_selected: int, *, calls: ArrayLike | None = None
+) -> Plot:
     """Draw scores from the best feature to the worst, and where they were cut.
 
     Parameters
@@ -48,6 +53,8 @@ def score_curve(scores: ArrayLike, n_selected: int) -> Plot:
         Best first.
     n_selected : int
         How many were chosen.
+    calls : array-like of str, optional
+        Call of each feature, as `AutoSelect` makes it; calls differ by colour.
 
     Examples
     --------
@@ -72,6 +79,11 @@ def score_curve(scores: ArrayLike, n_selected: int) -> Plot:
         for axes, (title, end) in zip(every_axes, shown.items(), strict=True):
             axes.set_title(title)
             _draw_scores(axes, values[:end], n_selected)
+            if calls is not None:
+                _draw_calls(axes, values[:end], np.asarray(calls)[:end])
+        if calls is not None:
+            handles = [line_handle(_call_look(kind)) for kind in CALLS]
+            add_legend(figure, handles, list(CALLS))
         every_axes[0].set_ylabel("score")
         figure.supxlabel("rank")
         return as_plot(
@@ -83,7 +95,7 @@ def score_curve(scores: ArrayLike, n_selected: int) -> Plot:
 def false_share_curve(
     share: ArrayLike, lower: ArrayLike, upper: ArrayLike, n_selected: int
 ) -> Plot:
-    """Draw the share of features that are there by chance, among the k best.
+    """Draw the estimated false discovery rate among the k best features.
 
     Parameters
     ----------
@@ -114,12 +126,12 @@ def false_share_curve(
         )
         axes.plot(ranks + 1, shares[ranks], color=COLOURS[0])
         _draw_cut(axes, n_selected, near)
-        axes.set(xlabel="best features", ylabel="share by chance", ylim=(0, 1.05))
+        axes.set(xlabel="best features", ylabel="false discovery rate", ylim=(0, 1.05))
         axes.grid()
         return as_plot(
             figure,
             f"About {shares[n_selected - 1]:.0%} of the {n_selected} chosen features "
-            "are there by chance.",
+            "are false discoveries.",
         )
 
 
@@ -166,6 +178,18 @@ def _draw_scores(axes: Any, values: Float, n_selected: int) -> None:
     )
     _draw_cut(axes, n_selected, len(values))
     axes.grid()
+
+
+def _draw_calls(axes: Any, values: Float, calls: NDArray[np.str_]) -> None:
+    ranks = _thinned(len(values))
+    for kind in CALLS:
+        shown = np.where(calls[ranks] == kind, values[ranks], np.nan)
+        axes.plot(ranks + 1, shown, zorder=1, **_call_look(kind))
+
+
+def _call_look(kind: str) -> dict[str, Any]:
+    look = {"linewidth": 8, "alpha": 0.45, "solid_capstyle": "butt"}
+    return {"color": CALLS[kind], **look}
 
 
 def _draw_cut(axes: Any, n_selected: int, count: int) -> None:

@@ -65,6 +65,8 @@ MOST_MAPPED = 25
 MOST_ROWS_OF_MAP = 60
 MOST_COLUMNS_OF_MAP = 400
 MOST_PIXELS = 10_000
+# Samples whose distribution is drawn by cluster; of more, every second or third.
+MOST_IN_DISTRIBUTION = 10_000
 # Groups that colours and shapes can tell apart.
 MOST_GROUPS = 48
 
@@ -84,8 +86,8 @@ class Effort(NamedTuple):
     n_random : int
         Random sets of as many features, for verdicts; 0 leaves them out.
     n_decoy_fits : int
-        Fits with permuted columns among the features, for the share that is there by
-        chance; 0 leaves it out.
+        Fits with permuted columns among the features, for the share of false
+        discoveries; 0 leaves it out.
     """
 
     n_subsamples: int = 10
@@ -155,19 +157,18 @@ class Subject:
         if self.clusters is None:
             return None
         kinds, places = np.unique(self.clusters, return_inverse=True)
-        counts = np.bincount(places)[:, np.newaxis]
-        # Divided first, or sums of large numbers would overflow.
-        scale = np.maximum(np.abs(self.listed).max(axis=0), np.finfo(float).tiny)
-        values = self.listed / scale
-        inside = np.zeros((len(kinds), values.shape[1]))
-        np.add.at(inside, places, values)
-        outside = (inside.sum(axis=0) - inside) / (len(places) - counts)
-        difference = inside / counts - outside
-        best = np.abs(difference).argmax(axis=0)
-        return [
-            (kinds[row].item(), bool(difference[row, column] > 0))
-            for column, row in enumerate(best)
-        ]
+        counts = np.bincount(places)
+        found = []
+        for column in self.listed.T:
+            # Divided first, or sums of large numbers would overflow.
+            scale = max(float(np.abs(column).max()), np.finfo(float).tiny)
+            inside = np.bincount(places, column / scale)
+            outside = (inside.sum() - inside) / (len(places) - counts)
+            difference = inside / counts - outside
+            # Of two clusters, which differ alike, the one where the feature is high.
+            best = np.lexsort([difference, np.abs(difference).round(9)])[-1]
+            found.append((kinds[best].item(), bool(difference[best] > 0)))
+        return found
 
 
 def learned(selector: Any, name: str) -> Any:
@@ -262,7 +263,11 @@ def _tasks(subject: Subject) -> dict[str, tuple[str, int, Callable[..., Any]]]:
     numbers = max(1, 2 * effort.n_cluster_numbers)
     tasks["sensitivity"] = ("numbers of clusters", numbers, measure_sensitivity)
     if effort.n_decoy_fits:
-        tasks["by_chance"] = ("decoys", 2 * effort.n_decoy_fits, measure_by_chance)
+        tasks["by_chance"] = (
+            "permuted copies",
+            2 * effort.n_decoy_fits,
+            measure_by_chance,
+        )
     return tasks
 
 
@@ -306,7 +311,9 @@ def _features(
     if subject.clusters is None:
         drawn = [sparkline(column) for column in subject.listed.T]
     else:
-        drawn = [cluster_ranges(each, subject.clusters) for each in subject.listed.T]
+        some = slice(None, None, 1 + len(subject.clusters) // MOST_IN_DISTRIBUTION)
+        groups = subject.clusters[some]
+        drawn = [cluster_ranges(each, groups) for each in subject.listed[some].T]
     return Features(
         subject.names,
         chosen,
@@ -438,17 +445,17 @@ def measure_against_random(subject: Subject) -> AgainstRandom:
     """Select on half of the samples and judge on the others, by every criterion."""
     refuse_zero(subject.effort.n_random)
     costs = _costs(subject)
-    dear = {
+    expensive = {
         name: cost
         for name, cost in costs.items()
         if FEWEST_RANDOM * cost > MOST_PRODUCTS
     }
-    if len(dear) == len(costs):
-        refuse_beyond(FEWEST_RANDOM * min(dear.values()))
-    for name in dear:
+    if len(expensive) == len(costs):
+        refuse_beyond(FEWEST_RANDOM * min(expensive.values()))
+    for name in expensive:
         message = f"so many features are not judged by {name}, which would take long."
         warnings.warn(message, UserWarning, stacklevel=2)
-    asked = [name for name in costs if name not in dear]
+    asked = [name for name in costs if name not in expensive]
     affordable = MOST_PRODUCTS // max(costs[name] for name in asked)
     again = subject.refitted
     if again is not subject.selector:

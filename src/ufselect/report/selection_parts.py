@@ -42,7 +42,7 @@ MOST_SAVED_NAMES = 50
 LONGEST_NAME = 100
 # From here on a stability is called by these words, after Nogueira and others.
 STABILITIES = ((0.75, "excellent"), (0.4, "intermediate"), (float("-inf"), "poor"))
-FEW_SUBSAMPLES = 20
+MIN_SUBSAMPLES_FOR_INTERVAL = 20
 # What each criterion asks.
 CRITERIA = {
     "structure": "Do they agree which samples are alike?",
@@ -181,16 +181,20 @@ class Features:
 
 @dataclass(frozen=True)
 class ScoreCurve:
-    """All features and their scores, the best first, and how many were chosen."""
+    """All features and their scores, the best first, and how many were chosen.
+
+    With the call of each, if `AutoSelect` chose.
+    """
 
     names: Sequence[str]
     scores: Float
     n_selected: int
+    calls: NDArray[np.str_] | None = None
 
     def frame(self) -> pd.DataFrame:
         """Return rank, name and score of every feature, and whether it was chosen."""
         ranks = np.arange(1, len(self.names) + 1)
-        return pd.DataFrame(
+        frame = pd.DataFrame(
             {
                 "rank": ranks,
                 "feature": list(self.names),
@@ -198,10 +202,11 @@ class ScoreCurve:
                 "chosen": ranks <= self.n_selected,
             }
         )
+        return frame if self.calls is None else frame.assign(call=self.calls)
 
     def plot(self) -> Plot:
         """Draw the scores and the cut."""
-        return score_curve(self.scores, self.n_selected)
+        return score_curve(self.scores, self.n_selected, calls=self.calls)
 
 
 @dataclass(frozen=True)
@@ -333,7 +338,7 @@ class ByChance:
         return pd.DataFrame(
             {
                 "features": range(1, len(self.found.share) + 1),
-                "share by chance": self.found.share,
+                "false discovery rate": self.found.share,
                 "lower": self.found.lower,
                 "upper": self.found.upper,
             }
@@ -350,7 +355,7 @@ class ByChance:
         place = self.n_selected - 1
         return (
             f"About {self.share:.0%} of the {self.n_selected} chosen features are "
-            f"there by chance (between {self.found.lower[place]:.0%} and "
+            f"false discoveries (between {self.found.lower[place]:.0%} and "
             f"{self.found.upper[place]:.0%} in nine of ten cases)."
         )
 
@@ -396,16 +401,16 @@ class Stable:
         """Return the stability in words."""
         text = (
             f"On {self.n_subsamples} random halves a chosen feature is chosen again "
-            f"{self.frequency.mean():.0%} of the time, where chance would give "
+            f"{self.frequency.mean():.0%} of the time, where a random choice gives "
             f"{self.chance:.1%}."
         )
         if self.index is None:
             return text
         text += (
             f" The stability of the choice is {self.index.value:.2f} ({self.word}; 1 "
-            "is always the same, 0 is chance)."
+            "is always the same, 0 is a random choice)."
         )
-        if self.n_subsamples < FEW_SUBSAMPLES:
+        if self.n_subsamples < MIN_SUBSAMPLES_FOR_INTERVAL:
             text += " With so few halves its interval is too narrow."
         return text
 
@@ -414,7 +419,7 @@ class Stable:
 class ClusterSensitivity:
     """How far rankings for several numbers of clusters agree.
 
-    ``chance`` is the share of the chosen features that would stay by chance.
+    ``chance`` is the share that stays of a random choice.
     """
 
     found: Sensitivity
@@ -450,8 +455,8 @@ class ClusterSensitivity:
         numbers = listed([str(number) for number in self.found.n_clusters])
         return (
             f"Between {numbers} clusters, {self.found.mean_overlap:.0%} of the chosen "
-            f"features stay on average, where chance would keep {self.chance:.1%}; the "
-            "rank correlation of all features is "
+            f"features stay on average, where {self.chance:.1%} of a random choice "
+            "stay; the rank correlation of all features is "
             f"{self.found.mean_correlation:.2f}."
         )
 
