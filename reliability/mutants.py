@@ -94,7 +94,8 @@ def mutated(node: ast.AST, kind: str) -> None:
         if isinstance(value, bool):
             node.value = not value
         else:
-            node.value = value + 1 if isinstance(value, int) else 2 * value
+            whole = isinstance(value, int) or value == 0
+            node.value = value + 1 if whole else 2 * value
 
 
 def mutants_of(module: str) -> Iterator[Mutant]:

@@ -153,9 +153,8 @@ def squared_distances_of(gram: Float) -> Float:
     """
     squares = np.diagonal(gram)
     distances = squares[:, np.newaxis] + squares - 2 * gram
-    # Rounding must neither make a distance negative nor a sample differ from itself.
+    # Rounding must not make a distance negative; the diagonal is zero without it.
     np.maximum(distances, 0.0, out=distances)
-    np.fill_diagonal(distances, 0.0)
     return distances
 
 
