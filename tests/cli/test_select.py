@@ -46,6 +46,11 @@ def chosen(data):
     return [feature["feature"] for feature in data["features"]]
 
 
+def notes_in(text):
+    """Return the notes on standard error; slow machines say more of the progress."""
+    return [line for line in text.splitlines() if line.startswith("ufselect: ")]
+
+
 def names_in(folder):
     return sorted(path.name for path in folder.iterdir())
 
@@ -65,7 +70,7 @@ def test_the_plain_command_answers_on_one_screen_and_writes_table_and_report(tmp
     )
     rows = [line for line in lines if "confirmed  " in line]
     assert sorted(row.split()[0] for row in rows) == CHOSEN
-    assert len(lines) + len(noted.splitlines()) <= 23
+    assert len(lines) + len(notes_in(noted.decode())) <= 23
     assert max(map(len, lines)) <= 80
     table = pd.read_csv(tmp_path / "genes.selected.csv")
     frame = small_frame()[["id", *CHOSEN, "kind"]]
@@ -89,7 +94,7 @@ def test_a_long_answer_fits_24_lines_of_80_columns(tmp_path, capsys, monkeypatch
         said, noted = capsys.readouterr()
         lines = said.splitlines()
 
-        assert len(lines) + len(noted.splitlines()) <= 24
+        assert len(lines) + len(notes_in(noted)) <= 24
         assert max(map(len, lines)) <= 80
         assert "a_rather_long_name_of_a_gen...  " in said
         assert "more.\n" in said
@@ -296,12 +301,12 @@ def test_many_notes_are_cut_short_unless_all_are_asked_for(file, capsys, monkeyp
     for option in ("", "-v", "--progress=json"):
         select(file, *FAST, "--no-files", *filter(None, [option]))
         noted[option] = capsys.readouterr().err
-    last = noted[""].splitlines()[-1]
+    first, last = notes_in(noted[""])
 
-    assert noted[""].count("\n") == 2
     assert last == "ufselect: 2 more notes: see them with -v."
     assert "more notes" not in noted["-v"] + noted["--progress=json"]
-    assert noted["-v"].count("\n") == 3
+    assert len(notes_in(noted["-v"])) == 3
+    assert notes_in(noted["-v"])[0] == first
 
 
 def test_table_on_standard_output_stands_alone(file, capfdbinary, monkeypatch):
