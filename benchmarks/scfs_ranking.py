@@ -32,7 +32,7 @@ from ufselect.evaluation import judge_ranking
 from ufselect.matrix import as_matrix
 from ufselect.solvers import scfs
 from ufselect.solvers.preparation import preparation_kind, prepare
-from ufselect.solvers.rows import row_norms
+from ufselect.solvers.ridge import row_norms
 from ufselect.solvers.soft_partition import indicator
 
 DURATION = "20 minutes"

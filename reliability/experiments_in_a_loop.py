@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from reliability.holding import repeated
+from ufselect.experiments.cells import locate
 from ufselect.experiments.plan import read_plan
-from ufselect.experiments.records import locate
 from ufselect.experiments.runner import run_plan
 
 

@@ -28,7 +28,7 @@ from benchmarks.finding import (
 from reliability.outcomes import Outcome, broken_down
 from reliability.results import Result, losses, page, read_results, write_results
 from reliability.settings import Settings
-from ufselect.experiments.records import versions_here
+from ufselect.experiments.cells import versions_here
 
 FOLDER = Path(__file__).parent
 

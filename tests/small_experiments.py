@@ -6,8 +6,8 @@ from contextlib import closing
 import numpy as np
 from scipy.io import savemat
 
+from ufselect.experiments.cells import Located
 from ufselect.experiments.plan import parse_plan
-from ufselect.experiments.records import Located
 from ufselect.experiments.runner import run_plan
 
 

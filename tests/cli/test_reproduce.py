@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "scfs-2020-quick.toml").write_text(PLAN)
     monkeypatch.setattr(plan, "FOLDERS", (tmp_path,))
     # Nothing is asked of the network: the set is said to have no address.
-    monkeypatch.setattr("ufselect.experiments.records.fetch", offline(tmp_path))
+    monkeypatch.setattr("ufselect.experiments.cells.fetch", offline(tmp_path))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -70,7 +70,7 @@ def test_the_plain_command_answers_on_one_screen_and_writes_table_and_report(tmp
     )
     rows = [line for line in lines if "confirmed  " in line]
     assert sorted(row.split()[0] for row in rows) == CHOSEN
-    assert len(lines) + len(notes_in(noted.decode())) <= 23
+    assert len(lines) + len(notes_in(noted)) <= 23
     assert max(map(len, lines)) <= 80
     table = pd.read_csv(tmp_path / "genes.selected.csv")
     frame = small_frame()[["id", *CHOSEN, "kind"]]

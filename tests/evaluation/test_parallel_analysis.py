@@ -6,7 +6,7 @@ from each_case import each
 from scipy.stats import kstest
 from sklearn.datasets import load_wine
 
-from ufselect.evaluation.parallel_analysis import parallel_analysis, permuted_columns
+from ufselect.evaluation.structure_found import parallel_analysis, permuted_columns
 from ufselect.matrix import as_matrix
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ufselect import all_selectors
-from ufselect.experiments.published import Published, published, verdict
+from ufselect.experiments.readings import Published, published, verdict
 
 SETS = ["Lung", "Lymphoma", "Prostate-GE", "ORL", "Isolet", "BASEHOCK"]
 METHODS = ["Baseline", "LS", "UDFS", "NDFS", "SPUFS", "LDSSL", "SCFS"]

@@ -7,9 +7,8 @@ import pytest
 from small_experiments import small_plan
 
 from ufselect.evaluation import nemenyi_critical_difference
-from ufselect.experiments.cells import FIXED, GRID, Cell, Role, roles_of
+from ufselect.experiments.cells import FIXED, GRID, Cell, Record, Role, roles_of
 from ufselect.experiments.readings import Results
-from ufselect.experiments.records import Record
 from ufselect.experiments.store import DONE, FAILED
 from ufselect.experiments.stored import Experiment, Fit
 from ufselect.report.experiment import convergence_blocks

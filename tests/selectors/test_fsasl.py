@@ -21,7 +21,7 @@ from ufselect.solvers.fsasl import (
 )
 from ufselect.solvers.graphs import squared_distances_of
 from ufselect.solvers.group_lasso import largest_penalty
-from ufselect.solvers.rows import row_norms
+from ufselect.solvers.ridge import row_norms
 
 EXACT = [
     (letter, run)

@@ -12,7 +12,7 @@ from ufselect.matrix import as_matrix
 from ufselect.selectors.mcfs import unit_columns
 from ufselect.solvers.graphs import degrees, laplacian, neighbour_graph
 from ufselect.solvers.lars import elastic_net_points
-from ufselect.solvers.rows import ranked_below
+from ufselect.solvers.ridge import ranked_below
 from ufselect.solvers.spectral import spectral_embedding
 
 

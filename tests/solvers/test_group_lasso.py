@@ -16,7 +16,7 @@ from ufselect.solvers.group_lasso import (
     largest_penalty,
     makes_gram,
 )
-from ufselect.solvers.rows import project_rows_to_simplex, row_norms
+from ufselect.solvers.ridge import project_rows_to_simplex, row_norms
 
 FORMS = ["gram", "features", "samples", "neither", "blocks"]
 SHAPES = [(60, 20), (25, 80), (40, 300)]

@@ -8,7 +8,7 @@ from joblib import cpu_count, parallel_config
 from threadpoolctl import threadpool_info
 
 from ufselect import SCFS
-from ufselect.solvers.parallel import in_parallel
+from ufselect.solvers.iterations import in_parallel
 
 
 def threads_inside(number):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ufselect.matrix import as_matrix
-from ufselect.solvers.reweighted import (
+from ufselect.solvers.ridge import (
     ReweightedRidge,
     column_lengths,
     has_vanished,

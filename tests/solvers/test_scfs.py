@@ -14,7 +14,7 @@ from solvers.naive import (
 
 from ufselect.matrix import as_matrix
 from ufselect.solvers.group_lasso import GroupLasso, largest_penalty
-from ufselect.solvers.rows import row_norms
+from ufselect.solvers.ridge import row_norms
 from ufselect.solvers.scfs import Alternation, SCFSProblem, by_penalty
 
 SHAPES = [(40, 12), (24, 60)]

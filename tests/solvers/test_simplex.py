@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from solvers.naive import project_by_enumeration, project_to_simplex
 
-from ufselect.solvers.rows import project_rows_to_simplex
+from ufselect.solvers.ridge import project_rows_to_simplex
 
 POINTS = arrays(
     np.float64,

@@ -17,7 +17,7 @@ from solvers.naive import (
 
 from ufselect.matrix import RowBlockMatrix, as_matrix
 from ufselect.matrix import base as matrix_base
-from ufselect.solvers.rows import project_rows_to_simplex
+from ufselect.solvers.ridge import project_rows_to_simplex
 from ufselect.solvers.soft_partition import (
     SEGMENT,
     UNIFORM_SHARE,

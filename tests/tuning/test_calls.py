@@ -5,7 +5,11 @@ import pytest
 
 from ufselect.data import planted
 from ufselect.matrix import as_matrix
-from ufselect.tuning.calls import effective_samples, features_that_follow, q_values
+from ufselect.tuning.false_discovery import (
+    effective_samples,
+    features_that_follow,
+    q_values,
+)
 
 
 def following(X, seed=0):

@@ -20,7 +20,7 @@ from ufselect import (
 )
 from ufselect.data import planted as planted_set
 from ufselect.tuning import false_selections
-from ufselect.tuning.decoys import false_among_best, with_decoys
+from ufselect.tuning.false_discovery import false_among_best, with_decoys
 
 
 @pytest.fixture

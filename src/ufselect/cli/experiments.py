@@ -34,8 +34,8 @@ from ufselect.cli.output import (
 from ufselect.cli.progress import CountProgress
 
 if TYPE_CHECKING:
+    from ufselect.experiments.cells import Located
     from ufselect.experiments.plan import Plan
-    from ufselect.experiments.records import Located
     from ufselect.report.experiment import ExperimentReport
 
 RUNNER = "ufselect.experiments.runner"
@@ -165,7 +165,7 @@ def reproduce_command(**given: Any) -> int:
     refuse_missing_folders(options.output, options.markdown)
     load("ufselect.report.reproduction", RUNNER, FIGURES)
     from ufselect.experiments.plan import plan_path, read_plan
-    from ufselect.experiments.published import published
+    from ufselect.experiments.readings import published
     from ufselect.report.rendering import html_page
     from ufselect.report.reproduction import (
         comparison_as_json,
@@ -220,7 +220,7 @@ def _give(report: "ExperimentReport", options: SimpleNamespace) -> None:
 
 def _locate_sets(plan: "Plan", options: SimpleNamespace) -> "Located":
     """Find the data of a plan and say on standard error what is not there."""
-    from ufselect.experiments.records import locate
+    from ufselect.experiments.cells import locate
 
     located = locate(plan.sets, options.data)
     for name, reason in located.absent.items():
@@ -234,8 +234,8 @@ def _compute(
     plan: "Plan", store: Path, located: "Located", options: SimpleNamespace
 ) -> int:
     """Run the cells that are missing, with progress; return how many failed."""
-    from ufselect.experiments.limits import Limits
     from ufselect.experiments.runner import run_plan
+    from ufselect.experiments.worker_pool import Limits
 
     if options.recover:
         _recover(plan, store, located)

@@ -159,7 +159,7 @@ def named_selector(
     SCFS(alpha=0.5)
     """
     from ufselect import all_selectors
-    from ufselect.experiments.plan_checks import nearest_words
+    from ufselect.experiments.plan import nearest_words
 
     methods = {each.lower(): each for each in all_selectors()}
     if name.lower() not in methods:

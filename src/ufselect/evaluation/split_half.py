@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from ufselect.evaluation.criteria import CRITERIA, Criterion
-from ufselect.evaluation.parallel_analysis import permuted_columns
+from ufselect.evaluation.structure_found import permuted_columns
 from ufselect.evaluation.tables import UNITS, InUnits, checked_selection, in_units
 from ufselect.matrix import Float, Index, as_matrix
 from ufselect.solvers.preparation import Kind

@@ -1,14 +1,160 @@
-"""Whether a table shows any structure at all."""
+"""Whether a table shows any structure at all, by parallel analysis."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
-from ufselect.evaluation.parallel_analysis import ParallelAnalysis, parallel_analysis
 from ufselect.evaluation.tables import UNITS, checked_table
-from ufselect.matrix import DataMatrix, as_matrix
-from ufselect.solvers.preparation import Kind
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
+from ufselect.solvers.preparation import Kind, choose_preparation, prepare
+
+# The test uses so many samples and values at most: every copy is a table of its own.
+MAX_SAMPLES = 300
+MAX_VALUES = 8_000_000
+
+# Eigenvalues that are compared, which bounds the number of directions.
+N_EIGENVALUES = 8
+
+# From this ratio on a table in its own units shows its structure, and is not scaled.
+CLEAR_RATIO = 1.5
+
+
+class ParallelAnalysis(NamedTuple):
+    """Leading eigenvalues of a table beside those of its permuted copies.
+
+    Attributes
+    ----------
+    p_value : float
+    kind : {"none", "features", "samples"}
+        The preparation in which the structure shows best.
+    ratios : dict
+        For each preparation, the largest eigenvalue over the mean of those of the
+        permuted copies.
+    n_directions : int
+        Eigenvalues, of at most 8, above the largest of every permuted copy.
+    n_permutations : int
+    """
+
+    p_value: float
+    kind: Kind
+    ratios: dict[str, float]
+    n_directions: int
+    n_permutations: int
+
+
+def parallel_analysis(
+    data: DataMatrix, n_permutations: int, random: np.random.RandomState
+) -> ParallelAnalysis:
+    """Compare the eigenvalues of a table with those of its permuted copies.
+
+    The statistic is the largest eigenvalue, over its mean in all copies and the table
+    itself, in the preparation where that ratio is largest.
+    """
+    n_samples, n_features = data.shape
+    largest = min(MAX_SAMPLES, max(50, MAX_VALUES // n_features))
+    rows = np.sort(random.permutation(n_samples)[:largest])
+    raw = data.raw[rows]
+    # In an order of its own, so that the order of the columns does not matter.
+    raw = raw[:, canonical_order(as_matrix(raw).summary())]
+    summary = as_matrix(raw).summary()
+    kinds = candidate_preparations(as_matrix(raw), summary)
+    generator = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+    own = eigenvalues_by_kind(raw, summary, kinds)
+    # Permuting a column changes neither its mean nor its variance.
+    copies = np.array(
+        [
+            eigenvalues_by_kind(permuted_columns(raw, generator), summary, kinds)[:, 0]
+            for _ in range(n_permutations)
+        ]
+    ).reshape(n_permutations, len(kinds))
+    leading = np.vstack([own[:, 0], copies])
+    unit = leading.mean(axis=0)
+    statistic = np.max(leading / np.where(unit > 0, unit, 1.0), axis=1)
+    # Rounding must not tell a table from a copy with the same eigenvalue.
+    above = np.count_nonzero(statistic[1:] >= statistic[0] * (1 - 1e-9))
+    means = copies.mean(axis=0)
+    ratios = np.where(means > 0, own[:, 0] / np.where(means > 0, means, 1.0), 1.0)
+    best = 0 if ratios[0] >= min(CLEAR_RATIO, ratios.max()) else int(ratios.argmax())
+    # A direction of rounding errors is none, however little noise there is.
+    threshold = max(copies[:, best].max(), 1e-12 * own[best, 0])
+    return ParallelAnalysis(
+        float((1 + above) / (n_permutations + 1)),
+        kinds[best],
+        dict(zip(kinds, ratios.tolist(), strict=True)),
+        int(np.count_nonzero(own[best] > threshold)),
+        n_permutations,
+    )
+
+
+def canonical_order(summary: ColumnSummary) -> Index:
+    """Return columns by deviation, mean and range, wherever they stand in a table."""
+    keys = summary.maximum, summary.minimum, summary.mean, summary.deviation
+    return np.lexsort(keys)
+
+
+def candidate_preparations(data: DataMatrix, summary: ColumnSummary) -> list[Kind]:
+    """Return the preparations to choose from: counts are never scaled by feature.
+
+    Scaling words or genes to unit variance makes the rare ones as large as the others,
+    and permuted copies do not show that this is wrong.
+    """
+    if summary.constant.all():
+        return ["none"]
+    counts = choose_preparation(data, summary) == "samples"
+    # Samples that are multiples of one another are equal once they are scaled.
+    if counts and not data.with_unit_rows(1.0).summary().constant.all():
+        return ["samples"]
+    return ["none", "features"]
+
+
+def eigenvalues_by_kind(raw: Any, summary: ColumnSummary, kinds: list[Kind]) -> Float:
+    """Return the leading eigenvalues of the Gram matrix for each preparation."""
+    data = as_matrix(raw)
+    count = min(N_EIGENVALUES, *data.shape)
+    values = np.zeros((len(kinds), N_EIGENVALUES))
+    if summary.constant.all():
+        return values
+    for row, kind in enumerate(kinds):
+        centred = prepare(data, summary, kind, float(data.shape[0])).centred
+        wide = data.shape[1] > data.shape[0]
+        gram = centred.sample_gram() if wide else centred.feature_gram()
+        chosen = [len(gram) - count, len(gram) - 1]
+        found = eigh(gram, eigvals_only=True, subset_by_index=chosen)
+        values[row, :count] = np.maximum(found[::-1], 0.0)
+    return values
+
+
+def permuted_columns(X: Any, random: np.random.Generator) -> Any:
+    """Return X with the values of each column permuted, each on its own.
+
+    A sparse X gives a sparse result, in CSC.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(8.0).reshape(4, 2)
+    >>> np.sort(permuted_columns(X, np.random.default_rng(0)), axis=0).T
+    array([[0., 2., 4., 6.],
+           [1., 3., 5., 7.]])
+    """
+    sparse = bool(sp.issparse(X))
+    if not sparse:
+        return random.permuted(X, axis=0)
+    result: Any = sp.csc_array(X, copy=True)
+    n_samples, n_features = result.shape
+    # In a random order of the rows, each column moves down by a number of its own: the
+    # values of a column go to other rows, and its zeros with them.
+    moves = np.repeat(
+        random.integers(n_samples, size=n_features), np.diff(result.indptr)
+    )
+    rows = random.permutation(n_samples)[result.indices]
+    result.indices = ((rows + moves) % n_samples).astype(result.indices.dtype)
+    result.has_sorted_indices = False
+    return result
+
 
 # With 39 copies the least p-value is 0.025, and noise is called structure that often.
 N_PERMUTATIONS = 39

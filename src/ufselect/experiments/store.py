@@ -21,9 +21,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.experiments.cells import Cell, digest, judge_key
-from ufselect.experiments.protocol import Order, Score
-from ufselect.experiments.records import Record
+from ufselect.experiments.cells import Cell, Record, digest, judge_key
+from ufselect.experiments.work import Order, Score
 
 Float = NDArray[np.float64]
 

@@ -12,11 +12,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ufselect.experiments.cells import FIXED, GRID, Role, judge_key, roles_of
+from ufselect.experiments.cells import (
+    FIXED,
+    GRID,
+    Record,
+    Role,
+    judge_key,
+    record_from,
+    roles_of,
+    versions_here,
+)
 from ufselect.experiments.plan import Plan
-from ufselect.experiments.protocol import Score
 from ufselect.experiments.readings import Place, Results
-from ufselect.experiments.records import Record, record_from, versions_here
 from ufselect.experiments.store import (
     DONE,
     SQLITE_ERRORS,
@@ -26,6 +33,7 @@ from ufselect.experiments.store import (
     is_empty,
     problem_with,
 )
+from ufselect.experiments.work import Score
 
 NOT_BEGUN = "no cell of it is in the store"
 

@@ -8,11 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ufselect.experiments.cells import FIXED, GRID, Role
+from ufselect.experiments.cells import FIXED, GRID, Located, Role
 from ufselect.experiments.plan import ALL_FEATURES, Method, Plan
-from ufselect.experiments.published import Cells, PublishedResults, verdict
-from ufselect.experiments.readings import ORACLE, Place, Reading, Results
-from ufselect.experiments.records import Located
+from ufselect.experiments.readings import (
+    ORACLE,
+    Cells,
+    Place,
+    PublishedResults,
+    Reading,
+    Results,
+    verdict,
+)
 from ufselect.experiments.store import Float
 from ufselect.experiments.stored import read_experiment
 from ufselect.report.experiment_parts import (

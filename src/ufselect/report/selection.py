@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ufselect._version import __version__
 from ufselect.evaluation import StructureTest
 from ufselect.evaluation.tables import UNITS
-from ufselect.experiments.records import versions_here
+from ufselect.experiments.cells import versions_here
 from ufselect.report.rendering import render
 from ufselect.report.selection_measures import (
     EFFORTS,

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ufselect._version import __version__
 from ufselect.evaluation.tables import UNITS
-from ufselect.experiments.records import versions_here
+from ufselect.experiments.cells import versions_here
 from ufselect.report.drawing import printable, shortened
 from ufselect.report.tables import text_table
 

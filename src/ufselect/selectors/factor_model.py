@@ -23,7 +23,7 @@ from ufselect.solvers.factors import (
     random_factors,
     unit_problem,
 )
-from ufselect.solvers.rows import row_norms
+from ufselect.solvers.ridge import row_norms
 
 # Components taken for n_components=None at most: each costs O(n p) per iteration.
 LARGEST_AUTO_COMPONENTS = 50

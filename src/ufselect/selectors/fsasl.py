@@ -28,7 +28,7 @@ from ufselect.solvers.fsasl import (
 from ufselect.solvers.graphs import laplacian, neighbour_graph, squared_distances_of
 from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.preparation import preparation_kind, prepare
-from ufselect.solvers.rows import row_norms
+from ufselect.solvers.ridge import row_norms
 
 # The share of the penalty from which on W = 0 in the first round.
 AUTO_GAMMA = 0.5

@@ -32,7 +32,7 @@ from ufselect.solvers.lars import (
     max_root_columns,
 )
 from ufselect.solvers.preparation import Prepared, preparation_kind, prepare
-from ufselect.solvers.rows import ranked_below
+from ufselect.solvers.ridge import ranked_below
 from ufselect.solvers.screened_paths import screened_bytes, screened_points
 from ufselect.solvers.spectral import spectral_embedding, unit_columns
 

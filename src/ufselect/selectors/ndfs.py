@@ -19,8 +19,7 @@ from ufselect.selectors.base import (
 from ufselect.selectors.iterative import IterativeSelector
 from ufselect.solvers.graphs import neighbour_graph, normalised_laplacian
 from ufselect.solvers.preparation import Prepared, prepare
-from ufselect.solvers.reweighted import column_lengths, has_vanished
-from ufselect.solvers.rows import row_norms
+from ufselect.solvers.ridge import column_lengths, has_vanished, row_norms
 from ufselect.solvers.spectral_regression import (
     NdfsFit,
     clusters_of_graph,

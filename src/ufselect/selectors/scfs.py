@@ -23,8 +23,8 @@ from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.matrix.sharing import active, once_for_all
 from ufselect.selectors.base import Properties, UnsupervisedSelector
 from ufselect.solvers import scfs, scfs_paper
-from ufselect.solvers.parallel import in_parallel
-from ufselect.solvers.rows import ranked_below, row_norms
+from ufselect.solvers.iterations import in_parallel
+from ufselect.solvers.ridge import ranked_below, row_norms
 
 Problem = scfs.SCFSProblem | scfs_paper.PaperProblem
 

@@ -24,7 +24,7 @@ from ufselect.solvers.graphs import (
 )
 from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.preparation import preparation_kind, prepare
-from ufselect.solvers.rows import ranked_below, row_norms
+from ufselect.solvers.ridge import ranked_below, row_norms
 from ufselect.solvers.spfs import (
     greedy_columns,
     row_sparse_columns,

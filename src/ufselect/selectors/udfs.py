@@ -23,7 +23,7 @@ from ufselect.solvers.neighbourhoods import (
     neighbour_cliques,
 )
 from ufselect.solvers.preparation import preparation_kind, prepare
-from ufselect.solvers.rows import row_norms
+from ufselect.solvers.ridge import row_norms
 from ufselect.solvers.udfs import (
     diagonal_of_scatter,
     fit_udfs,

@@ -30,7 +30,7 @@ from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index
 from ufselect.solvers.graphs import degrees, laplacian
 from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.preparation import non_negative, without_offsets
-from ufselect.solvers.rows import row_norms
+from ufselect.solvers.ridge import row_norms
 
 Multiply = Callable[[Float], Float]
 

@@ -25,8 +25,12 @@ from scipy.optimize import nnls
 from ufselect.matrix import DataMatrix, Float, Index
 from ufselect.solvers.graphs import directed_graph, laplacian, squared_distances_of
 from ufselect.solvers.iterations import Iterations, Report
-from ufselect.solvers.ridge import ridge_through_features, ridge_through_samples
-from ufselect.solvers.rows import project_rows_to_simplex, row_norms
+from ufselect.solvers.ridge import (
+    project_rows_to_simplex,
+    ridge_through_features,
+    ridge_through_samples,
+    row_norms,
+)
 
 # As published: so many reweighted steps from equal weights in each round.
 REWEIGHTED_STEPS = 10

@@ -17,8 +17,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ufselect.matrix.base import Arrays, DataMatrix, Float, Index, product_with
-from ufselect.solvers.ridge import FeatureRidge, SampleRidge
-from ufselect.solvers.rows import CACHED_VALUES, row_norms
+from ufselect.solvers.ridge import CACHED_VALUES, FeatureRidge, SampleRidge, row_norms
 
 Ridge = FeatureRidge | SampleRidge
 Report = Callable[[float], bool]

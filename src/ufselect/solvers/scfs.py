@@ -29,8 +29,7 @@ from ufselect.solvers.group_lasso import (
     makes_gram,
 )
 from ufselect.solvers.preparation import Kind, preparation_kind, prepare
-from ufselect.solvers.ridge import SampleRidge
-from ufselect.solvers.rows import row_norms
+from ufselect.solvers.ridge import SampleRidge, row_norms
 from ufselect.solvers.soft_partition import KEPT, SoftPartition
 from ufselect.solvers.starts import kernel_matrix, start
 

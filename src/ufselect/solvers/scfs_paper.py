@@ -12,13 +12,13 @@ import numpy as np
 from ufselect.matrix.base import ColumnSummary, DataMatrix, Float
 from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.preparation import Kind, non_negative, preparation_kind
-from ufselect.solvers.reweighted import (
+from ufselect.solvers.ridge import (
     Report,
     ReweightedRidge,
     column_lengths,
     has_vanished,
+    row_norms,
 )
-from ufselect.solvers.rows import row_norms
 from ufselect.solvers.scfs import (
     AUTO_ALPHA,
     AUTO_BETA,

@@ -33,7 +33,7 @@ from ufselect.matrix.base import (
     column_sums,
     product_with,
 )
-from ufselect.solvers.rows import project_rows_to_simplex
+from ufselect.solvers.ridge import project_rows_to_simplex
 
 # Share of the uniform partition that is mixed into a step that would empty a cluster.
 UNIFORM_SHARE = 1e-6

@@ -32,12 +32,12 @@ from sklearn.cluster import KMeans
 
 from ufselect.matrix.base import DataMatrix, Float, Index
 from ufselect.solvers.iterations import Iterations, Report
-from ufselect.solvers.reweighted import (
+from ufselect.solvers.ridge import (
     ReweightedRidge,
     inverse_D_of,
+    row_norms,
     smoothed_inverse_D,
 )
-from ufselect.solvers.rows import row_norms
 from ufselect.solvers.spectral import smoothest_vectors, unit_columns
 from ufselect.solvers.starts import N_RUNS, crisp_memberships, with_every_cluster
 

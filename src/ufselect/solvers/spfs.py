@@ -25,7 +25,7 @@ from ufselect.solvers.group_lasso import (
     largest_penalty,
     makes_gram,
 )
-from ufselect.solvers.rows import row_norms
+from ufselect.solvers.ridge import row_norms
 
 Report = Callable[[int, float], bool]
 

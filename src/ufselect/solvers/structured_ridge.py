@@ -27,8 +27,12 @@ from ufselect.matrix.base import BLOCK_BYTES, DataMatrix, Float
 from ufselect.solvers.graphs import kernel_root
 from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.iterations import Iterations, Report
-from ufselect.solvers.ridge import ridge_through_features, solve_identity_plus
-from ufselect.solvers.rows import ranked_below, row_norms
+from ufselect.solvers.ridge import (
+    ranked_below,
+    ridge_through_features,
+    row_norms,
+    solve_identity_plus,
+)
 
 # Reweighting takes rows towards zero and stops on the way, where one row underflows and
 # another does not: a row whose norm is below this share of the largest counts as zero.

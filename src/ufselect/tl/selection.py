@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ufselect._version import __version__
-from ufselect.experiments.plan_checks import nearest_words
+from ufselect.experiments.plan import nearest_words
 from ufselect.matrix import Float, Index, is_elsewhere, rows_elsewhere
 from ufselect.selectors import UnsupervisedSelector, all_selectors
 from ufselect.solvers.rankings import frequency_scores

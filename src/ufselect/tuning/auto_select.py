@@ -32,7 +32,7 @@ from ufselect.solvers.graph_scores import (
 from ufselect.solvers.preparation import Kind, choose_preparation, prepare
 from ufselect.solvers.rankings import lowered, ranks_of, redundant_features
 from ufselect.solvers.starts import distinct_rows
-from ufselect.tuning.calls import features_that_follow
+from ufselect.tuning.false_discovery import features_that_follow
 from ufselect.tuning.fits import LARGEST_SEED, checked_selector, seeded
 
 N_SUBSAMPLES = 6

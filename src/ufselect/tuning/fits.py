@@ -17,7 +17,7 @@ from ufselect._sklearn_compat import FitProgress
 from ufselect.matrix import Float
 from ufselect.matrix.sharing import SharedResults, shared_results
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.solvers.parallel import in_parallel
+from ufselect.solvers.iterations import in_parallel
 
 # What many fits have in common, as parameters of a selector.
 EFFORT_CONSTRAINTS: dict[str, list[Any]] = {
