@@ -17,7 +17,7 @@ from ufselect.evaluation.batch_k_means import (
     lloyd,
     n_draws,
 )
-from ufselect.evaluation.k_means import SampleDistances
+from ufselect.evaluation.sample_distances import SampleDistances
 
 KEPT = pytest.mark.parametrize("keep_pairs_up_to", [0, 5000])
 

@@ -9,7 +9,7 @@ from scipy.stats import ttest_ind
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from ufselect.evaluation import clustering_accuracy, k_means, repeated_k_means
+from ufselect.evaluation import clustering_accuracy, repeated_k_means, sample_distances
 
 
 def overlapping(n_samples=150, n_columns=5, n_groups=12, spread=1.0):
@@ -106,9 +106,9 @@ def test_blocks_do_not_change_the_answer(monkeypatch):
 def test_without_the_distances_of_all_pairs_the_answer_is_the_same(monkeypatch):
     columns, _ = overlapping()
     labels, inertia = repeated_k_means(columns, 12, seeds=range(6), n_init=3)
-    keep_none = k_means.SampleDistances.__init__.__defaults__
-    assert keep_none == (k_means.KEEP_PAIRS_UP_TO,)
-    monkeypatch.setattr(k_means.SampleDistances.__init__, "__defaults__", (0,))
+    keep_none = sample_distances.SampleDistances.__init__.__defaults__
+    assert keep_none == (sample_distances.KEEP_PAIRS_UP_TO,)
+    monkeypatch.setattr(sample_distances.SampleDistances.__init__, "__defaults__", (0,))
     without = repeated_k_means(columns, 12, seeds=range(6), n_init=3)
 
     assert (labels == without[0]).all()

@@ -19,7 +19,7 @@ where u and v are those of ``sample_distances``.
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.evaluation.k_means import (
+from ufselect.evaluation.sample_distances import (
     Labels,
     SampleDistances,
     own,
