@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from reliability.processes import children_of
-from ufselect.experiments.worker_pool import memory_of
+from ufselect.experiments.limits import memory_of
 
 
 def held() -> dict[str, int]:

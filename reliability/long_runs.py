@@ -21,7 +21,7 @@ from reliability.counting import Count
 from reliability.experiment_runs import Run, cells_in, environment_here, prepare
 from reliability.outcomes import Outcome
 from reliability.settings import Settings
-from ufselect.experiments.worker_pool import memory_of
+from ufselect.experiments.limits import memory_of
 
 DURATION = "5 minutes"
 METHODS = ("SCFS", "LaplacianScore", "MCFS", "SPEC", "MaxVariance")

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from ufselect.experiments.cells import FIXED, GRID, Cell, Role
+from ufselect.experiments.protocol import Score
 from ufselect.experiments.readings import ORACLE, Place, Results
-from ufselect.experiments.work import Score
 
 PLACE = Place("lung", "none", "SCFS")
 

@@ -14,10 +14,10 @@ from scipy.sparse.linalg import ArpackNoConvergence
 from small_experiments import content, query, run_in_process, small_plan
 
 from ufselect import LaplacianScore
-from ufselect.experiments import runner, work, worker_pool
+from ufselect.experiments import protocol, runner, worker_pool
+from ufselect.experiments.limits import Limits
 from ufselect.experiments.runner import Stopped, distinct_cells, run_plan
 from ufselect.experiments.stored import read_experiment
-from ufselect.experiments.worker_pool import Limits
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
@@ -263,7 +263,7 @@ def test_a_score_that_is_no_number_is_the_reason_of_its_cell(
     located, tmp_path, monkeypatch
 ):
     path = tmp_path / "store.sqlite"
-    monkeypatch.setitem(work.STRUCTURE, "redundancy", lambda *_: np.nan)
+    monkeypatch.setitem(protocol.STRUCTURE, "redundancy", lambda *_: np.nan)
     plan = small_plan(sets=["one"], judge={"metrics": ["redundancy"]})
 
     progress = run_plan(plan, path, located)

@@ -6,6 +6,7 @@ import pytest
 from small_experiments import query
 
 from ufselect.experiments.cells import Cell
+from ufselect.experiments.protocol import Score
 from ufselect.experiments.store import (
     DONE,
     FAILED,
@@ -15,7 +16,6 @@ from ufselect.experiments.store import (
     Store,
     is_running,
 )
-from ufselect.experiments.work import Score
 
 CELL = Cell("lung", "abc", "none", "SCFS", "{}", 0)
 OTHER = Cell("lung", "abc", "none", "SCFS", "{}", 1)

@@ -20,11 +20,11 @@ from ufselect.experiments.cells import (
     versions_here,
 )
 from ufselect.experiments.plan import plan_names, plan_path, read_plan
+from ufselect.experiments.protocol import Score
 from ufselect.experiments.readings import Place
 from ufselect.experiments.runner import run_plan
 from ufselect.experiments.store import DONE, FAILED, STOPPED, Outcome, Store
 from ufselect.experiments.stored import NOT_BEGUN, Count, read_experiment
-from ufselect.experiments.work import Score
 
 # Nine cells of SCFS and its fellows for each set: 4 + 2, 1, 10, 1, 1.
 PER_SET = 19

@@ -15,9 +15,10 @@ from misbehaving import DIES, DIES_ONCE, EATS, HANGS, IS_KILLED, WELL
 import ufselect
 from ufselect.experiments import worker_pool
 from ufselect.experiments.cells import Cell
+from ufselect.experiments.limits import Limits
 from ufselect.experiments.store import DONE, STOPPED
 from ufselect.experiments.work import Job
-from ufselect.experiments.worker_pool import Limits, Worker, WorkerPool
+from ufselect.experiments.worker_pool import Worker, WorkerPool
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs the files of Linux")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")

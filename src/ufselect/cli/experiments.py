@@ -234,8 +234,8 @@ def _compute(
     plan: "Plan", store: Path, located: "Located", options: SimpleNamespace
 ) -> int:
     """Run the cells that are missing, with progress; return how many failed."""
+    from ufselect.experiments.limits import Limits
     from ufselect.experiments.runner import run_plan
-    from ufselect.experiments.worker_pool import Limits
 
     if options.recover:
         _recover(plan, store, located)

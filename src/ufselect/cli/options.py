@@ -167,7 +167,7 @@ def size_in_bytes(text: str) -> int:
     >>> size_in_bytes("2GB"), size_in_bytes("1.5 mb"), size_in_bytes("100")
     (2000000000, 1500000, 100)
     """
-    from ufselect.experiments.worker_pool import bytes_of
+    from ufselect.experiments.limits import bytes_of
 
     try:
         return bytes_of(text)

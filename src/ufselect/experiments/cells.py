@@ -12,8 +12,8 @@ from typing import Any
 
 from ufselect._version import RELEASE
 from ufselect.data import DataUnavailableError, fetch
+from ufselect.experiments.limits import NO_LIMITS, Limits
 from ufselect.experiments.plan import Judge, Method, Plan
-from ufselect.experiments.worker_pool import NO_LIMITS, Limits
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 

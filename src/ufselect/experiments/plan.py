@@ -14,8 +14,8 @@ from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ufselect.experiments.work import METRICS, PREPARATIONS
-from ufselect.experiments.worker_pool import NO_LIMITS, Limits, bytes_of
+from ufselect.experiments.limits import NO_LIMITS, Limits, bytes_of
+from ufselect.experiments.protocol import METRICS, PREPARATIONS
 from ufselect.selectors import all_selectors
 
 Number = TypeVar("Number", int, float)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.experiments.cells import FIXED, GRID, Role
-from ufselect.experiments.work import LOWER_IS_BETTER, Score
+from ufselect.experiments.protocol import LOWER_IS_BETTER, Score
 
 Float = NDArray[np.float64]
 ORACLE = "oracle"

@@ -12,16 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ufselect.experiments.cells import Cell, Located, judge_key, record_of, roles_of
+from ufselect.experiments.limits import NO_LIMITS, Limits
 from ufselect.experiments.plan import Judge, Plan
 from ufselect.experiments.store import DONE, Outcome, Store
 from ufselect.experiments.work import Job
-from ufselect.experiments.worker_pool import (
-    NO_LIMITS,
-    Batch,
-    Compute,
-    Limits,
-    computing,
-)
+from ufselect.experiments.worker_pool import Batch, Compute, computing
 
 # Between looks whether another run has finished the cells it holds.
 SECONDS_BETWEEN_LOOKS = 0.5

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.experiments.cells import Cell, Record, digest, judge_key
-from ufselect.experiments.work import Order, Score
+from ufselect.experiments.protocol import Order, Score
 
 Float = NDArray[np.float64]
 

@@ -23,6 +23,7 @@ from ufselect.experiments.cells import (
     versions_here,
 )
 from ufselect.experiments.plan import Plan
+from ufselect.experiments.protocol import Score
 from ufselect.experiments.readings import Place, Results
 from ufselect.experiments.store import (
     DONE,
@@ -33,7 +34,6 @@ from ufselect.experiments.store import (
     is_empty,
     problem_with,
 )
-from ufselect.experiments.work import Score
 
 NOT_BEGUN = "no cell of it is in the store"
 

@@ -1,160 +1,30 @@
-"""The protocol of an experiment: how tables are prepared, and rankings judged.
-
-Rankings are judged at every number of features, by three kinds of metrics: k-means on
-the chosen columns against the classes (every repetition another k-means), classifiers
-that see the chosen columns, cross-validated (every repetition another assignment to
-folds), and what of the table the columns keep (no labels, no chance, one repetition).
-"""
+"""The work of one cell: rank the features, then judge the ranking at every k."""
 
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler, minmax_scale, normalize
 from threadpoolctl import threadpool_limits
 
 from ufselect.data import LabelledSet, read_labelled
-from ufselect.evaluation import (
-    judge_by_classification,
-    judge_ranking,
-    neighbourhood_agreement,
-    reconstruction_error,
-    redundancy,
-)
-from ufselect.evaluation.agreement import METRICS as AGREEMENTS
 from ufselect.experiments.cells import Cell, seed_of
+from ufselect.experiments.limits import peak_memory, reset_peak_memory
 from ufselect.experiments.plan import ALL_FEATURES, Judge
+from ufselect.experiments.protocol import (
+    Cache,
+    Order,
+    Score,
+    Task,
+    prepare_table,
+    scores_of,
+)
 from ufselect.experiments.store import DONE, FAILED, Float, Outcome
-from ufselect.experiments.worker_pool import peak_memory, reset_peak_memory
 from ufselect.matrix.sharing import SharedResults, shared_results
 from ufselect.selectors import UnsupervisedSelector, all_selectors
-
-CLASSIFIERS = ("nearest_neighbour", "logistic_regression")
-STRUCTURE: dict[str, Callable[[Any, NDArray[np.intp]], float]] = {
-    "redundancy": lambda table, chosen: redundancy(table[:, chosen]),
-    "reconstruction_error": reconstruction_error,
-    "neighbourhood_agreement": neighbourhood_agreement,
-}
-METRICS = (*AGREEMENTS, *CLASSIFIERS, *STRUCTURE)
-LOWER_IS_BETTER = frozenset({"redundancy", "reconstruction_error"})
-
-Order = NDArray[np.int32]
-Cache = MutableMapping[tuple[int, ...], NDArray[np.float64]]
-
-
-def _logarithm(table: Any) -> Any:
-    smallest = table.min()
-    if smallest < 0:
-        raise ValueError(
-            f"preparation 'log' needs values of at least 0, and one is {smallest:g}"
-        )
-    # np.log1p keeps a sparse table sparse, since log(1 + 0) = 0.
-    return np.log1p(table)
-
-
-def _unit_range(table: Any) -> Any:
-    # Zero stays zero in a sparse table, which counts from zero anyway.
-    if sp.issparse(table):
-        return MaxAbsScaler().fit_transform(table)
-    return minmax_scale(table)
-
-
-def _unit_variance(table: Any) -> Any:
-    return StandardScaler(with_mean=not sp.issparse(table)).fit_transform(table)
-
-
-PREPARATIONS: dict[str, Callable[[Any], Any]] = {
-    "none": lambda table: table,
-    "unit-variance": _unit_variance,
-    "unit-range": _unit_range,
-    "unit-samples": normalize,
-    "log": _logarithm,
-}
-
-
-def prepare_table(table: Any, preparation: str) -> Any:
-    """Return the table after one of ``PREPARATIONS``.
-
-    Examples
-    --------
-    >>> prepare_table(np.array([[1.0], [3.0]]), "unit-range")
-    array([[0.],
-           [1.]])
-    """
-    return PREPARATIONS[preparation](table)
-
-
-class Score(NamedTuple):
-    """One number about the first features of a ranking."""
-
-    features: int
-    metric: str
-    repetition: int
-    value: float
-
-
-class Task(NamedTuple):
-    """A table with its classes, and how its rankings are to be judged."""
-
-    table: Any
-    classes: NDArray[np.intp]
-    sizes: Sequence[int]
-    metrics: Sequence[str]
-    seeds: Sequence[int]
-    restarts: int
-
-
-def scores_of(task: Task, order: Order, cache: Cache | None = None) -> Iterator[Score]:
-    """Yield every score of a ranking.
-
-    Parameters
-    ----------
-    task : Task
-    order : ndarray of int
-        Columns, best first.
-    cache : mutable mapping, optional
-        Shared between rankings of one task: a set of columns is clustered once.
-
-    Examples
-    --------
-    >>> table = np.array([[0.0, 3.0], [0.1, 9.0], [5.0, 3.0], [5.1, 9.0]])
-    >>> task = Task(table, np.array([0, 0, 1, 1]), [1], ["accuracy"], [0], 1)
-    >>> list(scores_of(task, np.array([0, 1], dtype=np.int32)))
-    [Score(features=1, metric='accuracy', repetition=0, value=1.0)]
-    """
-    clustered = [metric for metric in task.metrics if metric in AGREEMENTS]
-    if clustered:
-        values = judge_ranking(
-            task.table,
-            order,
-            task.classes,
-            sizes=task.sizes,
-            seeds=task.seeds,
-            n_init=task.restarts,
-            metrics=clustered,
-            cache=cache,
-        )
-        for (i, repetition, j), value in np.ndenumerate(values):
-            yield Score(task.sizes[i], clustered[j], repetition, float(value))
-    for size in task.sizes:
-        chosen = np.sort(order[:size]).astype(np.intp)
-        if set(CLASSIFIERS) & set(task.metrics):
-            values = judge_by_classification(
-                task.table[:, chosen], task.classes, seeds=task.seeds
-            )
-            for (repetition, j), value in np.ndenumerate(values):
-                if CLASSIFIERS[j] in task.metrics:
-                    yield Score(size, CLASSIFIERS[j], repetition, float(value))
-        for metric, function in STRUCTURE.items():
-            if metric in task.metrics:
-                yield Score(size, metric, 0, float(function(task.table, chosen)))
 
 
 class Job(NamedTuple):

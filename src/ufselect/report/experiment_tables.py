@@ -19,9 +19,9 @@ from ufselect.evaluation import (
 )
 from ufselect.experiments.cells import FIXED, GRID
 from ufselect.experiments.plan import ALL_FEATURES
+from ufselect.experiments.protocol import LOWER_IS_BETTER
 from ufselect.experiments.readings import Place, Reading, Results
 from ufselect.experiments.stored import Experiment
-from ufselect.experiments.work import LOWER_IS_BETTER
 from ufselect.report.rendering import Block, Paragraph, Table
 
 REFERENCE = "random"
