@@ -211,7 +211,7 @@ class TableRows:
         self.first_text: dict[int, tuple[int, str]] = {}  # its line, and what it is
         self.decorated: dict[int, str] = {}
         # Columns of truth values and the like, which libraries read as text.
-        self.odd: list[int] = []
+        self.odd: dict[int, None] = {}
         # Rows of a transposed table that hold labels or are to be dropped.
         self.pulled: dict[str, list[str]] = {}
         wanted = {*request.drop, *([request.labels] if request.labels else [])}
@@ -320,7 +320,7 @@ class TableRows:
         self, place: int, cells: Sequence[str], lines: Sequence[int]
     ) -> NDArray[np.float64]:
         """Return cells as numbers, NaN for text, and count what they are."""
-        if self.missing is MISSING and place not in self.watched:
+        if self.missing is MISSING and place not in self.layout.text_columns:
             with contextlib.suppress(ValueError):
                 plain = np.array(list(map(float, cells)))
                 # Python reads 1_000 as a thousand, which number() does not.
@@ -341,8 +341,8 @@ class TableRows:
             elif value == value:  # NaN alone differs from itself
                 self.n_numbers[place] += count
             found[cell] = np.nan if value is None else value
-        if odd and place not in self.watched and place not in self.odd:
-            self.odd.append(place)
+        if odd and place not in self.layout.text_columns:
+            self.odd[place] = None
         return np.array([found[cell] for cell in cells])
 
     def finished(self, request: Request, notes: list[str]) -> Parts:
