@@ -229,6 +229,8 @@ def test_what_pandas_writes_is_read(reader, index, shape):
         )
         assert table.feature_names.tolist() == [str(j) for j in frame.columns[:-1]]
         assert table.labels.tolist() == frame["kind"].tolist()
+    named = frame.set_index("kind").reset_index()
+    assert read(named.to_csv(index=False), labels="kind").shape == shape
 
 
 # The header.

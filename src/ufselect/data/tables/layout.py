@@ -40,7 +40,8 @@ DELIMITER_TITLES = {
 SERIES_MARK = ("!Series_", "!Sample_", "!series_matrix_table_")
 # Enough to tell what a column holds; what the sample misses is noticed on reading.
 SAMPLED_ROWS = 100
-SAMPLED_CHARACTERS = 400_000
+SAMPLED_CHARACTERS = 150_000
+LEAST_SAMPLED_ROWS = 5
 MOST_TITLE_ROWS = 20
 # Fewer numbers may be in order by chance; one in 40,320 rows of eight is.
 LEAST_IN_ORDER = 8
@@ -146,7 +147,7 @@ def text_layout(
         if any(cell.strip() for cell in row) and not _is_about(row):
             places.append(line)
             rows.append(row)
-        line += 1 + sum(cell.count("\n") for cell in row)
+        line += 1 + "".join(row).count("\n")
     if not rows:
         raise TableError(f"{name} has no data; export the table again")
     named = None if comment is None else next(dialect.rows([comment]), [])
@@ -185,7 +186,7 @@ def _sampled(lines: Sequence[str]) -> list[str]:
     n_characters = n_quotes = 0
     for line in lines:
         enough = n_characters > SAMPLED_CHARACTERS or len(sample) >= SAMPLED_ROWS
-        if enough and len(sample) >= 3 and n_quotes % 2 == 0:
+        if enough and len(sample) >= LEAST_SAMPLED_ROWS and n_quotes % 2 == 0:
             break
         sample.append(line)
         n_characters += len(line)
@@ -279,7 +280,7 @@ def table_layout(
     header = _header_of(rows, comment, request.header)
     skipped = places[0]
     if header is not None and header is not comment:
-        skipped += 1 + sum(cell.count("\n") for cell in header)
+        skipped += 1 + "".join(header).count("\n")
         rows = rows[1:]
     if not rows:
         raise TableError(f"{name} has a header and no data; export the table again")

@@ -211,7 +211,7 @@ class TableRows:
         self.first_text: dict[int, tuple[int, str]] = {}  # its line, and what it is
         self.decorated: dict[int, str] = {}
         # Columns of truth values and the like, which libraries read as text.
-        self.odd: list[int] = []
+        self.odd: dict[int, None] = {}
         # Rows of a transposed table that hold labels or are to be dropped.
         self.pulled: dict[str, list[str]] = {}
         wanted = {*request.drop, *([request.labels] if request.labels else [])}
@@ -320,7 +320,7 @@ class TableRows:
         self, place: int, cells: Sequence[str], lines: Sequence[int]
     ) -> NDArray[np.float64]:
         """Return cells as numbers, NaN for text, and count what they are."""
-        if self.missing is MISSING and place not in self.watched:
+        if self.missing is MISSING and place not in self.layout.text_columns:
             with contextlib.suppress(ValueError):
                 plain = np.array(list(map(float, cells)))
                 # Python reads 1_000 as a thousand, which number() does not.
@@ -341,8 +341,8 @@ class TableRows:
             elif value == value:  # NaN alone differs from itself
                 self.n_numbers[place] += count
             found[cell] = np.nan if value is None else value
-        if odd and place not in self.watched and place not in self.odd:
-            self.odd.append(place)
+        if odd and place not in self.layout.text_columns:
+            self.odd[place] = None
         return np.array([found[cell] for cell in cells])
 
     def finished(self, request: Request, notes: list[str]) -> Parts:
@@ -542,11 +542,13 @@ def parsed(
         return None
     texts: dict[int, Sequence[str]] = {}
     if len(numeric) < width:
-        cells = [row.split(delimiter) for row in rows]
+        # Most often all the text comes before the numbers, which then stay together.
+        together = len(numeric) == width - numeric[0]
+        cells = [row.split(delimiter, numeric[0] if together else -1) for row in rows]
         texts = {j: [row[j] for row in cells] for j in textual}
-        block = "".join(
-            [f"{delimiter.join([row[j] for j in numeric])}\n" for row in cells]
-        )
+        wanted = numeric[:1] if together else numeric
+        parts = (delimiter.join([row[j] for j in wanted]) for row in cells)
+        block = "".join([f"{part}\n" for part in parts])
     content = block.encode().replace(delimiter.encode(), b"\n")
     columns = read(_Block(content, "\t", decimal, 1, [0], [], missing))
     if columns is None or len(columns[0]) != n_lines * len(numeric):
@@ -600,12 +602,15 @@ def _by_pandas(block: _Block) -> dict[int, Any] | None:
     import pandas as pd
 
     content, delimiter = block.content, block.delimiter.encode()
-    # pandas fills lines that are too short.
-    lines = content.split(b"\n")[:-1]
-    if any(line.count(delimiter) != block.width - 1 for line in lines):
-        return None
     characters = np.frombuffer(content, np.uint8)
-    ends = np.flatnonzero((characters == ord("\n")) | (characters == delimiter[0]))
+    line_ends = characters == ord("\n")
+    ends = np.flatnonzero(line_ends | (characters == delimiter[0]))
+    # pandas fills lines that are too short: every so many ends must be that of a line.
+    at_ends = line_ends[ends]
+    n_lines, rest = divmod(len(ends), block.width)
+    last = at_ends[block.width - 1 :: block.width]
+    if rest or not last.all() or np.count_nonzero(at_ends) != n_lines:
+        return None
     short = np.diff(ends, prepend=-1).max() <= SHORT_CELL + 1
     exact = short and b"e" not in content and b"E" not in content
     kinds: dict[int, Any] = dict.fromkeys(block.numeric, float)
