@@ -75,7 +75,7 @@ def cases(tables):
         for method, selector in selectors().items():
             for layout in LAYOUTS if name in PLANTED else LAYOUTS[:1]:
                 paper = getattr(selector, "solver", "") == "paper"
-                if layout != "dask" or (selector.READS_ELSEWHERE and not paper):
+                if layout != "dask" or (selector.READS_OUT_OF_CORE and not paper):
                     yield name, layout, method
 
 

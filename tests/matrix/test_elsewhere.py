@@ -12,9 +12,9 @@ from ufselect.matrix import (
     DenseMatrix,
     RowBlockMatrix,
     as_matrix,
-    as_rows_elsewhere,
-    is_elsewhere,
-    rows_elsewhere,
+    as_row_source,
+    is_out_of_core,
+    out_of_core_rows,
     storage_of,
 )
 from ufselect.matrix.row_blocks import RowSource
@@ -46,7 +46,7 @@ def elsewhere(request, tmp_path):
 
 
 def matrix_of(data):
-    return as_matrix(as_rows_elsewhere(data), block_bytes=FEW_BYTES)
+    return as_matrix(as_row_source(data), block_bytes=FEW_BYTES)
 
 
 def views(matrix):
@@ -143,8 +143,8 @@ def test_scaled_samples_are_scaled_where_they_are(elsewhere):
 
 
 def test_all_of_them_are_elsewhere(elsewhere):
-    assert is_elsewhere(elsewhere)
-    assert matrix_of(elsewhere).streams
+    assert is_out_of_core(elsewhere)
+    assert matrix_of(elsewhere).out_of_core
 
 
 def test_only_dask_is_scattered(elsewhere):
@@ -199,18 +199,18 @@ class TestWhatIsElsewhere:
         part = anndata.AnnData(container(values()))[:, :4].X
 
         assert type(part).__module__.startswith("anndata")
-        assert not is_elsewhere(part)
+        assert not is_out_of_core(part)
 
     def test_an_array_that_only_might_hold_dask_is_not(self):
         in_memory = types.SimpleNamespace(__dask_graph__=lambda: None)
 
-        assert not is_elsewhere(in_memory)
+        assert not is_out_of_core(in_memory)
 
     @pytest.mark.parametrize(
         "data", [np.eye(2), [[1.0]], sp.eye_array(2), "text", None]
     )
     def test_what_is_here_is_not(self, data):
-        assert not is_elsewhere(data)
+        assert not is_out_of_core(data)
 
     def test_a_file_is_read_by_blocks(self, tmp_path):
         assert type(matrix_of(in_hdf5(values(), tmp_path))) is RowBlockMatrix
@@ -218,7 +218,7 @@ class TestWhatIsElsewhere:
 
 def test_some_rows_are_those_of_the_numbers(elsewhere):
     index = np.array([0, 3, 4, 17, 22])
-    rows = rows_elsewhere(elsewhere, index)
+    rows = out_of_core_rows(elsewhere, index)
 
     np.testing.assert_array_equal(in_memory(rows), in_memory(elsewhere)[index])
 
@@ -228,36 +228,36 @@ class TestRefusals:
         data = backed(sp.csc_matrix(values()), tmp_path)
 
         with pytest.raises(ValueError, match=r"stored by columns .*; write it in CSR"):
-            as_rows_elsewhere(data)
+            as_row_source(data)
 
     @pytest.mark.parametrize("shape", [(6,), (2, 3, 1)])
     def test_other_than_two_dimensions(self, shape, tmp_path):
         array = np.ones(shape)
         for data in (on_dask(array, -1), in_hdf5(array, tmp_path)):
             with pytest.raises(ValueError, match=f"got {len(shape)}D array instead"):
-                as_rows_elsewhere(data)
+                as_row_source(data)
 
     def test_complex_numbers(self, tmp_path):
         array = np.ones((3, 2), complex)
         for data in (on_dask(array, -1), in_hdf5(array, tmp_path)):
             with pytest.raises(ValueError, match=r"^Complex data not supported"):
-                as_rows_elsewhere(data)
+                as_row_source(data)
 
     @pytest.mark.parametrize("dtype", [object, "U3", "M8[s]", "m8[s]"])
     def test_what_are_not_numbers(self, dtype):
         data = on_dask(np.zeros((3, 2), dtype), -1)
 
         with pytest.raises(ValueError, match=r"which are not numbers; convert or drop"):
-            as_rows_elsewhere(data)
+            as_row_source(data)
 
     def test_text_in_a_file(self, tmp_path):
         data = in_hdf5(np.array([["a", "b"]], object), tmp_path)
 
         with pytest.raises(ValueError, match=r"which are not numbers; convert or drop"):
-            as_rows_elsewhere(data)
+            as_row_source(data)
 
     def test_what_is_no_table(self):
         delayed = pytest.importorskip("dask.delayed").delayed
 
         with pytest.raises(TypeError, match=r"X is a Dask \w+, which is not a table"):
-            as_rows_elsewhere(delayed(values()))
+            as_row_source(delayed(values()))

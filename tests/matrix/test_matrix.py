@@ -12,8 +12,8 @@ from ufselect.matrix import (
     RowBlockMatrix,
     SparseMatrix,
     as_matrix,
-    as_rows_elsewhere,
-    is_elsewhere,
+    as_row_source,
+    is_out_of_core,
 )
 from ufselect.matrix.base import product_with
 
@@ -132,7 +132,7 @@ class Case:
     def __init__(self, raw, view):
         random = np.random.default_rng(1)
         explicit = as_dense(raw)
-        raw = as_rows_elsewhere(raw) if is_elsewhere(raw) else raw
+        raw = as_row_source(raw) if is_out_of_core(raw) else raw
         n_samples, n_features = explicit.shape
         factors = random.uniform(0.5, 2, n_samples)
         shift = random.normal(size=n_features)

@@ -102,13 +102,13 @@ def test_zero_rows_follow_the_others_nearest_first(planted):
     selector = SCFS(n_clusters=3, standardize=False, random_state=0).fit(X)
     G, W = indicators(selector.memberships_), selector.coef_
     outside = np.flatnonzero(~W.any(axis=1))
-    nearness = np.linalg.norm(centred(X).T @ (centred(G) - centred(X) @ W), axis=1)
+    kkt_ratios = np.linalg.norm(centred(X).T @ (centred(G) - centred(X) @ W), axis=1)
 
-    expected = outside[np.argsort(-nearness[outside])]
+    expected = outside[np.argsort(-kkt_ratios[outside])]
 
     assert 0 < len(outside) < X.shape[1]
     np.testing.assert_array_equal(selector.order_[-len(outside) :], expected)
-    assert (2 * selector.alpha_ * nearness[outside] <= selector.beta_).all()
+    assert (2 * selector.alpha_ * kkt_ratios[outside] <= selector.beta_).all()
 
 
 # The objective

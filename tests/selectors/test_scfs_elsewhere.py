@@ -485,7 +485,9 @@ def test_a_wrong_number_of_columns_to_transform_is_refused(planted):
         selector.transform(on_dask(np.ones(4), -1))
 
 
-IN_MEMORY = [name for name, kind in all_selectors().items() if not kind.READS_ELSEWHERE]
+IN_MEMORY = [
+    name for name, kind in all_selectors().items() if not kind.READS_OUT_OF_CORE
+]
 
 
 @pytest.mark.parametrize("name", IN_MEMORY)

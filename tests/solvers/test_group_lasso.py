@@ -48,7 +48,7 @@ def lasso_of(X, Y, form="columns"):
     matrix = as_matrix(X)
     if form == "blocks":
         matrix = RowBlockMatrix(X, block_bytes=8 * 7 * X.shape[1])
-        matrix.streams = True
+        matrix.out_of_core = True
     gram = matrix.feature_gram() if form == "gram" else None
     lasso = GroupLasso(matrix, Y.shape[1], gram=gram)
     aim(lasso, Y, form)

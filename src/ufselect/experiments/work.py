@@ -23,7 +23,7 @@ from ufselect.experiments.protocol import (
     scores_of,
 )
 from ufselect.experiments.store import DONE, FAILED, Float, Outcome
-from ufselect.matrix.sharing import SharedResults, shared_results
+from ufselect.matrix.cache import ResultCache, cached_results
 from ufselect.selectors import UnsupervisedSelector, all_selectors
 
 
@@ -44,7 +44,7 @@ class PreparedSet(NamedTuple):
     """
 
     data: LabelledSet
-    results: SharedResults
+    results: ResultCache
     judged: Cache
     starts: dict[tuple[str, ...], Float | None]
 
@@ -76,7 +76,7 @@ def _prepared(
     """Return a prepared set, and keep it until another one is asked for."""
     data = read_labelled(path)
     table = prepare_table(data.table, preparation)
-    return PreparedSet(data._replace(table=table), SharedResults(), {}, {})
+    return PreparedSet(data._replace(table=table), ResultCache(), {}, {})
 
 
 def _ranked_and_judged(cell: Cell, judge: Judge, prepared: PreparedSet) -> Outcome:
@@ -108,7 +108,7 @@ def _fitted(cell: Cell, prepared: PreparedSet) -> UnsupervisedSelector:
     if start is not None:
         parameters["init"] = start
     selector.set_params(**parameters)
-    with shared_results(prepared.results):
+    with cached_results(prepared.results):
         selector.fit(prepared.data.table)
     _hand_on(getattr(selector, "memberships_", None), cell, prepared)
     return selector
@@ -158,7 +158,7 @@ def _scores(
         for repetition in range(judge.repetitions)
     ]
     task = Task(table, classes, sizes, judge.metrics, seeds, judge.restarts)
-    with shared_results(prepared.results):
+    with cached_results(prepared.results):
         scores = tuple(scores_of(task, order, prepared.judged))
     for score in scores:
         if not np.isfinite(score.value):

@@ -4,10 +4,10 @@ from ufselect.matrix.arrays import DenseMatrix, SparseMatrix
 from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index
 from ufselect.matrix.inputs import (
     as_matrix,
-    as_rows_elsewhere,
-    columns_elsewhere,
-    is_elsewhere,
-    rows_elsewhere,
+    as_row_source,
+    is_out_of_core,
+    out_of_core_columns,
+    out_of_core_rows,
     storage_of,
 )
 from ufselect.matrix.row_blocks import RowBlockMatrix
@@ -21,9 +21,9 @@ __all__ = [
     "RowBlockMatrix",
     "SparseMatrix",
     "as_matrix",
-    "as_rows_elsewhere",
-    "columns_elsewhere",
-    "is_elsewhere",
-    "rows_elsewhere",
+    "as_row_source",
+    "is_out_of_core",
+    "out_of_core_columns",
+    "out_of_core_rows",
     "storage_of",
 ]

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from ufselect.matrix.sharing import active, once
+from ufselect.matrix.cache import active, cached
 
 Float = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -166,7 +166,7 @@ class DataMatrix(ABC):
     """
 
     # Whether the data are somewhere else, and every pass over them is work.
-    streams = False
+    out_of_core = False
     # Whether they are in several places, so that rows do not meet but through us.
     scattered = False
     # Whether columns lie so near zero, compared with their spread, that a product with
@@ -330,13 +330,13 @@ class DataMatrix(ABC):
         """Return ``X.T @ X`` (p x p)."""
         if active.get() is None:
             return self._feature_gram()
-        return once(type(self)._feature_gram, self)
+        return cached(type(self)._feature_gram, self)
 
     def sample_gram(self) -> Float:
         """Return ``X @ X.T`` (n x n)."""
         if active.get() is None:
             return self.weighted_gram()
-        return once(type(self).weighted_gram, self)
+        return cached(type(self).weighted_gram, self)
 
     def _feature_gram(self) -> Float:
         gram = np.zeros((self.shape[1], self.shape[1]))
@@ -368,7 +368,7 @@ class DataMatrix(ABC):
         kernel, size = self.shape[0] ** 2, self.multiplications
         if kernel < size:
             size = kernel
-        elif self.streams:
+        elif self.out_of_core:
             size = min(size, self.block_bytes // 8)
         if size >= SHORT_PRODUCT:
             return nullcontext()

@@ -72,7 +72,7 @@ class DaskMatrix(DataMatrix):
         Chunked along rows only.
     """
 
-    streams = scattered = True
+    out_of_core = scattered = True
 
     def __init__(self, raw: Any) -> None:
         super().__init__(raw)

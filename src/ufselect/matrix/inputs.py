@@ -37,7 +37,7 @@ def storage_of(data: Any) -> Storage:
     return "file" if is_array and not ROW_SOURCES.isdisjoint(packages) else "memory"
 
 
-def is_elsewhere(data: Any) -> bool:
+def is_out_of_core(data: Any) -> bool:
     """Tell whether data is in a file or on Dask's workers."""
     return storage_of(data) in ("file", "dask")
 
@@ -47,8 +47,8 @@ def as_matrix(data: Any, block_bytes: int = BLOCK_BYTES) -> DataMatrix:
 
     Parameters
     ----------
-    data : {ndarray, sparse matrix, memory-mapped array} or rows elsewhere
-        Floats; see ``as_rows_elsewhere`` for what is on disk or on a cluster.
+    data : {ndarray, sparse matrix, memory-mapped array} or row source
+        Floats; see ``as_row_source`` for what is on disk or on a cluster.
     block_bytes : int
         Size of the blocks in which data on disk are read.
 
@@ -65,7 +65,7 @@ def as_matrix(data: Any, block_bytes: int = BLOCK_BYTES) -> DataMatrix:
     return SparseMatrix(data) if sp.issparse(data) else DenseMatrix(data)
 
 
-def as_rows_elsewhere(data: Any) -> Any:
+def as_row_source(data: Any) -> Any:
     """Return data that ``as_matrix`` can read by rows, and refuse what it cannot.
 
     A Dask array gets chunks of rows of known length, a Dask data frame becomes such an
@@ -88,19 +88,19 @@ def as_rows_elsewhere(data: Any) -> Any:
     return rows
 
 
-def columns_elsewhere(data: Any, index: Index) -> Any:
+def out_of_core_columns(data: Any, index: Index) -> Any:
     """Return some columns: lazily those of Dask, in memory those of a file."""
     if hasattr(data, "iloc"):
         return data.iloc[:, index]
     if storage_of(data) == "dask":
         return data[:, index]
-    rows = as_rows_elsewhere(data)
+    rows = as_row_source(data)
     return _stacked([rows[block, index] for block in RowBlockMatrix(rows).row_slices()])
 
 
-def rows_elsewhere(data: Any, index: Index) -> Any:
+def out_of_core_rows(data: Any, index: Index) -> Any:
     """Return some rows, in rising order: lazily those of Dask, else in memory."""
-    rows = as_rows_elsewhere(data)
+    rows = as_row_source(data)
     if storage_of(rows) == "dask":
         return rows[index]
     pieces = []

@@ -53,7 +53,7 @@ class RowBlockMatrix(DataMatrix):
     ) -> None:
         super().__init__(raw, shift, scale, sample_scale)
         self.block_bytes = block_bytes
-        self.streams = not isinstance(raw, np.ndarray) or is_memory_mapped(raw)
+        self.out_of_core = not isinstance(raw, np.ndarray) or is_memory_mapped(raw)
 
     def beside(self, *arrays: Float) -> Beside:
         """Put thin arrays beside the samples; they are changed from pass to pass."""

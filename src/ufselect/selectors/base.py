@@ -21,9 +21,9 @@ from ufselect.matrix import (
     Float,
     SparseMatrix,
     as_matrix,
-    as_rows_elsewhere,
-    columns_elsewhere,
-    is_elsewhere,
+    as_row_source,
+    is_out_of_core,
+    out_of_core_columns,
     storage_of,
 )
 from ufselect.matrix.base import BLOCK_BYTES, LARGEST_TO_SQUARE
@@ -85,7 +85,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     PROPERTIES: ClassVar[Properties] = Properties()
     # Whether X may be on a Dask cluster, or in a Zarr or HDF5 file.
-    READS_ELSEWHERE: ClassVar[bool] = False
+    READS_OUT_OF_CORE: ClassVar[bool] = False
     # Whether X may hold values whose squares overflow or vanish.
     ANY_UNIT: ClassVar[bool] = False
 
@@ -125,12 +125,12 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
     def _read(self, X: Any) -> tuple[DataMatrix, ColumnSummary]:
         """Check X, note its columns, and return what a method sees of it."""
         storage = storage_of(X)
-        elsewhere = storage in ("file", "dask")
-        if storage == "mapped" and self.READS_ELSEWHERE:
+        out_of_core = storage in ("file", "dask")
+        if storage == "mapped" and self.READS_OUT_OF_CORE:
             # Made floats at once, all of it would be in memory.
-            elsewhere = X.dtype.kind in "biuf" and X.dtype not in (np.float32, float)
-        if elsewhere:
-            data = self._validated_elsewhere(X)
+            out_of_core = X.dtype.kind in "biuf" and X.dtype not in (np.float32, float)
+        if out_of_core:
+            data = self._validated_out_of_core(X)
         else:
             data = self._validated(X, reset=True)
         self.n_selected_ = self._resolve_number(data.shape[1])
@@ -138,7 +138,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         if (need := self._memory_needed(matrix)) is not None:
             self._refuse_beyond_memory(need)
         summary = matrix.summary()
-        if elsewhere:
+        if out_of_core:
             self._refuse_columns_not_finite(summary)
         if summary.constant.all():
             raise ValueError(
@@ -147,7 +147,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             )
         if not self.ANY_UNIT:
             refuse_immeasurable(summary, data.shape[0], name_of=self._column_name)
-        if not elsewhere and data.dtype == np.float32:
+        if not out_of_core and data.dtype == np.float32:
             peak = max(np.abs(summary.minimum).max(), np.abs(summary.maximum).max())
             limit = LARGEST_TO_SQUARE[np.dtype(np.float32)]
             if not 1 / limit < peak < limit:
@@ -177,11 +177,11 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X; those of a Dask collection stay lazy."""
-        if not is_elsewhere(X):
+        if not is_out_of_core(X):
             return super().transform(X)
         check_is_fitted(self, "order_")
         self._refuse_other_columns(X)
-        return columns_elsewhere(X, self.get_support(indices=True))
+        return out_of_core_columns(X, self.get_support(indices=True))
 
     def _refuse_other_columns(self, X: Any) -> None:
         """Raise an error unless X has the columns of the fit."""
@@ -268,10 +268,10 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         self._refuse_non_finite(data)
         return data
 
-    def _validated_elsewhere(self, X: Any) -> Any:
+    def _validated_out_of_core(self, X: Any) -> Any:
         """Check what can be known of X without reading it; note its columns."""
         name = type(self).__name__
-        if not self.READS_ELSEWHERE:
+        if not self.READS_OUT_OF_CORE:
             package = type(X).__module__.split(".")[0]
             raise TypeError(
                 f"{name} needs X in memory but was given {package}'s "
@@ -279,7 +279,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                 "which read such data where they are, or give an array (X.compute() "
                 "or X[:])."
             )
-        data = as_rows_elsewhere(X)
+        data = as_row_source(X)
         for count, what in zip(data.shape, ("sample", "feature"), strict=True):
             fewest = 2 if what == "sample" else 1
             if count < fewest:

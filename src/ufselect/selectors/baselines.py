@@ -43,7 +43,7 @@ class MaxVariance(UnsupervisedSelector):
     array([1, 0, 2])
     """
 
-    READS_ELSEWHERE = True
+    READS_OUT_OF_CORE = True
     ANY_UNIT = True
 
     def __init__(self, n_features_to_select: int | float | None = None) -> None:

@@ -15,7 +15,7 @@ from ufselect.solvers.landmarks import (
     explained_squares,
     find_landmarks,
     in_memory_if_few,
-    is_out_of_core,
+    is_not_an_array,
     landmark_sums,
 )
 from ufselect.solvers.preparation import steady_points
@@ -106,7 +106,7 @@ class LaplacianScore(UnsupervisedSelector):
     """
 
     PROPERTIES = Properties(similarity="explicit", joint_learning=True)
-    READS_ELSEWHERE = True
+    READS_OUT_OF_CORE = True
     PARAM_GRID: ClassVar[dict[str, list[Any]]] = {"n_neighbors": [5], "sigma": [None]}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -136,7 +136,7 @@ class LaplacianScore(UnsupervisedSelector):
         return in_memory_if_few(super()._as_matrix(data), self.n_landmarks)
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        if is_out_of_core(data):
+        if is_not_an_array(data):
             return self._scores_by_landmarks(data, summary)
         graph = neighbour_graph(
             steady_points(data, summary),

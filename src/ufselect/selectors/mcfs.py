@@ -21,7 +21,7 @@ from ufselect.solvers.landmarks import (
     find_landmarks,
     in_memory_if_few,
     interpolated,
-    is_out_of_core,
+    is_not_an_array,
     landmark_embedding,
     landmark_sums,
     n_searched,
@@ -163,7 +163,7 @@ class MCFS(UnsupervisedSelector):
     """
 
     PROPERTIES = Properties(similarity="explicit", regression=True, regularisation=True)
-    READS_ELSEWHERE = True
+    READS_OUT_OF_CORE = True
     PARAM_GRID: ClassVar[dict[str, list[Any]]] = {"n_neighbors": [5]}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -205,7 +205,7 @@ class MCFS(UnsupervisedSelector):
         return in_memory_if_few(super()._as_matrix(data), self.n_landmarks)
 
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
-        if is_out_of_core(data):
+        if is_not_an_array(data):
             return self._memory_needed_here(data)
         n_samples, n_wanted = data.shape[0], self.n_selected_
         graph = 8 * n_samples * (12 * self.n_neighbors + 6 * self.n_clusters)
@@ -238,7 +238,7 @@ class MCFS(UnsupervisedSelector):
         # Columns of unit norm on average.
         prepared = prepare(data, summary, self.standardize_, float(len(varying)))
         find_points = (
-            self._points_by_landmarks if is_out_of_core(data) else self._points
+            self._points_by_landmarks if is_not_an_array(data) else self._points
         )
         points = find_points(prepared, varying)
         coef = unit_columns(np.column_stack([point.coef for point in points]))

@@ -20,7 +20,7 @@ from ufselect._sklearn_compat import (
 )
 from ufselect.data.checkpoints import Checkpoint
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
-from ufselect.matrix.sharing import active, once_for_all
+from ufselect.matrix.cache import active, cached_unchanged
 from ufselect.selectors.base import Properties, UnsupervisedSelector
 from ufselect.solvers import scfs, scfs_paper
 from ufselect.solvers.iterations import in_parallel
@@ -178,7 +178,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         regression=True,
         regularisation=True,
     )
-    READS_ELSEWHERE = True
+    READS_OUT_OF_CORE = True
     PARAM_GRID: ClassVar[dict[str, list[Any]]] = {
         "alpha": [1e-4, 1e-2, 1.0, 1e2, 1e4],
         "beta": [1e-4, 1e-2, 1.0, 1e2, 1e4],
@@ -250,7 +250,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         random = check_random_state(self.random_state)
         exact = self.solver == "exact"
         n_starts = self.n_init if isinstance(self.init, str) else 1
-        at_once = exact and self.n_jobs is not None and not data.streams
+        at_once = exact and self.n_jobs is not None and not data.out_of_core
         limits, auto = (self.max_iter, self.tol), self.beta == "auto"
         with data.limited_threads():
             # X is prepared, and what every start needs of it is made once.
@@ -308,9 +308,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             return scfs_paper.PaperProblem(*inputs, self.gamma)
         # With one cluster G is constant and an intercept would explain all of it.
         intercept = self.fit_intercept and self.n_clusters > 1
-        if data.streams or active.get() is None:
+        if data.out_of_core or active.get() is None:
             return scfs.SCFSProblem(*inputs, intercept)
-        return once_for_all(scfs.SCFSProblem, *inputs, intercept)
+        return cached_unchanged(scfs.SCFSProblem, *inputs, intercept)
 
     def _keep(self, problem: Problem, fit: scfs.Fit, alpha: float) -> Float:
         """Set what was learned, in the units of X; return the scores."""

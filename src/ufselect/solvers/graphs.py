@@ -13,7 +13,7 @@ from sklearn import config_context, get_config
 from sklearn.neighbors import NearestNeighbors
 
 from ufselect.matrix import Float, Index
-from ufselect.matrix.sharing import once
+from ufselect.matrix.cache import cached
 
 Weights = Literal["binary", "heat"]
 
@@ -46,7 +46,7 @@ def nearest_neighbours(points: Any, n_neighbors: int) -> tuple[Float, Index]:
     >>> nearest_neighbours(np.array([[0.0], [1.0], [3.0]]), 1)[1].ravel()
     array([1, 0, 1])
     """
-    return once(_search, points, min(n_neighbors, points.shape[0] - 1))
+    return cached(_search, points, min(n_neighbors, points.shape[0] - 1))
 
 
 def _search(points: Any, count: int) -> tuple[Float, Index]:

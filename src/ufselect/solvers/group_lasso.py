@@ -353,7 +353,7 @@ class GroupLasso:
         if self.gram is not None:
             self._ZtX = self.gram.take(self.S, axis=0)
             self._ZtZ = self._ZtX.take(self.S, axis=1)
-        elif self.X.streams and self.XtY is not None:
+        elif self.X.out_of_core and self.XtY is not None:
             step = (_cross_gram, (), self.S, entering)
             self._ZtZ = _grown_gram(known, self.X.sums_over_rows(*step)[0])
         else:

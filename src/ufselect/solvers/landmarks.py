@@ -51,9 +51,9 @@ MAX_VALUES_SEARCHED = 10_000_000
 MAX_K_MEANS_ITERATIONS = 5
 
 
-def is_out_of_core(data: DataMatrix) -> bool:
+def is_not_an_array(data: DataMatrix) -> bool:
     """Tell whether samples are neither in memory nor in a memory-mapped array."""
-    return data.streams and not isinstance(data.raw, np.ndarray)
+    return data.out_of_core and not isinstance(data.raw, np.ndarray)
 
 
 def in_memory_if_few(data: DataMatrix, n_landmarks: int) -> DataMatrix:
@@ -61,7 +61,7 @@ def in_memory_if_few(data: DataMatrix, n_landmarks: int) -> DataMatrix:
 
     If every sample were a landmark, nothing would be approximate.
     """
-    if is_out_of_core(data) and data.shape[0] <= n_landmarks:
+    if is_not_an_array(data) and data.shape[0] <= n_landmarks:
         return DenseMatrix(data.rows(slice(None)))
     return data
 

@@ -28,10 +28,10 @@ def row_norms(matrix: Float) -> Float:
     return np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
 
 
-def ranked_below(sizes: Float, nearness: Float) -> Float:
-    """Return sizes in which zeros are ranked, below all others, by their nearness.
+def ranked_below(sizes: Float, kkt_ratios: Float) -> Float:
+    """Return sizes in which zeros are ranked, below all others, by their kkt_ratios.
 
-    A nearness of one or more lies just below the smallest size.
+    A kkt_ratios of one or more lies just below the smallest size.
 
     Examples
     --------
@@ -40,8 +40,8 @@ def ranked_below(sizes: Float, nearness: Float) -> Float:
     """
     inside = sizes > 0
     if not inside.any():
-        return nearness
-    outside = 0.999 * sizes[inside].min() * np.minimum(nearness, 1.0)
+        return kkt_ratios
+    outside = 0.999 * sizes[inside].min() * np.minimum(kkt_ratios, 1.0)
     return np.where(inside, sizes, outside)
 
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from ufselect._version import __version__
 from ufselect.experiments.plan import nearest_words
-from ufselect.matrix import Float, Index, is_elsewhere, rows_elsewhere
+from ufselect.matrix import Float, Index, is_out_of_core, out_of_core_rows
 from ufselect.selectors import UnsupervisedSelector, all_selectors
 from ufselect.solvers.rankings import frequency_scores
 from ufselect.tuning import AutoSelect
@@ -111,7 +111,7 @@ def refuse_non_finite(selector: UnsupervisedSelector, X: Any, names: Any) -> Non
     The selector would refuse it too, but arrays have no names for their columns. What
     is not in memory is for the selector to look at, in its own pass.
     """
-    if is_elsewhere(X) or X.dtype.kind != "f":
+    if is_out_of_core(X) or X.dtype.kind != "f":
         return
     named = clone(selector)
     named.feature_names_in_ = np.asarray(names, dtype=object)
@@ -176,7 +176,7 @@ def _fitted(
     selector: UnsupervisedSelector, X: Any, batch: Batch
 ) -> UnsupervisedSelector:
     cells = batch.cells
-    piece = rows_elsewhere(X, cells) if is_elsewhere(X) else X[cells]
+    piece = out_of_core_rows(X, cells) if is_out_of_core(X) else X[cells]
     try:
         return clone(selector).fit(piece)
     except ValueError as error:

@@ -156,7 +156,7 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     21 of 500 features are confirmed at a false discovery rate of 5 %.
     """
 
-    READS_ELSEWHERE = True
+    READS_OUT_OF_CORE = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "selector": [None, UnsupervisedSelector],
@@ -214,7 +214,7 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     def _decide(self, data: DataMatrix, progress: FitProgress) -> Float:
         random = check_random_state(self.random_state)
         self.reasons_: list[str] = []
-        if data.streams or data.scattered:
+        if data.out_of_core or data.scattered:
             data = as_matrix(data.rows(data.some_rows()))
         summary = data.summary()
         if self.n_clusters != "auto":

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from ufselect._constraints import POSITIVE
 from ufselect._sklearn_compat import FitProgress
 from ufselect.matrix import Float
-from ufselect.matrix.sharing import SharedResults, shared_results
+from ufselect.matrix.cache import ResultCache, cached_results
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.iterations import in_parallel
 
@@ -175,8 +175,8 @@ def _sharing(token: str | None) -> AbstractContextManager[Any]:
     if token is None:
         return nullcontext()
     if getattr(_worker, "token", None) != token:
-        _worker.token, _worker.results = token, SharedResults()
-    return shared_results(_worker.results)
+        _worker.token, _worker.results = token, ResultCache()
+    return cached_results(_worker.results)
 
 
 def _tell(

@@ -1,7 +1,7 @@
 """Costly results that many fits on one table share.
 
 A Gram matrix or a neighbour graph depends on the data alone, and an experiment fits
-dozens of settings to the same data. Inside ``shared_results`` such a result is
+dozens of settings to the same data. Inside ``cached_results`` such a result is
 computed once; elsewhere nothing is kept.
 """
 
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 KEPT = 8
 
 
-class SharedResults:
+class ResultCache:
     """Results by the content of their inputs; the least recently used goes first."""
 
     def __init__(self, kept: int = KEPT) -> None:
@@ -40,25 +40,25 @@ class SharedResults:
         return result
 
 
-# None outside of ``shared_results``.
-active: ContextVar[SharedResults | None] = ContextVar("shared_results", default=None)
+# None outside of ``cached_results``.
+active: ContextVar[ResultCache | None] = ContextVar("cached_results", default=None)
 
 
 @contextmanager
-def shared_results(results: SharedResults | None = None) -> Iterator[SharedResults]:
+def cached_results(results: ResultCache | None = None) -> Iterator[ResultCache]:
     """Share results between all fits inside, and with other uses of ``results``.
 
     Examples
     --------
     >>> import numpy as np
     >>> from ufselect.matrix import as_matrix
-    >>> with shared_results():
+    >>> with cached_results():
     ...     first = as_matrix(np.eye(2)).feature_gram()
     ...     second = as_matrix(np.eye(2)).feature_gram()  # not computed again
     >>> first is second
     False
     """
-    results = SharedResults() if results is None else results
+    results = ResultCache() if results is None else results
     token = active.set(results)
     try:
         yield results
@@ -66,7 +66,7 @@ def shared_results(results: SharedResults | None = None) -> Iterator[SharedResul
         active.reset(token)
 
 
-def once(function: Callable[..., Result], *inputs: Any) -> Result:
+def cached(function: Callable[..., Result], *inputs: Any) -> Result:
     """Return ``function(*inputs)``, from the shared results if there are any."""
     results = active.get()
     if results is None:
@@ -75,7 +75,7 @@ def once(function: Callable[..., Result], *inputs: Any) -> Result:
     return copy.deepcopy(results.get(function, inputs))
 
 
-def once_for_all(function: Callable[..., Result], *inputs: Any) -> Result:
+def cached_unchanged(function: Callable[..., Result], *inputs: Any) -> Result:
     """Return the same without a copy, for a result that nobody changes.
 
     What it is made of is not kept a second time.

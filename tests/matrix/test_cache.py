@@ -3,11 +3,11 @@ import pytest
 import scipy.sparse as sp
 
 from ufselect.matrix import as_matrix
-from ufselect.matrix.sharing import (
-    SharedResults,
-    once,
-    once_for_all,
-    shared_results,
+from ufselect.matrix.cache import (
+    ResultCache,
+    cached,
+    cached_results,
+    cached_unchanged,
 )
 
 
@@ -23,11 +23,11 @@ def test_equal_inputs_are_worked_on_once_inside_only():
     calls = []
     work = counted(calls)
 
-    with shared_results():
-        once(work, np.eye(2))
-        once(work, np.eye(2))
-        once(work, np.ones((2, 2)))
-    once(work, np.eye(2))
+    with cached_results():
+        cached(work, np.eye(2))
+        cached(work, np.eye(2))
+        cached(work, np.ones((2, 2)))
+    cached(work, np.eye(2))
 
     assert len(calls) == 3
 
@@ -38,21 +38,21 @@ def test_a_result_may_be_changed_by_who_got_it():
     def work():
         return graph.copy()
 
-    with shared_results():
-        first = once(work)
+    with cached_results():
+        first = cached(work)
         first.data[:] = 7
-        second = once(work)
+        second = cached(work)
 
     assert second.toarray().tolist() == [[1, 0], [0, 1]]
 
 
 def test_results_live_on_between_uses_of_one_collection():
     calls = []
-    work, results = counted(calls), SharedResults()
+    work, results = counted(calls), ResultCache()
 
     for _ in range(2):
-        with shared_results(results):
-            once(work, "table")
+        with cached_results(results):
+            cached(work, "table")
 
     assert len(calls) == 1
 
@@ -61,9 +61,9 @@ def test_the_least_recently_used_result_is_dropped():
     calls = []
     work = counted(calls)
 
-    with shared_results(SharedResults(kept=2)):
+    with cached_results(ResultCache(kept=2)):
         for name in ["a", "b", "a", "c", "a", "b"]:
-            once(work, name)
+            cached(work, name)
 
     assert [name for (name,) in calls] == ["a", "b", "c", "b"]
 
@@ -74,7 +74,7 @@ def test_views_of_one_table_do_not_share_their_gram_matrices(form):
     matrix = as_matrix(form(table))
     shifted = matrix.affine(np.full(4, 2.0), np.full(4, 3.0))
 
-    with shared_results():
+    with cached_results():
         grams = [view.feature_gram() for view in (matrix, shifted, matrix)]
         kernels = [view.sample_gram() for view in (matrix, shifted, matrix)]
 
@@ -91,11 +91,14 @@ def test_a_result_for_all_is_handed_out_itself_and_its_parts_are_not_kept():
     part = counted(calls)
 
     def whole(name):
-        return [once(part, name)]
+        return [cached(part, name)]
 
-    with shared_results() as results:
-        first, second = once_for_all(whole, "table"), once_for_all(whole, "table")
-        once(part, "table")
+    with cached_results() as results:
+        first, second = (
+            cached_unchanged(whole, "table"),
+            cached_unchanged(whole, "table"),
+        )
+        cached(part, "table")
 
     assert first is second
     assert len(calls) == 2
@@ -106,5 +109,5 @@ def test_a_result_for_all_is_made_anew_where_nothing_is_shared():
     calls = []
     work = counted(calls)
 
-    assert once_for_all(work, 1) is not once_for_all(work, 1)
+    assert cached_unchanged(work, 1) is not cached_unchanged(work, 1)
     assert len(calls) == 2
