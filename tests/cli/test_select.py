@@ -154,7 +154,7 @@ def test_verbose_says_what_was_read_decided_and_how_far_to_believe_it(file, caps
         assert f"\n{row} " in said
     assert "copies of one feature do well by structure" in words
     assert all(f"\n{name} " in said for name in CHOSEN)
-    assert "ufselect: Column 'id' names the rows and is no feature.\n" in noted
+    assert "ufselect: Column 'id' holds sample names.\n" in noted
 
 
 def test_json_has_all_and_the_decision_is_that_of_auto_select(file, capsys):

@@ -433,7 +433,7 @@ def test_table_of_genes_is_transposed(reader):
     assert table.feature_names.tolist() == ["TP53", "MYC", "KRAS"]
     assert table.sample_names.tolist() == ["s1", "s2"]
     assert noted(table, "--no-transpose")
-    assert "Column 'gene' names the features." in table.notes
+    assert "Column 'gene' holds feature names." in table.notes
     assert read(GENES, transpose=False).shape == (3, 2)
     assert read(GENES.replace("gene", "patient")).shape == (3, 2)
     with pytest.raises(TableError, match=r"no row 'TP35'; did you mean 'TP53'\?"):

@@ -118,7 +118,7 @@ def _parts(frame: _Frame, file: File, request: Request, notes: list[str]) -> Par
     if others:
         notes.append(f"Columns without numbers were left out: {listed(others)}.")
     if title is not None:
-        notes.append(f"Column {title!r} names the rows.")
+        notes.append(f"Column {title!r} holds sample names.")
     columns = [names[j] for j in numeric]
     values = _numbers(frame, columns, request)
     if turn:
@@ -156,7 +156,7 @@ def _index_place(
 
 
 def _names_rows(frame: _Frame, first: str) -> bool:
-    """Tell whether the first column is no feature: by its name, or unique text."""
+    """Tell whether the first column holds sample names: by its name, or unique text."""
     if first.lower() in ID_NAMES | FEATURE_WORDS:
         return True
     if frame.is_numeric(0):

@@ -410,7 +410,7 @@ def columns_of(
     else:
         filled = [each or f"column_{j + 1}" for j, each in enumerate(layout.names)]
         names = unique_names(filled, notes)
-        # The first column may have an empty name, which says that it is no feature.
+        # The first column may have an empty name, which says that it is an index.
         names[0] = names[0] if layout.names[0] else ""
     transposed = request.transpose
     if transposed is None:

@@ -147,7 +147,7 @@ def read_table(
     (['height', 'width'], ['a', 'b'])
     >>> print(*table.notes, sep="\n")
     Text with commas, a header.
-    Column 'id' names the rows and is no feature.
+    Column 'id' holds sample names.
     """
     kind = np.dtype(dtype)
     if kind not in (np.float64, np.float32):

@@ -398,8 +398,8 @@ class TableRows:
         if guessed and not transposed and len(set(names)) < len(names):
             notes.append(f"{shown} is text and was left out.")
             return None
-        what = "features" if transposed else "rows and is no feature"
-        notes.append(f"{shown} names the {what}.")
+        what = "feature" if transposed else "sample"
+        notes.append(f"{shown} holds {what} names.")
         return names
 
     def _features(self, notes: list[str]) -> list[int]:
