@@ -35,7 +35,7 @@ from ufselect.report import (
     html_page,
     selection_report,
 )
-from ufselect.report import Table as PageTable
+from ufselect.report import TextTable as PageTable
 
 HASTE = Patience(timeout=5.0, longest=20.0, attempts=1, delay=0.001)
 BODY = b"the right content"

@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -294,3 +295,13 @@ def test_public_names_are_documented_with_an_example():
 
         assert value.__doc__, name
         assert not needs_example or "Examples\n    ----" in value.__doc__, name
+
+
+def test_the_name_of_a_class_is_unique():
+    places = defaultdict(list)
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(str(path.relative_to(PACKAGE)))
+
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}

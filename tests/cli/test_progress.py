@@ -17,7 +17,7 @@ from ufselect.cli.progress import (
     CountProgress,
     JsonProgress,
     Progress,
-    Task,
+    ProgressTask,
     progress_for,
 )
 
@@ -118,8 +118,8 @@ def test_cells_are_counted_on_a_terminal_and_in_a_log(stderr):
 
 
 def test_times_are_told_as_people_do():
-    assert Task("fits", 0, 0, 100.0).times(107.0) == "7 s"
-    assert Task("fits", 1, 3, 0.0).times(100.0) == "2 min, 3 min left"
+    assert ProgressTask("fits", 0, 0, 100.0).times(107.0) == "7 s"
+    assert ProgressTask("fits", 1, 3, 0.0).times(100.0) == "2 min, 3 min left"
 
 
 def objects(stream):

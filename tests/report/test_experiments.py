@@ -10,7 +10,7 @@ from ufselect.evaluation import nemenyi_critical_difference
 from ufselect.experiments.cells import FIXED, GRID, Cell, Record, Role, roles_of
 from ufselect.experiments.readings import Results
 from ufselect.experiments.store import DONE, FAILED
-from ufselect.experiments.stored import Experiment, Fit
+from ufselect.experiments.stored import Experiment, StoredFit
 from ufselect.report.experiment import convergence_blocks
 from ufselect.report.experiment_figures import FLOOR
 from ufselect.report.experiment_parts import (
@@ -113,10 +113,10 @@ def experiment():
     found = [role.cell.key for role in roles if role.label == "SCFS"]
     history = np.array([3.0, 2.0, 1.0])
     fits = {
-        key: Fit(DONE, None, 1.0 + i, int(1e8) * (1 + i), history)
+        key: StoredFit(DONE, None, 1.0 + i, int(1e8) * (1 + i), history)
         for i, key in enumerate(found[:5])
     }
-    fits[found[5]] = Fit(FAILED, "ValueError: W = 0", None, None, None)
+    fits[found[5]] = StoredFit(FAILED, "ValueError: W = 0", None, None, None)
     return Experiment(
         record, roles, Results(roles, []), fits, frozenset(), [record.versions], []
     )

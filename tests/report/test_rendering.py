@@ -17,7 +17,7 @@ from ufselect.report import (
     Picture,
     Preformatted,
     Section,
-    Table,
+    TextTable,
     html_page,
     markdown_table,
     text_table,
@@ -28,7 +28,7 @@ from ufselect.report.tables import MOST_ROWS, csv_text
 HOSTILE = "</title></style></pre><script>alert('x')</script>&\"<img src=x onerror=y>"
 SECTIONS = [
     Section("Data", [Paragraph("Two sets."), Picture("<svg/>", "not shown")]),
-    Section("Scores", [Table(["method", "ACC"], [["a|b", "79.1"]], "In percent.")]),
+    Section("Scores", [TextTable(["method", "ACC"], [["a|b", "79.1"]], "In percent.")]),
     Section("Again", [Preformatted("one\ntwo")]),
 ]
 
@@ -63,7 +63,7 @@ def every_block(text):
     return [
         Paragraph(text),
         Preformatted(text),
-        Table([text, "n"], [[text, "1"]], text, True, {text: [text]}, text),
+        TextTable([text, "n"], [[text, "1"]], text, True, {text: [text]}, text),
         Picture("<svg></svg>", text, {text: [text]}, text),
     ]
 
@@ -110,19 +110,19 @@ def test_columns_of_numbers_are_set_to_the_right():
     words = [["within", "above"], ["1", "2 of 3"], ["", "none"], ["1st"]]
 
     for cells in [*numbers, *words]:
-        page = page_of(Table(["heading"], [[cell] for cell in cells]))
+        page = page_of(TextTable(["heading"], [[cell] for cell in cells]))
         expected = len(cells) + 1 if cells in numbers else 0
         assert page.count('class="number"') == expected
 
 
 def test_tables_with_no_rows_long_cells_and_many_rows():
-    empty = page_of(Table(["a", "b"], []))
-    wrapped = page_of(Table(["a", "b"], [["short", "word " * 20]]))
+    empty = page_of(TextTable(["a", "b"], []))
+    wrapped = page_of(TextTable(["a", "b"], [["short", "word " * 20]]))
     many = [["1"]] * 30
     boxes = [
-        page_of(Table(["a"], many, interactive=True)),
-        page_of(Table(["a"], many)),
-        page_of(Table(["a"], many[:5], interactive=True)),
+        page_of(TextTable(["a"], many, interactive=True)),
+        page_of(TextTable(["a"], many)),
+        page_of(TextTable(["a"], many[:5], interactive=True)),
     ]
 
     assert empty.count('<th scope="col">') == 2
@@ -132,22 +132,26 @@ def test_tables_with_no_rows_long_cells_and_many_rows():
 
 def test_a_drawing_in_a_cell_is_shown_and_its_words_are_saved():
     cell = Graphic('<svg width="9"></svg>', "nine wide")
-    page = page_of(Table(["name", "drawn"], [["a", cell]], interactive=True))
-    exact = page_of(Table(["a"], [["1.2"]], "caption", True, {"exact": [1.23]}, "file"))
+    page = page_of(TextTable(["name", "drawn"], [["a", cell]], interactive=True))
+    exact = page_of(
+        TextTable(["a"], [["1.2"]], "caption", True, {"exact": [1.23]}, "file")
+    )
 
     assert '<td class="graphic"><svg width="9"></svg></td>' in page
     assert '<th scope="col" data-sort="none">drawn</th>' in page
     assert "<template>name,drawn\na,nine wide\n</template>" in page
     assert "<template>exact\n1.23\n</template>" in exact
     assert 'data-name="file.csv"' in exact
-    assert "<template>" not in page_of(Table(["a"], [["1"]]), Picture("<svg></svg>"))
+    assert "<template>" not in page_of(
+        TextTable(["a"], [["1"]]), Picture("<svg></svg>")
+    )
 
 
 @pytest.mark.parametrize(
     "block",
     [
         Picture("<img src=x>"),
-        Table(["a"], [[Graphic("<img src=x>", "words")]]),
+        TextTable(["a"], [[Graphic("<img src=x>", "words")]]),
     ],
 )
 def test_a_drawing_that_is_not_ours_is_refused(block):
@@ -158,7 +162,7 @@ def test_a_drawing_that_is_not_ours_is_refused(block):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda header, rows: page_of(Table(header, rows)),
+        lambda header, rows: page_of(TextTable(header, rows)),
         markdown_table,
         text_table,
     ],

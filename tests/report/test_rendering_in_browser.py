@@ -3,7 +3,7 @@
 import pytest
 from browser import saved_file
 
-from ufselect.report import Graphic, Paragraph, Picture, Section, Table, html_page
+from ufselect.report import Graphic, Paragraph, Picture, Section, TextTable, html_page
 
 HOSTILE = "<script>alert(1)</script>"
 # A port on which nobody listens, should it be asked all the same.
@@ -21,10 +21,10 @@ def page(browser, tmp_path):
     ]
     sections = [
         Section(HOSTILE, [Paragraph(INJECTED)]),
-        Section("tables", [Table(["plain"], [["1"]])]),
+        Section("tables", [TextTable(["plain"], [["1"]])]),
         Section(
             "interactive",
-            [Table(["name", "score", "drawn"], rows, INJECTED, True, name="genes")],
+            [TextTable(["name", "score", "drawn"], rows, INJECTED, True, name="genes")],
         ),
         Section("figure", [Picture(SVG, "caption", {"x": [1.5], INJECTED: [HOSTILE]})]),
     ]

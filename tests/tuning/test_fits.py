@@ -19,7 +19,7 @@ from ufselect import (
 from ufselect.solvers import graphs
 from ufselect.solvers.scfs import SCFSProblem
 from ufselect.tuning import fits
-from ufselect.tuning.fits import Effort, Work, fit_all
+from ufselect.tuning.fits import FitEffort, Work, fit_all
 
 TOO_MANY = SCFS(n_clusters=1000)
 
@@ -45,10 +45,10 @@ def works(*selectors):
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_workers_do_not_matter(X, backend):
     selectors = [SCFS(n_clusters=c, random_state=0) for c in (2, 3, 4)]
-    alone = fit_all(X, works(*selectors), Effort(), title="all", share=True)
+    alone = fit_all(X, works(*selectors), FitEffort(), title="all", share=True)
 
     with parallel_config(backend=backend):
-        together = fit_all(X, works(*selectors), Effort(2), title="all", share=True)
+        together = fit_all(X, works(*selectors), FitEffort(2), title="all", share=True)
 
     np.testing.assert_array_equal(together.scores, alone.scores)
     assert [work.name for work in together.works] == ["work 0", "work 1", "work 2"]
@@ -73,7 +73,7 @@ def test_a_search_for_neighbours_is_shared_where_asked_for(
 ):
     seen = calls_of(monkeypatch, graphs, "_search")
     selectors = [LaplacianScore(), LaplacianScore(weights="heat")]
-    fit_all(X, works(*selectors), Effort(), title="all", share=share)
+    fit_all(X, works(*selectors), FitEffort(), title="all", share=share)
 
     assert len(seen) == searches
 
@@ -82,7 +82,7 @@ def test_members_of_one_kind_share_their_prepared_data(X, monkeypatch):
     seen = calls_of(monkeypatch, SCFSProblem, "__init__")
     seeds = [SCFS(n_clusters=3, random_state=seed) for seed in range(3)]
     members = [*seeds, SCFS(n_clusters=2, random_state=0)]
-    found = fit_all(X, works(*members), Effort(), title="all", share=True)
+    found = fit_all(X, works(*members), FitEffort(), title="all", share=True)
 
     # Once for three clusters, and once for two.
     assert len(seen) == 2
@@ -90,13 +90,13 @@ def test_members_of_one_kind_share_their_prepared_data(X, monkeypatch):
 
 
 def test_nothing_is_kept_after_the_last_fit(X):
-    fit_all(X, works(SCFS(n_clusters=2)), Effort(), title="all", share=True)
+    fit_all(X, works(SCFS(n_clusters=2)), FitEffort(), title="all", share=True)
 
     assert vars(fits._worker) == {}
 
 
 def test_no_fit_is_started_after_the_time_budget(X, clock):
-    effort = Effort(time_budget=2.5)
+    effort = FitEffort(time_budget=2.5)
 
     with pytest.warns(UserWarning, match=r"3 of 5 fits; work 3 and what comes after"):
         finished = fit_all(X, works(*[MaxVariance()] * 5), effort, title="all")
@@ -108,7 +108,7 @@ def test_no_fit_is_started_after_the_time_budget(X, clock):
 def test_the_first_fit_has_no_time_budget(X, clock):
     with pytest.warns(UserWarning, match="1 of 2 fits"):
         finished = fit_all(
-            X, works(*[MaxVariance()] * 2), Effort(time_budget=1e-9), title="all"
+            X, works(*[MaxVariance()] * 2), FitEffort(time_budget=1e-9), title="all"
         )
 
     assert len(finished.works) == 1
@@ -116,7 +116,7 @@ def test_the_first_fit_has_no_time_budget(X, clock):
 
 def test_enough_time_changes_nothing(X):
     finished = fit_all(
-        X, works(*[MaxVariance()] * 3), Effort(time_budget=1e6), title="all"
+        X, works(*[MaxVariance()] * 3), FitEffort(time_budget=1e6), title="all"
     )
 
     assert len(finished.works) == 3
@@ -127,7 +127,7 @@ def test_failures_are_left_out_and_named_with_their_reason(X):
         UserWarning, match=r"2 of 3 fits failed: work 0, work 2 \(ValueError: n_cluste"
     ):
         finished = fit_all(
-            X, works(TOO_MANY, MaxVariance(), TOO_MANY), Effort(), title="all"
+            X, works(TOO_MANY, MaxVariance(), TOO_MANY), FitEffort(), title="all"
         )
 
     assert [work.name for work in finished.works] == ["work 1"]
@@ -135,24 +135,24 @@ def test_failures_are_left_out_and_named_with_their_reason(X):
 
 def test_many_failures_of_one_kind_are_told_briefly(X):
     with pytest.warns(UserWarning, match=r"work 7 and 2 more \(ValueError"):
-        fit_all(X, works(*[TOO_MANY] * 10, MaxVariance()), Effort(), title="all")
+        fit_all(X, works(*[TOO_MANY] * 10, MaxVariance()), FitEffort(), title="all")
 
 
 def test_that_all_fail_is_an_error(X):
     with pytest.raises(ValueError, match=r"all of 2 fits failed: work 0, work 1 \(Val"):
-        fit_all(X, works(TOO_MANY, TOO_MANY), Effort(), title="all")
+        fit_all(X, works(TOO_MANY, TOO_MANY), FitEffort(), title="all")
 
 
 def test_a_warning_of_a_fit_reaches_the_caller(X):
     hasty = SCFS(n_clusters=3, max_iter=1, random_state=0)
 
     with pytest.warns(ConvergenceWarning, match="max_iter=1"):
-        fit_all(X, works(hasty), Effort(), title="all")
+        fit_all(X, works(hasty), FitEffort(), title="all")
 
 
 def test_progress_is_told_fit_by_fit(X, capsys):
     with pytest.warns(UserWarning, match="1 of 2"):
-        fit_all(X, works(TOO_MANY, MaxVariance()), Effort(verbose=True), title="all")
+        fit_all(X, works(TOO_MANY, MaxVariance()), FitEffort(verbose=True), title="all")
 
     assert capsys.readouterr().out.splitlines() == [
         "all: work 0 failed (1 of 2)",

@@ -21,7 +21,7 @@ SECONDS_OF_SILENCE = 2.0
 SECONDS_BETWEEN_OBJECTS = 0.2
 
 
-class Task(NamedTuple):
+class ProgressTask(NamedTuple):
     """What is being done: how much of how much, since when."""
 
     what: str
@@ -34,9 +34,9 @@ class Task(NamedTuple):
 
         Examples
         --------
-        >>> Task("ranking", 0, 0, 100.0).times(107.0)
+        >>> ProgressTask("ranking", 0, 0, 100.0).times(107.0)
         '7 s'
-        >>> Task("subsamples", 3, 12, 100.0).times(110.0)
+        >>> ProgressTask("subsamples", 3, 12, 100.0).times(110.0)
         '10 s, 30 s left'
         """
         gone = now - self.since
@@ -65,7 +65,7 @@ class Progress:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet
-        self.task = Task("", 0, 0, time.monotonic())
+        self.task = ProgressTask("", 0, 0, time.monotonic())
         self.detail = ""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -87,13 +87,13 @@ class Progress:
 
     def now(self, what: str) -> None:
         """Begin something of which nobody knows how long it takes."""
-        self.task, self.detail = Task(what, 0, 0, time.monotonic()), ""
+        self.task, self.detail = ProgressTask(what, 0, 0, time.monotonic()), ""
         self._moved()
 
     def step(self, done: int, total: int, what: str) -> None:
         """Say how much of the present work is done; the first step begins it."""
         since = time.monotonic() if done == 0 else self.task.since
-        self.task, self.detail = Task(what, done, total, since), ""
+        self.task, self.detail = ProgressTask(what, done, total, since), ""
         self._moved()
 
     def iteration(self, method: str, number: int) -> None:

@@ -87,7 +87,7 @@ class Score(NamedTuple):
     value: float
 
 
-class Task(NamedTuple):
+class Judging(NamedTuple):
     """A table with its classes, and how its rankings are to be judged."""
 
     table: Any
@@ -98,12 +98,14 @@ class Task(NamedTuple):
     restarts: int
 
 
-def scores_of(task: Task, order: Order, cache: Cache | None = None) -> Iterator[Score]:
+def scores_of(
+    task: Judging, order: Order, cache: Cache | None = None
+) -> Iterator[Score]:
     """Yield every score of a ranking.
 
     Parameters
     ----------
-    task : Task
+    task : Judging
     order : ndarray of int
         Columns, best first.
     cache : mutable mapping, optional
@@ -112,7 +114,7 @@ def scores_of(task: Task, order: Order, cache: Cache | None = None) -> Iterator[
     Examples
     --------
     >>> table = np.array([[0.0, 3.0], [0.1, 9.0], [5.0, 3.0], [5.1, 9.0]])
-    >>> task = Task(table, np.array([0, 0, 1, 1]), [1], ["accuracy"], [0], 1)
+    >>> task = Judging(table, np.array([0, 0, 1, 1]), [1], ["accuracy"], [0], 1)
     >>> list(scores_of(task, np.array([0, 1], dtype=np.int32)))
     [Score(features=1, metric='accuracy', repetition=0, value=1.0)]
     """

@@ -23,7 +23,7 @@ SECONDS_BETWEEN_LOOKS = 0.5
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """How far a run is."""
 
     total: int
@@ -58,8 +58,8 @@ def run_plan(
     dask: str | None = None,
     limits: Limits = NO_LIMITS,
     retry: bool = False,
-    report: Callable[[Progress], None] = lambda progress: None,
-) -> Progress:
+    report: Callable[[RunProgress], None] = lambda progress: None,
+) -> RunProgress:
     """Compute the cells of a plan that the store does not have.
 
     Parameters
@@ -83,11 +83,11 @@ def run_plan(
 
     Returns
     -------
-    progress : Progress
+    progress : RunProgress
     """
     record = record_of(plan, located)
     cells = distinct_cells(plan, record.fingerprints)
-    progress = Progress(total=len(cells))
+    progress = RunProgress(total=len(cells))
     try:
         with (
             Store(store_path, judge_key(plan.judge)) as store,
@@ -125,8 +125,8 @@ class _Run:
     judge: Judge
     paths: Mapping[str, Path]
     cells: Mapping[str, Cell]
-    progress: Progress
-    report: Callable[[Progress], None]
+    progress: RunProgress
+    report: Callable[[RunProgress], None]
     waiting: deque[str] = field(default_factory=deque)
 
     def work_until_nothing_is_left(self, compute: Compute, retry: bool) -> None:

@@ -38,7 +38,7 @@ from ufselect.experiments.store import (
 NOT_BEGUN = "no cell of it is in the store"
 
 
-class Fit(NamedTuple):
+class StoredFit(NamedTuple):
     """What became of a cell, without its order and its scores."""
 
     status: str
@@ -69,7 +69,7 @@ class Experiment:
     record: Record
     roles: list[Role]
     results: Results
-    fits: Mapping[str, Fit]
+    fits: Mapping[str, StoredFit]
     judged: frozenset[str]
     versions: list[Mapping[str, str]]
     others: list[str]
@@ -203,10 +203,10 @@ def _chosen(
 
 def _fits(
     connection: sqlite3.Connection, keys: Mapping[str, str], judge: str
-) -> dict[str, Fit]:
+) -> dict[str, StoredFit]:
     """Return what became of the cells; what could not be judged is not done."""
     fits = {
-        keys[key]: Fit(
+        keys[key]: StoredFit(
             status,
             reason,
             seconds,

@@ -16,9 +16,9 @@ from ufselect.experiments.limits import peak_memory, reset_peak_memory
 from ufselect.experiments.plan import ALL_FEATURES, Judge
 from ufselect.experiments.protocol import (
     Cache,
+    Judging,
     Order,
     Score,
-    Task,
     prepare_table,
     scores_of,
 )
@@ -157,7 +157,7 @@ def _scores(
         seed_of(judge.seed, "judge", cell.set_name, repetition)
         for repetition in range(judge.repetitions)
     ]
-    task = Task(table, classes, sizes, judge.metrics, seeds, judge.restarts)
+    task = Judging(table, classes, sizes, judge.metrics, seeds, judge.restarts)
     with cached_results(prepared.results):
         scores = tuple(scores_of(task, order, prepared.judged))
     for score in scores:

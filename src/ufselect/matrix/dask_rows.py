@@ -32,7 +32,7 @@ from ufselect.matrix.row_blocks import RowBlockMatrix, is_sparse
 FAN_IN = 8
 
 
-class View(NamedTuple):
+class ChunkView(NamedTuple):
     """How the rows of a chunk are to be seen."""
 
     shift: Float
@@ -207,8 +207,8 @@ class DaskMatrix(DataMatrix):
             for chunk, here in zip(self.chunks, kept, strict=True)
         ]
 
-    def _view(self) -> View:
-        return View(
+    def _view(self) -> ChunkView:
+        return ChunkView(
             self.shift, self.scale, self._row_unit, self._columns, self.near_zero
         )
 
@@ -276,14 +276,14 @@ def _fetched(persisted: Any) -> Any:
 
 
 def _do(
-    step: Step, shared: tuple[View, tuple[Any, ...]], chunk: Any, here: Any
+    step: Step, shared: tuple[ChunkView, tuple[Any, ...]], chunk: Any, here: Any
 ) -> tuple[Arrays, Arrays]:
     view, arguments = shared
     return _over_chunk(view.block(chunk), step, here[0], arguments)
 
 
 def _do_sums(
-    step: Step, shared: tuple[View, tuple[Any, ...]], chunk: Any, here: Any
+    step: Step, shared: tuple[ChunkView, tuple[Any, ...]], chunk: Any, here: Any
 ) -> Arrays:
     return _do(step, shared, chunk, here)[1]
 
@@ -317,11 +317,11 @@ def _scaled(chunk: Any, factors: Float) -> Any:
     return np.asarray(chunk) * factors[:, np.newaxis]
 
 
-def _cut(view: View, chunk: Any, index: Index) -> Float:
+def _cut(view: ChunkView, chunk: Any, index: Index) -> Float:
     return view.block(chunk).rows(index)
 
 
-def _summary(view: View, chunk: Any) -> PartialSummary:
+def _summary(view: ChunkView, chunk: Any) -> PartialSummary:
     block = view.block(chunk)
     return PartialSummary(block.shape[0], block.summary())
 

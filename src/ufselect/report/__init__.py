@@ -25,7 +25,7 @@ from ufselect.report.rendering import (
     Picture,
     Preformatted,
     Section,
-    Table,
+    TextTable,
     html_page,
 )
 from ufselect.report.selection import SelectionReport, selection_report
@@ -51,7 +51,7 @@ __all__ = [
     "Preformatted",
     "Section",
     "SelectionReport",
-    "Table",
+    "TextTable",
     "agreement_maps",
     "bar_chart",
     "cluster_map",

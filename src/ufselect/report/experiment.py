@@ -37,7 +37,7 @@ from ufselect.report.rendering import (
     Paragraph,
     Preformatted,
     Section,
-    Table,
+    TextTable,
     html_page,
     markdown,
     picture_of,
@@ -216,7 +216,7 @@ def _interactive(section: Section) -> Section:
     """Let the reader sort, filter and save the tables of a section."""
     blocks = [
         replace(block, interactive=True, name=section.heading)
-        if isinstance(block, Table)
+        if isinstance(block, TextTable)
         else block
         for block in section.blocks
     ]
@@ -278,13 +278,15 @@ def _lengths(experiment: Experiment) -> dict[str, list[int]]:
     return lengths
 
 
-def _length_table(lengths: Mapping[str, list[int]]) -> Table:
+def _length_table(lengths: Mapping[str, list[int]]) -> TextTable:
     rows = [
         [label, str(len(values)), f"{np.median(values):.0f}", str(max(values))]
         for label, values in lengths.items()
     ]
     header = ["method", "fits with a curve", "median length", "largest length"]
-    return Table(header, rows, "Values of the objective in a fit, one an iteration.")
+    return TextTable(
+        header, rows, "Values of the objective in a fit, one an iteration."
+    )
 
 
 def overview_blocks(experiment: Experiment) -> list[Block]:
@@ -325,7 +327,7 @@ def settings_blocks(experiment: Experiment) -> list[Block]:
     rows = [_method_row(method) for method in experiment.plan.methods]
     command = f"ufselect run {experiment.plan.name}.toml"
     return [
-        Table(header, rows, "Methods; what is not named is at its default."),
+        TextTable(header, rows, "Methods; what is not named is at its default."),
         _version_table(experiment),
         Paragraph(
             f"Seed of the plan: {experiment.plan.seed}. With its file, it is run by:"
@@ -351,13 +353,13 @@ def _what_methods_know(plan: Plan) -> str:
     return "No label reaches any method, not even the number of classes."
 
 
-def _set_table(experiment: Experiment) -> Table:
+def _set_table(experiment: Experiment) -> TextTable:
     rows = [
         [name, *map(str, experiment.count(name)), fingerprint[:12]]
         for name, fingerprint in experiment.record.fingerprints.items()
     ]
     header = ["data set", "cells", "ranked", "without a ranking", "missing", "SHA-256"]
-    return Table(header, rows)
+    return TextTable(header, rows)
 
 
 def _method_row(method: Method) -> list[str]:
@@ -384,7 +386,7 @@ def _choices(method: Method) -> str:
     return "; ".join([*said, "warm starts"] if method.warm_start else said)
 
 
-def _version_table(experiment: Experiment) -> Table:
+def _version_table(experiment: Experiment) -> TextTable:
     """Return one column for each different set of versions that took part."""
     names = list(dict.fromkeys(name for one in experiment.versions for name in one))
     rows = [
@@ -393,4 +395,4 @@ def _version_table(experiment: Experiment) -> Table:
     ]
     several = len(experiment.versions) > 1
     heads = [f"run {i + 1}" if several else "version" for i in range(len(rows[0]) - 1)]
-    return Table(["program", *heads], rows, "Versions that computed.")
+    return TextTable(["program", *heads], rows, "Versions that computed.")

@@ -22,7 +22,7 @@ from ufselect.experiments.plan import ALL_FEATURES
 from ufselect.experiments.protocol import LOWER_IS_BETTER
 from ufselect.experiments.readings import Place, Reading, Results
 from ufselect.experiments.stored import Experiment
-from ufselect.report.rendering import Block, Paragraph, Table
+from ufselect.report.rendering import Block, Paragraph, TextTable
 
 REFERENCE = "random"
 # Statistics over fewer sets than this could not show any difference.
@@ -75,7 +75,7 @@ class MetricTable(NamedTuple):
         known = ~np.isnan(self.means)
         return np.asarray(known[known.any(axis=1)].all(axis=0))
 
-    def table(self, caption: str = "") -> Table:
+    def table(self, caption: str = "") -> TextTable:
         """Return the table in percent, with the mean over the sets that are complete.
 
         Other sets would favour the methods that have no score there.
@@ -91,7 +91,7 @@ class MetricTable(NamedTuple):
             if averaged:
                 row.append(_percent(float(self.means[i, complete].mean())))
             rows.append(row)
-        return Table(header, rows, caption)
+        return TextTable(header, rows, caption)
 
     def frame(self) -> pd.DataFrame:
         """Return one row for each method and set; scores are shares of one."""
@@ -177,13 +177,13 @@ class Significance(NamedTuple):
         """Return Nemenyi's difference of average ranks."""
         return nemenyi_critical_difference(len(self.labels), self.n_sets)
 
-    def table(self) -> Table:
+    def table(self) -> TextTable:
         """Return the methods, best first, with their tests against random."""
         if REFERENCE not in self.labels:
             rows = [[label, f"{rank:.2f}"] for label, rank in self._sorted()]
-            return Table(RANK_HEADER[:2], rows)
+            return TextTable(RANK_HEADER[:2], rows)
         against = self._against_reference()
-        return Table(
+        return TextTable(
             RANK_HEADER,
             [
                 [label, f"{rank:.2f}", *against.get(label, ["", "", ""])]
@@ -310,8 +310,8 @@ def cost_blocks(experiment: Experiment) -> list[Block]:
     by_set = grouped.median().unstack()
     return [
         Paragraph(COST_EXPLANATION),
-        Table(COST_HEADER, rows),
-        Table(
+        TextTable(COST_HEADER, rows),
+        TextTable(
             ["method", *by_set],
             [[label, *map(_short, costs)] for label, *costs in by_set.itertuples()],
             "Median seconds of a fit on each set.",

@@ -67,7 +67,7 @@ class Preformatted:
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """A table of text; columns of numbers are set to the right.
 
     Attributes
@@ -131,7 +131,7 @@ class Picture:
         return _frame(self.data)
 
 
-Block = Paragraph | Preformatted | Table | Picture
+Block = Paragraph | Preformatted | TextTable | Picture
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def _environment() -> Environment:
         "style": package_file("report.css"),
         "script": package_file("report.js"),
         "most_rows": MOST_ROWS,
-        "table": Table,
+        "table": TextTable,
         "picture": picture_of,
     }
     return environment
@@ -301,7 +301,7 @@ def _text_of(blocks: Sequence[Block], *, markdown: bool) -> Iterator[str]:
             case Preformatted(text):
                 indent = "    " if markdown else ""
                 yield "\n".join(f"{indent}{line}" for line in text.splitlines())
-            case Table(header, rows, caption):
+            case TextTable(header, rows, caption):
                 if caption:
                     yield caption
                 yield (markdown_table if markdown else text_table)(header, rows)

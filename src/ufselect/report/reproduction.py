@@ -31,7 +31,7 @@ from ufselect.report.experiment_parts import (
 )
 from ufselect.report.experiment_tables import failure_list
 from ufselect.report.method_cards import property_words
-from ufselect.report.rendering import Block, Paragraph, Section, Table, picture_of
+from ufselect.report.rendering import Block, Paragraph, Section, TextTable, picture_of
 from ufselect.report.tables import text_table
 
 BASELINE = "Baseline"
@@ -110,9 +110,9 @@ class CellTable(NamedTuple):
     cells: pd.DataFrame
     known_reasons: Mapping[str, str]
 
-    def table(self) -> Table:
+    def table(self) -> TextTable:
         """Return the cells for a report."""
-        return Table(list(self.cells), self.cells.to_numpy().tolist())
+        return TextTable(list(self.cells), self.cells.to_numpy().tolist())
 
     def summary(self) -> str:
         """Return how many published cells there are, and how ours compare."""
@@ -206,7 +206,7 @@ def reproduction_sections(comparison: Reproduction) -> list[Section]:
     ]
     if comparison.failures:
         lines = [[line] for line in comparison.failures]
-        table = Table(["Points of a grid without a ranking"], lines)
+        table = TextTable(["Points of a grid without a ranking"], lines)
         sections.append(Section("What could not be computed", [table]))
     return sections
 
@@ -254,7 +254,7 @@ def _text(comparison: Reproduction) -> list[Block]:
     return blocks
 
 
-def _set_table(comparison: Reproduction) -> Table:
+def _set_table(comparison: Reproduction) -> TextTable:
     located = comparison.located
     rows = []
     for name, known in comparison.published.sets.items():
@@ -264,13 +264,13 @@ def _set_table(comparison: Reproduction) -> Table:
         sizes = map(str, (known.samples, known.features, known.classes))
         rows.append([name, *sizes, known.domain, here])
     header = ["published as", "samples", "features", "classes", "domain", "file here"]
-    return Table(header, rows)
+    return TextTable(header, rows)
 
 
-def _property_table(comparison: Reproduction) -> Table:
+def _property_table(comparison: Reproduction) -> TextTable:
     properties = comparison.published.properties
     titles = [name.replace("_", " ") for name in next(iter(properties.values()))]
-    return Table(
+    return TextTable(
         ["method", *titles],
         [
             [name, *map(property_words, row.values())]

@@ -24,7 +24,7 @@ from ufselect.report.maps import (
     pixel_image,
     redundancy_map,
 )
-from ufselect.report.rendering import Graphic, Table
+from ufselect.report.rendering import Graphic, TextTable
 from ufselect.report.selection_figures import (
     false_share_curve,
     objective_curve,
@@ -148,14 +148,14 @@ class Features:
             ]
         return pd.DataFrame(columns, dtype=object)
 
-    def table(self, most: int) -> Table:
+    def table(self, most: int) -> TextTable:
         """Return the first features as a table that offers all of them as a file."""
         shown, count = self.shown(most), len(self.columns)
         caption = f"{count} chosen features, the best first."
         if count > len(shown):
             caption = f"The first {len(shown)} of {caption} The file has all of them."
         rows = shown.to_numpy().tolist()
-        return Table(list(shown), rows, caption, True, self.frame(), "features")
+        return TextTable(list(shown), rows, caption, True, self.frame(), "features")
 
     def _named(self, columns: Index) -> list[str]:
         return [self.names[column] for column in columns]

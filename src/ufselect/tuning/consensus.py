@@ -27,7 +27,7 @@ from ufselect.solvers.rankings import (
 from ufselect.tuning.fits import (
     EFFORT_CONSTRAINTS,
     LARGEST_SEED,
-    Effort,
+    FitEffort,
     Work,
     checked_selector,
     fit_all,
@@ -183,7 +183,7 @@ default="log-rank"
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         works = self._works()
         progress = FitProgress(self, len(works), verbose=False, unit=1.0)
-        effort = Effort(self.n_jobs, self.time_budget, self.verbose, progress)
+        effort = FitEffort(self.n_jobs, self.time_budget, self.verbose, progress)
         finished = fit_all(
             data.raw, works, effort, title=type(self).__name__, share=True
         )

@@ -21,8 +21,8 @@ from ufselect.solvers.graph_scores import (
 )
 from ufselect.tuning.fits import (
     LARGEST_SEED,
-    Effort,
     Finished,
+    FitEffort,
     Work,
     checked_selector,
     checked_table,
@@ -223,7 +223,7 @@ def false_selections(
     finished = fit_all(
         table,
         works,
-        Effort(n_jobs, time_budget, verbose),
+        FitEffort(n_jobs, time_budget, verbose),
         title="false_selections",
         stacklevel=4,
     )

@@ -69,7 +69,7 @@ class Work(NamedTuple):
     table: Callable[[Any], Any] | None = None
 
 
-class Effort(NamedTuple):
+class FitEffort(NamedTuple):
     """Who fits, for how many seconds, and who is told about it."""
 
     n_jobs: int | None = None
@@ -93,7 +93,7 @@ class Finished(NamedTuple):
 def fit_all(
     X: Any,
     works: Sequence[Work],
-    effort: Effort,
+    effort: FitEffort,
     *,
     title: str,
     share: bool = False,
@@ -110,7 +110,7 @@ def fit_all(
         Validated.
     works : sequence of Work
         The first of them is started even if there is no time for it.
-    effort : Effort
+    effort : FitEffort
         No fit is started after its time budget, or after a callback wants to stop;
         one that runs is not interrupted.
     title : str
@@ -141,14 +141,14 @@ def fit_all(
 
 
 def _outcomes(
-    X: Any, works: Sequence[Work], effort: Effort, token: str | None
+    X: Any, works: Sequence[Work], effort: FitEffort, token: str | None
 ) -> Iterator[Float | str]:
     # One at a time to each worker, so that nothing waits when the time is up.
     calls = ((X, work, token) for work in _in_time(works, effort))
     yield from in_parallel(_scores_or_reason, calls, effort.n_jobs)
 
 
-def _in_time(works: Sequence[Work], effort: Effort) -> Iterator[Work]:
+def _in_time(works: Sequence[Work], effort: FitEffort) -> Iterator[Work]:
     budget = effort.time_budget
     end = np.inf if budget is None else time.monotonic() + budget
     for index, work in enumerate(works):
@@ -180,7 +180,10 @@ def _sharing(token: str | None) -> AbstractContextManager[Any]:
 
 
 def _tell(
-    title: str, works: Sequence[Work], outcomes: Sequence[Float | str], effort: Effort
+    title: str,
+    works: Sequence[Work],
+    outcomes: Sequence[Float | str],
+    effort: FitEffort,
 ) -> None:
     state = "failed" if isinstance(outcomes[-1], str) else "done"
     name = works[len(outcomes) - 1].name
@@ -211,7 +214,7 @@ def _failures(
 
 
 def _unstarted(
-    works: Sequence[Work], n_started: int, effort: Effort, title: str
+    works: Sequence[Work], n_started: int, effort: FitEffort, title: str
 ) -> str | None:
     if n_started == len(works) or effort.stopped:
         return None

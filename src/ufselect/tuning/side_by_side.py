@@ -19,8 +19,8 @@ from ufselect.solvers.rankings import (
 )
 from ufselect.tuning.fits import (
     LARGEST_SEED,
-    Effort,
     Finished,
+    FitEffort,
     Work,
     checked_selector,
     checked_table,
@@ -191,7 +191,7 @@ def sensitivity_to_clusters(
     finished = fit_all(
         table,
         _works(copy, n_clusters),
-        Effort(n_jobs, time_budget, verbose),
+        FitEffort(n_jobs, time_budget, verbose),
         title="sensitivity_to_clusters",
         share=True,
         stacklevel=4,

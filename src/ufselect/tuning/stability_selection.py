@@ -18,7 +18,7 @@ from ufselect.solvers.rankings import frequency_scores
 from ufselect.tuning.fits import (
     EFFORT_CONSTRAINTS,
     LARGEST_SEED,
-    Effort,
+    FitEffort,
     Work,
     checked_selector,
     fit_all,
@@ -126,7 +126,7 @@ class StabilitySelection(CallbackSupportMixin, UnsupervisedSelector):
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         works = self._works(data.shape[0])
         progress = FitProgress(self, len(works), verbose=False, unit=1.0)
-        effort = Effort(self.n_jobs, self.time_budget, self.verbose, progress)
+        effort = FitEffort(self.n_jobs, self.time_budget, self.verbose, progress)
         scores = fit_all(data.raw, works, effort, title=type(self).__name__).scores
         self.n_subsamples_, n_features = scores.shape
         best = np.argsort(-scores, axis=1, kind="stable")[:, : self.n_selected_]

@@ -13,7 +13,7 @@ from ufselect.data.tables.isolation import saying_when_damaged
 from ufselect.data.tables.matrices import (
     MATLAB_NUMBERS,
     MOST_EXPANSION,
-    Reading,
+    MatrixReading,
     Variable,
     floating,
     matrix_parts,
@@ -254,7 +254,7 @@ def read_matlab(file: File, request: Request, notes: list[str]) -> Parts:
                 kind = _matlab_class(content[name])
                 shape = _matlab_shape(content[name])
                 variables[name] = Variable(shape, kind in MATLAB_NUMBERS, kind)
-        reading = Reading(
+        reading = MatrixReading(
             variables,
             lambda name: _matlab_numbers(content[name], file.name),
             lambda name: _matlab_strings(content, name, file.name),

@@ -53,7 +53,7 @@ class Variable(NamedTuple):
     kind: str = ""
 
 
-class Reading(NamedTuple):
+class MatrixReading(NamedTuple):
     """The variables of a file, and how to read one as numbers or as text."""
 
     variables: Mapping[str, Variable]
@@ -167,7 +167,7 @@ def matrix_parts(
 
 
 def variable_parts(
-    reading: Reading, file: File, request: Request, notes: list[str]
+    reading: MatrixReading, file: File, request: Request, notes: list[str]
 ) -> Parts:
     """Read the table among variables, and the names and labels beside it."""
     key = chosen_variable(reading.variables, request.variable, file)
@@ -235,7 +235,7 @@ def chosen_variable(
 
 
 def _usual_names(
-    reading: Reading, usual: Sequence[str], length: int, table: str
+    reading: MatrixReading, usual: Sequence[str], length: int, table: str
 ) -> tuple[list[str] | None, str | None]:
     """Return the names under a usual name, if there are as many as are needed."""
     for key in usual:
@@ -249,7 +249,7 @@ def _usual_names(
 
 
 def _named_variable(
-    reading: Reading, wanted: str, length: int, file: File
+    reading: MatrixReading, wanted: str, length: int, file: File
 ) -> list[str]:
     """Return a variable that was asked for, with a value for every sample."""
     known = list(reading.variables)
@@ -317,7 +317,7 @@ def read_npz(file: File, request: Request, notes: list[str]) -> Parts:
         values = transposed(values) if request.transpose else values
         return matrix_parts(values, None, None, file, request, notes)
     with np.load(file.path, allow_pickle=False) as arrays:
-        reading = Reading(
+        reading = MatrixReading(
             variables, arrays.__getitem__, lambda key: text_of(arrays[key])
         )
         return variable_parts(reading, file, request, notes)
@@ -341,7 +341,7 @@ def read_older_matlab(file: File, request: Request, notes: list[str]) -> Parts:
     def load(name: str) -> Any:
         return loadmat(file.path, variable_names=[name])[name]
 
-    reading = Reading(variables, load, lambda name: _matlab_strings(load(name)))
+    reading = MatrixReading(variables, load, lambda name: _matlab_strings(load(name)))
     return variable_parts(reading, file, request, notes)
 
 

@@ -44,7 +44,7 @@ EARLIER = tuple(
 ENCODING = {"encoding-type": "array", "encoding-version": "0.2.0"}
 
 
-class Selection(NamedTuple):
+class ChosenColumns(NamedTuple):
     """Chosen features in the order of the file, with what belongs to the samples."""
 
     table: Table
@@ -71,7 +71,7 @@ class Selection(NamedTuple):
         )
 
 
-class Column(NamedTuple):
+class WrittenColumn(NamedTuple):
     """A column to write: text, or numbers."""
 
     title: str
@@ -131,7 +131,7 @@ def write_table(
             "give one for each"
         )
     values, names = table.values[:, columns], table.names()[columns]
-    chosen = Selection(table, columns, values, names, ranked, escape_formulas)
+    chosen = ChosenColumns(table, columns, values, names, ranked, escape_formulas)
     if is_standard(destination):
         destination = sys.stdout.buffer
     if not isinstance(destination, (str, os.PathLike)):
@@ -173,7 +173,7 @@ def _places(selected: NDArray[Any], width: int) -> NDArray[np.intp]:
     return places
 
 
-def _write(chosen: Selection, part: Path, final: Path | None) -> None:
+def _write(chosen: ChosenColumns, part: Path, final: Path | None) -> None:
     promised = format_by_name(final) if final else None
     stored = chosen.table.format
     kind = promised or INSTEAD.get(stored, stored)
@@ -194,38 +194,40 @@ def _write(chosen: Selection, part: Path, final: Path | None) -> None:
         WRITERS[kind](chosen, part)
 
 
-def _columns(chosen: Selection) -> list[Column]:
+def _columns(chosen: ChosenColumns) -> list[WrittenColumn]:
     """Return the columns of a file of columns, in their order in the original."""
     table, values = chosen.table, chosen.dense()
     id_title = table.id_column
     if chosen.details.get("transposed"):  # labels have no place
         samples = table.sample_names
         titles = placed_names(len(values)) if samples is None else samples
-        columns = [Column(str(t), values[i], False) for i, t in enumerate(titles)]
+        columns = [
+            WrittenColumn(str(t), values[i], False) for i, t in enumerate(titles)
+        ]
         if not chosen.has_names:
             return columns
         title = "feature" if id_title is None else id_title
-        return [Column(title, chosen.names, True), *columns]
+        return [WrittenColumn(title, chosen.names, True), *columns]
     positions = table.origin.positions
     places = chosen.columns if positions is None else positions[chosen.columns]
     id_place, label_place = chosen.details.get("places", (None, None))
-    found: list[tuple[float, Column]] = [
-        (float(place), Column(str(name), values[:, index], False))
+    found: list[tuple[float, WrittenColumn]] = [
+        (float(place), WrittenColumn(str(name), values[:, index], False))
         for index, (place, name) in enumerate(zip(places, chosen.names, strict=True))
     ]
     if table.sample_names is not None:
         title = "sample" if id_title is None else id_title
-        column = Column(title, table.sample_names, True)
+        column = WrittenColumn(title, table.sample_names, True)
         found.append((-1 if id_place is None else id_place, column))
     if table.labels is not None:
         title = "label" if table.label_column is None else table.label_column
-        column = Column(title, table.labels, True)
+        column = WrittenColumn(title, table.labels, True)
         found.append((np.inf if label_place is None else label_place, column))
     return [column for _, column in sorted(found, key=lambda pair: pair[0])]
 
 
 def _write_text(
-    chosen: Selection, path: Path, compression: str | None, suffix: str
+    chosen: ChosenColumns, path: Path, compression: str | None, suffix: str
 ) -> None:
     """Write text with the delimiter, the decimal sign and the header it had."""
     details = chosen.details if chosen.table.format == "text" else {}
@@ -248,7 +250,7 @@ def _write_text(
 
 
 def _text_rows(
-    chosen: Selection, details: dict[str, Any], decimal: str
+    chosen: ChosenColumns, details: dict[str, Any], decimal: str
 ) -> Iterator[list[str]]:
     clean = escaped if chosen.escape else str
     columns = _columns(chosen)
@@ -268,7 +270,7 @@ def _text_rows(
     yield from map(list, zip(*cells, strict=True))
 
 
-def _arrow_table(chosen: Selection) -> Any:
+def _arrow_table(chosen: ChosenColumns) -> Any:
     """Return a table of Arrow with the types that columns had, if values allow it."""
     arrow = needed("pyarrow", "the file")
     columns = _columns(chosen)
@@ -287,17 +289,17 @@ def _arrow_table(chosen: Selection) -> Any:
     return arrow.table(arrays, names=[column.title for column in columns])
 
 
-def _write_parquet(chosen: Selection, path: Path) -> None:
+def _write_parquet(chosen: ChosenColumns, path: Path) -> None:
     parquet = needed("pyarrow.parquet", "Parquet")
     parquet.write_table(_arrow_table(chosen), path)
 
 
-def _write_feather(chosen: Selection, path: Path) -> None:
+def _write_feather(chosen: ChosenColumns, path: Path) -> None:
     feather = needed("pyarrow.feather", "Feather")
     feather.write_feather(_arrow_table(chosen), str(path))
 
 
-def _write_excel(chosen: Selection, path: Path) -> None:
+def _write_excel(chosen: ChosenColumns, path: Path) -> None:
     """Write a workbook; text is stored as text, never as a formula."""
     book = needed("openpyxl", "Excel").Workbook(write_only=True)
     cells = needed("openpyxl.cell.cell", "Excel")
@@ -321,12 +323,12 @@ def _write_excel(chosen: Selection, path: Path) -> None:
     book.save(path)
 
 
-def _write_npy(chosen: Selection, path: Path) -> None:
+def _write_npy(chosen: ChosenColumns, path: Path) -> None:
     with path.open("wb") as stream:
         np.save(stream, chosen.dense(), allow_pickle=False)
 
 
-def _write_npz(chosen: Selection, path: Path) -> None:
+def _write_npz(chosen: ChosenColumns, path: Path) -> None:
     """Write an archive: the table, names and labels; or a sparse matrix alone."""
     with path.open("wb") as stream:
         if is_sparse(chosen.values):
@@ -335,7 +337,7 @@ def _write_npz(chosen: Selection, path: Path) -> None:
             np.savez_compressed(stream, **_variables(chosen))
 
 
-def _write_matlab(chosen: Selection, path: Path) -> None:
+def _write_matlab(chosen: ChosenColumns, path: Path) -> None:
     """Write a MATLAB file of version 5, which all versions of MATLAB read."""
     from scipy.io import savemat  # takes half a second to import
 
@@ -348,7 +350,7 @@ def _write_matlab(chosen: Selection, path: Path) -> None:
     savemat(path, variables, appendmat=False, do_compression=True)
 
 
-def _variables(chosen: Selection) -> dict[str, Any]:
+def _variables(chosen: ChosenColumns) -> dict[str, Any]:
     """Return the table and what belongs to it, under the names they had."""
     table, details = chosen.table, chosen.details
     result = {details.get("variable") or "X": chosen.values}
@@ -365,7 +367,7 @@ def _variables(chosen: Selection) -> dict[str, Any]:
 
 
 def _write_matrix_market(
-    chosen: Selection, path: Path, compression: str | None, final: Path | None
+    chosen: ChosenColumns, path: Path, compression: str | None, final: Path | None
 ) -> None:
     """Write a matrix, and names into files beside its final place."""
     from scipy.io import mmwrite  # takes half a second to import
@@ -388,7 +390,7 @@ def _write_matrix_market(
             name_files(final, kind)[0].write_text(text, encoding="utf-8")
 
 
-def _write_anndata(chosen: Selection, path: Path) -> None:
+def _write_anndata(chosen: ChosenColumns, path: Path) -> None:
     """Copy the file and add ``ufselect``, ``_rank`` and ``_score`` to ``var``.
 
     The best rank is 1; features that were left out have no score and rank 0.
@@ -426,7 +428,7 @@ def _write_anndata(chosen: Selection, path: Path) -> None:
         var.attrs["column-order"] = np.array(order, dtype=object)
 
 
-def _anndata_columns(chosen: Selection, length: int) -> dict[str, NDArray[Any]]:
+def _anndata_columns(chosen: ChosenColumns, length: int) -> dict[str, NDArray[Any]]:
     n_features = chosen.table.shape[1]
     positions = chosen.table.origin.positions
     places = np.arange(n_features) if positions is None else positions
