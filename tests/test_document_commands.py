@@ -40,6 +40,7 @@ SETS = (
 # Commands that are not run here: why, and where they are run instead.
 ELSEWHERE = {
     "./scripts/test": "runs this test; .ci/run starts it",
+    ".ci/run": "runs scripts/test, which runs this test",
     "./scripts/demo": ".ci/run runs it; tests/cli/test_main.py tests what it starts",
     "./scripts/package": ".ci/run runs it; tests/test_packaging.py",
     "./scripts/docs": ".ci/run runs it; tests/test_site.py, tests/test_examples.py",

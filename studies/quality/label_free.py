@@ -41,6 +41,10 @@ from studies.settings import SMALL, paths_of_halves
 from ufselect.data import read_labelled
 from ufselect.report import markdown_table
 
+DURATION = "60 minutes"
+CACHE = Path.home() / ".cache" / "ufselect-study"
+
+# Of the part about cost.
 SAMPLES = (5_000, 10_000, 20_000, 50_000, 100_000)
 FEW_SAMPLES = (500, 1_000)
 COLUMNS, PLANTED, CLUSTERS = 100, 20, 5
@@ -135,7 +139,6 @@ def answers_of(n_sets, ratio, sizes, growth):
     ]
 
 
-DURATION = "60 minutes"
 PARTS = {
     "quality": quality,
     "noise": noise,
@@ -143,8 +146,6 @@ PARTS = {
     "stability": stability,
     "cost": cost,
 }
-CACHE = Path.home() / ".cache" / "ufselect-study"
-
 TARGETS = """
 Targets for quality are for sets with structure of the half for reporting, ACC / NMI."""
 
