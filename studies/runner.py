@@ -249,7 +249,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, metavar="N", help="of what is timed")
     parser.add_argument("--sets", help="data sets, with commas between them")
     parser.add_argument(
-        *("--seed",), type=int, default=0, metavar="N", help="of what is tried"
+        "--seed", type=int, default=0, metavar="N", help="of what is tried"
     )
     parser.add_argument(
         "--peers",
@@ -264,7 +264,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         help="write pages into a folder, or into one file",
     )
     parser.add_argument(
-        *("--read",), type=Path, nargs="+", metavar="FILE", help="run nothing"
+        "--read", type=Path, nargs="+", metavar="FILE", help="run nothing"
     )
     return parser.parse_args(arguments)
 
