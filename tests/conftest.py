@@ -10,8 +10,7 @@ import ufselect.data
 
 # Files and folders whose tests start processes, or run documents and studies.
 SLOW_PATHS = (
-    "benchmarks",
-    "reliability",
+    "studies",
     "test_completion.py",
     "test_document_commands.py",
     "test_documents.py",

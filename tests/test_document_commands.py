@@ -2,30 +2,26 @@
 
 Commands are given to the functions behind them, in a folder with what documents speak
 of: a small table, and small sets under the names of the research data. What takes
-minutes is cut short: a benchmark to its first row, a family of abuse to its first
-outcome, a plan to two sets and the first point of each grid.
+minutes is cut short: a study to its first row, a plan to two sets and
+the first point of each grid.
 """
 
-import importlib
 import re
 import sqlite3
-import sys
 import tomllib
 from contextlib import closing
 from itertools import islice
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import running
 from document_blocks import COMMANDS, ROOT
 from documented_method import documented_method
 from scipy.io import savemat
 from small_tables import users_table
 
-import reliability.running
 import ufselect.selectors
+from studies import runner
 from ufselect.cli import main
 from ufselect.experiments import plan
 
@@ -44,7 +40,7 @@ SETS = (
 # Commands that are not run here: why, and where they are run instead.
 ELSEWHERE = {
     "./scripts/test": "runs this test; .ci/run starts it",
-    ".ci/run": "runs these tests",
+    ".ci/run": "runs scripts/test, which runs this test",
     "./scripts/demo": ".ci/run runs it; tests/cli/test_main.py tests what it starts",
     "./scripts/package": ".ci/run runs it; tests/test_packaging.py",
     "./scripts/docs": ".ci/run runs it; tests/test_site.py, tests/test_examples.py",
@@ -52,32 +48,32 @@ ELSEWHERE = {
     "python -m venv": "makes an environment, as scripts/test and scripts/demo do",
     "ufselect serve": "waits for a browser; tests/cli/test_serve.py, tests/serving",
     "dask scheduler": "never ends; test_documents.py starts such a cluster",
-    "python -m benchmarks guard": ".ci/run runs it, with --check",
-    "python -m benchmarks methods_speed": "installs the packages of others",
-    "python -m benchmarks scfs_consensus": (
+    "python -m studies guard": ".ci/run runs it, with --check",
+    "python -m studies methods_speed": "installs the packages of others",
+    "python -m studies scfs_consensus": (
         "starts workers; tests/tuning tests what it times"
     ),
-    "python -m benchmarks scfs_grid": (
+    "python -m studies scfs_grid": (
         "ten seconds for any table; tests/selectors tests what it times"
     ),
-    "python -m benchmarks label_free": (
-        "half a minute for any tables; tests/benchmarks/test_label_free.py has smaller"
+    "python -m studies label_free": (
+        "half a minute for any tables; tests/studies/test_label_free.py has smaller"
     ),
-    "python -m benchmarks scfs_memory": (
-        "six seconds for its first row; tests/benchmarks/test_measuring.py measures so"
+    "python -m studies scfs_memory": (
+        "six seconds for its first row; tests/studies/test_measuring.py measures so"
     ),
-    "python -m benchmarks select_speed": (
+    "python -m studies select_speed": (
         "starts many processes; tests/cli/test_processes.py starts the same command"
     ),
-    "python -m reliability --quick --check": (
-        "all families, for minutes; those of the page are run one by one"
+    "python -m studies reliability --quick --check": (
+        "all of them, for minutes; those of the page are run one by one"
     ),
     **{
-        f"python -m reliability {family}": (
+        f"python -m studies {study}": (
             "half a minute for its first outcome; tests/experiments and tests/cli have "
             "stores that are damaged and runs that are killed"
         )
-        for family in ("experiments_under_faults", "long_runs")
+        for study in ("experiments_under_faults", "long_runs")
     },
 }
 # Commands that change the machine; what can be asked of them here is asked.
@@ -151,34 +147,33 @@ def run(desk, monkeypatch):
 
 
 def cut_short(monkeypatch):
-    """Let benchmarks end with their first row, abuse with its first outcome."""
-    load = importlib.import_module
+    """Let studies end with their first row, and scripts have less to do."""
+    load = runner.load
 
-    def beginning(name):
-        module = load(name)
-        function = "measure" if hasattr(module, "measure") else "outcomes"
-        whole = getattr(module, function)
+    def beginning(study):
+        module = load(study)
+        if not study.measured:
+            for constant, value in SMALLER[study.name].items():
+                monkeypatch.setattr(module, constant, value)
+            return module
         return SimpleNamespace(
-            **{function: lambda settings: islice(whole(settings), 1)}
+            measure=lambda settings: islice(module.measure(settings), 1)
         )
 
-    fake = SimpleNamespace(import_module=beginning)
-    monkeypatch.setattr(running, "importlib", fake)
-    monkeypatch.setattr(reliability.running, "importlib", fake)
+    monkeypatch.setattr(runner, "load", beginning)
 
 
 def run_python(arguments, monkeypatch):
-    """Run a module or a script of the repository."""
-    if arguments[0] != "-m":
-        return run_script(Path(arguments[0]).stem, monkeypatch)
-    _, module, *rest = arguments
+    """Run studies of the repository."""
+    _, _, *rest = arguments
     rest = [word for each in rest for word in paths_of(each)]
-    if "--read" in rest or "--list" in rest:
+    if rest[0] in SMALLER:
+        short = ["--quick", "--jobs", "1", "--sets", "colon"]
+    elif "--read" in rest or "--list" in rest:
         short = []
     else:
-        short = {"benchmarks": ["--quick", "--repeats", "1"]}.get(module, ["--quick"])
-    program = {"benchmarks": running, "reliability": reliability.running}[module]
-    return program.main([*rest, *short])
+        short = ["--quick", "--repeats", "1"]
+    return runner.main([*rest, *short])
 
 
 def paths_of(word):
@@ -186,18 +181,7 @@ def paths_of(word):
     if "*" in word:
         return [str(path) for path in sorted(ROOT.glob(word))]
     # What would be written into the repository is written beside the table.
-    return [Path(word).name if word.startswith("docs/") else word]
-
-
-def run_script(name, monkeypatch):
-    """Run a script that prints its own tables, on one set and with less to do."""
-    module = importlib.import_module(name)
-    for constant, value in SMALLER[name].items():
-        monkeypatch.setattr(module, constant, value)
-    monkeypatch.setattr(
-        sys, "argv", [name, "--quick", "--jobs", "1", "--sets", "colon"]
-    )
-    return module.main() or 0
+    return ["." if word == "docs" else word]
 
 
 def run_ufselect(arguments, monkeypatch):
@@ -268,10 +252,7 @@ def test_commands_that_are_run_elsewhere_are_shown_or_may_be():
         for words in found
     ]
     # Pages of results show what was measured last.
-    measured = {
-        f"python -m {path.parent.name} {path.stem}"
-        for path in [*ROOT.glob("benchmarks/*.py"), *ROOT.glob("reliability/*.py")]
-    }
+    measured = {f"python -m studies {name}" for name in runner.find_studies()}
 
     assert all(
         key in measured or any(line.startswith(key) for line in shown)

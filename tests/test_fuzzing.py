@@ -1,16 +1,16 @@
 """Any small table gets an answer that keeps the contract, or one sentence.
 
-The long profile of this is ``python -m reliability fuzzed_matrices``.
+The long profile of this is ``python -m studies fuzzed_matrices``.
 """
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from reliability.fuzzed_matrices import AROUND, SELECTORS, asking
-from reliability.matrices import tables
-from reliability.promises import fuzz_selector
-from reliability.questions import QUESTIONS
+from studies.reliability.fuzzed_matrices import AROUND, SELECTORS, asking
+from studies.reliability.matrices import tables
+from studies.reliability.promises import fuzz_selector
+from studies.reliability.questions import QUESTIONS
 
 # The same tables in every run: a failure is the fault of the change it came with.
 seldom = settings(

@@ -21,7 +21,7 @@ from ufselect import (
 )
 
 # The same matrices in every run: a failure is the fault of the change it came with.
-# Many more are tried by reliability/fuzzed_matrices.py.
+# Many more are tried by studies/reliability/fuzzed_matrices.py.
 often = settings(max_examples=20, deadline=None, derandomize=True)
 
 # Once found by search, and kept.

@@ -146,8 +146,8 @@ def verdict(
     a random one of similar variance. And each set is compared after subtracting its
     null value: the criterion of the same columns, each permuted on its own (mean of
     two copies of the table). The random sets of the result are shifted to the null
-    value of the selection. `benchmarks/verdict_noise.py` measures that p values are
-    uniform on tables of noise.
+    value of the selection. `studies/quality/verdict_noise.py` measures that p values
+    are uniform on tables of noise.
 
     **structure**: mean squared distance correlation of the selected columns. Sees
     columns that share clusters, curves, planes or spreads, linear or not, in any

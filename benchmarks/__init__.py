@@ -1,1 +1,0 @@
-"""What ufselect costs and what it is worth: `python -m benchmarks --list`."""

@@ -1,1 +1,0 @@
-"""What ufselect withstands: `python -m reliability --list`."""

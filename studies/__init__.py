@@ -1,0 +1,1 @@
+"""What ufselect costs, is worth and withstands: `python -m studies --list`."""

@@ -1,0 +1,8 @@
+"""Run studies by their names; see runner.py."""
+
+import sys
+
+from studies.runner import main
+
+if __name__ == "__main__":
+    sys.exit(main())

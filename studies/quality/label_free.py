@@ -1,0 +1,194 @@
+"""Is AutoSelect better than chance on any table, and honest about noise?
+
+Five parts, and the targets that were set for them at the end:
+
+* quality: rankings against random columns, all columns and the first version on
+  labelled sets, in two halves, one to develop on and one to report.
+* noise: how often structure is reported where there is none.
+* planted: how many of the columns that carry groups are found and confirmed.
+* stability: how much rankings of halves of the samples have in common.
+* cost: fits of SCFS that it costs, and its growth with the samples.
+
+Rankings and scores are kept in a folder, so that what has not changed is not computed
+again. Every part says where labels were used; no ranking sees any.
+
+    python -m studies label_free [--parts quality,noise,planted,stability,cost]
+        [--jobs 2] [--sets a,b] [--quick] [--cache DIR] [--markdown FILE]
+"""
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import ufselect
+from studies.quality.label_free_noise import noise
+from studies.quality.label_free_planted import planted
+from studies.quality.label_free_quality import quality
+from studies.quality.label_free_sets import (
+    CANDIDATES,
+    DOMAIN_OF,
+    UNSEEN,
+    Part,
+    at_most,
+    fitted,
+    table_of_answers,
+)
+from studies.quality.label_free_stability import stability
+from studies.settings import SMALL, paths_of_halves
+from ufselect.data import read_labelled
+from ufselect.report import markdown_table
+
+DURATION = "60 minutes"
+CACHE = Path.home() / ".cache" / "ufselect-study"
+
+# Of the part about cost.
+SAMPLES = (5_000, 10_000, 20_000, 50_000, 100_000)
+FEW_SAMPLES = (500, 1_000)
+COLUMNS, PLANTED, CLUSTERS = 100, 20, 5
+
+EXPLAINED = f"""
+{UNSEEN}
+
+Seconds of SCFS and AutoSelect, one after the other on each set; then of tables with
+{COLUMNS} columns, {PLANTED} of them with {CLUSTERS} Gaussian clusters, the others
+noise. The exponent is the slope of the logarithms."""
+
+
+def seconds(name, table):
+    """Return the time of one fit."""
+    selector = CANDIDATES[name]()
+    start = time.perf_counter()
+    fitted(selector, table)
+    return time.perf_counter() - start
+
+
+def both(table):
+    """Return the times of SCFS and of AutoSelect."""
+    return np.array([seconds("SCFS", table), seconds("AutoSelect", table)])
+
+
+def tall_table(n_samples, seed=0):
+    """Return Gaussian clusters in some columns."""
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(n_samples, COLUMNS))
+    centres = rng.normal(0, 2, size=(CLUSTERS, PLANTED))
+    table[:, :PLANTED] += centres[rng.integers(CLUSTERS, size=n_samples)]
+    return table
+
+
+def exponent(sizes, times):
+    """Return the power of the size with which the time grows."""
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
+def cost(options):
+    """Return the ratio to SCFS over all sets, and the growth."""
+    paths = [path for half in paths_of_halves(options.sets).values() for path in half]
+    both(tall_table(100))  # what is loaded and started once
+    times = {path.stem: both(read_labelled(path).table) for path in paths}
+    total = np.sum(list(times.values()), axis=0)
+    sizes = FEW_SAMPLES if options.quick else SAMPLES
+    grown = np.array([both(tall_table(size)) for size in sizes])
+    exponents = [exponent(sizes, column) for column in grown.T]
+    text = "\n\n".join(
+        [
+            *("## Cost", EXPLAINED.strip(), table_of_sets(times, total)),
+            table_of_growth(sizes, grown, exponents),
+        ]
+    )
+    return Part(text, answers_of(len(paths), total[1] / total[0], sizes, exponents[1]))
+
+
+def table_of_sets(times, total):
+    """Return seconds by domain, and of the slowest sets."""
+    domains = {}
+    for name, pair in times.items():
+        domain = DOMAIN_OF.get(name, "others")
+        domains[domain] = domains.get(domain, 0) + pair
+    slowest = dict(sorted(times.items(), key=lambda each: -each[1][1])[:5])
+    named = [*domains.items(), *slowest.items(), ("all", total)]
+    rows = [
+        [name, f"{pair[0]:.2f}", f"{pair[1]:.2f}", f"{pair[1] / pair[0]:.1f}"]
+        for name, pair in named
+    ]
+    return markdown_table(["sets", "SCFS", "AutoSelect", "ratio"], rows)
+
+
+def table_of_growth(sizes, grown, exponents):
+    """Return seconds by the number of samples."""
+    rows = [
+        [str(size), *(f"{value:.2f}" for value in pair)]
+        for size, pair in zip(sizes, grown, strict=True)
+    ]
+    rows.append(["exponent", *(f"{value:.2f}" for value in exponents)])
+    return markdown_table(["samples", "SCFS", "AutoSelect"], rows)
+
+
+def answers_of(n_sets, ratio, sizes, growth):
+    """Return the targets for cost."""
+    form = "{:.1f}"
+    return [
+        at_most(f"fits of SCFS that it costs, {n_sets} sets", [10], [ratio], form),
+        at_most(
+            f"growth exponent from {sizes[0]} to {sizes[-1]} samples",
+            *([1.2], [growth], "{:.2f}"),
+        ),
+    ]
+
+
+PARTS = {
+    "quality": quality,
+    "noise": noise,
+    "planted": planted,
+    "stability": stability,
+    "cost": cost,
+}
+TARGETS = """
+Targets for quality are for sets with structure of the half for reporting, ACC / NMI."""
+
+
+def parse(arguments):
+    """Return the options of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m studies label_free", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--parts", default=",".join(PARTS), help="default: all")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--sets", help="names separated by commas; default: all")
+    parser.add_argument("--quick", action="store_true", help="two sets, few tables")
+    parser.add_argument("--cache", type=Path, default=CACHE, metavar="DIR")
+    parser.add_argument("--markdown", type=Path, metavar="FILE")
+    options = parser.parse_args(arguments)
+    options.parts = options.parts.split(",")
+    unknown = [part for part in options.parts if part not in PARTS]
+    if unknown:
+        parser.error(f"no part is called {unknown[0]!r}; use {', '.join(PARTS)}")
+    sets = options.sets or (SMALL if options.quick else None)
+    options.sets = sets.split(",") if sets else None
+    return options
+
+
+def main(arguments):
+    """Print the parts that are wanted, and how the targets are met."""
+    options = parse(arguments)
+    warnings.simplefilter("ignore")
+    start = time.perf_counter()
+    found = {}
+    for name in options.parts:
+        found[name] = PARTS[name](options)
+        print(f"\n{found[name].text}\n", flush=True)
+    answers = [answer for part in found.values() for answer in part.answers]
+    minutes = (time.perf_counter() - start) / 60
+    end = "\n\n".join(
+        [
+            *("## It must show", TARGETS.strip(), table_of_answers(answers)),
+            f"Version {ufselect.__version__}; {minutes:.1f} minutes.",
+        ]
+    )
+    print(end)
+    if options.markdown is not None:
+        texts = [*(part.text for part in found.values()), end]
+        options.markdown.write_text("\n\n".join(texts) + "\n", "utf-8")

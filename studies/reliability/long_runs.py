@@ -1,0 +1,145 @@
+"""Does memory, or anything else, grow in runs that last a weekend?
+
+A run of a thousand small cells: the memory of its processes after 200 and after all.
+A thousand fits of a method in one process: memory, open files, threads and children
+after 200 and after all. Experiments one after the other in one process.
+
+    python -m studies long_runs
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from joblib import Parallel, delayed
+
+from studies.findings import Count, Outcome
+from studies.reliability.experiment_runs import Run, cells_in, environment_here, prepare
+from studies.settings import Settings
+from ufselect.experiments.limits import memory_of
+
+DURATION = "5 minutes"
+METHODS = ("SCFS", "LaplacianScore", "MCFS", "SPEC", "MaxVariance")
+# Each trial is a process of its own that is watched.
+AT_ONCE = 3
+# What an allocator may keep without anything being leaked, in bytes.
+SLACK = 8_000_000
+# Per set: all features, highest variance, Laplacian score, SCFS and random.
+PLAN = """
+name = "soak"
+sets = ["one", "two"]
+features = [3]
+
+[judge]
+repetitions = 1
+restarts = 1
+
+[[methods]]
+selector = "LaplacianScore"
+
+[[methods]]
+selector = "SCFS"
+parameters = {{ n_clusters = 3, max_iter = 5 }}
+seeds = {scfs}
+
+[[methods]]
+selector = "RandomSelection"
+label = "random"
+seeds = {random}
+"""
+
+
+def measure(settings: Settings) -> Iterator[Outcome]:
+    """Yield the soak of the runner, then the loops of fits."""
+    loops = settings.count(1000, 50)
+    trials = [
+        delayed(soak)(settings.count(1000, 100)),
+        *(delayed(fits)(method, loops) for method in METHODS),
+        delayed(experiments)(settings.count(10, 3)),
+    ]
+    yield from Parallel(AT_ONCE, prefer="threads", return_as="generator")(trials)
+
+
+def soak(cells: int) -> Outcome:
+    """Run so many cells, and weigh the processes after a fifth and after all."""
+    count = Count(f"run of {cells:,} cells")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(folder)
+        half = cells // 2
+        scfs = half // 5
+        plan = PLAN.format(scfs=scfs, random=half - scfs - 3)
+        (folder / "plan.toml").write_text(plan, "utf-8")
+        run = Run(folder)
+        early = weigh(run, folder / "trial.sqlite", cells // 5)
+        late = weigh(run, folder / "trial.sqlite", cells - cells // 50)
+        ended = run.end()
+        done = cells_in(folder / "trial.sqlite")
+    growth = {each: late[each] - early[each] for each in late.keys() & early.keys()}
+    count.answer(
+        ended.code != 0 and f"exit code {ended.code}: {ended.complaint[-120:]}",
+        done != cells and f"{done} cells",
+        len(growth) < 3 and f"{len(growth)} processes were weighed twice",
+        any(each > SLACK for each in growth.values()) and f"growth {growth}",
+        bool(run.left_behind()) and "processes stay behind",
+    )
+    weights = [[sum(each.values()) / 1e6] for each in (early, late)]
+    note = f"all processes: {weights[0][0]:.0f} MB after {cells // 5:,} cells, "
+    note += f"{weights[1][0]:.0f} MB after {cells:,}; no process stays behind"
+    return count.outcome(note)
+
+
+def weigh(run: Run, store: Path, cells: int) -> dict[int, int]:
+    """Return the resident bytes of every process once so many cells are finished."""
+    weights: dict[int, int] = {}
+    while run.process.poll() is None:
+        weights = {each: memory_of(each) for each in run.processes()} or weights
+        if cells_in(store) >= cells:
+            break
+        time.sleep(0.05)
+    return {process: weight for process, weight in weights.items() if weight}
+
+
+def fits(method: str, number: int) -> Outcome:
+    """Fit so often in one process, and compare what it holds early and late."""
+    what = f"{number:,} fits of {method} in a loop"
+    return looped(what, "fits", method, str(number))
+
+
+def experiments(number: int) -> Outcome:
+    """Run so many experiments in one process, and compare likewise."""
+    what = f"{number} experiments in one process, with two workers each"
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(Path(folder), repetitions=1)
+        return looped(what, "experiments", folder, str(number))
+
+
+def looped(what: str, *arguments: str) -> Outcome:
+    """Let a process repeat something, and count it unless something grows in it."""
+    count = Count(what)
+    done = subprocess.run(
+        [sys.executable, "-m", "studies.reliability.loops", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment_here(),
+        cwd=Path(__file__).parents[2],
+    )
+    if done.returncode != 0:
+        count.answer(f"it failed: {done.stderr[-120:]}")
+        return count.outcome()
+    early, late = json.loads(done.stdout)
+    others = [name for name in early if name != "memory" and late[name] > early[name]]
+    count.answer(
+        late["memory"] - early["memory"] > SLACK and "memory grows",
+        bool(others) and f"more {others}",
+    )
+    sizes = [f"{state['memory'] / 1e6:.0f} MB" for state in (early, late)]
+    return count.outcome(
+        f"{sizes[0]} after a fifth, {sizes[1]} after all; {late['files']} open files, "
+        f"{late['threads']} thread, {late['children']} children throughout"
+    )

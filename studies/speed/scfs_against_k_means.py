@@ -1,0 +1,57 @@
+"""Is a fit of SCFS with a given number of clusters within twice ten runs of k-means?
+
+``SCFS(n_clusters=c).fit`` with everything else at its default, its start included,
+against ``KMeans(n_clusters=c, n_init=10)`` on the same matrix; c is the number of
+classes. The limit is the time of the products that no exact solver avoids, at the speed
+of BLAS measured just before: the smaller Gram matrix (half of it, by symmetry), and
+in every iteration one product of X X' with as many columns as there are clusters.
+
+    python -m studies scfs_against_k_means
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from studies.findings import Row, compared
+from studies.measuring import interleaved, limit, scfs_operations
+from studies.settings import Settings, find_set
+from ufselect import SCFS
+from ufselect.data import read_labelled
+
+DURATION = "3 minutes"
+SETS = ("Isolet", "COIL20", "ORL", "Prostate-GE", "lymphoma", "BASEHOCK")
+TARGET = 2.0
+
+
+def measure(settings: Settings) -> Iterator[Row]:
+    """Yield a row for every data set."""
+    for name in settings.names_of_sets(SETS, quick=("ORL", "lymphoma")):
+        data = read_labelled(find_set(name))
+        yield row_of(name, data.table, len(np.unique(data.classes)), settings)
+
+
+def row_of(name: str, X: Any, c: int, settings: Settings) -> Row:
+    """Return both times on one data set, and the limit."""
+    iterations: list[int] = []
+
+    def fit(seed: int) -> None:
+        iterations.append(SCFS(n_clusters=c, random_state=seed).fit(X).n_iter_)
+
+    def cluster(seed: int) -> None:
+        KMeans(c, n_init=10, random_state=seed).fit(X)
+
+    functions = {"SCFS": fit, "KMeans": cluster}
+    found = interleaved(functions, settings.repetitions(7))
+    usual = int(np.median(iterations))
+    return compared(
+        f"{name}, {X.shape[0]} x {X.shape[1]}, c = {c}",
+        found["SCFS"],
+        f"KMeans({c}, n_init=10)",
+        found["KMeans"],
+        target=TARGET,
+        limit=limit(scfs_operations(X, c, usual)),
+        note=f"{usual} iterations",
+    )
