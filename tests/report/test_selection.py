@@ -386,7 +386,7 @@ def test_each_doubt_is_a_reason_for_care(full, planted):
     assert "do not clearly fit the structure of the table" in reasons_of(random)
     assert "(stability " in reasons_of(random)
     assert "they repeat one another" in reasons_of(repeated)
-    assert "it was not compared with random features" in reasons_of(repeated)
+    assert "there is no comparison with random features" in reasons_of(repeated)
     assert "7 of the 8 chosen features are rejected" in reasons_of(rejected)
     assert "no feature is confirmed" in reasons_of(tentative)
     assert all(report.decision.next_steps for report in (random, repeated, tentative))

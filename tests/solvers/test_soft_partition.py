@@ -359,7 +359,7 @@ class TestDescent:
 
         again = problem.partition(kind, state["P"])
         again.restore(state)
-        for each in (partition, again):
-            descend(each, 1.0, step_size, max_steps=3, **problem.fitted(kind))
+        for one in (partition, again):
+            descend(one, 1.0, step_size, max_steps=3, **problem.fitted(kind))
 
         np.testing.assert_array_equal(partition.rows[0], again.rows[0])
