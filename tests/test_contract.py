@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from documented_method import documented_method
+from each_case import each
 from quick_selectors import made
 from sklearn.base import clone
 from sklearn.cluster import KMeans
@@ -25,7 +26,6 @@ from ufselect import (
     SPFS,
     AutoSelect,
     Consensus,
-    MaxVariance,
     StabilitySelection,
     UnsupervisedSelector,
     all_selectors,
@@ -171,8 +171,8 @@ def test_constant_columns_come_last(selector, X):
     assert set(order[-4:]) == {0, 1, p + 2, p + 3}
 
 
-@pytest.mark.parametrize("standardize", [False, "features", "samples"])
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@each("standardize", [False, "features", "samples"])
+@each("convert", [np.asarray, sp.csr_array])
 def test_constant_columns_come_last_without_an_intercept(X, standardize, convert):
     # Without an intercept, a constant column is a good predictor of any cluster.
     with_constant = convert(np.column_stack([np.full(len(X), 3.0), X]))
@@ -195,9 +195,9 @@ def test_permuting_features_permutes_scores(name, selector, X, fitted):
     np.testing.assert_allclose(permuted, scores[permutation], rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("init", ["k-means", "fuzzy", "random"])
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("standardize", [False, "features", "samples"])
+@each("init", ["k-means", "fuzzy", "random"])
+@each("fit_intercept", [True, False])
+@each("standardize", [False, "features", "samples"])
 def test_the_exact_objective_never_rises(X, init, fit_intercept, standardize):
     selector = SCFS(
         n_clusters=4,
@@ -264,9 +264,9 @@ def test_the_container_does_not_matter(selector, fitted, X, tmp_path):
         np.testing.assert_allclose(other.scores_, fitted.scores_, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("standardize", [False, "features", "samples", "auto"])
-@pytest.mark.parametrize("solver", ["exact", "paper"])
+@each("kind", FORMATS)
+@each("standardize", [False, "features", "samples", "auto"])
+@each("solver", ["exact", "paper"])
 def test_the_container_of_counts_does_not_matter(
     counts, kind, standardize, solver, tmp_path
 ):
@@ -283,34 +283,21 @@ def test_the_container_of_counts_does_not_matter(
 # How many
 
 
-def assert_the_head_is_kept(selector, X, wanted, expected):
-    selector.set_params(n_features_to_select=wanted).fit(X)
-
-    head = np.sort(selector.order_[:expected])
-    np.testing.assert_array_equal(selector.get_support(indices=True), head)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "expected"), [(None, 6), (1, 1), (5, 5), (12, 12), (0.3, 3)]
-)
-def test_number_of_features(one_of_few, planted, wanted, expected):
-    assert_the_head_is_kept(one_of_few, planted(30, 12).X, wanted, expected)
-
-
-@pytest.mark.parametrize(("wanted", "expected"), [(0.25, 3), (1.0, 12), (1e-9, 1)])
-def test_a_fraction_is_rounded_down_to_a_feature_at_least(planted, wanted, expected):
-    assert_the_head_is_kept(MaxVariance(), planted(15, 12).X, wanted, expected)
-
-
-def test_none_keeps_one_of_one_feature(one_of_few, planted):
-    X = planted(30, 1, n_informative=1).X
-
+def test_number_of_features(one_of_few, planted):
+    X = planted(30, 12, n_informative=6).X
     # A single column follows no other, so that AutoSelect keeps it only if told to.
     kept = 0 if one_of_few.get_params()["n_features_to_select"] == "auto" else 1
-    assert one_of_few.fit(X).get_support().sum() == kept
-
-
-# The selection
+    assert one_of_few.fit(X[:, :1]).get_support().sum() == kept
+    numbers = [(None, 6), (1, 1), (5, 5), (12, 12)]
+    for wanted, expected in [*numbers, (0.3, 3), (0.25, 3), (1e-9, 1), (1.0, 12)]:
+        one_of_few.set_params(n_features_to_select=wanted).fit(X)
+        head = np.sort(one_of_few.order_[:expected])
+        np.testing.assert_array_equal(one_of_few.get_support(indices=True), head)
+    one_of_few.set_params(n_features_to_select=4)
+    clusters = KMeans(3, n_init=1, random_state=0)
+    pipeline = make_pipeline(StandardScaler(), one_of_few, clusters)
+    assert pipeline.fit_predict(X).shape == (30,)
+    assert pipeline[-1].n_features_in_ == 4
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "numpy"])
@@ -336,23 +323,6 @@ def test_output_frames_keep_names(one_of_few, planted, kind):
         np.testing.assert_array_equal(result.to_numpy(), X[:, kept])
 
 
-# Life in scikit-learn
-
-
-def test_it_works_between_scaling_and_clustering(one_of_few, planted):
-    X = planted(60, 12, n_informative=6).X
-    pipeline = make_pipeline(
-        StandardScaler(),
-        one_of_few.set_params(n_features_to_select=4),
-        KMeans(3, n_init=1, random_state=0),
-    )
-
-    labels = pipeline.fit_predict(X)
-
-    assert labels.shape == (60,)
-    assert pipeline[-1].n_features_in_ == 4
-
-
 # Discovery
 
 
@@ -365,7 +335,4 @@ def test_one_file_and_one_line_make_a_new_method(monkeypatch):
 
     assert all_selectors()["Newest"] is Newest
     assert list(all_selectors()) == sorted(all_selectors())
-
-
-def test_the_base_class_is_not_a_method():
     assert UnsupervisedSelector not in all_selectors().values()

@@ -256,6 +256,7 @@ def test_version_is_printed_by_the_installed_command():
     assert ufselect("--version").stdout.strip() == __version__
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no head")
 @pytest.mark.parametrize("options", ["methods", "methods --markdown", "--help"])
 def test_a_reader_that_stops_reading_is_no_error(options):
@@ -268,6 +269,7 @@ def test_a_reader_that_stops_reading_is_no_error(options):
     assert result.stderr == "code 0\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
 @pytest.mark.parametrize("arguments", [["completion", "zsh"], ["methods"]])
 def test_a_full_disk_is_one_sentence(arguments):
@@ -283,6 +285,7 @@ def test_a_full_disk_is_one_sentence(arguments):
     assert done.stderr == f"ufselect: {NO_SPACE}\n".encode()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 @pytest.mark.parametrize(
     # One command is quick, and the other loads libraries that might write.

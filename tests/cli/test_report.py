@@ -69,6 +69,7 @@ def page_of(*more):
     return Path("page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_installed_command_prints_the_tables_of_a_store(computed):
     before = sorted(computed.iterdir())
     store = str(computed / "tiny.sqlite")

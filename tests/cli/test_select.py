@@ -320,16 +320,6 @@ def test_table_on_standard_output_stands_alone(file, capfdbinary, monkeypatch):
     assert b"MaxVariance chose 3" in b" ".join(capfdbinary.readouterr().err.split())
 
 
-def test_samples_in_columns_are_transposed_on_request(tmp_path, capsys):
-    transposed = small_frame()[NAMES].T
-    transposed.columns = [f"s{sample}" for sample in range(24)]
-    transposed.to_csv(tmp_path / "t.csv", index_label="name")
-    data = selected(tmp_path / "t.csv", capsys, *FAST, "--transpose")
-
-    assert (data["n_samples"], data["n_features"]) == (24, 12)
-    assert sorted(chosen(data)) == CHOSEN
-
-
 def test_columns_are_dropped_and_rows_named_on_request(file, tmp_path, capsys):
     output = tmp_path / "o.csv"
     dropped = ["--drop", "g2", "--drop", "kind", "--id", "g11"]
@@ -369,15 +359,6 @@ def test_a_report_that_cannot_be_written_does_not_hide_the_table(
         "place; o.csv is complete\n"
     )
     assert pd.read_csv("o.csv").columns.tolist() == ["id", *CHOSEN]
-
-
-def test_few_samples_are_selected_without_a_verdict(tmp_path, capsys):
-    file = write_frame(tmp_path / "few.csv", small_frame(8))
-    select(file, *FAST, "--no-files")
-    words = " ".join(capsys.readouterr().out.split())
-
-    assert "MaxVariance chose 3 of 12 features of 8 samples" in words
-    assert "no comparison with random features: X has 8 samples" in words
 
 
 def test_programs_are_told_the_progress_line_by_line(file, capsys):

@@ -113,6 +113,7 @@ def test_what_is_missing_is_named_with_the_remedy(package, monkeypatch, capsys, 
     )
 
 
+@pytest.mark.slow
 def test_a_file_is_offered_and_read_where_it_is(needed, tmp_path):
     file = write_frame(tmp_path / "my genes.csv", small_frame())
     folder = tmp_path / "server"
@@ -133,6 +134,7 @@ def test_a_file_is_offered_and_read_where_it_is(needed, tmp_path):
     assert file.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_server_that_is_ended_leaves_no_process_and_no_file(needed, tmp_path, name):
@@ -156,6 +158,7 @@ def test_a_server_that_is_ended_leaves_no_process_and_no_file(needed, tmp_path, 
     assert code == (0 if name == "SIGINT" else 128 + signal.SIGTERM)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
 def test_ctrl_c_says_what_was_put_away_and_addresses_differ(needed):
     options = ["--no-browser", "--port", "0"]

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from each_case import each
 
 from ufselect.data import catalogued_sets, read_labelled
 from ufselect.data.catalogue import has_checksum, unknown_name
@@ -14,7 +15,7 @@ SETS = catalogued_sets()
 CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}|git-blob:[0-9a-f]{40}")
 
 
-@pytest.mark.parametrize("name", SETS)
+@each("name", list(SETS))
 def test_entry_is_complete(name):
     entry = SETS[name]
 
@@ -29,13 +30,9 @@ def test_entry_is_complete(name):
 
 def test_data_of_the_paper_can_be_downloaded():
     paper = ["lung", "lymphoma", "Prostate-GE", "ORL", "Isolet", "BASEHOCK"]
-
-    assert all(SETS[name].addresses for name in paper)
-
-
-def test_lung_of_the_paper_is_known_by_its_git_blob_id():
     lung = SETS["lung"]
 
+    assert all(SETS[name].addresses for name in paper)
     assert lung.checksum == "git-blob:becb82c675f788b040d5ced741955e19b94ce9b8"
     assert lung[2:5] == (203, 3312, 5)
 
@@ -63,6 +60,16 @@ def test_sha256_is_that_of_the_standard(tmp_path):
 
     assert has_checksum(path, f"sha256:{digest}")
     assert not has_checksum(path, f"sha256:{'0' * 64}")
+    with pytest.raises(ValueError, match="'md5:0' must begin with 'sha256:'"):
+        has_checksum(path, "md5:0")
+
+
+def test_unknown_name_is_answered_with_near_names_or_the_command_that_lists():
+    near = {"Lung": "lung", "prostate_ge": "Prostate-GE", "minee": "mine"}
+    for name, other in near.items():
+        message = str(unknown_name(name, ["mine"]))
+        assert f"there is no data set {name!r}; did you mean {other}" in message
+    assert "ufselect datasets lists" in str(unknown_name("xyzzy"))
 
 
 def test_git_blob_id_is_that_of_git(tmp_path):
@@ -76,25 +83,3 @@ def test_git_blob_id_is_that_of_git(tmp_path):
         pytest.skip("git is not installed")
 
     assert has_checksum(path, f"git-blob:{done.stdout.strip()}")
-
-
-def test_checksum_of_an_unknown_kind_is_refused(tmp_path):
-    path = tmp_path / "abc"
-    path.touch()
-
-    with pytest.raises(ValueError, match="'md5:0' must begin with 'sha256:'"):
-        has_checksum(path, "md5:0")
-
-
-@pytest.mark.parametrize(
-    ("name", "near"),
-    [("Lung", "lung"), ("prostate_ge", "Prostate-GE"), ("minee", "mine")],
-)
-def test_unknown_name_is_answered_with_near_names(name, near):
-    message = str(unknown_name(name, ["mine"]))
-
-    assert f"there is no data set {name!r}; did you mean {near}" in message
-
-
-def test_name_like_no_other_is_answered_with_the_command_that_lists():
-    assert "ufselect datasets lists" in str(unknown_name("xyzzy"))

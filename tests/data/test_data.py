@@ -62,56 +62,39 @@ def test_sparse_file_stays_sparse(tmp_path):
     assert np.array_equal(data.table.toarray(), X.toarray())
 
 
-def test_missing_file_names_the_variable_to_set(tmp_path):
-    with pytest.raises(ValueError, match="UFSELECT_DATA"):
-        read_labelled(tmp_path / "absent.mat")
-
-
-@pytest.mark.parametrize("content", [{"Y": [1]}, {"X": [[1.0]]}])
-def test_missing_variable_is_named(tmp_path, content):
-    scipy.io.savemat(tmp_path / "set.mat", content)
-
-    with pytest.raises(ValueError, match="has no variable"):
-        read_labelled(tmp_path / "set.mat")
-
-
-def test_labels_must_match_the_rows(tmp_path):
-    scipy.io.savemat(tmp_path / "set.mat", {"X": np.eye(3), "Y": [1, 2]})
-
-    with pytest.raises(ValueError, match="3 rows in X but 2 labels"):
-        read_labelled(tmp_path / "set.mat")
-
-
-def test_file_that_is_not_matlab_is_refused_in_one_sentence(tmp_path):
-    (tmp_path / "set.mat").write_bytes(b"no matrix here" * 20)
-
-    with pytest.raises(ValueError, match="cannot be read as a MATLAB file"):
-        read_labelled(tmp_path / "set.mat")
-
-
-def test_folder_is_taken_from_the_environment(monkeypatch, tmp_path):
-    monkeypatch.setenv("UFSELECT_DATA", str(tmp_path))
-
-    assert data_folder() == tmp_path
-
-
-def test_folder_in_the_environment_must_exist(monkeypatch, tmp_path):
-    monkeypatch.setenv("UFSELECT_DATA", str(tmp_path / "absent"))
-
-    with pytest.raises(ValueError, match="absent is not a folder"):
-        data_folder()
-
-
-@pytest.mark.parametrize("kept", [0.05, 0.5, 0.95])
-def test_truncated_file_is_refused_in_one_sentence(tmp_path, kept):
+def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path):
     path = tmp_path / "set.mat"
+
+    def refused(message):
+        with pytest.raises(ValueError, match=message):
+            read_labelled(path)
+
+    refused("UFSELECT_DATA")
+    for content, message in [
+        ({"Y": [1]}, "has no variable"),
+        ({"X": [[1.0]]}, "has no variable"),
+        ({"X": np.eye(3), "Y": [1, 2]}, "3 rows in X but 2 labels"),
+    ]:
+        scipy.io.savemat(path, content)
+        refused(message)
     X = np.random.default_rng(0).standard_normal((40, 30))
     scipy.io.savemat(path, {"X": X, "Y": np.ones(40)}, do_compression=True)
-    content = path.read_bytes()
-    path.write_bytes(content[: int(kept * len(content))])
+    whole = path.read_bytes()
+    for kept in (0.05, 0.5, 0.95):
+        path.write_bytes(whole[: int(kept * len(whole))])
+        refused("cannot be read as a MATLAB file")
+    path.write_bytes(b"no matrix here" * 20)
+    refused("cannot be read as a MATLAB file")
+    with pytest.raises(ValueError, match="geometry='spiral' is not known; use one of"):
+        planted("spiral")
 
-    with pytest.raises(ValueError, match="cannot be read as a MATLAB file"):
-        read_labelled(path)
+
+def test_folder_is_taken_from_the_environment_and_must_exist(monkeypatch, tmp_path):
+    monkeypatch.setenv("UFSELECT_DATA", str(tmp_path))
+    assert data_folder() == tmp_path
+    monkeypatch.setenv("UFSELECT_DATA", str(tmp_path / "absent"))
+    with pytest.raises(ValueError, match="absent is not a folder"):
+        data_folder()
 
 
 @pytest.mark.parametrize("unequal", [False, True])
@@ -138,8 +121,3 @@ def test_unequal_columns_have_variances_that_say_nothing_of_use():
     assert deviations.max() > 7
     useful, noise = deviations[data.informative], deviations[~data.informative]
     assert np.log(np.median(useful) / np.median(noise)) == pytest.approx(0, abs=0.5)
-
-
-def test_unknown_geometry_is_named_with_the_known_ones():
-    with pytest.raises(ValueError, match="geometry='spiral' is not known; use one of"):
-        planted("spiral")

@@ -1,6 +1,7 @@
 """Parallel analysis: exact for noise, and the preparation that it chooses."""
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from each_case import each
 from scipy.stats import kstest
@@ -22,6 +23,7 @@ def noise(kind, random):
     return random.normal(size=(40, 50)) * np.logspace(-2, 2, 50)
 
 
+@pytest.mark.slow
 @each("kind", ["counts", "heavy tails", "unequal units"])
 def test_p_values_of_noise_are_uniform(kind):
     random = np.random.default_rng(6)

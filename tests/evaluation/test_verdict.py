@@ -38,6 +38,7 @@ def p_values_of_random_sets(table, size, n_drawings, **options):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("criterion", "n_drawings", "n_random"),
     [("structure", 200, 99), ("reconstruction", 100, 49), ("neighbours", 100, 19)],
@@ -60,6 +61,7 @@ def test_p_values_are_uniform_where_many_sets_tie(n_copied):
     assert kstest(p_values, "uniform").pvalue > 0.01
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_where_columns_vary_in_samples_that_are_not_used(
     monkeypatch,
 ):

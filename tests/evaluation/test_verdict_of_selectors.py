@@ -44,6 +44,7 @@ def noise(seed):
     return table * np.exp(random.standard_normal(80)) if seed % 2 else table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selector", [MaxVariance(8), LaplacianScore(8)])
 @pytest.mark.parametrize("standardize", ["auto", "none"])
 def test_in_noise_p_values_are_uniform(selector, standardize):

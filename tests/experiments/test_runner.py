@@ -289,6 +289,7 @@ def start(path, located, queue, **plan_changes):
     return process
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.slow
 def test_a_run_killed_at_eight_moments_ends_like_an_undisturbed_one(located, tmp_path):
@@ -317,6 +318,7 @@ def test_a_run_killed_at_eight_moments_ends_like_an_undisturbed_one(located, tmp
     ]
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.slow
 def test_two_runs_share_a_store_and_no_cell_is_done_twice(located, calm, tmp_path):
@@ -332,6 +334,7 @@ def test_two_runs_share_a_store_and_no_cell_is_done_twice(located, calm, tmp_pat
     assert content(path) == content(calm)
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_the_workers_of_a_dask_cluster_compute_the_same(plan, located, calm, tmp_path):
     distributed = pytest.importorskip("distributed")

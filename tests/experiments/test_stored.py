@@ -79,21 +79,26 @@ def test_cells_that_are_not_there_are_counted(path):
     assert experiment.count("one").missing == 0
 
 
-def test_a_store_without_a_plan_needs_one(path):
-    change(path, "DELETE FROM plans")
-
-    with pytest.raises(ValueError, match="name the plan with --plan PLAN"):
-        read_experiment(path)
-
-    assert read_experiment(path, small_plan()).count().ranked == 2 * PER_SET
-
-
-def test_a_set_without_a_cell_is_absent_where_the_store_does_not_say_why(path):
-    change(path, "DELETE FROM plans")
+def test_a_store_without_a_plan_that_can_be_read_needs_one(path):
+    for statement in ("UPDATE plans SET content = '{}'", "DELETE FROM plans"):
+        change(path, statement)
+        with pytest.raises(ValueError, match="name the plan with --plan PLAN"):
+            read_experiment(path)
+        assert read_experiment(path, small_plan()).count().ranked == 2 * PER_SET
     experiment = read_experiment(path, small_plan(sets=["one", "three"]))
 
     assert experiment.record.absent == {"three": NOT_BEGUN}
     assert experiment.count().cells == PER_SET
+
+
+def test_a_store_without_a_cell_of_the_plan_is_refused(path):
+    other = small_plan(name="other", sets=["somewhere"])
+    with pytest.raises(ValueError, match="holds no cell of the plan other; compute"):
+        read_experiment(path, other)
+    tables = ("scores", "judgements", "rankings")
+    change(path, *(f"DELETE FROM {table}" for table in tables))
+    with pytest.raises(ValueError, match="holds no cell of the plan small; compute"):
+        read_experiment(path)
 
 
 def test_the_plan_that_was_run_last_is_taken_unless_one_is_named(path, tmp_path):
@@ -106,30 +111,6 @@ def test_the_plan_that_was_run_last_is_taken_unless_one_is_named(path, tmp_path)
     assert newest.others == ["small"]
     assert named.plan == small_plan()
     assert named.others == ["other"]
-
-
-def test_another_plan_is_refused_with_its_name(complete):
-    other = small_plan(name="other", sets=["somewhere"])
-
-    with pytest.raises(ValueError, match="holds no cell of the plan other; compute"):
-        read_experiment(complete, other)
-
-
-def test_a_store_without_a_cell_is_refused(path):
-    tables = ("scores", "judgements", "rankings")
-    change(path, *(f"DELETE FROM {table}" for table in tables))
-
-    with pytest.raises(ValueError, match="holds no cell of the plan small; compute"):
-        read_experiment(path)
-
-
-def test_a_plan_that_cannot_be_read_is_no_trouble_if_it_is_given(path):
-    change(path, "UPDATE plans SET content = '{}'")
-
-    with pytest.raises(ValueError, match="name the plan with --plan PLAN"):
-        read_experiment(path)
-
-    assert read_experiment(path, small_plan()).count().ranked == 2 * PER_SET
 
 
 def test_a_store_of_another_version_is_read_with_the_keys_of_that(
@@ -319,21 +300,18 @@ FINGERPRINTS = {"one": "a", "two": "b"}
 
 
 def test_keys_are_those_of_stores_that_are_being_filled():
-    plan = small_plan()
-    version = "0.1.0.dev0"
+    plan, version = small_plan(), "0.1.0.dev0"
     keys = [role.cell.key_in(version) for role in roles_of(plan, FINGERPRINTS)]
+    cell = next(roles_of(plan, FINGERPRINTS)).cell
 
     # Another value would make every store of that version worthless.
     assert cells.digest(keys) == "0222864b028250f487556aba376948ef"
     assert judge_key(plan.judge, version) == "0da3bac4cb1a0515f891009ae08901a3"
-
-
-def test_keys_of_this_version_are_the_default():
-    plan = small_plan()
-    cell = next(roles_of(plan, FINGERPRINTS)).cell
-
     assert cell.key == cell.key_in(cells.RELEASE) != cell.key_in("another")
     assert judge_key(plan.judge) == judge_key(plan.judge, cells.RELEASE)
+    for content in ("{", "{}", json.dumps({"plan": {"name": "small"}, "unknown": 1})):
+        with pytest.raises(ValueError, match="name the plan with --plan PLAN"):
+            record_from(content)
 
 
 @pytest.mark.parametrize("name", plan_names())
@@ -357,11 +335,3 @@ def test_a_parameter_of_another_type_is_another_plan():
     assert whole == real
     assert record.is_of(whole)
     assert not record.is_of(real)
-
-
-@pytest.mark.parametrize(
-    "content", ["{", "{}", json.dumps({"plan": {"name": "small"}, "unknown": 1})]
-)
-def test_a_record_that_makes_no_sense_is_answered_with_the_remedy(content):
-    with pytest.raises(ValueError, match="name the plan with --plan PLAN"):
-        record_from(content)

@@ -133,131 +133,78 @@ def test_every_answer_is_that_of_the_same_numbers_in_memory(elsewhere):
         )
 
 
-def test_scaled_samples_are_scaled_where_they_are(elsewhere):
-    factors = np.linspace(0.5, 2, N_SAMPLES)
-    expected = factors[:, np.newaxis] * in_memory(elsewhere)
+def test_what_is_elsewhere_is_scaled_and_picked_there(elsewhere):
+    factors, array = np.linspace(0.5, 2, N_SAMPLES), in_memory(elsewhere)
+    index = np.array([0, 3, 4, 17, 22])
+    matrix = matrix_of(elsewhere)
+    scaled = matrix.scale_samples(factors).rows(slice(None))
 
-    found = matrix_of(elsewhere).scale_samples(factors).rows(slice(None))
-
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-
-def test_all_of_them_are_elsewhere(elsewhere):
     assert is_out_of_core(elsewhere)
-    assert matrix_of(elsewhere).out_of_core
+    assert matrix.out_of_core
+    assert matrix.scattered == (storage_of(elsewhere) == "dask")
+    np.testing.assert_allclose(scaled, factors[:, np.newaxis] * array, rtol=1e-6)
+    rows = out_of_core_rows(elsewhere, index)
+    np.testing.assert_array_equal(in_memory(rows), array[index])
 
 
-def test_only_dask_is_scattered(elsewhere):
-    assert matrix_of(elsewhere).scattered == (storage_of(elsewhere) == "dask")
-
-
-class TestRowBlocks:
-    @pytest.mark.parametrize(("chunk", "step"), [(1, 5), (2, 4), (3, 3), (5, 5)])
-    def test_are_whole_chunks_of_the_file(self, chunk, step, tmp_path):
+def test_blocks_of_rows_are_whole_chunks_of_the_file(tmp_path):
+    for chunk, step in [(1, 5), (2, 4), (3, 3), (5, 5)]:
         matrix = matrix_of(in_zarr(values(), tmp_path, (chunk, N_FEATURES)))
-
         starts = [block.start for block in matrix.row_slices()]
-
         assert starts == list(range(0, N_SAMPLES, step))
+    large = matrix_of(in_hdf5(values(), tmp_path, (9, 2)))
+    few = sp.random(200, 100, density=0.01, format="csr", random_state=0)
+    sparse = as_matrix(RowSource(backed(few, tmp_path)), block_bytes=1600)
 
-    def test_are_one_chunk_where_chunks_are_larger(self, tmp_path):
-        matrix = matrix_of(in_hdf5(values(), tmp_path, (9, 2)))
-
-        assert [block.start for block in matrix.row_slices()] == [0, 9, 18]
-
-    def test_of_stored_values_count_these(self, tmp_path):
-        sparse = sp.random(200, 100, density=0.01, format="csr", random_state=0)
-        matrix = as_matrix(RowSource(backed(sparse, tmp_path)), block_bytes=1600)
-
-        assert [block.stop for block in matrix.row_slices()] == [100, 200]
-
-    def test_reuse_the_arrays_beside_the_rows_only_where_they_fit(self, tmp_path):
-        matrix = matrix_of(in_hdf5(values(), tmp_path))
-        narrow = matrix.beside(np.zeros((N_SAMPLES, 2)))
-
-        wide, _ = matrix.over_rows(lambda block, rows: ((block.raw,), ()), narrow)
-
-        np.testing.assert_array_equal(wide[0], values())
-
-    def test_given_arrays_are_left_alone(self, tmp_path):
-        matrix, given = matrix_of(in_hdf5(values(), tmp_path)), np.ones((N_SAMPLES, 2))
-
-        matrix.over_rows(lambda block, rows: ((2 * rows[0],), ()), matrix.beside(given))
-
-        assert np.array_equal(given, np.ones((N_SAMPLES, 2)))
-
-    def test_of_sparse_files_are_sparse(self, tmp_path):
-        matrix = matrix_of(backed(sp.csr_matrix(values()), tmp_path))
-
-        assert all(sp.issparse(piece.raw) for _, piece in matrix.pieces())
+    assert [block.start for block in large.row_slices()] == [0, 9, 18]
+    assert [block.stop for block in sparse.row_slices()] == [100, 200]
+    assert all(sp.issparse(piece.raw) for _, piece in sparse.pieces())
 
 
-class TestWhatIsElsewhere:
-    @pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])
-    def test_a_part_of_an_anndata_in_memory_is_not(self, container):
-        anndata = pytest.importorskip("anndata")
+def test_arrays_beside_the_rows_are_reused_where_they_fit_and_never_the_given(tmp_path):
+    matrix, given = matrix_of(in_hdf5(values(), tmp_path)), np.ones((N_SAMPLES, 2))
+
+    wide, _ = matrix.over_rows(
+        lambda block, rows: ((block.raw,), ()), matrix.beside(given)
+    )
+    matrix.over_rows(lambda block, rows: ((2 * rows[0],), ()), matrix.beside(given))
+
+    assert type(matrix) is RowBlockMatrix
+    np.testing.assert_array_equal(wide[0], values())
+    assert np.array_equal(given, np.ones((N_SAMPLES, 2)))
+
+
+def test_what_is_in_memory_is_not_elsewhere():
+    anndata = pytest.importorskip("anndata")
+    for container in (np.asarray, sp.csr_matrix):
         part = anndata.AnnData(container(values()))[:, :4].X
-
         assert type(part).__module__.startswith("anndata")
         assert not is_out_of_core(part)
-
-    def test_an_array_that_only_might_hold_dask_is_not(self):
-        in_memory = types.SimpleNamespace(__dask_graph__=lambda: None)
-
-        assert not is_out_of_core(in_memory)
-
-    @pytest.mark.parametrize(
-        "data", [np.eye(2), [[1.0]], sp.eye_array(2), "text", None]
-    )
-    def test_what_is_here_is_not(self, data):
+    might_hold_dask = types.SimpleNamespace(__dask_graph__=lambda: None)
+    for data in (might_hold_dask, np.eye(2), [[1.0]], sp.eye_array(2), "text", None):
         assert not is_out_of_core(data)
 
-    def test_a_file_is_read_by_blocks(self, tmp_path):
-        assert type(matrix_of(in_hdf5(values(), tmp_path))) is RowBlockMatrix
 
-
-def test_some_rows_are_those_of_the_numbers(elsewhere):
-    index = np.array([0, 3, 4, 17, 22])
-    rows = out_of_core_rows(elsewhere, index)
-
-    np.testing.assert_array_equal(in_memory(rows), in_memory(elsewhere)[index])
-
-
-class TestRefusals:
-    def test_columns_of_a_file_in_csc(self, tmp_path):
-        data = backed(sp.csc_matrix(values()), tmp_path)
-
-        with pytest.raises(ValueError, match=r"stored by columns .*; write it in CSR"):
+def test_what_cannot_be_read_by_rows_is_refused(tmp_path):
+    delayed = pytest.importorskip("dask.delayed").delayed
+    not_numbers = r"which are not numbers; convert or drop"
+    refusals = [
+        (backed(sp.csc_matrix(values()), tmp_path), r"stored by columns .*; write it "),
+        (in_hdf5(np.array([["a", "b"]], object), tmp_path), not_numbers),
+    ]
+    refusals += [
+        (on_dask(np.zeros((3, 2), kind), -1), not_numbers)
+        for kind in (object, "U3", "M8[s]", "m8[s]")
+    ]
+    for array, message in [
+        (np.ones(6), "got 1D array instead"),
+        (np.ones((2, 3, 1)), "got 3D array instead"),
+        (np.ones((3, 2), complex), r"^Complex data not supported"),
+    ]:
+        refusals.append((on_dask(array, -1), message))
+        refusals.append((in_hdf5(array, tmp_path), message))
+    for data, message in refusals:
+        with pytest.raises(ValueError, match=message):
             as_row_source(data)
-
-    @pytest.mark.parametrize("shape", [(6,), (2, 3, 1)])
-    def test_other_than_two_dimensions(self, shape, tmp_path):
-        array = np.ones(shape)
-        for data in (on_dask(array, -1), in_hdf5(array, tmp_path)):
-            with pytest.raises(ValueError, match=f"got {len(shape)}D array instead"):
-                as_row_source(data)
-
-    def test_complex_numbers(self, tmp_path):
-        array = np.ones((3, 2), complex)
-        for data in (on_dask(array, -1), in_hdf5(array, tmp_path)):
-            with pytest.raises(ValueError, match=r"^Complex data not supported"):
-                as_row_source(data)
-
-    @pytest.mark.parametrize("dtype", [object, "U3", "M8[s]", "m8[s]"])
-    def test_what_are_not_numbers(self, dtype):
-        data = on_dask(np.zeros((3, 2), dtype), -1)
-
-        with pytest.raises(ValueError, match=r"which are not numbers; convert or drop"):
-            as_row_source(data)
-
-    def test_text_in_a_file(self, tmp_path):
-        data = in_hdf5(np.array([["a", "b"]], object), tmp_path)
-
-        with pytest.raises(ValueError, match=r"which are not numbers; convert or drop"):
-            as_row_source(data)
-
-    def test_what_is_no_table(self):
-        delayed = pytest.importorskip("dask.delayed").delayed
-
-        with pytest.raises(TypeError, match=r"X is a Dask \w+, which is not a table"):
-            as_row_source(delayed(values()))
+    with pytest.raises(TypeError, match=r"X is a Dask \w+, which is not a table"):
+        as_row_source(delayed(values()))

@@ -257,68 +257,38 @@ def test_columns_that_are_picked_are_copies_in_any_order_of_memory(order, dtype)
     assert not np.may_share_memory(piece, raw)
 
 
-def test_scaling_samples_leaves_the_first_matrix_alone():
-    raw = sp.csr_array(values())
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
+def test_scaling_samples_keeps_zeros_implicit_and_the_first_matrix(container):
+    raw = container(values())
     matrix = as_matrix(raw)
+    scaled = matrix.scale_samples(np.arange(N_SAMPLES) + 1.0)
 
-    matrix.scale_samples(np.full(N_SAMPLES, 2.0))
-
+    assert scaled.raw.format == raw.format
+    assert scaled.multiplications == matrix.multiplications == raw.nnz
+    assert as_matrix(values()).multiplications == N_SAMPLES * N_FEATURES
     np.testing.assert_array_equal(matrix.rows(slice(None)), values())
 
 
-@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
-def test_scaling_samples_keeps_the_zeros_implicit(container):
-    raw = container(values())
+def test_what_is_in_a_file_is_read_by_blocks_and_what_is_sparse_stays_so(tmp_path):
+    on_disk = mapped(values(), tmp_path)
+    sparse = as_matrix(sp.csr_array(values()))
 
-    scaled = as_matrix(raw).scale_samples(np.arange(N_SAMPLES) + 1.0)
-
-    assert scaled.raw.format == raw.format
-    assert scaled.multiplications == raw.nnz
-
-
-class TestDispatch:
-    @pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array, sp.csr_matrix])
-    def test_sparse(self, container):
-        assert type(as_matrix(container(values()))) is SparseMatrix
-
-    def test_dense(self):
-        assert type(as_matrix(values())) is DenseMatrix
-
-    def test_mapped(self, tmp_path):
-        assert type(as_matrix(mapped(values(), tmp_path))) is RowBlockMatrix
-
-    @pytest.mark.parametrize(
-        "view",
-        [np.asarray, lambda raw: raw[3:], lambda raw: np.asarray(raw)[:, 2:][::2]],
-    )
-    def test_view_of_mapped(self, view, tmp_path):
-        assert type(as_matrix(view(mapped(values(), tmp_path)))) is RowBlockMatrix
-
-    def test_copy_of_mapped_is_in_memory(self, tmp_path):
-        copy = np.array(mapped(values(), tmp_path))
-
-        assert type(as_matrix(copy)) is DenseMatrix
-
-    def test_view_of_an_array_is_in_memory(self):
-        assert type(as_matrix(values()[2:, ::2])) is DenseMatrix
-
-    def test_taken_columns_of_sparse_are_dense_only_when_no_larger(self):
-        matrix = as_matrix(sp.csr_array(values()))
-
-        few, many = matrix.take(np.array([1])), matrix.take(np.arange(N_FEATURES))
-
-        assert isinstance(few, DenseMatrix)
-        assert isinstance(many, SparseMatrix)
-
-
-class TestMultiplications:
-    def test_dense_counts_every_entry(self):
-        assert as_matrix(values()).multiplications == N_SAMPLES * N_FEATURES
-
-    def test_sparse_counts_stored_entries(self):
-        raw = sp.csr_array(values())
-
-        assert as_matrix(raw).multiplications == raw.nnz
+    for raw, kind in [
+        (values(), DenseMatrix),
+        (values()[2:, ::2], DenseMatrix),
+        (np.array(on_disk), DenseMatrix),
+        (sp.csr_array(values()), SparseMatrix),
+        (sp.csc_array(values()), SparseMatrix),
+        (sp.csr_matrix(values()), SparseMatrix),
+        (on_disk, RowBlockMatrix),
+        (np.asarray(on_disk), RowBlockMatrix),
+        (on_disk[3:], RowBlockMatrix),
+        (np.asarray(on_disk)[:, 2:][::2], RowBlockMatrix),
+    ]:
+        assert type(as_matrix(raw)) is kind
+    # Taken columns are dense only where they are no larger.
+    assert isinstance(sparse.take(np.array([1])), DenseMatrix)
+    assert isinstance(sparse.take(np.arange(N_FEATURES)), SparseMatrix)
 
 
 class TestSparseStaysSparse:
@@ -404,116 +374,59 @@ def container(request):
     return CONTAINERS[request.param]
 
 
-class TestSummary:
-    @pytest.mark.parametrize("size", [1e200, 1e-200, 1e150, 1e-150])
-    def test_huge_and_tiny_values_neither_overflow_nor_vanish(self, container, size):
-        X = values()
+def test_summaries_of_values_of_any_size(container):
+    X = values()
+    for size in (1e200, 1e-200, 1e150, 1e-150, 1.0):
         summary = as_matrix(container(size * X)).summary()
-
         np.testing.assert_allclose(summary.mean, size * X.mean(axis=0), rtol=1e-10)
         np.testing.assert_allclose(summary.deviation, size * X.std(axis=0), rtol=1e-10)
-
-    @pytest.mark.parametrize("size", [1e30, 1e-30])
-    def test_squares_need_not_fit_into_single_precision(self, container, size):
-        X = (size * values()).astype(np.float32)
-
-        deviation = as_matrix(container(X)).summary().deviation
-
-        np.testing.assert_allclose(deviation, X.astype(float).std(axis=0), rtol=1e-4)
-
-    @pytest.mark.parametrize("size", [1e200, 1.0, 1e-200])
-    def test_varying_columns_are_not_called_constant(self, container, size):
-        summary = as_matrix(container(size * values())).summary()
-
         assert np.flatnonzero(summary.constant).tolist() == [5]
+    for size in (1e30, 1e-30):
+        single = (size * X).astype(np.float32)
+        deviation = as_matrix(container(single)).summary().deviation
+        np.testing.assert_allclose(
+            deviation, single.astype(float).std(axis=0), rtol=1e-4
+        )
+    offset = np.random.default_rng(0).normal(size=(500, 3))
+    deviation = as_matrix(container(offset + 1e8)).summary().deviation
+    np.testing.assert_allclose(deviation, offset.std(axis=0), rtol=1e-6)
 
-    @pytest.mark.parametrize("value", [0.0, 0.1, -0.1, 1 / 3, 1e200, 1e-200])
-    def test_constant_columns_are_found(self, container, value):
-        X = np.random.default_rng(0).normal(size=(1001, 4))
+
+def test_constant_columns_are_found_and_small_spreads_are_none(container):
+    X = np.random.default_rng(0).normal(size=(1001, 3))
+    for value in (0.0, 0.1, -0.1, 1 / 3, 1e200, 1e-200):
         X[:, 1] = value
-
         constant = as_matrix(container(X)).summary().constant
-
-        assert constant.tolist() == [False, True, False, False]
-
-    def test_constant_columns_are_found_in_single_precision(self, container):
-        X = np.random.default_rng(0).normal(size=(1001, 3)).astype(np.float32)
-        X[:, 1] = 0.1
-
-        constant = as_matrix(container(X)).summary().constant
-
         assert constant.tolist() == [False, True, False]
-
-    def test_constant_columns_stay_constant_when_shifted_and_scaled(self, container):
-        X = np.random.default_rng(0).normal(size=(101, 3))
-        X[:, 1] = 0.1
-        matrix = as_matrix(container(X))
-        view = matrix.affine(np.array([0.1, 0.3, 0.7]), np.array([3.0, 7.0, 0.1]))
-
-        assert view.summary().constant.tolist() == [False, True, False]
-
-    def test_a_column_of_rounding_errors_is_constant(self, container):
-        X = np.random.default_rng(0).normal(size=(100, 2))
-        X[:, 1] = np.where(np.arange(100) % 2, 1.0, np.nextafter(1.0, 2.0))
-
-        assert as_matrix(container(X)).summary().constant.tolist() == [False, True]
-
-    def test_a_small_but_real_spread_is_not_constant(self, container):
-        X = np.random.default_rng(0).normal(size=(100, 2))
-        X[:, 1] = 1.0 + 1e-10 * X[:, 1]
-
-        assert not as_matrix(container(X)).summary().constant.any()
-
-    def test_digits_survive_a_large_offset(self, container):
-        X = np.random.default_rng(0).normal(size=(500, 3))
-
-        deviation = as_matrix(container(X + 1e8)).summary().deviation
-
-        np.testing.assert_allclose(deviation, X.std(axis=0), rtol=1e-6)
-
-    def test_one_sample_has_no_spread(self, container):
-        summary = as_matrix(container(np.array([[1.0, 0.0, -2.0]]))).summary()
-
-        assert summary.constant.all()
+    rounding = X[:100].copy()
+    rounding[:, 1] = np.where(np.arange(100) % 2, 1.0, np.nextafter(1.0, 2.0))
+    constant = as_matrix(container(rounding)).summary().constant
+    assert constant.tolist() == [False, True, False]
+    X[:, 1] = 0.1
+    single = as_matrix(container(X.astype(np.float32)))
+    view = as_matrix(container(X)).affine(
+        np.array([0.1, 0.3, 0.7]), np.array([3.0, 7.0, 0.1])
+    )
+    for matrix in (single, view):
+        assert matrix.summary().constant.tolist() == [False, True, False]
+    X[:, 1] = 1.0 + 1e-10 * X[:, 0]
+    assert not as_matrix(container(X)).summary().constant.any()
+    one_sample = as_matrix(container(np.array([[1.0, 0.0, -2.0]])))
+    assert one_sample.summary().constant.all()
 
 
-class TestRepetition:
-    @pytest.mark.parametrize("n_samples", [10, 11])
-    @pytest.mark.parametrize("n_zeros", range(12))
-    def test_dense_and_sparse_agree_for_any_number_of_zeros(self, n_samples, n_zeros):
+def test_repetition_is_the_same_for_any_number_of_zeros(container):
+    for n_samples, n_zeros in np.ndindex(2, 12):
         random = np.random.default_rng(n_zeros)
-        X = random.integers(-2, 3, size=(n_samples, 30)).astype(float)
+        X = random.integers(-2, 3, size=(10 + n_samples, 30)).astype(float)
         X[X == 0] = 3.0
         X[:n_zeros] = 0.0
-
-        dense = as_matrix(X).repetition()
-
-        for kind in (sp.csr_array, sp.csc_array):
-            np.testing.assert_allclose(as_matrix(kind(X)).repetition(), dense)
-
-    def test_distinct_values_never_repeat(self, container):
-        X = np.arange(1.0, 21.0).reshape(10, 2)
-
-        assert as_matrix(container(X)).repetition().tolist() == [0.0, 0.0]
-
-    def test_a_constant_column_always_repeats(self, container):
-        X = np.column_stack([np.zeros(9), np.full(9, 0.1)])
-
-        assert as_matrix(container(X)).repetition().tolist() == [1.0, 1.0]
-
-
-def test_sparse_and_dense_agree_after_all_preparations():
-    factors = np.random.default_rng(5).uniform(0.5, 2, N_SAMPLES)
-    shift, scale = np.arange(N_FEATURES) / 7, np.linspace(0.5, 2, N_FEATURES)
-
-    dense, sparse = (
-        as_matrix(raw).scale_samples(factors).affine(shift, scale)
-        for raw in (values(), sp.csc_array(values()))
-    )
-
-    np.testing.assert_allclose(
-        sparse.sample_gram(), dense.sample_gram(), rtol=0, atol=1e-11
-    )
+        found, expected = (as_matrix(each).repetition() for each in (container(X), X))
+        np.testing.assert_allclose(found, expected)
+    distinct = np.arange(1.0, 21.0).reshape(10, 2)
+    constant = np.column_stack([np.zeros(9), np.full(9, 0.1)])
+    assert as_matrix(container(distinct)).repetition().tolist() == [0.0, 0.0]
+    assert as_matrix(container(constant)).repetition().tolist() == [1.0, 1.0]
 
 
 def test_points_of_sparse_and_dense_samples_have_the_same_distances():

@@ -105,49 +105,32 @@ class TestGoingOn:
         np.testing.assert_allclose(rest.objective_history_, whole.objective_history_)
         assert rest.beta_ == whole.beta_
 
-    def test_no_iteration_is_done_twice(self, X, tmp_path, capsys):
+    def test_no_iteration_is_done_twice_and_the_file_is_gone(self, X, tmp_path, capsys):
         path = tmp_path / "fit.npz"
 
         interrupted(lambda: selector(path).fit(X), 2)
-        selector(path, verbose=True).fit(X)
+        # More features may be asked for on the way.
+        rest = selector(path, n_features_to_select=7, verbose=True).fit(X)
         first = capsys.readouterr().out.splitlines()[0]
 
         assert first.startswith("SCFS iteration 11:")
-
-    def test_the_file_is_gone_when_the_fit_is_done(self, X, tmp_path):
-        selector(tmp_path / "fit.npz").fit(X)
-
+        assert rest.get_support().sum() == 7
         assert list(tmp_path.iterdir()) == []
 
-    @pytest.mark.parametrize("changed", ["X", "alpha", "init", "random_state"])
-    def test_another_fit_does_not_go_on_from_it(self, X, changed, tmp_path):
-        path = tmp_path / "fit.npz"
+    def test_another_fit_does_not_go_on_from_it(self, X, tmp_path):
+        path, random = tmp_path / "fit.npz", np.random.default_rng(1)
         interrupted(lambda: selector(path).fit(X), 1)
-        other = selector(path)
-        if changed == "X":
-            X[0, 0] += 1
-        else:
-            values = {"alpha": 1.0, "init": "random", "random_state": 1}
-            other.set_params(**{changed: values[changed]})
+        value, rows = X.copy(), X.copy()
+        value[0, 0] += 1
+        rows[[0, -1]] = X[[-1, 0]]
+        fits = [(table, {}) for table in (value, rows, random.permuted(X, axis=0))]
+        fits.append((X[random.permutation(len(X))], {}))
+        changes = ({"alpha": 1.0}, {"init": "random"}, {"random_state": 1})
+        fits += [(X, parameters) for parameters in changes]
 
-        with pytest.raises(ValueError, match="belongs to another fit"):
-            other.fit(X)
-
-    @pytest.mark.parametrize("kind", ["rows", "columns one by one", "two rows"])
-    def test_the_same_values_in_another_order_are_another_fit(self, X, kind, tmp_path):
-        path = tmp_path / "fit.npz"
-        interrupted(lambda: selector(path).fit(X), 1)
-        random = np.random.default_rng(1)
-        if kind == "rows":
-            other = X[random.permutation(len(X))]
-        elif kind == "two rows":
-            other = X.copy()
-            other[[0, -1]] = X[[-1, 0]]
-        else:
-            other = random.permuted(X, axis=0)
-
-        with pytest.raises(ValueError, match="belongs to another fit"):
-            selector(path).fit(other)
+        for table, parameters in fits:
+            with pytest.raises(ValueError, match="belongs to another fit"):
+                selector(path, **parameters).fit(table)
 
     def test_a_state_without_an_entry_is_refused(self, X, tmp_path):
         path = tmp_path / "fit.npz"
@@ -159,14 +142,6 @@ class TestGoingOn:
 
         with pytest.raises(ValueError, match=r"it has no P, history\); delete it"):
             selector(path).fit(X)
-
-    def test_more_features_may_be_asked_for_on_the_way(self, X, tmp_path):
-        path = tmp_path / "fit.npz"
-        interrupted(lambda: selector(path).fit(X), 1)
-
-        rest = selector(path, n_features_to_select=7).fit(X)
-
-        assert rest.get_support().sum() == 7
 
 
 @pytest.mark.parametrize(

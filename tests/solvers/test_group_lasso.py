@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from each_case import each
 from sklearn.linear_model import MultiTaskLasso
 from solvers.naive import group_lasso_objective, planted, proximal_gradient
 
@@ -64,39 +65,41 @@ def solve(X, Y, lam, form="columns", tol=1e-8, max_rounds=100):
     return lasso_of(X, Y, form).solve(lam, tol=tol, max_rounds=max_rounds)
 
 
-@pytest.mark.parametrize("share", [0.5, 0.1, 0.01])
 @SHAPE
 @FORM
-def test_conditions_of_optimality_hold(shape, form, share):
-    X, target, lam = problem(shape, share)
+def test_conditions_of_optimality_hold(shape, form):
+    for share in (0.5, 0.1, 0.01):
+        X, target, lam = problem(shape, share)
+        solution = solve(X, target, lam, form)
+        coef, residual = solution.coef, target - X @ solution.coef
+        pull = 2 * X.T @ residual / lam
+        norms = np.linalg.norm(coef, axis=1)
+        zero = norms == 0
 
-    coef = solve(X, target, lam, form).coef
-    pull = 2 * X.T @ (target - X @ coef) / lam
-    norms = np.linalg.norm(coef, axis=1)
-    zero = norms == 0
-
-    assert zero.any()
-    assert not zero.all()
-    assert np.linalg.norm(pull[zero], axis=1).max(initial=0.0) <= 1 + 1e-3
-    large = norms > 1e-3 * norms.max()
-    directions = coef[large] / norms[large, np.newaxis]
-    np.testing.assert_allclose(pull[large], directions, atol=5e-3)
+        assert zero.any()
+        assert not zero.all()
+        assert np.linalg.norm(pull[zero], axis=1).max(initial=0.0) <= 1 + 1e-3
+        large = norms > 1e-3 * norms.max()
+        directions = coef[large] / norms[large, np.newaxis]
+        np.testing.assert_allclose(pull[large], directions, atol=5e-3)
+        assert solution.error == pytest.approx(np.sum(residual**2))
+        ratios = np.linalg.norm(pull, axis=1)
+        np.testing.assert_allclose(solution.kkt_ratios, ratios, atol=1e-8)
 
 
-@pytest.mark.parametrize("share", [0.5, 0.1])
 @SHAPE
-def test_result_is_that_of_multi_task_lasso(shape, share):
-    X, target, lam = problem(shape, share)
-    model = MultiTaskLasso(
-        alpha=lam / (2 * len(X)), fit_intercept=False, tol=1e-10, max_iter=100_000
-    )
+def test_result_is_that_of_multi_task_lasso(shape):
+    for share in (0.5, 0.1):
+        X, target, lam = problem(shape, share)
+        model = MultiTaskLasso(
+            alpha=lam / (2 * len(X)), fit_intercept=False, tol=1e-10, max_iter=100_000
+        )
+        expected = model.fit(X, target).coef_.T
+        coef = solve(X, target, lam).coef
 
-    expected = model.fit(X, target).coef_.T
-    coef = solve(X, target, lam).coef
-
-    objectives = [group_lasso_objective(X, target, W, lam) for W in (coef, expected)]
-    np.testing.assert_allclose(coef, expected, atol=1e-3 * np.abs(expected).max())
-    np.testing.assert_allclose(objectives[0], objectives[1], rtol=1e-6)
+        values = [group_lasso_objective(X, target, W, lam) for W in (coef, expected)]
+        np.testing.assert_allclose(coef, expected, atol=1e-3 * np.abs(expected).max())
+        np.testing.assert_allclose(values[0], values[1], rtol=1e-6)
 
 
 def test_no_objective_is_above_that_of_plain_proximal_gradient():
@@ -128,91 +131,58 @@ def test_sparse_columns_give_the_same_rows(container, form):
 
 
 @FORM
-def test_error_and_kkt_ratios_belong_to_the_coefficients(form):
+def test_a_solve_cut_short_returns_what_it_has(form):
     X, target, lam = problem((25, 80))
+    for max_rounds in (1, 2, 3):
+        lasso = lasso_of(X, target, form)
+        solution = lasso.solve(lam, tol=0.0, max_rounds=max_rounds)
 
-    solution = solve(X, target, lam, form)
-    residual = target - X @ solution.coef
-    pull = 2 * np.linalg.norm(X.T @ residual, axis=1) / lam
-
-    assert solution.error == pytest.approx(np.sum(residual**2))
-    np.testing.assert_allclose(solution.kkt_ratios, pull, atol=1e-8)
-
-
-@pytest.mark.parametrize("max_rounds", [1, 2, 3])
-@FORM
-def test_a_solve_cut_short_returns_what_it_has(form, max_rounds):
-    X, target, lam = problem((25, 80))
-    lasso = lasso_of(X, target, form)
-
-    solution = lasso.solve(lam, tol=0.0, max_rounds=max_rounds)
-
-    np.testing.assert_array_equal(solution.coef, lasso.coef())
-    assert solution.gap == lasso.gap(lam, solution.kkt_ratios.max())
+        np.testing.assert_array_equal(solution.coef, lasso.coef())
+        assert solution.gap == lasso.gap(lam, solution.kkt_ratios.max())
 
 
 class TestDualityGap:
-    @pytest.mark.parametrize("max_rounds", [1, 2, 3, 5, 10])
     @SHAPE
-    def test_excess_is_never_above_the_gap(self, shape, max_rounds):
+    def test_excess_is_never_above_the_gap(self, shape):
         X, target, lam = problem(shape)
         best = solve(X, target, lam, tol=1e-9).coef
         optimum = group_lasso_objective(X, target, best, lam)
 
-        solution = solve(X, target, lam, tol=0.0, max_rounds=max_rounds)
-        value = group_lasso_objective(X, target, solution.coef, lam)
+        for max_rounds in (1, 2, 3, 5, 10):
+            solution = solve(X, target, lam, tol=0.0, max_rounds=max_rounds)
+            value = group_lasso_objective(X, target, solution.coef, lam)
+            assert (value - optimum) / np.sum(target**2) <= solution.gap + 1e-9
 
-        assert (value - optimum) / np.sum(target**2) <= solution.gap + 1e-9
-
-    @pytest.mark.parametrize("seed", range(10))
-    def test_it_bounds_the_excess_of_any_coefficients(self, seed):
+    def test_it_is_reached_and_bounds_the_excess_of_any_coefficients(self):
         X, target, lam = problem((25, 80))
-        best = solve(X, target, lam, tol=1e-9).coef
-        optimum = group_lasso_objective(X, target, best, lam)
-        coef = 0.1**seed * np.random.default_rng(seed).normal(size=(80, 3))
+        best = solve(X, target, lam, tol=1e-9)
+        optimum = group_lasso_objective(X, target, best.coef, lam)
         lasso = lasso_of(X, target)
         lasso.enter(np.arange(80))
 
-        lasso.place(coef)
-        gap = lasso.gap(lam, lasso.kkt_ratios(lam).max())
-        excess = group_lasso_objective(X, target, coef, lam) - optimum
-
-        assert excess / np.sum(target**2) <= gap + 1e-9
-
-    def test_it_is_reached(self):
-        X, target, lam = problem((25, 80))
-
-        assert solve(X, target, lam, tol=1e-9).gap <= 1e-9
-
-    def test_it_is_zero_where_nothing_enters(self):
-        X, target, lam = problem((25, 80), share=2.0)
-
-        assert solve(X, target, lam).gap == pytest.approx(0.0, abs=1e-15)
+        assert best.gap <= 1e-9
+        for seed in range(10):
+            coef = 0.1**seed * np.random.default_rng(seed).normal(size=(80, 3))
+            lasso.place(coef)
+            gap = lasso.gap(lam, lasso.kkt_ratios(lam).max())
+            excess = group_lasso_objective(X, target, coef, lam) - optimum
+            assert excess / np.sum(target**2) <= gap + 1e-9
+        nothing = solve(X, target, 10 * lam)
+        assert nothing.gap == pytest.approx(0.0, abs=1e-15)
 
 
-class TestLargestPenalty:
-    @pytest.mark.parametrize("factor", [1.0, 1 + 1e-12, 1.5, 1e6])
-    @SHAPE
-    @FORM
-    def test_nothing_is_left_from_there_on(self, shape, form, factor):
-        X, target, _ = problem(shape)
-        lam = factor * largest_penalty(as_matrix(X), target)
+@SHAPE
+@FORM
+def test_nothing_is_left_from_the_largest_penalty_on(shape, form):
+    X, target, _ = problem(shape)
+    largest = largest_penalty(as_matrix(X), target)
+    below = solve(X, target, (1 - 1e-4) * largest, form, tol=1e-14, max_rounds=20)
+    expected = max(2 * np.linalg.norm(column @ target) for column in X.T)
 
-        assert not solve(X, target, lam, form, tol=1e-14).coef.any()
-
-    @SHAPE
-    @FORM
-    def test_something_is_left_just_below(self, shape, form):
-        X, target, _ = problem(shape)
-        lam = (1 - 1e-4) * largest_penalty(as_matrix(X), target)
-
-        assert solve(X, target, lam, form, tol=1e-14, max_rounds=20).coef.any()
-
-    def test_it_is_the_largest_correlation_twice(self):
-        X, target, _ = problem((30, 10))
-        expected = max(2 * np.linalg.norm(column @ target) for column in X.T)
-
-        assert largest_penalty(as_matrix(X), target) == pytest.approx(expected)
+    for factor in (1.0, 1 + 1e-12, 1.5, 1e6):
+        assert not solve(X, target, factor * largest, form, tol=1e-14).coef.any()
+    assert below.coef.any()
+    assert largest == pytest.approx(expected)
 
 
 class TestMovingTarget:
@@ -266,15 +236,7 @@ class TestMovingTarget:
 
         assert rested.solve(lam, tol=1e-5).gap <= 1e-5
 
-    def test_rows_leave_when_the_target_no_longer_needs_them(self):
-        X, target, lam = problem((25, 80))
-        lasso = lasso_of(X, target)
-        lasso.solve(lam)
-        aim(lasso, 0.1 * target)
-
-        assert not lasso.solve(lam, tol=1e-12).coef.any()
-
-    def test_the_working_set_lets_go_of_rows_that_may_stay_zero(self):
+    def test_rows_leave_when_they_are_no_longer_needed(self):
         X, target, lam = problem((60, 30), share=0.01)
         lasso = lasso_of(X, target)
         lasso.solve(lam)
@@ -284,6 +246,8 @@ class TestMovingTarget:
 
         n_rows = np.count_nonzero(solution.coef.any(axis=1))
         assert n_rows <= len(lasso.S) < before
+        aim(lasso, 0.001 * target)
+        assert not lasso.solve(50 * lam, tol=1e-12).coef.any()
 
 
 class TestRidge:
@@ -369,60 +333,37 @@ class TestRidge:
             assert lasso.objective(lam, lasso.W, lasso.ZtZW) <= before
 
 
-class TestColumnsThatCancel:
-    """Sums of columns that vanish, as those of centred dummy variables do."""
-
-    @FORM
-    def test_columns_and_their_negatives(self, form):
-        X, target, _ = problem((30, 8))
-        X = np.hstack([X, -X])
-        lam = 0.1 * largest_penalty(as_matrix(X), target)
-
-        assert solve(X, target, lam, form, tol=1e-8).gap <= 1e-8
-
-    @FORM
-    def test_dummy_variables(self, form):
-        codes = np.arange(32) % 4
-        X = np.eye(4)[codes] - 0.25
-        target = np.random.default_rng(0).normal(size=(32, 3))
-        lam = 0.1 * largest_penalty(as_matrix(X), target)
-
-        assert solve(X, target, lam, form, tol=1e-8).gap <= 1e-8
-
-
-def test_columns_of_zeros_stay_out():
-    X, target, lam = problem((30, 10))
+@FORM
+def test_columns_that_cancel_and_columns_of_zeros(form):
+    X, target, _ = problem((32, 8))
     X[:, 4] = 0.0
+    dummies = np.eye(4)[np.arange(32) % 4] - 0.25
+    for columns in (X, np.hstack([X, -X]), dummies):
+        lam = 0.1 * largest_penalty(as_matrix(columns), target)
+        solution = solve(columns, target, lam, form, tol=1e-8)
+        assert solution.gap <= 1e-8
+        if columns is X:
+            assert not solution.coef[4].any()
 
-    assert not solve(X, target, lam).coef[4].any()
 
+@each(
+    ("shape", "n_targets", "side"),
+    [
+        ((1000, 50), 3, "features"),
+        ((50, 5000), 3, "samples"),
+        ((50_000, 50_000), 3, "neither"),
+        ((5000, 5000), 1, "neither"),
+        ((5000, 5000), 100, "features"),
+    ],
+)
+def test_the_cheapest_side_is_chosen(shape, n_targets, side):
+    lasso = GroupLasso(as_matrix(np.zeros((1, 1))), n_targets)
+    lasso.X.shape = shape
+    lasso.S = np.arange(shape[1])
 
-class TestSide:
-    def side(self, n_samples, n_features, n_targets=3):
-        lasso = GroupLasso(as_matrix(np.zeros((1, 1))), n_targets)
-        lasso.X.shape = (n_samples, n_features)
-        lasso.S = np.arange(n_features)
-        return lasso._side()
-
-    @pytest.mark.parametrize(
-        ("shape", "side"),
-        [
-            ((1000, 50), "features"),
-            ((50, 5000), "samples"),
-            ((50_000, 50_000), "neither"),
-        ],
-    )
-    def test_the_cheapest_is_chosen(self, shape, side):
-        assert self.side(*shape) == side
-
-    def test_more_targets_favour_factorisations(self):
-        sides = [self.side(5000, 5000, n_targets) for n_targets in (1, 100)]
-
-        assert sides == ["neither", "features"]
-
-    def test_few_features_share_one_gram_matrix(self):
-        assert makes_gram((9, 3))
-        assert not makes_gram((3, 10))
+    assert lasso._side() == side
+    assert makes_gram((9, 3))
+    assert not makes_gram((3, 10))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -446,19 +387,16 @@ def test_shrinking_shortens_rows_by_the_amount():
 class TestLargestEntries:
     """The proximal map of the largest entry of each row."""
 
-    @pytest.mark.parametrize("amount", [1e-9, 0.1, 1.0, 5.0, 100.0])
-    def test_it_is_what_the_projection_on_the_ball_leaves(self, amount):
+    def test_it_is_what_the_projection_on_the_ball_leaves(self):
         rows = np.random.RandomState(0).standard_normal((50, 30)) ** 3
-        outside = np.abs(rows).sum(axis=1) > amount
-        ball = amount * project_rows_to_simplex(np.abs(rows) / amount) * np.sign(rows)
-        expected = np.where(outside[:, np.newaxis], rows - ball, 0.0)
-
-        np.testing.assert_allclose(L1Inf().prox(rows, amount), expected, atol=1e-12)
-
-    def test_ties_are_exact(self):
-        rows = np.array([[2.0, -2.0, 2.0, 0.0], [1.0, 1.0, 0.0, 0.0]])
-        found = L1Inf().prox(rows, 2.0)
-
+        for amount in (1e-9, 0.1, 1.0, 5.0, 100.0):
+            outside = np.abs(rows).sum(axis=1, keepdims=True) > amount
+            ball = project_rows_to_simplex(np.abs(rows) / amount) * np.sign(rows)
+            expected = np.where(outside, rows - amount * ball, 0.0)
+            found = L1Inf().prox(rows, amount)
+            np.testing.assert_allclose(found, expected, atol=1e-12)
+        ties = np.array([[2.0, -2.0, 2.0, 0.0], [1.0, 1.0, 0.0, 0.0]])
+        found = L1Inf().prox(ties, 2.0)
         np.testing.assert_allclose(found[0], [4 / 3, -4 / 3, 4 / 3, 0.0])
         np.testing.assert_allclose(L1Inf().sizes(found), [4 / 3, 0.0])
 

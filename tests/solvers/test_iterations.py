@@ -1,6 +1,14 @@
-"""The loop that all alternating solvers share."""
+"""The loop that all alternating solvers share, and workers for several starts."""
 
-from ufselect.solvers.iterations import Iterations
+import os
+
+import numpy as np
+import pytest
+from joblib import cpu_count, parallel_config
+from threadpoolctl import threadpool_info
+
+from ufselect import SCFS
+from ufselect.solvers.iterations import Iterations, in_parallel
 
 
 def run(values, **options):
@@ -48,3 +56,89 @@ def test_a_report_hears_every_iteration_and_may_end_the_loop():
     assert heard == [(0, 9.0), (1, 7.0), (2, 5.0)]
     assert loop.history == [9.0, 7.0, 5.0]
     assert not loop.converged
+
+
+# Workers: the same results as without, and no more threads than cores.
+
+
+def threads_inside(number):
+    """Return the number back, the process, and the threads that work in it."""
+    # Loads both libraries, if the worker is new.
+    SCFS(n_clusters=2).fit(np.random.default_rng(0).standard_normal((12, 3)))
+    found = {each["user_api"]: each["num_threads"] for each in threadpool_info()}
+    return number, os.getpid(), found
+
+
+def blas_threads():
+    return {
+        each["filepath"]: each["num_threads"]
+        for each in threadpool_info()
+        if each["user_api"] == "blas"
+    }
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_two_workers_have_no_more_threads_than_cores(backend):
+    before = blas_threads()
+    with parallel_config(backend=backend):
+        found = list(in_parallel(threads_inside, [(0,), (1,), (2,)], n_jobs=2))
+    allowed = max(1, cpu_count() // 2)
+
+    assert [number for number, _, _ in found] == [0, 1, 2]
+    assert all(process != os.getpid() for _, process, _ in found) == (backend == "loky")
+    for _, _, threads in found:
+        assert threads["blas"] <= allowed
+        assert threads["openmp"] <= allowed
+    assert blas_threads() == before
+
+
+def test_one_worker_is_this_process_with_all_its_threads():
+    before = blas_threads()
+
+    def threads(number):
+        return number, blas_threads()
+
+    assert list(in_parallel(threads, [(5,)], n_jobs=None)) == [(5, before)]
+
+
+def test_calls_are_asked_for_as_workers_become_free():
+    asked = []
+
+    def calls():
+        for number in range(4):
+            asked.append(number)
+            yield (number,)
+
+    first = next(in_parallel(abs, calls(), n_jobs=1))
+
+    assert first == 0
+    assert len(asked) < 4
+
+
+@pytest.mark.parametrize("shape", [(30, 70), (60, 20)], ids=["wide", "tall"])
+@pytest.mark.parametrize("init", ["k-means", "random"])
+def test_starts_fitted_at_once_end_as_they_do_one_by_one(planted, shape, init):
+    X = planted(*shape).X
+    selectors = [
+        SCFS(n_clusters=4, init=init, n_init=3, n_jobs=n_jobs, random_state=1)
+        for n_jobs in (None, 1, 2)
+    ]
+    with parallel_config(backend="threading"):
+        alone, one, two = (selector.fit(X) for selector in selectors)
+
+    for other in (one, two):
+        np.testing.assert_array_equal(other.scores_, alone.scores_)
+        np.testing.assert_array_equal(other.memberships_, alone.memberships_)
+        np.testing.assert_array_equal(
+            other.objective_history_, alone.objective_history_
+        )
+
+
+def test_starts_are_fitted_in_other_processes_alike(planted):
+    X = planted(30, 70).X
+    alone, two = (
+        SCFS(n_clusters=4, n_init=3, n_jobs=n_jobs, random_state=1).fit(X)
+        for n_jobs in (None, 2)
+    )
+
+    np.testing.assert_allclose(two.scores_, alone.scores_, rtol=1e-9)

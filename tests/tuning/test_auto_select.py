@@ -77,6 +77,7 @@ def test_planted_columns_are_confirmed_and_come_first(geometry):
     assert data.informative[selector.get_support()].mean() >= 0.8
 
 
+@pytest.mark.slow
 def test_sixty_strong_columns_of_twenty_thousand_are_found():
     random = np.random.default_rng(0)
     X = random.normal(size=(100, 20_000))
@@ -339,6 +340,7 @@ def test_research_data_is_decided_about_as_it_is_stored(path):
     assert 1 <= selector.get_support().sum() <= 200
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(data_folder() is None, reason="needs research data")
 def test_the_cells_of_zeisel_are_told_apart():
     data = read_labelled(data_folder() / "scZeiselSub.mat")

@@ -1,7 +1,5 @@
 """Consensus: members, their parameters, and what becomes of their rankings."""
 
-import pickle
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -14,7 +12,6 @@ from ufselect import (
     LaplacianScore,
     MaxVariance,
     RandomSelection,
-    all_selectors,
 )
 from ufselect.data import planted as planted_set
 from ufselect.solvers.rankings import COMBINATIONS, ranks_of
@@ -126,20 +123,6 @@ def test_a_member_that_needs_too_much_memory_is_left_out(X):
     assert list(consensus.members_) == ["ls"]
 
 
-def test_that_all_members_fail_is_an_error(X):
-    with pytest.raises(ValueError, match="all of 1 fits failed: scfs"):
-        Consensus([SCFS(n_clusters=41)]).fit(X)
-
-
-def test_a_time_budget_leaves_the_first_member(X):
-    consensus = Consensus(n_clusters=[2, 3], time_budget=1e-9, random_state=0)
-
-    with pytest.warns(UserWarning, match="time_budget=1e-09"):
-        consensus.fit(X)
-
-    assert list(consensus.members_) == ["scfs n_clusters=2"]
-
-
 # Mistakes
 
 
@@ -213,18 +196,6 @@ def test_an_unknown_member_is_refused():
         Consensus([("scfs", SCFS())]).set_params(other__alpha=1.0)
 
 
-@pytest.mark.parametrize(
-    "members", [[("scfs", SCFS()), ("mcfs", MCFS())], [SCFS(), MCFS()]]
-)
-def test_a_clone_has_members_of_its_own(members):
-    consensus = Consensus(members)
-
-    copy = clone(consensus).set_params(scfs__alpha=9.0)
-
-    assert consensus.get_params()["scfs__alpha"] == "auto"
-    assert copy.get_params()["scfs__alpha"] == 9.0
-
-
 def test_fit_leaves_the_members_as_they_were(X):
     member = SCFS(n_clusters=3)
     Consensus([member], random_state=0).fit(X)
@@ -234,16 +205,6 @@ def test_fit_leaves_the_members_as_they_were(X):
     assert not hasattr(member, "scores_")
 
 
-def test_a_pickled_fit_comes_back_whole(X):
-    members = [("scfs", SCFS(n_clusters=3)), ("ls", LaplacianScore())]
-    consensus = Consensus(members, random_state=0).fit(X)
-
-    restored = pickle.loads(pickle.dumps(consensus))
-
-    np.testing.assert_array_equal(restored.scores_, consensus.scores_)
-    assert restored.members_ == consensus.members_
-
-
 def test_a_consensus_may_be_a_member(X):
     inner = Consensus([LaplacianScore(), MaxVariance()])
     outer = Consensus([("inner", inner), ("ls", LaplacianScore())]).fit(X)
@@ -251,13 +212,6 @@ def test_a_consensus_may_be_a_member(X):
     np.testing.assert_array_equal(
         outer.rankings_[0], ranks_of(clone(inner).fit(X).scores_)[0]
     )
-
-
-def test_workers_do_not_matter(X):
-    alone = Consensus(n_clusters=[2, 3], random_state=0).fit(X)
-    together = Consensus(n_clusters=[2, 3], random_state=0, n_jobs=2).fit(X)
-
-    np.testing.assert_array_equal(alone.scores_, together.scores_)
 
 
 def test_sparse_data_reach_the_members_sparse(X, monkeypatch):
@@ -272,8 +226,3 @@ def test_sparse_data_reach_the_members_sparse(X, monkeypatch):
     Consensus([MaxVariance()]).fit(sp.csr_array(X))
 
     assert seen == [True]
-
-
-def test_it_is_no_method_of_its_own():
-    assert "Consensus" not in all_selectors()
-    assert "StabilitySelection" not in all_selectors()

@@ -1,7 +1,6 @@
 """Sensitivity to the number of clusters, against fits by hand."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.stats import spearmanr
@@ -73,14 +72,6 @@ def test_what_is_left_may_be_too_little_to_compare(X):
         pytest.raises(ValueError, match="Only n_clusters=2 could be fitted"),
     ):
         sensitivity_to_clusters(MCFS(), X, (2, 41))
-
-
-def test_missing_values_are_refused_with_the_name_of_their_column(X):
-    frame = pd.DataFrame(X).add_prefix("gene ")
-    frame.iloc[3, 4] = np.nan
-
-    with pytest.raises(ValueError, match="NaN in column 'gene 4'"):
-        sensitivity_to_clusters(MCFS(), frame, (2, 3))
 
 
 def test_sparse_data_give_the_same(X):

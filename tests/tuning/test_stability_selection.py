@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
 
 from ufselect import (
     MCFS,
@@ -131,24 +130,6 @@ def test_subsamples_that_fail_are_left_out(X):
     assert 1 <= selector.n_subsamples_ < 12
 
 
-def test_a_time_budget_leaves_the_first_subsample(X):
-    selector = StabilitySelection(time_budget=1e-9, random_state=0)
-
-    with pytest.warns(UserWarning, match="1 of 50 fits"):
-        selector.fit(X)
-
-    assert selector.n_subsamples_ == 1
-
-
-def test_workers_do_not_matter(X):
-    selector = StabilitySelection(SCFS(n_clusters=3), n_subsamples=4, random_state=0)
-
-    alone = clone(selector).fit(X)
-    together = clone(selector).set_params(n_jobs=2).fit(X)
-
-    np.testing.assert_array_equal(alone.scores_, together.scores_)
-
-
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
 def test_subsamples_of_sparse_data_are_sparse(X, seen, form):
     StabilitySelection(MaxVariance(), n_subsamples=2, random_state=0).fit(form(X))
@@ -156,20 +137,6 @@ def test_subsamples_of_sparse_data_are_sparse(X, seen, form):
     assert all(sp.issparse(table) for table in seen)
 
 
-def test_parameters_of_the_selector_have_names():
-    selector = StabilitySelection(SCFS(alpha=2.0))
-
-    copy = clone(selector).set_params(selector__alpha=3.0)
-
-    assert selector.get_params()["selector__alpha"] == 2.0
-    assert copy.selector.alpha == 3.0
-
-
 def test_a_mistake_in_a_parameter_of_the_selector_is_refused(X):
     with pytest.raises(ValueError, match="'n_clusters' parameter of SCFS"):
         StabilitySelection(SCFS(n_clusters=-1)).fit(X)
-
-
-def test_what_is_no_selector_is_refused(X):
-    with pytest.raises(ValueError, match="'selector' parameter of StabilitySelection"):
-        StabilitySelection(SCFS).fit(X)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-FOLDER = Path(__file__).parent / "oracles"
+FOLDER = Path(__file__).parents[1] / "oracles"
 
 
 def read(name):

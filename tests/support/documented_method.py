@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "add-a-method.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "add-a-method.md"
 NAME = "company"
 
 
