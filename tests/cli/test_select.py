@@ -514,3 +514,12 @@ def test_the_remedy_for_missing_values_can_be_typed_as_it_is(tmp_path, capsys):
 
     assert refused == 1
     assert select(file, *FAST, "--no-files", *shlex.split(remedy)) == 0
+
+
+def test_few_samples_are_selected_without_a_verdict(tmp_path, capsys):
+    file = write_frame(tmp_path / "few.csv", small_frame(8))
+    select(file, *FAST, "--no-files")
+    words = " ".join(capsys.readouterr().out.split())
+
+    assert "MaxVariance chose 3 of 12 features of 8 samples" in words
+    assert "no comparison with random features: X has 8 samples" in words

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from planted_designs import DESIGNS, SPARSE_IN_USE, TALL, WIDE
@@ -327,3 +328,11 @@ def test_a_single_column_follows_nothing():
     found = following(np.arange(10.0)[:, np.newaxis])
 
     assert (found.shares[0], found.q_values[0]) == (0.0, 1.0)
+
+
+def test_missing_values_are_refused_with_the_name_of_their_column(X):
+    frame = pd.DataFrame(X).add_prefix("gene ")
+    frame.iloc[3, 4] = np.nan
+
+    with pytest.raises(ValueError, match="NaN in column 'gene 4'"):
+        false_selections(LaplacianScore(), frame)

@@ -1,6 +1,7 @@
 """Sensitivity to the number of clusters, against fits by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.stats import spearmanr
@@ -79,3 +80,11 @@ def test_sparse_data_give_the_same(X):
     sparse = sensitivity_to_clusters(MCFS(), sp.csr_array(X), (2, 3), n_jobs=1)
 
     np.testing.assert_allclose(dense.overlap, sparse.overlap)
+
+
+def test_missing_values_are_refused_with_the_name_of_their_column(X):
+    frame = pd.DataFrame(X).add_prefix("gene ")
+    frame.iloc[3, 4] = np.nan
+
+    with pytest.raises(ValueError, match="NaN in column 'gene 4'"):
+        sensitivity_to_clusters(MCFS(), frame, (2, 3))

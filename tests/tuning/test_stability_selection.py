@@ -140,3 +140,8 @@ def test_subsamples_of_sparse_data_are_sparse(X, seen, form):
 def test_a_mistake_in_a_parameter_of_the_selector_is_refused(X):
     with pytest.raises(ValueError, match="'n_clusters' parameter of SCFS"):
         StabilitySelection(SCFS(n_clusters=-1)).fit(X)
+
+
+def test_what_is_no_selector_is_refused(X):
+    with pytest.raises(ValueError, match="'selector' parameter of StabilitySelection"):
+        StabilitySelection(SCFS).fit(X)
