@@ -24,7 +24,7 @@ import ufselect
 COMMAND = [sys.executable, "-m", "ufselect"]
 SOURCE = str(Path(ufselect.__file__).parents[1])
 # Moments at which the time goes by: the last module to have been loaded.
-MOMENTS = ("click", "numpy", "scipy.linalg", "sklearn.base", "ufselect.data.tables")
+MOMENTS = ("click", "numpy", "scipy", "ufselect.data.tables")
 
 
 def test_standard_input_becomes_standard_output(tmp_path):
@@ -90,7 +90,7 @@ def test_a_terminal_of_80_columns_shows_the_whole_answer_in_colour(tmp_path):
     shown = [line.split("\r")[-1] for line in text.replace("\r\n", "\n").split("\n")]
     lines = [re.sub(r"\x1b\[[\d;]*[A-Za-z]", "", line) for line in shown]
 
-    assert "\x1b[1;32mUse it: better than random features by structure." in text
+    assert re.search(r"\x1b\[1;3[23]mUse this selection", text)
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
     assert "and 3 more." in lines

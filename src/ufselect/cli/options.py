@@ -227,7 +227,9 @@ def method_names() -> list[str]:
     return sorted(
         name.name
         for line in ast.parse(source or b"").body
-        if isinstance(line, ast.ImportFrom) and line.module != BASE_MODULE
+        if isinstance(line, ast.ImportFrom)
+        and str(line.module).startswith("ufselect.selectors.")
+        and line.module != BASE_MODULE
         for name in line.names
         # Functions are no methods.
         if name.name[0].isupper()
