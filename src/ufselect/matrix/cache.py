@@ -2,7 +2,7 @@
 
 A Gram matrix or a neighbour graph depends on the data alone, and an experiment fits
 dozens of settings to the same data. Inside ``cached_results`` such a result is
-computed once; elsewhere nothing is kept.
+computed once; outside of it nothing is kept.
 """
 
 import copy

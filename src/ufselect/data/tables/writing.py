@@ -283,6 +283,7 @@ def _arrow_table(chosen: ChosenColumns) -> Any:
             array = arrow.array(np.ascontiguousarray(column.cells), from_pandas=True)
         kind = types.get(column.title)
         if kind is not None and not arrow.types.is_dictionary(kind):
+            # Values that no longer fit the type of the file keep their own.
             with suppress(arrow.ArrowInvalid, arrow.ArrowNotImplementedError):
                 array = array.cast(kind)
         arrays.append(array)
