@@ -8,6 +8,7 @@ import dask  # noqa: E402 - after the check that it is there
 from elsewhere import of_sparse_chunks, on_dask, one_thread  # noqa: E402
 from scipy import sparse as sp  # noqa: E402
 
+from ufselect import MaxVariance  # noqa: E402
 from ufselect.matrix import as_matrix  # noqa: E402
 from ufselect.matrix.dask_rows import FAN_IN, groups, tree  # noqa: E402
 
@@ -52,6 +53,20 @@ def test_a_tree_merges_every_part_once(n_parts):
 
     assert tree(merge, list(range(n_parts))) == sum(range(n_parts))
     assert max(merges, default=0) <= FAN_IN
+
+
+def test_a_chunk_with_other_rows_than_it_says_and_masked_cells_are_refused():
+    X = numbers()
+    lying = [dask.delayed(X[:10]), dask.delayed(X[10:])]
+    chunks = [da.from_delayed(each, (20, 6), float) for each in lying]
+    with pytest.raises(
+        ValueError, match=r"chunk of shape \(.0, \d+\) where its chunks say \(20,"
+    ):
+        MaxVariance().fit(da.concatenate(chunks))
+
+    masked = da.ma.masked_greater(on_dask(X, (7, -1)), 2.0)
+    with pytest.raises(ValueError, match="NaN or infinity in column 1"):
+        MaxVariance().fit(masked)
 
 
 def test_groups_keep_the_order():

@@ -17,7 +17,7 @@ from ufselect.matrix import (
     out_of_core_rows,
     storage_of,
 )
-from ufselect.matrix.row_blocks import RowSource
+from ufselect.matrix.arrays import RowSource
 
 N_SAMPLES, N_FEATURES = 23, 13
 # Five rows or so.

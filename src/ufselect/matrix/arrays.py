@@ -1,5 +1,7 @@
-"""Matrices that live in memory: dense arrays and SciPy's CSR and CSC."""
+"""Matrices in memory, dense or sparse, and in files that are read in blocks of rows."""
 
+from collections.abc import Iterator
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -7,12 +9,18 @@ import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from ufselect.matrix.base import (
+    BLOCK_BYTES,
     LARGEST_TO_SQUARE,
+    Arrays,
+    Beside,
     ColumnSummary,
     DataMatrix,
     Float,
     Index,
+    PartialSummary,
+    Step,
     column_sums,
+    is_memory_mapped,
     product_with,
 )
 
@@ -59,7 +67,7 @@ class DenseMatrix(InMemoryMatrix):
         return self._affine(raw, slice(None), index)
 
     def take(self, index: Index) -> DataMatrix:
-        """Return some columns, prepared once and for all."""
+        """Return some columns, shifted and scaled in a copy."""
         return DenseMatrix(self.columns(index))
 
 
@@ -108,8 +116,8 @@ class SparseMatrix(InMemoryMatrix):
         """Return the matrix in CSC, which takes as much memory again."""
         if self.raw.format == "csc":
             return self
-        turned = self.raw.tocsc()
-        return type(self)(turned, self.shift, self.scale, self.sample_scale)
+        by_columns = self.raw.tocsc()
+        return type(self)(by_columns, self.shift, self.scale, self.sample_scale)
 
     def take(self, index: Index) -> DataMatrix:
         """Return some columns, dense where that is no larger than the whole."""
@@ -187,3 +195,219 @@ class SparseMatrix(InMemoryMatrix):
 
 def _dense_product(left: Any, right: Any) -> Float:
     return (left @ right).toarray().astype(np.float64, copy=False)
+
+
+class RowBlockMatrix(DataMatrix):
+    """An array that is read, shifted and scaled one block of rows at a time.
+
+    Meant for ``numpy.memmap`` and for what ``RowSource`` reads. An array in memory
+    whose columns lie far from zero compared with their spread is served this way too:
+    subtracting before the product keeps the digits that correcting after it would
+    lose.
+
+    Parameters
+    ----------
+    raw : numpy.memmap, RowSource or ndarray of shape (n, p)
+    shift, scale, sample_scale : ndarray, optional
+    block_bytes : int
+        Size of a block, as dense float64.
+    """
+
+    def __init__(
+        self,
+        raw: Any,
+        shift: Float | None = None,
+        scale: Float | None = None,
+        sample_scale: Float | None = None,
+        block_bytes: int = BLOCK_BYTES,
+    ) -> None:
+        super().__init__(raw, shift, scale, sample_scale)
+        self.block_bytes = block_bytes
+        self.out_of_core = not isinstance(raw, np.ndarray) or is_memory_mapped(raw)
+
+    def beside(self, *arrays: Float) -> Beside:
+        """Put thin arrays beside the samples; they are changed from pass to pass."""
+        return tuple(array.copy() for array in arrays)
+
+    def over_rows(
+        self, step: Step, beside: Beside = (), *arguments: Any
+    ) -> tuple[Beside, Arrays]:
+        """Go through all samples once, a block at a time."""
+        kept: list[Float] = []
+        total: Arrays = ()
+        for block, piece in self.factors():
+            here = tuple(array[block] for array in beside)
+            rows, sums = step(piece, here, *arguments)
+            if not kept:
+                kept = self._new_arrays(rows, beside)
+            for array, part in zip(kept, rows, strict=True):
+                array[block] = part
+            total = tuple(map(np.add, total, sums)) if total else sums
+        return tuple(kept), total
+
+    def _new_arrays(self, rows: Arrays, beside: Beside) -> list[Float]:
+        """Return arrays for new rows: the old ones where these fit."""
+        shapes = [(self.shape[0], *array.shape[1:]) for array in rows]
+        old = (*beside, *([None] * len(rows)))
+        return [
+            np.empty(shape) if array is None or array.shape != shape else array
+            for shape, array in zip(shapes, old, strict=False)
+        ]
+
+    def pieces(self) -> Iterator[tuple[slice, DataMatrix]]:
+        """Yield blocks of rows with their places, shifted and scaled as here."""
+        for block in self.row_slices():
+            raw = self.raw[block]
+            if bool(sp.issparse(raw)):
+                yield block, self._sparse_piece(raw, block)
+            else:
+                yield block, DenseMatrix(self._affine(raw, block, slice(None)))
+
+    def _sparse_piece(self, raw: Any, block: slice) -> DataMatrix:
+        piece = SparseMatrix(raw)
+        if self.sample_scale is not None:
+            piece = piece.scale_samples(self.sample_scale[block])
+        return piece.affine(self.shift, self.scale)
+
+    def factors(self) -> Iterator[tuple[slice, DataMatrix]]:
+        """Yield blocks of rows for products, not copied where that is as precise."""
+        steady = self.near_zero or not self.shift.any()
+        if not (steady and self._is_double()):
+            yield from self.pieces()
+            return
+        for block in self.row_slices():
+            piece = DenseMatrix(self.raw[block], self.shift, self.scale)
+            if self.sample_scale is not None:
+                piece.sample_scale = self.sample_scale[block]
+            yield block, piece
+
+    def _is_double(self) -> bool:
+        return isinstance(self.raw, np.ndarray) and self.raw.dtype == np.float64
+
+    def row_slices(self) -> Iterator[slice]:
+        """Yield slices of rows, along the chunks of the source where it has some."""
+        chunk = getattr(self.raw, "chunk_rows", 1)
+        row_bytes = getattr(self.raw, "row_bytes", 8 * self.shape[1])
+        step = int(self.block_bytes // max(1, row_bytes))
+        step = max(chunk, step - step % chunk)
+        for start in range(0, self.shape[0], step):
+            yield slice(start, min(start + step, self.shape[0]))
+
+    def columns(self, index: Index | slice) -> Float:
+        """Return some columns as a dense array, cut out of one block after another."""
+        width = len(np.arange(self.shape[1])[index])
+        result = np.empty((self.shape[0], width))
+        for block in self.row_slices():
+            result[block] = self._affine(self.raw[block, index], block, index)
+        return result
+
+    def rows(self, index: Index | slice) -> Float:
+        """Return some rows as a dense array, in one pass over what holds them."""
+        if isinstance(index, slice) or isinstance(self.raw, np.ndarray):
+            return super().rows(index)
+        result = np.empty((len(index), self.shape[1]))
+        for block in self.row_slices():
+            inside = np.flatnonzero((block.start <= index) & (index < block.stop))
+            if len(inside):
+                raw = self.raw[block][index[inside] - block.start]
+                result[inside] = self._affine(raw, index[inside], slice(None))
+        return result
+
+    @np.errstate(invalid="ignore")
+    def summary(self) -> ColumnSummary:
+        """Return statistics of the columns, in one pass over blocks of rows."""
+        parts = (
+            PartialSummary.of(piece.raw)
+            if isinstance(piece, DenseMatrix)
+            else PartialSummary(piece.shape[0], piece.summary())
+            for _, piece in self.pieces()
+        )
+        return reduce(PartialSummary.merged, parts).columns
+
+    def _feature_gram(self) -> Float:
+        gram = np.zeros((self.shape[1], self.shape[1]))
+        for _, piece in self.pieces():
+            if isinstance(piece, DenseMatrix):
+                gram += piece.raw.T @ piece.raw
+            else:
+                gram += piece._feature_gram()
+        return gram
+
+    def row_norms(self) -> Float:
+        """Return the Euclidean norm of each row."""
+        norms = np.empty(self.shape[0])
+        for block, piece in self.pieces():
+            norms[block] = piece.row_norms()
+        return norms
+
+    def dot(self, right: Float) -> Float:
+        """Return ``X @ right``."""
+        result = np.empty((self.shape[0], right.shape[1]))
+        for block, piece in self.factors():
+            result[block] = piece.dot(right)
+        return result
+
+    def transpose_dot(self, left: Float) -> Float:
+        """Return ``X.T @ left``."""
+        result = np.zeros((self.shape[1], left.shape[1]))
+        for block, piece in self.factors():
+            result += piece.transpose_dot(left[block])
+        return result
+
+    def take(self, index: Index) -> DataMatrix:
+        """Return some columns, read into memory."""
+        return DenseMatrix(self.columns(index))
+
+
+class RowSource:
+    """Something on disk that gives slices of its rows, as an array that NumPy knows.
+
+    Zarr arrays, HDF5 data sets and the backed matrices of AnnData are such things;
+    each has its own rules for what else it may be asked.
+
+    Parameters
+    ----------
+    source : object
+        With ``shape``, ``dtype`` and slices of rows, dense or sparse.
+
+    Attributes
+    ----------
+    chunk_rows : int
+        Rows that are stored, and therefore read, together.
+    row_bytes : float
+        What a row takes in memory, on average.
+    """
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+        self.shape: tuple[int, ...] = tuple(source.shape)
+        self.dtype = np.dtype(source.dtype)
+        chunks = getattr(source, "chunks", None)
+        self.chunk_rows = int(chunks[0]) if chunks else 1
+        self.row_bytes = 8.0 * self.shape[-1]
+        if hasattr(source, "group"):
+            # Stored values, with an index for each.
+            stored = source.group["data"].shape[0]
+            self.row_bytes = min(self.row_bytes, 16 * stored / max(1, self.shape[0]))
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a slice of rows, or some columns of it."""
+        if isinstance(key, slice):
+            return in_memory(self.source[key])
+        rows, columns = key
+        if isinstance(columns, slice):
+            return in_memory(self.source[rows, columns])
+        # Files read columns one by one in ways of their own, and slowly.
+        return in_memory(self.source[rows])[:, columns]
+
+
+def in_memory(piece: Any) -> Any:
+    """Return what was read, as an array or in CSR."""
+    return piece.tocsr() if bool(sp.issparse(piece)) else unmasked(piece)
+
+
+def unmasked(piece: Any) -> Any:
+    """Return an array in which masked cells are NaN, to be refused as such."""
+    if np.ma.is_masked(piece):
+        return np.ma.filled(piece.astype(np.float64), np.nan)
+    return np.asarray(piece)

@@ -24,8 +24,8 @@ Float = NDArray[np.float64]
 Index = NDArray[np.intp]
 Arrays = tuple[Float, ...]
 
-# Thin arrays with a row for each sample, kept where the samples are: whoever holds
-# them may do nothing but hand them back to the matrix.
+# Thin arrays with a row for each sample, kept where the samples are: they are only
+# handed back to the matrix.
 Beside = Any
 
 # What is done with a block of samples: from the block, the rows beside it and further
@@ -110,7 +110,7 @@ class PartialSummary(NamedTuple):
 
     @classmethod
     def of(cls, piece: Float) -> Self:
-        """Return the statistics of a dense piece, which is used up."""
+        """Return the statistics of a dense piece, which is overwritten."""
         n_samples = len(piece)
         minimum, maximum = piece.min(axis=0), piece.max(axis=0)
         # Divided before they are added, large values do not overflow.
@@ -150,7 +150,7 @@ class PartialSummary(NamedTuple):
 def repeated(piece: Float) -> Float:
     """Return, for each column, the share of rows that repeat its median.
 
-    The piece is used up.
+    The piece is overwritten.
     """
     middle = len(piece) // 2
     piece.partition(middle, axis=0)
@@ -251,7 +251,7 @@ class DataMatrix(ABC):
         """Go through all samples once; return what is beside them then, and sums.
 
         A step changes nothing it is given, for it may be done again. What was beside
-        the samples before is used up: its place may hold what is there then.
+        the samples before may be overwritten.
         """
         return step(self, beside, *arguments)
 
@@ -278,7 +278,7 @@ class DataMatrix(ABC):
         raw = raw.toarray() if bool(sp.issparse(raw)) else raw
         # What fancy indexing cut out, and what was read from a file, is a copy already.
         view = isinstance(self.raw, np.ndarray) and np.may_share_memory(raw, self.raw)
-        piece = np.array(raw, np.float64, copy=True if view else None)
+        piece = (np.array if view else np.asarray)(raw, np.float64)
         if self.sample_scale is not None:
             piece *= self.sample_scale[rows, np.newaxis]
         shift, scale = self.shift[columns], self.scale[columns]

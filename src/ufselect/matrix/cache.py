@@ -28,7 +28,7 @@ class ResultCache:
         self._results: OrderedDict[str, Any] = OrderedDict()
 
     def get(self, function: Callable[..., Result], inputs: tuple[Any, ...]) -> Result:
-        """Return the result, which nobody may change."""
+        """Return the result, which must not be changed."""
         # By content, because every fit makes its own view of the same data.
         key = joblib.hash((function.__module__, function.__qualname__, inputs))
         if key not in self._results:
@@ -76,7 +76,7 @@ def cached(function: Callable[..., Result], *inputs: Any) -> Result:
 
 
 def cached_unchanged(function: Callable[..., Result], *inputs: Any) -> Result:
-    """Return the same without a copy, for a result that nobody changes.
+    """Return the same without a copy, for a result that is not changed.
 
     What it is made of is not kept a second time.
     """

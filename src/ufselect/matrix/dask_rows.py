@@ -3,7 +3,7 @@
 Every pass over the rows is one graph: a task for each chunk, which finds the arrays
 beside its rows where it left them, and a tree that adds up what the tasks return. The
 tasks change nothing they are given, so that those of a worker that dies are done again
-elsewhere with the same result.
+on another one with the same result.
 """
 
 import copy
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect.matrix.arrays import SparseMatrix
+from ufselect.matrix.arrays import RowBlockMatrix, SparseMatrix, unmasked
 from ufselect.matrix.base import (
     Arrays,
     Beside,
@@ -26,7 +26,6 @@ from ufselect.matrix.base import (
     Step,
     repeated,
 )
-from ufselect.matrix.row_blocks import RowBlockMatrix, is_sparse
 
 # Results that one task of the tree adds up.
 FAN_IN = 8
@@ -54,9 +53,9 @@ class ChunkView(NamedTuple):
 
 def chunk_matrix(chunk: Any) -> DataMatrix:
     """Return the matrix interface over what a chunk holds."""
-    if is_sparse(chunk):
+    if bool(sp.issparse(chunk)):
         return SparseMatrix(chunk.tocsr())
-    values = np.asarray(chunk)
+    values = unmasked(chunk)
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
     # Block by block the shift comes first, which keeps digits.
@@ -248,7 +247,10 @@ class DaskMatrix(DataMatrix):
         from dask.delayed import delayed
 
         shared = delayed(self._view(), traverse=False)
-        parts = [delayed(_summary)(shared, chunk) for chunk in self.chunks]
+        parts = [
+            delayed(_summary)(shared, chunk, (size, self.raw.shape[1]))
+            for chunk, size in zip(self.chunks, self.sizes, strict=True)
+        ]
         found: PartialSummary = tree(delayed(_merged), parts).compute()
         return found.columns
 
@@ -312,7 +314,7 @@ def _added(sums: list[Arrays]) -> Arrays:
 
 
 def _scaled(chunk: Any, factors: Float) -> Any:
-    if is_sparse(chunk):
+    if bool(sp.issparse(chunk)):
         return sp.diags_array(factors) @ chunk
     return np.asarray(chunk) * factors[:, np.newaxis]
 
@@ -321,7 +323,14 @@ def _cut(view: ChunkView, chunk: Any, index: Index) -> Float:
     return view.block(chunk).rows(index)
 
 
-def _summary(view: ChunkView, chunk: Any) -> PartialSummary:
+def _summary(view: ChunkView, chunk: Any, shape: tuple[int, int]) -> PartialSummary:
+    # The first pass over the data: cells must be where the others will look for them.
+    if chunk.shape != shape:
+        raise ValueError(
+            f"X is a Dask array with a chunk of shape {chunk.shape} where its chunks "
+            f"say {shape}; build it with the true chunk sizes, or call "
+            "X.compute_chunk_sizes()."
+        )
     block = view.block(chunk)
     return PartialSummary(block.shape[0], block.summary())
 

@@ -1,16 +1,25 @@
 """From what a user gives to a matrix: in memory, memory-mapped, in a file, on Dask."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date, time, timedelta
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from ufselect.matrix.arrays import DenseMatrix, SparseMatrix
+from ufselect._sparse import check_sparse
+from ufselect.matrix.arrays import DenseMatrix, RowBlockMatrix, RowSource, SparseMatrix
 from ufselect.matrix.base import BLOCK_BYTES, DataMatrix, Index, is_memory_mapped
-from ufselect.matrix.row_blocks import RowBlockMatrix, RowSource
 
 # Packages whose arrays give slices of rows; anndata means its backed matrices.
 ROW_SOURCES = {"zarr", "h5py", "anndata"}
+
+# The names of the types of pd.NA, pd.NaT and None; pandas need not be loaded.
+MISSING = {"NAType", "NaTType", "NoneType"}
+DATES = (date, time, timedelta)
+LONGEST_REASON = 200
 
 
 Storage = Literal["memory", "mapped", "file", "dask"]
@@ -89,10 +98,11 @@ def as_row_source(data: Any) -> Any:
 
 
 def out_of_core_columns(data: Any, index: Index) -> Any:
-    """Return some columns: lazily those of Dask, in memory those of a file."""
+    """Return some columns: lazily those of Dask, in memory those of others."""
+    data = unwrapped(data)
     if hasattr(data, "iloc"):
         return data.iloc[:, index]
-    if storage_of(data) == "dask":
+    if storage_of(data) != "file":
         return data[:, index]
     rows = as_row_source(data)
     return _stacked([rows[block, index] for block in RowBlockMatrix(rows).row_slices()])
@@ -141,3 +151,170 @@ def _dask_rows(data: Any) -> Any:
     if data.numblocks[1] > 1:
         data = data.rechunk({1: -1})
     return data
+
+
+# Bad input
+
+
+def is_anndata(data: Any) -> bool:
+    """Tell whether data is an AnnData, without importing the package."""
+    name = type(data).__module__.split(".")[0]
+    return name == "anndata" and hasattr(data, "var_names")
+
+
+def unwrapped(data: Any) -> Any:
+    """Return the matrix of an AnnData; anything else as it is."""
+    if not is_anndata(data):
+        return data
+    if data.X is None:
+        raise ValueError(
+            "X is an AnnData without a matrix X; put one there, or give one of its "
+            "layers (adata.layers['counts'])."
+        )
+    return data.X
+
+
+def column_names(data: Any) -> NDArray[np.object_] | None:
+    """Return the names of the columns of a data frame or AnnData, if strings."""
+    given = data.var_names if is_anndata(data) else getattr(data, "columns", ())
+    names = np.asarray(given, dtype=object)
+    strings = len(names) > 0 and all(isinstance(name, str) for name in names)
+    return names if strings else None
+
+
+def refuse_disguised(data: Any, name: str = "X") -> None:
+    """Refuse what would be read as numbers: dates, masked cells, damaged matrices."""
+    if bool(sp.issparse(data)):
+        check_sparse(data, name)
+        return
+    if np.ma.is_masked(data) and data.ndim == 2:
+        masked = np.ma.getmaskarray(data)
+        raise ValueError(_missing("a masked value", masked, name, None))
+    frame = hasattr(data, "columns") and hasattr(data, "dtypes")
+    kinds = data.dtypes if frame else [getattr(data, "dtype", None)]
+    for place, kind in enumerate(kinds):
+        # Those of pandas and NumPy have a kind, those of Polars have a name.
+        if getattr(kind, "kind", "") in ("M", "m") or str(kind).startswith(
+            ("Date", "Time", "Duration")
+        ):
+            raise ValueError(_dates(data.columns[place] if frame else place, name))
+    if getattr(getattr(data, "dtype", None), "kind", "") == "O" and data.ndim == 2:
+        for place, cells in enumerate(data.T):
+            # NumPy would take the number of days since 1970.
+            if any(isinstance(cell, np.datetime64 | np.timedelta64) for cell in cells):
+                raise ValueError(_dates(place, name))
+
+
+@contextmanager
+def refusing_in_one_line(name: str = "X") -> Iterator[None]:
+    """Say in one line, as a ValueError or TypeError, why a table cannot be read.
+
+    Errors of files and of clusters stay what they are.
+    """
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        text = str(error)
+        if len(text.splitlines()) == 1:
+            raise
+        if "Complex data not supported" in text:  # the numbers follow
+            text = "Complex data not supported; give real numbers."
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(" ".join(text.split()) or f"{name} cannot be read") from error
+    except MemoryError as error:
+        raise ValueError(
+            f"{name} needs more memory than there is; take fewer samples or features."
+        ) from error
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError) as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST_REASON]
+        raise ValueError(
+            f"{name} cannot be read as a table of numbers ({reason}); give samples in "
+            "rows and features in columns."
+        ) from error
+
+
+@contextmanager
+def refusing_cells(data: Any, name: str = "X") -> Iterator[None]:
+    """Name the first cell that is no number if a conversion to numbers fails."""
+    try:
+        yield
+    except (TypeError, ValueError, OverflowError) as error:
+        about_cells = type(error) is not ValueError or "string to float" in str(error)
+        if about_cells and (sentence := _bad_cell(data, name)):
+            raise ValueError(sentence) from None
+        raise
+
+
+def _bad_cell(data: Any, name: str) -> str:
+    """Return a sentence about the first cell that is no number, if there is one."""
+    try:
+        table = np.asarray(data, dtype=object)
+    except ValueError:
+        return ""  # Rows of several lengths, about which there is an error already.
+    if table.ndim != 2:
+        return (
+            f"Expected 2D array, got {table.ndim}D array instead: {name} is "
+            f"{str(data)[:40]!r}; give samples in rows and features in columns."
+        )
+    names = getattr(data, "columns", range(table.shape[1]))
+    for column, cells in zip(names, table.T, strict=True):
+        missing = np.array([type(cell).__name__ in MISSING for cell in cells])
+        if missing.any():
+            return _missing("NaN", missing[:, np.newaxis], name, [repr(column)])
+        for cell in cells:
+            try:
+                float(cell)
+            except OverflowError:
+                return (
+                    f"Column {column!r} of {name} holds a whole number of "
+                    f"{cell.bit_length()} bits, which is too large; rescale or drop "
+                    "the column before selecting."
+                )
+            except (TypeError, ValueError):
+                if hasattr(cell, "year") or isinstance(cell, DATES):
+                    return _dates(column, name)
+                if isinstance(cell, str | bytes):
+                    return (
+                        f"Column {column!r} of {name} holds the text {cell!r}, which "
+                        "is not a number; drop or encode the column before selecting."
+                    )
+                return ""
+    return ""
+
+
+def _dates(column: Any, name: str) -> str:
+    return (
+        f"Column {column!r} of {name} holds dates or times, which are not numbers; "
+        "drop or encode the column before selecting."
+    )
+
+
+def _missing(kind: str, bad: NDArray[np.bool_], name: str, names: Any) -> str:
+    """Return the sentence about missing values in the first column that has some."""
+    first = int(bad.any(axis=0).argmax())
+    column = first if names is None else names[first]
+    count = int(np.count_nonzero(bad[:, first]))
+    lacking = "masked" if "masked" in kind else "not finite"
+    return (
+        f"Input {name} contains {kind} in column {column} ({count} of {len(bad)} "
+        f"values are {lacking}); impute or drop such values before selecting."
+    )
+
+
+def refuse_non_finite(data: Any, name: str = "X", names: Any = None) -> None:
+    """Raise an error that names the first column with a NaN or an infinity."""
+    sparse = bool(sp.issparse(data))
+    values = data.data if sparse else data
+    # The sum of finite numbers may overflow, but a finite sum has no NaN in it.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.sum(values)):
+            return
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    columns = data.tocoo().col[bad] if sparse else np.nonzero(bad)[1]
+    first = int(columns.min())
+    column = data[:, [first]].toarray() if sparse else data[:, [first]]
+    kind = "NaN" if np.isnan(column).any() else "infinity"
+    label = first if names is None else repr(str(names[first]))
+    raise ValueError(_missing(kind, ~np.isfinite(column), name, [label]))
