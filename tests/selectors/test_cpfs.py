@@ -1,49 +1,193 @@
-"""CPFS: its path, its units, its limits. The solver has tests of its own."""
+"""CPFS: its path, against its optimality and a plain transcription; its limits."""
 
 import tracemalloc
 
 import numpy as np
 import oracle_files
 import pytest
+from each_case import each
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import CPFS
+from ufselect.matrix import as_matrix
 from ufselect.selectors.cpfs import path_scores
-from ufselect.solvers.cpfs import PathFit
+from ufselect.solvers import group_lasso
+from ufselect.solvers.cpfs import (
+    PathFit,
+    fit_path,
+    self_representation,
+    thin_factor,
+)
+from ufselect.solvers.group_lasso import WorkingSetTooLarge
 
-LETTER = pytest.mark.parametrize("letter", ["A", "B"], ids=["tall", "wide"])
+# One tall and one wide.
+LETTER = each("letter", "AB")
 
 
 def data(letter):
     return oracle_files.inputs(letter)["X"]
 
 
+def centred(letter):
+    X = data(letter)
+    return X - X.mean(axis=0)
+
+
+def path(X, fractions, max_rows=None, factor=None, **options):
+    """Return the path at fractions of the largest penalty, and its penalties."""
+    factor = thin_factor(as_matrix(X)) if factor is None else factor
+    lasso = self_representation(factor, max_rows)
+    penalties = lasso.kkt_ratios(1.0).max() * np.asarray(fractions)
+    settings = {"max_iter": 100_000, "tol": 1e-10, "report": lambda *_: False}
+    return fit_path(lasso, penalties, **settings | options), penalties
+
+
+def full(fit, p):
+    coef = np.zeros((p, p))
+    coef[fit.active] = fit.coef
+    return coef
+
+
+def objective(X, coef, penalty):
+    return np.sum((X - X @ coef) ** 2) + penalty * np.abs(coef).max(axis=1).sum()
+
+
+def naive_prox(rows, amount):
+    """Return rows minus their projection on the l1 ball, found by bisection."""
+    sizes = np.abs(rows)
+    low, high = np.zeros((len(rows), 1)), sizes.max(axis=1, keepdims=True)
+    for _ in range(60):
+        middle = (low + high) / 2
+        below = np.maximum(sizes - middle, 0).sum(axis=1, keepdims=True) > amount
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    outside = sizes.sum(axis=1, keepdims=True) > amount
+    return np.where(outside, np.clip(rows, -high, high), 0.0)
+
+
+def naive_fista(X, penalty, n_steps):
+    """Return W after textbook FISTA steps on the dense p x p problem."""
+    G = X.T @ X
+    L = 2 * np.linalg.norm(X, 2) ** 2
+    W = Y = np.zeros_like(G)
+    t = 1.0
+    for _ in range(n_steps):
+        Z = Y - (2 / L) * (G @ Y - G)
+        new = naive_prox(Z, penalty / L)
+        following = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        Y = new + ((t - 1) / following) * (new - W)
+        W, t = new, following
+    return W
+
+
+@LETTER
+@each("fraction", [0.8, 0.3, 0.05])
+def test_solution_satisfies_the_optimality_conditions(letter, fraction):
+    X = centred(letter)
+    fit, (penalty,) = path(X, [fraction], tol=1e-13)
+    coef = full(fit, X.shape[1])
+    gradient = 2 * X.T @ (X @ coef - X)
+    sums = np.abs(gradient).sum(axis=1)
+    sizes = np.abs(coef).max(axis=1)
+    aligned = -np.sum(gradient * coef, axis=1)
+
+    assert (sums <= penalty * (1 + 1e-4)).all()
+    np.testing.assert_allclose(sums[sizes > 1e-6], penalty, rtol=1e-4)
+    np.testing.assert_allclose(aligned, penalty * sizes, atol=1e-4 * penalty)
+    assert fit.history[-1] == pytest.approx(objective(X, coef, penalty))
+
+
+@LETTER
+def test_end_of_a_path_equals_the_plain_transcription(letter, monkeypatch):
+    X = centred(letter)
+    fit, penalties = path(X, [0.7, 0.4, 0.2], tol=1e-12)
+    by_data, _ = path(X, [0.7, 0.4, 0.2], tol=1e-12, factor=X)
+    expected = naive_fista(X, penalties[-1], 1500)
+    found = full(fit, X.shape[1])
+    with monkeypatch.context() as patched:
+        patched.setattr(group_lasso, "LEAST_GROWTH", 1)
+        slowly, _ = path(X, [0.7, 0.4, 0.2], tol=1e-12)
+
+    value = objective(X, expected, penalties[-1])
+    assert objective(X, found, penalties[-1]) == pytest.approx(value, rel=1e-9)
+    np.testing.assert_allclose(X @ found, X @ expected, atol=1e-3 * np.abs(X).max())
+    np.testing.assert_array_equal(fit.entry, by_data.entry)
+    assert (np.diff(fit.history) <= 1e-12 * np.sum(X**2)).all()
+    assert len(slowly.history) > len(fit.history)
+    assert slowly.history[-1] == pytest.approx(fit.history[-1], rel=1e-8)
+
+
+@LETTER
+def test_gap_bounds_the_distance_to_the_minimum(letter):
+    X = centred(letter)
+    best, (penalty,) = path(X, [0.2], tol=1e-12)
+    lowest = objective(X, full(best, X.shape[1]), penalty)
+
+    for tol in [1e-2, 1e-4, 1e-6]:
+        fit, _ = path(X, [0.2], tol=tol)
+        excess = objective(X, full(fit, X.shape[1]), penalty) - lowest
+        assert fit.gaps[0] <= tol
+        assert excess <= fit.gaps[0] * np.sum(X**2) + 1e-9
+
+
+@LETTER
+def test_nothing_enters_above_the_largest_penalty_and_one_feature_just_below(letter):
+    X = centred(letter)
+    sums = 2 * np.abs(X.T @ X).sum(axis=1)
+    fit, (penalty,) = path(X, [0.9999])
+    above, _ = path(X, [1.0 + 1e-6, 0.5])
+
+    assert penalty / 0.9999 == pytest.approx(sums.max())
+    assert not naive_fista(X, sums.max() * 1.0001, 50).any()
+    np.testing.assert_array_equal(fit.active, [sums.argmax()])
+    assert above.gaps[0] == 0.0
+    assert above.entry.max() == 1
+
+
+def test_orthogonal_features_shrink_one_by_one():
+    fit, (penalty,) = path(np.diag([3.0, 2.0, 1.0]), [0.2], tol=1e-14)
+
+    assert penalty == pytest.approx(3.6)
+    np.testing.assert_array_equal(fit.active, [0, 1])
+    np.testing.assert_allclose(fit.coef[:, :2], np.diag([0.8, 0.55]), atol=1e-6)
+
+
+def test_a_path_ends_at_a_limit_of_rows_or_steps_or_when_told():
+    X = centred("B")
+    with pytest.raises(WorkingSetTooLarge) as caught:
+        path(X, [0.9, 0.05], max_rows=10)
+    short, _ = path(X, [0.5, 0.2], max_iter=7)
+    told, (penalty,) = path(X, [0.5], report=lambda iteration, value: iteration == 2)
+
+    assert caught.value.n_rows > 10
+    assert caught.value.last_lam == pytest.approx(0.9 * penalty / 0.5)
+    assert (len(short.history), len(short.lams), short.converged) == (7, 1, False)
+    assert len(told.history) == 3
+
+
+# The selector
+
+
 @LETTER
 def test_fit_satisfies_the_optimality_conditions_in_units_of_the_data(letter):
-    X = data(letter)
+    X, Xc = data(letter), centred(letter)
     selector = CPFS(tol=1e-12).fit(X)
-    centred = X - X.mean(axis=0)
     coef = np.zeros((X.shape[1], X.shape[1]))
     coef[selector.active_] = selector.coef_
-    sums = 2 * np.abs(centred.T @ (centred @ coef - centred)).sum(axis=1)
-    loss = np.sum((centred - centred @ coef) ** 2)
-    norm = np.abs(coef).max(axis=1).sum()
+    sums = 2 * np.abs(Xc.T @ (Xc @ coef - Xc)).sum(axis=1)
+    entry = selector.entry_[selector.order_]
+    entered = entry[entry >= 0]
 
     assert (sums <= selector.lam_ * (1 + 1e-4)).all()
     # A row of 1e-4 or more is no leftover of an unfinished descent.
     large = np.abs(coef).max(axis=1) > 1e-4
     np.testing.assert_allclose(sums[large], selector.lam_, rtol=1e-3)
-    assert selector.objective_history_[-1] == pytest.approx(loss + selector.lam_ * norm)
-
-
-@LETTER
-def test_largest_lam_is_the_largest_sum_of_covariances(letter):
-    X = data(letter)
-    centred = X - X.mean(axis=0)
-
-    assert CPFS().fit(X).lam_max_ == pytest.approx(
-        2 * np.abs(centred.T @ centred).sum(axis=1).max()
-    )
+    last = objective(Xc, coef, selector.lam_)
+    assert selector.objective_history_[-1] == pytest.approx(last)
+    assert selector.lam_max_ == pytest.approx(2 * np.abs(Xc.T @ Xc).sum(axis=1).max())
+    # Features that enter earlier come first.
+    assert (np.diff(entered) >= 0).all()
+    assert (entry[len(entered) :] == -1).all()
+    assert selector.scores_.max() <= 1.0
 
 
 @LETTER
@@ -55,33 +199,16 @@ def test_a_number_means_the_objective_as_printed(letter):
     np.testing.assert_allclose(by_number.scores_, by_fraction.scores_, rtol=1e-6)
 
 
-@pytest.mark.parametrize("factor", [1e-150, 1e-6, 1e4, 1e150])
-def test_units_of_the_data_do_not_matter(factor):
-    X = data("B")
+@each("factor", [1e-150, 1e-6, 1e150])
+def test_units_of_the_data_do_not_matter_and_equal_columns_are_equal(factor):
+    X = np.column_stack([data("B"), data("B")[:, 3]])
     scores = CPFS().fit(X).scores_
 
     np.testing.assert_allclose(CPFS().fit(factor * X).scores_, scores, rtol=1e-6)
+    assert scores[3] == pytest.approx(scores[-1], rel=1e-9)
 
 
-def test_offset_of_the_data_does_not_matter():
-    X = data("A")
-    scores = CPFS().fit(X).scores_
-
-    np.testing.assert_allclose(CPFS().fit(X + 100.0).scores_, scores, rtol=1e-6)
-
-
-@LETTER
-def test_features_that_enter_earlier_come_first(letter):
-    selector = CPFS().fit(data(letter))
-    entry = selector.entry_[selector.order_]
-    entered = entry[entry >= 0]
-
-    assert (np.diff(entered) >= 0).all()
-    assert (entry[len(entered) :] == -1).all()
-    assert selector.scores_.max() <= 1.0
-
-
-def test_scores_put_entry_before_size_and_size_before_proximity():
+def test_scores_put_entry_before_size_and_size_before_the_kkt_ratio():
     fit = PathFit(
         lams=np.array([5.0, 2.5]),
         entry=np.array([1, 0, -1, 0, -1]),
@@ -108,29 +235,6 @@ def test_a_longer_path_keeps_the_head_of_a_shorter_one():
     np.testing.assert_array_equal(short.order_[:n_entered], long.order_[:n_entered])
 
 
-def test_equal_columns_have_equal_scores():
-    X = data("A")
-    scores = CPFS().fit(np.column_stack([X, X[:, 3]])).scores_
-
-    assert scores[3] == pytest.approx(scores[-1], rel=1e-9)
-
-
-@pytest.mark.parametrize("shape", [(90, 40), (40, 90)])
-def test_useful_features_come_first(planted, shape):
-    given = planted(*shape, n_informative=8)
-    selector = CPFS(8).fit(given.X)
-
-    assert len(set(selector.order_[:8]) & set(given.informative)) >= 7
-
-
-def test_useful_features_come_first_when_all_have_the_same_variance(planted):
-    # Without variance to go by, what counts is how much a feature explains.
-    given = planted(90, 40, n_informative=8)
-    selector = CPFS(8).fit(given.X / given.X.std(axis=0))
-
-    assert len(set(selector.order_[:8]) & set(given.informative)) >= 7
-
-
 def test_a_feature_that_rebuilds_the_others_comes_first():
     random = np.random.RandomState(0)
     common = random.standard_normal(60)
@@ -140,31 +244,16 @@ def test_a_feature_that_rebuilds_the_others_comes_first():
     assert CPFS().fit(X / X.std(axis=0)).order_[0] == 9
 
 
-def test_objective_never_rises(planted):
-    history = CPFS(lam_fraction=0.05).fit(planted(30, 50).X).objective_history_
-
-    assert (np.diff(history) <= 1e-12 * history[0]).all()
-
-
-# Limits
-
-
-@pytest.mark.parametrize("factor", [1.0, 1.5, 1e200])
-def test_lam_that_leaves_nothing_is_refused_with_the_largest_useful(factor):
+def test_what_leaves_nothing_or_takes_too_long_is_said():
     X = data("A")
     largest = CPFS().fit(X).lam_max_
 
-    with pytest.raises(ValueError, match=r"lam=.*W = 0.*between 0 and"):
-        CPFS(lam=factor * largest).fit(X)
-
-
-def test_lam_just_below_the_largest_is_enough_for_one_feature():
-    assert len(CPFS(lam_fraction=1 - 1e-9).fit(data("A")).active_) == 1
-
-
-def test_too_little_memory_for_the_data_is_refused():
-    with pytest.raises(ValueError, match=r"max_memory=1e\+03; raise max_memory"):
-        CPFS(max_memory=1000).fit(data("B"))
+    for factor in (1.0, 1.5, 1e200):
+        with pytest.raises(ValueError, match=r"lam=.*W = 0.*between 0 and"):
+            CPFS(lam=factor * largest).fit(X)
+    assert len(CPFS(lam_fraction=1 - 1e-9).fit(X).active_) == 1
+    with pytest.warns(ConvergenceWarning, match="max_iter=3"):
+        assert CPFS(max_iter=3).fit(data("B")).n_iter_ == 3
 
 
 def test_too_little_memory_for_the_model_is_refused_with_a_lam_that_fits():
@@ -175,8 +264,7 @@ def test_too_little_memory_for_the_model_is_refused_with_a_lam_that_fits():
         CPFS(max_memory=memory).fit(X)
 
     lam = float(str(caught.value).split("with lam=")[1].split()[0])
-    path = CPFS(lam=1.01 * lam, max_memory=memory).fit(X)
-    assert len(path.active_) <= 12
+    assert len(CPFS(lam=1.01 * lam, max_memory=memory).fit(X).active_) <= 12
 
 
 def test_no_array_is_as_large_as_features_times_features():
@@ -191,28 +279,3 @@ def test_no_array_is_as_large_as_features_times_features():
 
     assert len(selector.active_) > 0
     assert peak < 8 * p * p
-
-
-def test_too_few_iterations_warn():
-    with pytest.warns(ConvergenceWarning, match="max_iter=3"):
-        selector = CPFS(max_iter=3).fit(data("B"))
-
-    assert selector.n_iter_ == 3
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("lam", 0.0),
-        ("lam", "best"),
-        ("lam_fraction", 1.0),
-        ("lam_fraction", 0.0),
-        ("n_lams", 0),
-        ("max_memory", 0),
-        ("max_iter", 0),
-        ("tol", -1.0),
-    ],
-)
-def test_parameter_out_of_range_is_refused(name, value):
-    with pytest.raises(ValueError, match=f"'{name}' parameter of CPFS must be"):
-        CPFS(**{name: value}).fit(data("A"))

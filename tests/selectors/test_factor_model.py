@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from each_case import each
 
 from ufselect import LDSSL, MFFS, SGFS
-from ufselect.selectors.factor_model import LARGEST_AUTO_COMPONENTS
+from ufselect.selectors.mffs import LARGEST_AUTO_COMPONENTS
 from ufselect.solvers.graphs import neighbour_graph
 
 METHOD = each("method", [MFFS, SGFS, LDSSL])
@@ -140,30 +140,6 @@ def test_a_larger_alpha_makes_its_term_smaller(X):
     assert smooth < 0.1 * rough
     # The caution in the card of LDSSL: relative to S there is little difference.
     assert smooth / small > 0.5 * rough / large
-
-
-@EXTENSION
-def test_a_larger_beta_makes_its_norm_smaller(X, method):
-    little, much = (
-        method(beta=beta, lam=10.0, random_state=0).fit(X).coef_
-        for beta in (0.0, 100.0)
-    )
-    norm = np.sum if method is LDSSL else lambda S: np.linalg.norm(S, axis=1).sum()
-
-    assert norm(much) < norm(little)
-
-
-@METHOD
-@each("shape", [(60, 30), (30, 60)])
-@each("seed", [10, 11, 12])
-def test_planted_columns_are_found(planted, method, shape, seed):
-    X, _, informative = planted(*shape, seed=seed)
-    selector = method(10, n_components=3, n_init=3, random_state=seed)
-
-    found = selector.fit(X).get_support(indices=True)
-
-    # Chance would find 3.3 of 10, or 1.7.
-    assert len(np.intersect1d(found, informative)) >= 7
 
 
 def test_more_starts_are_never_worse(X):

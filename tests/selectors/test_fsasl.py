@@ -5,7 +5,6 @@ import oracle_files
 import pytest
 import scipy.sparse as sp
 from each_case import each
-from scipy.optimize import minimize
 from sklearn.linear_model import Lasso, lars_path_gram
 
 from ufselect import FSASL
@@ -15,7 +14,6 @@ from ufselect.solvers.fsasl import (
     lasso,
     neighbour_probabilities,
     neighbour_regulariser,
-    reweighted_regression,
     self_representation,
     smallest_eigenvectors,
 )
@@ -111,20 +109,14 @@ def test_row_norms_and_objectives_are_the_reference_numbers(letter, run):
     X, graph = given_to(letter, parameters)
     found = fit(X, graph, parameters, parameters["iterations"])
     expected = np.array(values["row_norms"])
+    samples = oracle_files.inputs(letter)["X"]
+    mu = neighbour_regulariser(squared_distances_of(samples @ samples.T), 5)
 
+    assert mu == pytest.approx(oracle_files.runs("fsasl", letter)[0][0]["mu"])
     np.testing.assert_allclose(found.history, values["objective"], rtol=1e-6)
     np.testing.assert_allclose(
         row_norms(found.coef), expected, rtol=0, atol=1e-6 * expected.max()
     )
-
-
-@each("letter", ["A", "B"])
-def test_regulariser_is_the_reference_number(letter):
-    X = oracle_files.inputs(letter)["X"]
-    parameters, _ = oracle_files.runs("fsasl", letter)[0]
-    distances = squared_distances_of(X @ X.T)
-
-    assert neighbour_regulariser(distances, 5) == pytest.approx(parameters["mu"])
 
 
 @each("letter", ["A", "B"])
@@ -164,19 +156,6 @@ def test_selector_with_the_authors_choices_is_the_reference(letter, run):
     )
 
 
-@each("shape", [(30, 12), (12, 30)])
-def test_regression_through_features_is_that_through_samples(shape):
-    random = np.random.RandomState(0)
-    matrix = as_matrix(random.standard_normal(shape))
-    target = random.standard_normal((shape[0], 3))
-    through_samples = reweighted_regression(matrix, target, 0.5)
-    through_features = reweighted_regression(
-        matrix, target, 0.5, gram=matrix.feature_gram()
-    )
-
-    np.testing.assert_allclose(through_features, through_samples, atol=1e-8)
-
-
 def test_authors_regulariser_makes_probabilities_uniform():
     # Distances of projected samples are far below those of the samples.
     X = 100 * oracle_files.inputs("A")["X"]
@@ -187,23 +166,6 @@ def test_authors_regulariser_makes_probabilities_uniform():
 
     np.testing.assert_allclose(samples, uniform, rtol=1e-3)
     assert not np.allclose(projected, uniform, rtol=1e-2)
-
-
-@each("shape", [(60, 40), (50, 80)])
-@each("mu", ["projected", "samples"])
-def test_useful_features_come_first(planted, shape, mu):
-    data = planted(*shape, n_informative=8)
-    selector = FSASL(8, n_clusters=3, mu=mu).fit(data.X)
-
-    assert len(set(selector.order_[:8]) & set(data.informative)) >= 6
-
-
-def test_fit_stops_when_the_objective_rests(planted):
-    X = planted(40, 20).X
-    loose = FSASL(n_clusters=3, tol=0.5).fit(X)
-    strict = FSASL(n_clusters=3, tol=0).fit(X)
-
-    assert loose.n_iter_ < strict.n_iter_ == 20
 
 
 def test_auto_gamma_is_half_of_the_largest_useful_penalty():
@@ -242,12 +204,7 @@ def test_representations_satisfy_the_optimality_conditions(points, fraction):
         np.testing.assert_allclose(
             slope[inside], penalty * np.sign(S[inside, i]), rtol=1e-9
         )
-
-
-def test_no_more_points_represent_a_point_than_there_are_dimensions(points):
-    counts = np.diff(self_representation(points, 0.01).indptr)
-
-    assert counts.max() <= points.shape[1]
+        assert inside.sum() <= points.shape[1]
 
 
 def test_lasso_is_that_of_an_independent_library(points):
@@ -266,47 +223,10 @@ def test_units_of_the_points_do_not_matter(points, unit):
     found = self_representation(unit * points, 0.05).toarray()
 
     np.testing.assert_allclose(found, expected, atol=1e-10)
-
-
-def test_points_at_zero_represent_nobody_and_need_nobody():
-    points = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 0.0]])
-    S = self_representation(points, 0.1).toarray()
-
-    np.testing.assert_allclose(S[:, [0, 3]], 0)
-    np.testing.assert_allclose(S[[0, 3]], 0)
-
-
-def test_equal_points_represent_each_other():
-    points = np.repeat(np.random.RandomState(0).standard_normal((5, 2)), 2, axis=0)
-    S = self_representation(points, 0.01).toarray()
-    error = np.linalg.norm(points - S.T @ points, axis=1)
-
-    assert (error < 0.05 * np.linalg.norm(points, axis=1)).all()
-
-
-def naive_row(distances, mu):
-    """Return the distribution of least ``d'P + mu |P|^2`` by a general solver."""
-    result = minimize(
-        lambda row: distances @ row + mu * row @ row,
-        np.full(len(distances), 1 / len(distances)),
-        jac=lambda row: distances + 2 * mu * row,
-        bounds=[(0, 1)] * len(distances),
-        constraints={"type": "eq", "fun": lambda row: row.sum() - 1},
-        options={"ftol": 1e-14},
-    )
-    return result.x
-
-
-def test_probabilities_minimise_their_part_of_the_objective(points):
-    distances = squared_distances(points)
-    mu, P = 1.0, np.zeros_like(distances)
-    for i, row in enumerate(distances):
-        near = np.argsort(row)[1:5]
-        P[i, near] = naive_row(row[near], mu)
-
-    found = neighbour_probabilities(distances, 4, mu).toarray()
-
-    np.testing.assert_allclose(found, (P + P.T) / 2, atol=1e-6)
+    # Points at zero represent none and need none.
+    S = self_representation(np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]), 0.1)
+    assert not S.toarray()[0].any()
+    assert not S.toarray()[:, 0].any()
 
 
 def test_regulariser_gives_the_closed_weights_where_all_points_are_alike():
@@ -321,25 +241,14 @@ def test_regulariser_gives_the_closed_weights_where_all_points_are_alike():
     np.testing.assert_allclose(found, (P + P.T) / 2, atol=1e-12)
 
 
-def test_regulariser_is_the_mean_over_the_points(points):
-    distances = squared_distances(points)
-    ordered = np.sort(distances, axis=1)[:, 1:]
-    expected = np.mean([(4 * d[4] - d[:4].sum()) / 2 for d in ordered])
-
-    assert neighbour_regulariser(distances, 4) == pytest.approx(expected)
-
-
 @each("n_points", [2, 3, 4])
 def test_a_few_points_have_fewer_neighbours(n_points):
     distances = squared_distances(np.arange(float(n_points))[:, np.newaxis])
     mu = neighbour_regulariser(distances, 5)
     graph = neighbour_probabilities(distances, 5, mu)
 
+    together = neighbour_probabilities(np.zeros((6, 6)), 2, 0.0)
+
     assert np.isfinite(mu)
     np.testing.assert_allclose(graph.sum(), n_points)
-
-
-def test_points_that_coincide_share_their_probability():
-    graph = neighbour_probabilities(np.zeros((6, 6)), 2, 0.0)
-
-    np.testing.assert_allclose(graph.sum(), 6)
+    np.testing.assert_allclose(together.sum(), 6)

@@ -7,7 +7,6 @@ from each_case import each
 from sklearn.manifold import SpectralEmbedding
 
 from ufselect import GraphEnergy
-from ufselect.data import planted
 from ufselect.matrix import as_matrix
 from ufselect.solvers.graph_scores import (
     centred_basis,
@@ -54,15 +53,6 @@ def test_scores_are_the_naive_ones(few):
     np.testing.assert_allclose(selector.scores_, scores, atol=1e-8)
 
 
-@each("geometry", ["blobs", "rings", "counts", "subspaces"])
-def test_planted_columns_come_first(geometry):
-    data = planted(geometry, n_samples=90, n_useful=20, n_noise=80)
-
-    order = GraphEnergy(max_correlation=None, random_state=0).fit(data.table).order_
-
-    assert data.informative[order[:20]].mean() >= 0.9
-
-
 def test_a_copy_comes_behind_the_others(few):
     X = np.column_stack([few, few[:, 0]])
 
@@ -70,14 +60,6 @@ def test_a_copy_comes_behind_the_others(few):
 
     assert {0, 8} & {selector.order_[-1]}
     assert selector.standardize_ == "none"
-
-
-def test_many_samples_cost_as_much_as_a_thousand():
-    data = planted("blobs", n_samples=3000, n_useful=10, n_noise=40)
-
-    selector = GraphEnergy(10, n_subsamples=2, random_state=0).fit(data.table)
-
-    assert data.informative[selector.get_support()].all()
 
 
 def naive_weights(X, k):
@@ -117,41 +99,23 @@ def test_the_vectors_are_those_of_spectral_embedding(X):
     )
 
 
-def test_shares_are_the_naive_ones(X):
-    centred = X - X.mean(axis=0)
-    basis = centred_basis(graph_vectors(centred @ centred.T, 4, 5))
-
-    found = energy_shares(as_matrix(centred), basis, column_squares(as_matrix(centred)))
-
-    projected = basis @ np.linalg.lstsq(basis, centred, rcond=None)[0]
-    expected = (projected**2).sum(axis=0) / (centred**2).sum(axis=0)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
 def test_of_separate_regular_groups_the_share_is_that_between_them():
     # On hexagons all samples have the same degree.
     groups = np.repeat(np.arange(3), 6)
     angles = np.tile(np.arange(6) * np.pi / 3, 3)
     X = np.column_stack([np.cos(angles), np.sin(angles), 1e-3 * angles**2])
     X[:, 0] += 1000 * groups
-    centred = X - X.mean(axis=0)
+    centred = np.column_stack([X - X.mean(axis=0), np.zeros(len(X))])
     basis = centred_basis(graph_vectors(centred @ centred.T, 2, 2))
 
     found = energy_shares(as_matrix(centred), basis, column_squares(as_matrix(centred)))
 
     means = np.array([centred[groups == group].mean(axis=0) for group in range(3)])
-    eta = (means[groups] ** 2).sum(axis=0) / (centred**2).sum(axis=0)
-    np.testing.assert_allclose(found, eta, atol=1e-10)
-
-
-def test_a_constant_column_has_no_share(X):
-    centred = np.column_stack([X - X.mean(axis=0), np.zeros(len(X))])
-
-    found = energy_shares(
-        as_matrix(centred), np.eye(30)[:, :2], column_squares(as_matrix(centred))
-    )
-
-    assert found[-1] == 0.0
+    squares = np.maximum((centred**2).sum(axis=0), 1e-300)
+    eta = (means[groups] ** 2).sum(axis=0) / squares
+    np.testing.assert_allclose(found[:3], eta[:3], atol=1e-10)
+    # A constant column has no share.
+    assert found[3] == 0.0
 
 
 @each("copies", [2, 15])

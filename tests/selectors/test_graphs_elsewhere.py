@@ -42,7 +42,7 @@ def as_zarr(X, folder):
 
 def as_hdf5(X, folder):
     h5py = pytest.importorskip("h5py")
-    file = h5py.File(folder / "X.h5", "w")
+    file = h5py.File(folder / f"{len(list(folder.iterdir()))}.h5", "w")
     return file.create_dataset("X", data=X, chunks=(23, 4))
 
 
@@ -102,7 +102,11 @@ def test_mcfs_is_that_of_the_whole_graph(planted, n_nonzero, sigma):
 
     selector = MCFS(n_nonzero, n_clusters=3, sigma=sigma, n_landmarks=30)
     selector.fit(chunked(X))
-    overlap = np.abs(selector.embedding_.compute().T @ functions)
+    embedding = selector.embedding_
+    overlap = np.abs(embedding.compute().T @ functions)
+
+    assert isinstance(embedding, da.Array)
+    assert embedding.chunks == ((37, 37, 37, 9), (3,))
 
     np.testing.assert_allclose(overlap, np.eye(3), atol=1e-8)
     np.testing.assert_allclose(selector.scores_[inside], expected[inside], rtol=1e-8)
@@ -114,103 +118,63 @@ def test_mcfs_is_that_of_the_whole_graph(planted, n_nonzero, sigma):
 
 @METHODS
 def test_chunks_do_not_matter(planted, method):
-    X = planted(200, 20, distance=1.0).X
-    selector = method(6, n_landmarks=60)
-    scores = [selector.fit(chunked(X, n_rows)).scores_ for n_rows in (200, 77, 9)]
-
-    np.testing.assert_allclose(scores[1:], [scores[0]] * 2, rtol=0, atol=1e-10)
-
-
-@METHODS
-def test_chunks_do_not_matter_to_counts_with_many_equal_distances(method):
-    X = np.random.RandomState(0).poisson(1.0, size=(300, 8)).astype(float)
+    # Between counts, many distances are equal.
+    counts = np.random.RandomState(0).poisson(1.0, size=(300, 8)).astype(float)
     selector = method(3, n_landmarks=60)
-    scores = [selector.fit(chunked(X, n_rows)).scores_ for n_rows in (300, 77, 9)]
+    for X in (planted(200, 20, distance=1.0).X, counts):
+        scores = [selector.fit(chunked(X, n_rows)).scores_ for n_rows in (300, 77, 9)]
+        np.testing.assert_allclose(scores[1:], [scores[0]] * 2, rtol=0, atol=1e-10)
 
-    np.testing.assert_allclose(scores[1:], [scores[0]] * 2, rtol=0, atol=1e-10)
+
+def as_sparse_chunks(X, folder):
+    return chunked(X).map_blocks(sp.csr_array)
 
 
-@METHODS
-@pytest.mark.parametrize("store", [as_zarr, as_hdf5])
-def test_files_give_the_scores_of_chunks(planted, method, store, tmp_path):
-    X = planted(200, 20, distance=1.0).X
-    known = method(6, n_landmarks=60).fit(chunked(X))
-    found = method(6, n_landmarks=60).fit(store(X, tmp_path))
-
-    np.testing.assert_allclose(found.scores_, known.scores_, rtol=0, atol=1e-10)
+def as_backed(X, folder):
+    anndata = pytest.importorskip("anndata")
+    anndata.AnnData(sp.csr_matrix(X)).write_h5ad(folder / "X.h5ad")
+    return anndata.read_h5ad(folder / "X.h5ad", backed="r").X
 
 
 @METHODS
 @each("standardize", ["samples", False])
-def test_sparse_chunks_give_the_scores_of_dense_ones(planted, method, standardize):
+@pytest.mark.parametrize("store", [as_zarr, as_hdf5, as_sparse_chunks, as_backed])
+def test_files_and_sparse_data_give_the_scores_of_chunks(
+    planted, method, standardize, store, tmp_path
+):
     X = np.maximum(planted(200, 20).X, 0.0)
     selector = method(6, n_landmarks=60)
     if method is MCFS:
         selector.set_params(standardize=standardize)
     known = selector.fit(chunked(X)).scores_
-    found = selector.fit(chunked(X).map_blocks(sp.csr_array)).scores_
+    found = selector.fit(store(X, tmp_path)).scores_
 
     np.testing.assert_allclose(found, known, rtol=0, atol=1e-10)
-
-
-def test_a_sparse_matrix_in_a_file_gives_the_scores_of_a_dense_one(planted, tmp_path):
-    anndata = pytest.importorskip("anndata")
-    X = np.maximum(planted(200, 20).X, 0.0)
-    anndata.AnnData(sp.csr_matrix(X)).write_h5ad(tmp_path / "X.h5ad")
-    stored = anndata.read_h5ad(tmp_path / "X.h5ad", backed="r").X
-    selector = MCFS(6, n_landmarks=60, standardize="samples")
-    known = selector.fit(chunked(X)).scores_
-
-    np.testing.assert_allclose(selector.fit(stored).scores_, known, rtol=0, atol=1e-10)
-
-
-def test_the_embedding_stays_beside_the_samples(planted):
-    X = planted(200, 20, distance=1.0).X
-    embedding = MCFS(6, n_landmarks=60).fit(chunked(X, 50)).embedding_
-
-    assert isinstance(embedding, da.Array)
-    assert embedding.chunks == ((50,) * 4, (8,))
-    np.testing.assert_allclose(embedding.compute().sum(axis=0), 0.0, atol=1e-8)
 
 
 # Against the same methods in memory
 
 
 @METHODS
-def test_no_more_samples_than_landmarks_are_ranked_as_in_memory(planted, method):
-    X = planted(120, 20).X
-    known, found = method(6).fit(X), method(6, n_landmarks=120).fit(chunked(X))
-
-    np.testing.assert_allclose(found.scores_, known.scores_, rtol=1e-10)
-    np.testing.assert_array_equal(found.order_, known.order_)
-
-
-@METHODS
-def test_memory_mapped_samples_are_ranked_as_in_memory(planted, method, tmp_path):
+def test_few_or_mapped_samples_are_ranked_as_in_memory(planted, method, tmp_path):
     X = planted(120, 20).X
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    found = method(6, n_landmarks=30).fit(mapped)
+    known, found = method(6).fit(X), method(6, n_landmarks=120).fit(chunked(X))
+    in_file = method(6, n_landmarks=30).fit(mapped)
 
-    np.testing.assert_allclose(found.scores_, method(6).fit(X).scores_, rtol=1e-10)
-
-
-@each("geometry", ["blobs", "rings", "subspaces", "counts"])
-def test_laplacian_scores_find_what_they_find_in_memory(geometry):
-    data = ufselect.data.planted(geometry, n_samples=1500, n_noise=40)
-    X = np.asarray(data.table, dtype=float)
-    known, found = LaplacianScore().fit(X), LaplacianScore().fit(chunked(X, 600))
-
-    # By chance two of ten would be the same.
-    assert best(found.scores_, 10) == best(known.scores_, 10)
-    assert best(found.scores_, 10) == set(np.flatnonzero(data.informative))
+    np.testing.assert_allclose(found.scores_, known.scores_, rtol=1e-10)
+    np.testing.assert_array_equal(found.order_, known.order_)
+    np.testing.assert_allclose(in_file.scores_, known.scores_, rtol=1e-10)
 
 
 @each("geometry", ["blobs", "rings", "subspaces", "counts"])
-def test_mcfs_finds_as_much_as_in_memory(geometry):
+def test_as_much_is_found_as_in_memory(geometry):
     data = ufselect.data.planted(geometry, n_samples=1500, n_noise=40)
     X = np.asarray(data.table, dtype=float)
     useful = set(np.flatnonzero(data.informative))
+    for table in (X, chunked(X, 600)):
+        assert best(LaplacianScore().fit(table).scores_, 10) == useful
     selector = MCFS(10, n_clusters=2)
     known = best(selector.fit(X).scores_, 10)
     found = best(selector.fit(chunked(X, 600)).scores_, 10)
@@ -224,39 +188,18 @@ def test_mcfs_finds_as_much_as_in_memory(geometry):
 
 
 @METHODS
-def test_constant_columns_come_last(planted, method):
-    X = planted(120, 20).X
+def test_constant_columns_units_and_repeated_samples_are_no_obstacle(planted, method):
+    X, selector = planted(120, 20).X, method(6, n_landmarks=30)
+    known = selector.fit(chunked(X)).order_
+    for unit in (1e-150, 1e150):
+        np.testing.assert_array_equal(selector.fit(chunked(unit * X)).order_, known)
+    repeated = np.repeat(X[:15], 20, axis=0)
+    assert np.isfinite(selector.fit(chunked(repeated)).scores_).all()
     X[:, [3, 7]] = 0.1, -5e7
-    selector = method(6, n_landmarks=30).fit(chunked(X))
-
-    assert set(selector.order_[-2:]) == {3, 7}
-
-
-@METHODS
-@each("unit", [1e-150, 1e150])
-def test_neither_huge_nor_tiny_units_matter(planted, method, unit):
-    X = planted(120, 20).X
-    selector = method(6, n_landmarks=30)
-    known, found = selector.fit(chunked(X)).order_, selector.fit(chunked(unit * X))
-
-    np.testing.assert_array_equal(found.order_, known)
-
-
-@METHODS
-def test_repeated_samples_are_no_obstacle(planted, method):
-    X = np.repeat(planted(15, 20).X, 20, axis=0)
-    selector = method(6, n_landmarks=100).fit(chunked(X))
-
-    assert np.isfinite(selector.scores_).all()
-
-
-@METHODS
-def test_a_missing_value_is_refused_by_the_name_of_its_column(planted, method):
-    X = planted(120, 20).X
+    assert set(selector.fit(chunked(X)).order_[-2:]) == {3, 7}
     X[50, 4] = np.nan
-
     with pytest.raises(ValueError, match="contains NaN or infinity in column 4"):
-        method(n_landmarks=30).fit(chunked(X))
+        selector.fit(chunked(X))
 
 
 @METHODS

@@ -143,28 +143,6 @@ def test_more_features_than_make_a_gram_matrix(put, planted, tmp_path):
     assert_same_fit(found, scfs(max_iter=5, tol=1e-2).fit(X))
 
 
-def test_a_streamed_working_set_finds_the_features_of_one_in_memory(
-    planted, tmp_path, monkeypatch
-):
-    """With n > p > the largest Gram matrix, nothing but passes over rows is left."""
-    monkeypatch.setattr("ufselect.solvers.group_lasso.LARGEST_GRAM", 10)
-    X = planted(90, 30, n_informative=5).X
-    expected = scfs().fit(X)
-
-    for data in (on_dask(X, (40, -1)), in_hdf5(X, tmp_path)):
-        assert_same_fit(scfs().fit(data), expected)
-
-
-def test_a_fit_continues_from_the_memberships_of_another(planted):
-    X = planted(60, 12, n_informative=5).X
-    first = scfs(max_iter=2, tol=0.5).fit(on_dask(X, (25, -1)))
-    again = scfs(init=first.memberships_).fit(on_dask(X, (25, -1)))
-
-    expected = scfs(init=in_memory(first.memberships_)).fit(X)
-
-    assert_same_fit(again, expected)
-
-
 # Memory
 
 
@@ -236,25 +214,17 @@ def test_what_has_a_row_for_each_sample_stays_where_it_is(planted, tmp_path):
     assert isinstance(selector.labels_, da.Array)
     assert selector.memberships_.chunks == ((25, 25, 10), (3,))
     np.testing.assert_allclose(selector.memberships_.sum(axis=1), 1.0)
+    # A fit continues from them, and selected columns are read when asked for.
+    again = scfs(init=selector.memberships_).fit(lazy)
+    assert_same_fit(again, scfs(init=in_memory(selector.memberships_)).fit(X))
+    reads = []
+    watched = lazy.map_blocks(lambda block: reads.append(1) or block, dtype=X.dtype)
+    selected = selector.transform(watched)
+    n_reads = len(reads)
+    np.testing.assert_array_equal(selected, selector.transform(X))
+    assert len(reads) >= n_reads + 3
     assert pipeline.fit(lazy).transform(lazy).compute().shape == (60, 3)
     assert sp.issparse(selector.transform(backed(sp.csr_matrix(X), tmp_path)))
-
-
-def test_selected_columns_of_dask_are_lazy(planted):
-    da = pytest.importorskip("dask.array")
-    X = planted(60, 12).X
-    selector = scfs().fit(X)
-    reads = []
-
-    def read(block):
-        reads.append(len(block))
-        return block
-
-    lazy = da.from_array(X, chunks=(25, 5)).map_blocks(read, meta=np.zeros((0, 0)))
-    selected = selector.transform(lazy)
-
-    assert reads == []
-    np.testing.assert_array_equal(selected, selector.transform(X))
 
 
 # Data frames
@@ -338,15 +308,6 @@ def test_what_cannot_be_fitted_is_refused(planted, tmp_path):
         selector.transform(on_dask(np.ones((4, 3)), -1))
     with pytest.raises(ValueError, match=r"X has no features, but SCFS is expecting"):
         selector.transform(on_dask(np.ones(4), -1))
-
-
-def test_constant_columns_come_last(planted):
-    X = planted(60, 12, n_informative=5).X
-    X[:, [0, 8]] = 3.0, 0.0
-    selector = scfs().fit(on_dask(X, (25, -1)))
-
-    assert sorted(selector.order_[-2:].tolist()) == [0, 8]
-    assert (selector.scores_[[0, 8]] == 0).all()
 
 
 def test_the_paper_solver_needs_x_in_one_place(planted, tmp_path):

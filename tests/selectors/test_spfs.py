@@ -10,20 +10,18 @@ from sklearn.linear_model import MultiTaskLasso
 
 from ufselect import SPFS
 from ufselect.matrix import as_matrix
+from ufselect.selectors.spfs import (
+    greedy_columns,
+    row_sparse_columns,
+)
 from ufselect.solvers.graphs import (
     centred_kernel,
     gaussian_kernel,
     kernel_root,
     squared_distances_of,
 )
-from ufselect.solvers.spfs import (
-    greedy_columns,
-    row_sparse_columns,
-    row_sparse_search,
-)
 
 SHAPE = each("shape", [(60, 30), (40, 100)])
-STRATEGY = each("strategy", ["greedy", "group-lasso"])
 
 
 def unit_columns(X):
@@ -31,19 +29,6 @@ def unit_columns(X):
     X = X - X.mean(axis=0)
     X = X / np.linalg.norm(X, axis=0)
     return X, centred_kernel(gaussian_kernel(squared_distances_of(X @ X.T)))
-
-
-@SHAPE
-@STRATEGY
-def test_it_finds_the_columns_that_carry_clusters(planted, shape, strategy):
-    selector = SPFS(8, strategy=strategy, n_clusters=3, standardize=False)
-    hits = []
-    for seed in range(5):
-        given = planted(*shape, n_informative=8, seed=seed)
-        found = selector.fit(given.X).get_support(indices=True)
-        hits.append(len(np.intersect1d(found, given.informative)))
-
-    assert np.mean(hits) >= 5
 
 
 def test_columns_of_unit_norm_use_the_kernel_up(planted):
@@ -59,20 +44,6 @@ def test_columns_of_unit_norm_use_the_kernel_up(planted):
 
     unit, kernel = (len(np.intersect1d(one, given.informative)) for one in found)
     assert unit < kernel
-
-
-@SHAPE
-def test_greedy_picks_bring_the_error_lowest(planted, shape):
-    X = planted(*shape).X
-    selector = SPFS(6, strategy="greedy", standardize=True, scale="unit").fit(X)
-    scaled, left = unit_columns(X)
-
-    for place, pick in enumerate(selector.order_[:6]):
-        rest = selector.order_[place:]
-        errors = [np.sum((left - np.outer(f, f)) ** 2) for f in scaled[:, rest].T]
-        assert rest[np.argmin(errors)] == pick
-        left = left - np.outer(scaled[:, pick], scaled[:, pick])
-        assert selector.objective_history_[place] == pytest.approx(np.sum(left**2))
 
 
 @SHAPE
@@ -146,52 +117,18 @@ def test_greedy_order_equals_that_of_the_public_code(name, run):
 def test_greedy_equals_trying_every_column(shape):
     X, root = problem(shape)
 
-    found = greedy_columns(as_matrix(X), root @ root.T, 10)
-    order, errors = naive_greedy(X, root @ root.T, 10)
+    kernel, even = root @ root.T, np.arange(shape[1]) % 2 == 0
+    found = greedy_columns(as_matrix(X), kernel, 10)
+    few = greedy_columns(as_matrix(sp.csr_array(X)), kernel, 4)
+    told = greedy_columns(as_matrix(X), kernel, 9, report=lambda pick, _: pick == 2)
+    some = greedy_columns(as_matrix(X), kernel, shape[1], candidates=even)
+    order, errors = naive_greedy(X, kernel, 10)
 
     np.testing.assert_array_equal(found.order, order)
     np.testing.assert_allclose(found.history, errors, rtol=1e-10)
-
-
-@SMALL_SHAPE
-def test_fewer_picks_are_the_first_of_more(shape):
-    X, root = problem(shape)
-    kernel = root @ root.T
-
-    few = greedy_columns(as_matrix(X), kernel, 4)
-    more = greedy_columns(as_matrix(sp.csr_array(X)), kernel, 9)
-
-    np.testing.assert_array_equal(few.order, more.order[:4])
-
-
-def test_a_kernel_made_of_columns_is_taken_apart_again():
-    X = problem((30, 12))[0]
-    chosen = [2, 5, 7]
-    kernel = X[:, chosen] @ X[:, chosen].T
-
-    found = greedy_columns(as_matrix(X), kernel, 3)
-
-    assert set(found.order) == set(chosen)
-    assert found.history[-1] < 1e-12 * np.sum(kernel**2)
-
-
-def test_only_candidates_are_picked():
-    X, root = problem((30, 12))
-    candidates = np.arange(12) % 2 == 0
-
-    found = greedy_columns(as_matrix(X), root @ root.T, 12, candidates=candidates)
-
-    assert set(found.order) == {0, 2, 4, 6, 8, 10}
-
-
-def test_a_report_of_true_stops_the_picking():
-    X, root = problem((30, 12))
-
-    found = greedy_columns(
-        as_matrix(X), root @ root.T, 9, report=lambda pick, _: pick == 2
-    )
-
-    assert len(found.order) == 3
+    np.testing.assert_array_equal(few.order, order[:4])
+    np.testing.assert_array_equal(told.order, order[:3])
+    np.testing.assert_array_equal(np.sort(some.order), np.flatnonzero(even))
 
 
 @each(("name", "run"), list(all_runs("spfs_nes")))
@@ -227,19 +164,14 @@ def test_the_regression_is_the_multi_task_lasso_with_a_half(shape):
 def test_the_search_ends_near_the_number_wanted(shape, n_wanted):
     X, root = problem(shape)
 
-    found = row_sparse_search(as_matrix(X), root, n_wanted, tol=1e-10)
+    found = row_sparse_columns(as_matrix(X), root, n_wanted=n_wanted, tol=1e-10)
     direct = row_sparse_columns(as_matrix(X), root, found.lam, tol=1e-10)
 
     assert abs(np.count_nonzero(found.coef.any(axis=1)) - n_wanted) <= 1
     assert len(found.history) <= 10
     np.testing.assert_allclose(found.coef, direct.coef, atol=1e-4)
-
-
-def test_a_number_out_of_reach_gets_the_nearest():
-    X, root = problem((30, 12))
-    X[:, 6:] = 0.0
-
-    found = row_sparse_search(as_matrix(X), root, 12)
-
-    assert np.count_nonzero(found.coef.any(axis=1)) == 6
-    assert len(found.history) == 10
+    # A number out of reach gets the nearest.
+    X[:, n_wanted:] = 0.0
+    most = row_sparse_columns(as_matrix(X), root, n_wanted=shape[1])
+    assert np.count_nonzero(most.coef.any(axis=1)) == n_wanted
+    assert len(most.history) == 10

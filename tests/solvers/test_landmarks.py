@@ -51,25 +51,17 @@ BANDWIDTHS = each("bandwidth", [np.inf, 2.0])
 
 
 @BANDWIDTHS
-def test_samples_have_their_nearest_landmarks(bandwidth):
-    X = centred()
-    landmarks = twenty(X, bandwidth=bandwidth)
-
-    np.testing.assert_allclose(
-        landmark_weights(as_matrix(X), landmarks).toarray(),
-        naive_weights(X, *landmarks),
-        atol=1e-12,
-    )
-
-
-@BANDWIDTHS
 def test_explained_squares_are_those_of_the_whole_graph(bandwidth):
     X = centred()
     landmarks = twenty(X, bandwidth=bandwidth)
     S = naive_graph(X, landmarks)
+    weights = landmark_weights(as_matrix(X), landmarks).toarray()
 
-    found = explained_squares(landmark_sums(as_matrix(X), landmarks))
+    sums = landmark_sums(as_matrix(X), landmarks, gram=True)
+    found = explained_squares(sums)
 
+    np.testing.assert_allclose(weights, naive_weights(X, *landmarks), atol=1e-12)
+    np.testing.assert_allclose(sums.gram, X.T @ X)
     np.testing.assert_allclose(S.sum(axis=1), 1.0)
     np.testing.assert_allclose(found, np.diag(X.T @ S @ X), rtol=1e-8)
 
@@ -87,13 +79,8 @@ def test_the_embedding_is_that_of_the_whole_graph(bandwidth):
     np.testing.assert_allclose(found.T @ found, np.eye(3), atol=1e-8)
     np.testing.assert_allclose(np.abs(found.T @ expected), np.eye(3), atol=1e-8)
     assert subspace_angles(found, expected).max() < 1e-8
-
-
-def test_the_gram_matrix_comes_with_the_sums():
-    X = centred()
-    sums = landmark_sums(as_matrix(X), twenty(X), gram=True)
-
-    np.testing.assert_allclose(sums.gram, X.T @ X)
+    few = landmark_sums(matrix, Landmarks(X[:4], 2))
+    assert landmark_embedding(few, 8).shape == (4, 3)
 
 
 @each("container", [np.asarray, sp.csr_array])
@@ -124,21 +111,20 @@ def test_landmarks_as_near_as_the_last_are_taken_too():
 # Limits
 
 
-def test_samples_that_are_their_own_only_landmark_have_no_neighbours():
+def test_samples_have_no_neighbours_or_all_at_the_limits():
     # Z = S = I: no feature varies over the graph, and nothing is told apart.
     X = centred(30)
     sums = landmark_sums(as_matrix(X), Landmarks(X, 1))
 
     np.testing.assert_allclose(sums.graph, np.eye(30))
     np.testing.assert_allclose(explained_squares(sums), np.sum(X**2, axis=0))
-
-
-def test_samples_tied_to_all_landmarks_alike_have_all_neighbours():
     # S = 11'/n: a centred feature varies over the graph as it does at all.
-    X = centred(30)
-    sums = landmark_sums(as_matrix(X), Landmarks(X[:5], 5))
-
-    np.testing.assert_allclose(explained_squares(sums), 0.0, atol=1e-20)
+    all_alike = landmark_sums(as_matrix(X), Landmarks(X[:5], 5))
+    np.testing.assert_allclose(explained_squares(all_alike), 0.0, atol=1e-20)
+    # Of few distinct samples, all are landmarks.
+    few = find_landmarks(as_matrix(np.repeat(X[:3], 50, axis=0)), 20, 5)
+    np.testing.assert_allclose(np.sort(few.places, axis=0), np.sort(X[:3], axis=0))
+    assert few.n_nearest == 2
 
 
 def test_with_a_landmark_in_each_cluster_the_clusters_explain_what_lies_between():
@@ -149,21 +135,6 @@ def test_with_a_landmark_in_each_cluster_the_clusters_explain_what_lies_between(
     sums = landmark_sums(as_matrix(X), Landmarks(means, 1))
 
     np.testing.assert_allclose(explained_squares(sums), 20 * np.sum(means**2, axis=0))
-
-
-def test_a_tiny_bandwidth_leaves_the_nearest_landmark():
-    X = centred()
-    tiny = landmark_weights(as_matrix(X), twenty(X, bandwidth=1e-150))
-    nearest = landmark_weights(as_matrix(X), twenty(X, n_nearest=1))
-
-    np.testing.assert_allclose(tiny.toarray(), nearest.toarray())
-
-
-def test_there_are_no_more_functions_than_landmarks_less_one():
-    X = centred()
-    sums = landmark_sums(as_matrix(X), Landmarks(X[:4], 2))
-
-    assert landmark_embedding(sums, 8).shape == (4, 3)
 
 
 def distance_to_nearest(X, places):
@@ -208,14 +179,6 @@ def test_rounding_keeps_seven_digits_of_any_number():
     )
 
 
-def test_of_few_distinct_samples_all_are_landmarks():
-    X = np.repeat(np.arange(6.0).reshape(3, 2), 50, axis=0)
-    landmarks = find_landmarks(as_matrix(X), 20, 5)
-
-    np.testing.assert_allclose(landmarks.places, X[::50])
-    assert landmarks.n_nearest == 2
-
-
 def test_the_bandwidth_is_the_median_distance_to_a_landmark():
     X = centred()
     landmarks = find_landmarks(as_matrix(X), 20, 4, bandwidth=None)
@@ -226,13 +189,10 @@ def test_the_bandwidth_is_the_median_distance_to_a_landmark():
     np.testing.assert_allclose(landmarks.bandwidth, np.median(positive), rtol=1e-5)
 
 
-def test_equal_samples_are_refused():
-    with pytest.raises(ValueError, match=r"The 40 samples .* are all equal"):
-        find_landmarks(as_matrix(np.ones((40, 3))), 10, 2)
-
-
-def test_fewer_landmarks_than_neighbours_are_refused():
+def test_equal_samples_and_fewer_landmarks_than_neighbours_are_refused():
     message = "n_landmarks=5 .* n_neighbors=5 of them; ask for at least 6"
 
     with pytest.raises(ValueError, match=message):
         find_landmarks(as_matrix(centred()), 5, 5)
+    with pytest.raises(ValueError, match=r"The 40 samples .* are all equal"):
+        find_landmarks(as_matrix(np.ones((40, 3))), 10, 2)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from each_case import each
 
 from ufselect.matrix import RowBlockMatrix, as_matrix
 from ufselect.solvers.preparation import (
@@ -12,12 +13,8 @@ from ufselect.solvers.preparation import (
 )
 
 KINDS = ["features", "samples", "none"]
-CONTAINERS = {"dense": np.asarray, "CSR": sp.csr_array, "CSC": sp.csc_array}
-
-
-@pytest.fixture(params=CONTAINERS)
-def container(request):
-    return CONTAINERS[request.param]
+CONTAINERS = [np.asarray, sp.csr_array, sp.csc_array]
+KIND, CONTAINER = each("kind", KINDS), each("container", CONTAINERS)
 
 
 def measurements():
@@ -52,165 +49,93 @@ def explicit(X, kind):
     return X
 
 
-class TestChoice:
-    def test_measurements_have_their_features_scaled(self, container):
-        assert choice(container(measurements())) == "features"
+@pytest.mark.parametrize(
+    ("X", "expected"),
+    [
+        (measurements(), "features"),
+        *((counts(rate), "samples") for rate in (0.05, 0.3, 1.0, 3.0)),
+        (codes(), "none"),
+        (np.hstack([measurements(), np.zeros((50, 60))]), "features"),
+    ],
+)
+def test_the_choice_depends_on_neither_order_nor_unit_nor_container(X, expected):
+    random = np.random.default_rng(1)
+    shuffled = X[random.permutation(50)][:, random.permutation(X.shape[1])]
 
-    @pytest.mark.parametrize("rate", [0.05, 0.3, 1.0, 3.0])
-    def test_counts_have_their_samples_scaled(self, container, rate):
-        assert choice(container(counts(rate))) == "samples"
-
-    def test_codes_with_both_signs_are_left_alone(self, container):
-        assert choice(container(codes())) == "none"
-
-    @pytest.mark.parametrize("data", [measurements, counts, codes])
-    def test_order_does_not_matter(self, container, data):
-        X = data()
-        random = np.random.default_rng(1)
-        shuffled = X[random.permutation(50)][:, random.permutation(20)]
-
-        assert choice(container(shuffled)) == choice(container(X))
-
-    @pytest.mark.parametrize("n_zeros", [0, 3, 6, 15, 24, 25, 26, 40])
-    @pytest.mark.parametrize("sign", [1, -1])
-    def test_sparse_and_dense_decide_alike(self, n_zeros, sign):
-        X = np.abs(measurements()) + 0.1
-        X[:n_zeros] = 0.0
-        X[-1] *= sign
-
-        decisions = {choice(make(X)) for make in CONTAINERS.values()}
-
-        assert len(decisions) == 1
-
-    @pytest.mark.parametrize("rate", [0.3, 2.0, 10.0])
-    def test_sparse_and_dense_decide_alike_on_counts(self, rate):
-        decisions = {choice(make(counts(rate))) for make in CONTAINERS.values()}
-
-        assert len(decisions) == 1
-
-    def test_a_mapped_file_decides_alike(self, tmp_path):
-        np.save(tmp_path / "counts.npy", counts())
-
-        assert choice(np.load(tmp_path / "counts.npy", mmap_mode="r")) == "samples"
-
-    def test_constant_columns_have_no_say(self, container):
-        X = np.hstack([measurements(), np.zeros((50, 60))])
-
-        assert choice(container(X)) == "features"
-
-    @pytest.mark.parametrize("size", [1e-6, 1e6])
-    @pytest.mark.parametrize("data", [measurements, counts, codes])
-    def test_the_unit_does_not_matter(self, data, size):
-        assert choice(size * data()) == choice(data())
+    for table in (X, shuffled, 1e-6 * X, 1e6 * X):
+        assert {choice(container(table)) for container in CONTAINERS} == {expected}
 
 
-class TestPrepared:
-    @pytest.mark.parametrize("data", [measurements, counts, codes])
-    @pytest.mark.parametrize("kind", KINDS)
-    @pytest.mark.parametrize("size", [1.0, 7.0])
-    def test_the_centred_matrix_has_the_size_asked_for(
-        self, container, data, kind, size
-    ):
-        centred = prepared(container(data()), kind, size).centred.rows(slice(None))
+@each("n_zeros", [0, 3, 6, 15, 24, 25, 26, 40])
+@each("sign", [1, -1])
+def test_sparse_mapped_and_dense_data_decide_alike(n_zeros, sign, tmp_path):
+    X = np.abs(measurements()) + 0.1
+    X[:n_zeros] = 0.0
+    X[-1] *= sign
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
 
-        assert np.sum(centred**2) == pytest.approx(size, rel=1e-10)
-        np.testing.assert_allclose(centred.mean(axis=0), 0, atol=1e-12)
-
-    @pytest.mark.parametrize("data", [measurements, counts, codes])
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_both_views_are_the_explicit_matrix(self, container, data, kind):
-        result = prepared(container(data()), kind)
-        expected = result.unit * explicit(data(), kind)
-        right = np.random.default_rng(1).normal(size=(20, 2))
-
-        np.testing.assert_allclose(
-            result.uncentred.dot(right), expected @ right, atol=1e-12
-        )
-        np.testing.assert_allclose(
-            result.centred.dot(right),
-            (expected - expected.mean(axis=0)) @ right,
-            atol=1e-12,
-        )
-
-    @pytest.mark.parametrize("kind", KINDS)
-    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-    def test_the_unit_of_the_data_does_not_matter(self, container, kind, dtype):
-        X = counts()
-        small, large = (
-            prepared(container((size * X).astype(dtype)), kind).centred.sample_gram()
-            for size in (2.0**-20, 2.0**20)
-        )
-
-        np.testing.assert_allclose(small, large, atol=1e-6)
-
-    @pytest.mark.parametrize("kind", KINDS)
-    @pytest.mark.parametrize("size", [1e-200, 1e200])
-    def test_extreme_units_do_not_matter(self, container, kind, size):
-        found = prepared(container(size * counts()), kind).centred
-        expected = prepared(counts(), kind).centred.rows(slice(None))
-
-        for result, product in [
-            (found.rows(slice(None)), expected),
-            (found.dot(np.eye(20)), expected),
-            (found.transpose_dot(np.eye(50)), expected.T),
-            (found.feature_gram(), expected.T @ expected),
-            (found.sample_gram(), expected @ expected.T),
-        ]:
-            np.testing.assert_allclose(result, product, atol=1e-9)
-
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_constant_columns_become_nothing(self, container, kind):
-        X = measurements() if kind != "samples" else counts()
-        X[:, 3] = 0.0 if kind == "samples" else 0.1
-
-        centred = prepared(container(X), kind).centred.rows(slice(None))
-
-        np.testing.assert_allclose(centred[:, 3], 0, atol=1e-12)
-        assert np.sum(centred**2) == pytest.approx(3.0, rel=1e-10)
-
-    def test_order_does_not_matter(self, container):
-        random = np.random.default_rng(1)
-        samples, features = random.permutation(50), random.permutation(20)
-        X = counts()
-
-        here = prepared(container(X), "samples").centred.rows(slice(None))
-        there = prepared(container(X[np.ix_(samples, features)]), "samples")
-
-        np.testing.assert_allclose(
-            there.centred.rows(slice(None)), here[np.ix_(samples, features)], atol=1e-12
-        )
+    assert {choice(make(X)) for make in CONTAINERS} == {choice(mapped)}
 
 
-class TestSampleScaling:
-    def test_rows_have_unit_length(self, container):
-        matrix = as_matrix(container(counts(1.0)))
+@CONTAINER
+@KIND
+@each("data", [measurements, counts, codes])
+def test_both_views_are_the_explicit_matrix(container, data, kind):
+    X = data()
+    # Constant columns and rows of zeros become nothing.
+    X[:, 3] = 0.0 if kind == "samples" else 0.1
+    X[7] = 0.0 if kind == "samples" else X[7]
+    varying = np.flatnonzero(X.std(axis=0) > 1e-9)
+    result = prepared(container(X), kind, 7.0)
+    expected = result.unit * explicit(X[:, varying], kind)
+    expected_centred = expected - expected.mean(axis=0)
+    centred = result.centred.rows(slice(None))
+    uncentred = result.uncentred.dot(np.eye(20))
 
-        lengths = matrix.with_unit_rows(7.0).row_norms()
+    np.testing.assert_allclose(uncentred[:, varying], expected, atol=1e-12)
+    np.testing.assert_allclose(centred[:, varying], expected_centred, atol=1e-12)
+    np.testing.assert_allclose(result.centred.dot(np.eye(20)), centred, atol=1e-12)
+    np.testing.assert_allclose(centred[:, 3], 0, atol=1e-12)
+    assert np.sum(centred**2) == pytest.approx(7.0, rel=1e-10)
 
-        np.testing.assert_allclose(lengths, 1)
 
-    def test_zero_rows_survive(self, container):
-        X = counts(1.0)
-        X[[3, 30]] = 0.0
+@CONTAINER
+@KIND
+@each("size", [1e-200, 1e200])
+def test_extreme_units_do_not_matter(container, kind, size):
+    found = prepared(container(size * counts()), kind).centred
+    expected = prepared(counts(), kind).centred.rows(slice(None))
 
-        result = prepared(container(X), "samples")
+    for result, product in [
+        (found.rows(slice(None)), expected),
+        (found.dot(np.eye(20)), expected),
+        (found.transpose_dot(np.eye(50)), expected.T),
+        (found.feature_gram(), expected.T @ expected),
+        (found.sample_gram(), expected @ expected.T),
+    ]:
+        np.testing.assert_allclose(result, product, atol=1e-9)
+    X = size * (counts() + np.eye(50, 20))
+    unit_rows = as_matrix(container(X)).with_unit_rows(X.max()).rows(slice(None))
+    np.testing.assert_allclose(unit_rows, explicit(X / size, "samples"), rtol=1e-9)
 
-        assert not result.uncentred.rows(np.array([3, 30])).any()
-        assert np.isfinite(result.centred.rows(slice(None))).all()
 
-    @pytest.mark.parametrize("size", [1e-200, 1e200])
-    def test_extreme_values_have_a_length(self, container, size):
-        X = size * (counts() + np.eye(50, 20))
-        found = as_matrix(container(X)).with_unit_rows(X.max())
-        plain = X / size
-        expected = plain / np.linalg.norm(plain, axis=1, keepdims=True)
+@CONTAINER
+@KIND
+def test_units_of_single_precision_do_not_matter(container, kind):
+    small, large = (
+        prepared(container((size * counts()).astype(np.float32)), kind)
+        for size in (2.0**-20, 2.0**20)
+    )
 
-        np.testing.assert_allclose(found.rows(slice(None)), expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        small.centred.sample_gram(), large.centred.sample_gram(), atol=1e-6
+    )
 
 
 class TestLargeOffsets:
-    @pytest.mark.parametrize("offset", [1e4, 1e8, -1e8])
-    @pytest.mark.parametrize("kind", KINDS)
+    @each("offset", [1e4, 1e8, -1e8])
+    @KIND
     def test_products_are_those_of_exact_centring(self, kind, offset):
         X = np.random.default_rng(0).normal(size=(60, 15)) + offset
         precise = X.astype(np.longdouble)
@@ -220,22 +145,20 @@ class TestLargeOffsets:
         if kind == "features":
             precise /= np.sqrt(np.mean(precise**2, axis=0))
         exact = np.asarray(precise * np.sqrt(3 / np.sum(precise**2)), dtype=np.float64)
-        right = np.random.default_rng(1).normal(size=(15, 2))
-        left = np.random.default_rng(2).normal(size=(60, 2))
 
         centred = prepared(X, kind).centred
 
         for found, expected in [
-            (centred.dot(right), exact @ right),
-            (centred.transpose_dot(left), exact.T @ left),
+            (centred.dot(np.eye(15)), exact),
+            (centred.transpose_dot(np.eye(60)), exact.T),
             (centred.feature_gram(), exact.T @ exact),
             (centred.sample_gram(), exact @ exact.T),
         ]:
             size = np.abs(expected).max()
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * size)
 
-    @pytest.mark.parametrize("kind", ["features", "none"])
-    @pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_array])
+    @each("kind", ["features", "none"])
+    @each("convert", [sp.csr_array, sp.csc_array])
     def test_sparse_products_keep_their_digits_too(self, kind, convert):
         # A column far from zero among words, and one that is constant.
         X = np.random.default_rng(0).poisson(0.3, size=(60, 15)).astype(float)
@@ -255,64 +178,45 @@ class TestLargeOffsets:
         X = np.random.default_rng(0).normal(size=(60, 15)).astype(np.float32)
         X += np.float32(1e3)
         exact = X.astype(np.float64) - X.astype(np.float64).mean(axis=0)
-        right = np.random.default_rng(1).normal(size=(15, 2))
 
         result = prepared(X, "none")
-        expected = result.unit * exact @ right
+        found, expected = result.centred.dot(np.eye(15)), result.unit * exact
 
-        np.testing.assert_allclose(
-            result.centred.dot(right), expected, atol=1e-6 * np.abs(expected).max()
-        )
+        np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
 
-    def test_one_far_column_is_enough(self):
+    def test_near_data_keep_the_fast_products_and_one_far_column_is_enough(self):
         X = measurements()
+        near = prepared(X, "none").centred
         X[:, 4] += 1e8
 
+        assert not isinstance(near, RowBlockMatrix)
         assert isinstance(prepared(X, "none").centred, RowBlockMatrix)
 
-    def test_near_data_keep_the_fast_products(self):
-        assert not isinstance(prepared(measurements(), "none").centred, RowBlockMatrix)
-
-    @pytest.mark.parametrize("far", [False, True])
+    @each("far", [False, True])
+    @KIND
     def test_mapped_blocks_are_copied_only_if_they_lie_far_from_zero(
-        self, far, tmp_path
+        self, far, kind, tmp_path
     ):
-        np.save(tmp_path / "X.npy", measurements() + (1e5 if far else 0.0))
+        data = measurements() + (1e5 if far else 0.0)
+        np.save(tmp_path / "X.npy", data)
         X = np.load(tmp_path / "X.npy", mmap_mode="r")
 
-        centred = prepared(X, "features").centred
+        centred = prepared(X, kind).centred
         _, block = next(centred.factors())
+        expected = prepared(data, kind).centred.normal_dot(np.eye(20))
 
         assert np.shares_memory(block.raw, X) is not far
-
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_mapped_products_are_those_of_data_in_memory(self, kind, tmp_path):
-        np.save(tmp_path / "X.npy", measurements())
-        X = np.load(tmp_path / "X.npy", mmap_mode="r")
-        right = np.random.default_rng(1).normal(size=(20, 2))
-        expected = prepared(measurements(), kind).centred.normal_dot(right)
-
-        found = prepared(X, kind).centred.normal_dot(right)
-
-        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(centred.normal_dot(np.eye(20)), expected, atol=1e-9)
 
 
-class TestNonNegative:
-    @pytest.mark.parametrize("kind", ["features", "none"])
-    def test_negative_data_are_shifted_as_a_whole(self, container, kind):
-        X = codes() * np.linspace(1, 2, 20)
-        matrix = as_matrix(container(X))
-        scaled = explicit(X, kind)
+@CONTAINER
+@KIND
+def test_data_are_shifted_as_a_whole_if_they_are_negative(container, kind):
+    for X in (counts(), codes() * np.linspace(1, 2, 20)):
+        matrix, scaled = as_matrix(container(X)), explicit(X, kind)
 
         found = non_negative(matrix, matrix.summary(), kind).rows(slice(None))
 
-        np.testing.assert_allclose(found, scaled - scaled.min(), atol=1e-12)
+        shifted = scaled - min(scaled.min(), 0.0)
+        np.testing.assert_allclose(found, shifted, atol=1e-12)
         assert found.min() == pytest.approx(0, abs=1e-12)
-
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_non_negative_data_are_not_shifted(self, container, kind):
-        matrix = as_matrix(container(counts()))
-
-        found = non_negative(matrix, matrix.summary(), kind).rows(slice(None))
-
-        np.testing.assert_allclose(found, explicit(counts(), kind), atol=1e-12)

@@ -9,7 +9,7 @@ import pytest
 import ufselect.solvers
 
 CODE = Path(ufselect.solvers.__file__).parent
-MODULES = ("scfs", "soft_partition", "group_lasso", "scfs_paper", "starts")
+MODULES = ("scfs", "soft_partition", "group_lasso", "ridge", "scfs_paper", "starts")
 PAGE = Path(__file__).parents[2] / "docs" / "mathematics.md"
 
 

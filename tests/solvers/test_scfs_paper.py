@@ -1,12 +1,11 @@
 """Algorithm 1 of the paper, against its plain transcription and reference numbers."""
 
-import json
 from collections import namedtuple
-from pathlib import Path
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
+from each_case import each
+from oracle_files import all_runs, inputs, read
 from solvers.naive import algorithm_1, indicator_of, one_hot, planted, soft_partition
 
 from ufselect.matrix import as_matrix
@@ -14,8 +13,7 @@ from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.scfs_paper import fit_paper, multiplicative_step
 from ufselect.solvers.starts import kernel_matrix
 
-ORACLES = Path(__file__).resolve().parents[1] / "oracles"
-SHAPE = pytest.mark.parametrize("shape", [(40, 12), (20, 45), (30, 30)])
+SHAPE = each("shape", [(40, 12), (20, 45), (30, 30)])
 
 
 Found = namedtuple("Found", "indicators coef history converged")
@@ -43,12 +41,11 @@ def problem(shape, start="crisp"):
 
 
 @SHAPE
-@pytest.mark.parametrize("start", ["crisp", "soft"])
-@pytest.mark.parametrize(
-    ("alpha", "beta"), [(1.0, 1.0), (100.0, 1.0), (1.0, 100.0), (1e4, 1e4)]
-)
+@each("start", ["crisp", "soft"])
+@each(("alpha", "beta"), [(1.0, 1.0), (100.0, 1.0), (1.0, 100.0), (1e4, 1e4)])
 def test_it_equals_the_transcription(shape, start, alpha, beta):
     X, indicators = problem(shape, start)
+    indicators.flags.writeable = False
 
     coef, expected, history = algorithm_1(X, indicators, alpha, beta, 1e6, 20)
     found = fit(X, indicators, alpha, beta)
@@ -59,7 +56,7 @@ def test_it_equals_the_transcription(shape, start, alpha, beta):
     np.testing.assert_allclose(found.indicators, expected, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
+@each("container", [sp.csr_array, sp.csc_array])
 @SHAPE
 def test_sparse_data_give_the_same_history(shape, container):
     X, indicators = problem(shape)
@@ -71,52 +68,21 @@ def test_sparse_data_give_the_same_history(shape, container):
     np.testing.assert_allclose(sparse.history, dense.history, rtol=1e-8)
 
 
-def reference_runs():
-    for name in "AB":
-        table = json.loads((ORACLES / f"scfs_{name}.json").read_text())
-        for run in table["outputs"]["runs"]:
-            given = run["parameters"]
-            label = f"{name}-{given['G0']}-{given['alpha']}-{given['beta']}"
-            yield pytest.param(name, run, table["parameters"]["iterations"], id=label)
+@each(("name", "run"), list(all_runs("scfs")))
+def test_it_equals_the_numbers_of_the_public_code_and_stops_where_it_does(name, run):
+    data, given, values = inputs(name), run["parameters"], run["values"]
+    X, G, weights = data["X"], data[given["G0"]], (given["alpha"], given["beta"])
+    n_iterations = read(f"scfs_{name}")["parameters"]["iterations"]
 
-
-@pytest.mark.parametrize(("name", "run", "n_iterations"), list(reference_runs()))
-def test_it_equals_the_numbers_of_the_public_code(name, run, n_iterations):
-    inputs = json.loads((ORACLES / f"inputs_{name}.json").read_text())
-    given, values = run["parameters"], run["values"]
-
-    found = fit(
-        np.array(inputs["X"]),
-        np.array(inputs[given["G0"]]),
-        given["alpha"],
-        given["beta"],
-        gamma=given["gamma"],
-        max_iter=n_iterations,
-    )
+    found = fit(X, G, *weights, gamma=given["gamma"], max_iter=n_iterations)
+    stopped = fit(X, G, *weights, gamma=given["gamma"], tol=1e-5, max_iter=1000)
     norms, expected = np.linalg.norm(found.coef, axis=1), np.array(values["row_norms"])
+    n_stopped = values["n_iterations_with_authors_stopping_rule"]
 
     np.testing.assert_allclose(found.history, values["objective"], rtol=1e-6)
     np.testing.assert_allclose(found.indicators, values["G"], rtol=0, atol=1e-6)
     np.testing.assert_allclose(norms, expected, rtol=0, atol=1e-6 * expected.max())
-
-
-@pytest.mark.parametrize(("name", "run", "n_iterations"), list(reference_runs()))
-def test_it_stops_where_the_public_code_stops(name, run, n_iterations):
-    inputs = json.loads((ORACLES / f"inputs_{name}.json").read_text())
-    given, values = run["parameters"], run["values"]
-
-    found = fit(
-        np.array(inputs["X"]),
-        np.array(inputs[given["G0"]]),
-        given["alpha"],
-        given["beta"],
-        gamma=given["gamma"],
-        tol=1e-5,
-        max_iter=1000,
-    )
-
-    assert found.converged
-    assert len(found.history) == values["n_iterations_with_authors_stopping_rule"]
+    assert (stopped.converged, len(stopped.history)) == (True, n_stopped)
 
 
 @SHAPE
@@ -139,55 +105,25 @@ def test_indicators_stay_non_negative_when_the_fit_is_negative(shape):
     assert not step.any()
 
 
-def test_from_crisp_clusters_the_history_falls():
+def test_the_history_falls_from_crisp_clusters_but_may_rise_from_others():
+    X, indicators = problem((40, 12))
+    falls = np.array(fit(X, indicators, 1.0, 1.0, max_iter=100).history)
+    X, indicators = problem((20, 45))[0], np.random.default_rng(0).random((20, 3))
+    rises = np.array(fit(X, indicators, 1.0, 1.0, max_iter=100).history)
+
+    assert np.all(np.diff(falls) <= 1e-10 * falls[:-1])
+    assert np.any(np.diff(rises) > 1e-3 * rises[:-1])
+
+
+def test_a_report_of_true_stops_it():
     X, indicators = problem((40, 12))
 
-    history = np.array(fit(X, indicators, 1.0, 1.0, max_iter=100).history)
+    found = fit(X, indicators, 1.0, 1.0, report=lambda iteration, _: iteration == 4)
 
-    assert np.all(np.diff(history) <= 1e-10 * history[:-1])
-
-
-def test_from_random_memberships_the_history_may_rise():
-    X, _ = problem((20, 45))
-    indicators = np.random.default_rng(0).random((20, 3))
-
-    history = np.array(fit(X, indicators, 1.0, 1.0, max_iter=100).history)
-
-    assert np.any(np.diff(history) > 1e-3 * history[:-1])
+    assert (found.converged, len(found.history)) == (False, 5)
 
 
-class TestStopping:
-    def test_it_says_that_it_converged(self):
-        X, indicators = problem((40, 12))
-
-        found = fit(X, indicators, 1.0, 1.0, tol=1e-5, max_iter=1000)
-
-        assert found.converged
-        assert len(found.history) < 1000
-
-    def test_it_says_that_it_did_not(self):
-        X, indicators = problem((40, 12))
-
-        assert not fit(X, indicators, 1.0, 1.0, max_iter=3).converged
-
-    def test_a_report_of_true_stops_it(self):
-        X, indicators = problem((40, 12))
-
-        found = fit(X, indicators, 1.0, 1.0, report=lambda iteration, _: iteration == 4)
-
-        assert len(found.history) == 5
-
-
-def test_the_start_is_left_alone():
-    X, indicators = problem((20, 45))
-    kept = indicators.copy()
-
-    fit(X, indicators, 1.0, 1.0)
-
-    np.testing.assert_array_equal(indicators, kept)
-
-
-@pytest.mark.parametrize("shape", [(30, 30), (20, 45)])
+@each("shape", [(30, 30), (20, 45)])
 def test_vanished_rows_do_not_change_the_result(shape):
     X, indicators = problem(shape)
     X = 1e-3 * X

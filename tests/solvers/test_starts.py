@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.cluster import KMeans
+from each_case import each
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 from solvers.naive import planted
@@ -13,6 +13,7 @@ from ufselect.solvers import starts
 from ufselect.solvers.starts import (
     c_means_centres,
     crisp_memberships,
+    distinct_rows,
     isometric_rows,
     k_means_centres,
     kernel_matrix,
@@ -44,40 +45,28 @@ def assert_soft_partition(memberships):
     np.testing.assert_allclose(memberships.sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("n_clusters", [1, 2, 3, 12, 20])
-@pytest.mark.parametrize("gram", [False, True])
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_it_is_a_soft_partition_without_empty_clusters(kind, shape, gram, n_clusters):
-    X, _ = planted(*shape)
+@each("n_clusters", [1, 3, 20])
+@each("gram", [False, True])
+@each("shape", SHAPES)
+@each("kind", KINDS)
+def test_it_is_a_soft_partition_that_depends_on_the_seed(kind, shape, gram, n_clusters):
+    X = np.random.default_rng(0).normal(size=shape)
+    X.flags.writeable = False
 
-    memberships = start(kind, X, n_clusters, gram=gram)
+    first, again, other = (
+        start(kind, X, n_clusters, seed, gram=gram) for seed in (0, 0, 1)
+    )
 
-    assert memberships.shape == (shape[0], n_clusters)
-    assert_soft_partition(memberships)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_same_seed_gives_the_same_start(kind):
-    X, _ = planted(40, 6)
-
-    first, second = (start(kind, X, 5, seed=3) for _ in range(2))
-
-    np.testing.assert_array_equal(first, second)
+    assert first.shape == (shape[0], n_clusters)
+    assert_soft_partition(first)
+    np.testing.assert_array_equal(first, again)
+    if n_clusters == 3:
+        assert not np.array_equal(first, other)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_another_seed_gives_another_start(kind):
-    X = np.random.default_rng(0).normal(size=(60, 6))
-
-    first, second = (start(kind, X, 6, seed=seed) for seed in (0, 1))
-
-    assert not np.array_equal(first, second)
-
-
-@pytest.mark.parametrize("kind", ["k-means", "fuzzy"])
-@pytest.mark.parametrize("gram", [False, True])
-@pytest.mark.parametrize("shape", SHAPES)
+@each("kind", ["k-means", "fuzzy"])
+@each("gram", [False, True])
+@each("shape", SHAPES)
 def test_clusters_far_apart_are_found(kind, gram, shape):
     X, labels = planted(*shape, distance=30)
 
@@ -90,8 +79,8 @@ def test_clusters_far_apart_are_found(kind, gram, shape):
     assert max(scores) == 1.0
 
 
-@pytest.mark.parametrize("kind", ["k-means", "fuzzy"])
-@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array])
+@each("kind", ["k-means", "fuzzy"])
+@each("container", [sp.csr_array, sp.csc_array])
 def test_sparse_and_dense_data_start_alike(kind, container):
     X, _ = planted(30, 8)
     X = np.where(np.abs(X) > 1, X, 0.0)
@@ -99,156 +88,78 @@ def test_sparse_and_dense_data_start_alike(kind, container):
     np.testing.assert_array_equal(start(kind, container(X)), start(kind, X))
 
 
-class TestThroughTheGramMatrix:
-    def test_distances_are_kept(self):
-        X, _ = planted(20, 50)
+@each("shape", [(20, 50), (20, 4)])
+@each("size", [1e-100, 1.0, 1e100])
+def test_rows_from_the_gram_matrix_keep_distances(shape, size):
+    X, _ = planted(*shape)
 
-        points = isometric_rows(X @ X.T)
+    points = isometric_rows(size * X @ (size * X).T) / size
 
-        np.testing.assert_allclose(
-            squared_distances(points, points), squared_distances(X, X), atol=1e-6
-        )
-
-    def test_fewer_dimensions_than_samples_do_no_harm(self):
-        X, _ = planted(20, 4)
-
-        points = isometric_rows(X @ X.T)
-
-        np.testing.assert_allclose(
-            squared_distances(points, points), squared_distances(X, X), atol=1e-6
-        )
-
-    @pytest.mark.parametrize("size", [1e-100, 1e100])
-    def test_the_unit_does_not_matter(self, size):
-        X = size * planted(20, 50)[0]
-
-        points = isometric_rows(X @ X.T) / size
-
-        np.testing.assert_allclose(points @ points.T, (X / size) @ (X / size).T)
-
-    def test_k_means_finds_the_partition_it_finds_on_the_points(self):
-        X, _ = planted(30, 60, distance=10)
-
-        through_gram = start("k-means", X, gram=True).argmax(axis=1)
-        on_points = KMeans(3, n_init=3, random_state=0).fit(X).labels_
-
-        assert adjusted_rand_score(through_gram, on_points) == 1.0
-
-
-class TestSampling:
-    @pytest.fixture(autouse=True)
-    def few_samples(self, monkeypatch):
-        monkeypatch.setattr("ufselect.solvers.starts.LARGEST_SAMPLE", 20)
-
-    @pytest.mark.parametrize("kind", KINDS)
-    @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
-    def test_every_sample_gets_a_cluster(self, kind, container):
-        X, _ = planted(200, 6)
-
-        memberships = start(kind, container(X), 4)
-
-        assert memberships.shape == (200, 4)
-        assert_soft_partition(memberships)
-
-    def test_clusters_far_apart_are_found(self):
-        X, labels = planted(200, 6, distance=30)
-
-        found = start("k-means", X).argmax(axis=1)
-
-        assert adjusted_rand_score(found, labels) == 1.0
-
-    def test_only_the_sample_is_read(self, monkeypatch):
-        matrix = as_matrix(planted(200, 6)[0])
-        read = []
-        original = matrix.rows
-        monkeypatch.setattr(
-            matrix, "rows", lambda index: read.append(len(index)) or original(index)
-        )
-
-        start_memberships("k-means", matrix, 3, check_random_state(0))
-
-        assert read == [20]
-
-    def test_the_same_seed_gives_the_same_start(self):
-        X, _ = planted(200, 6)
-
-        first, second = (start("k-means", X, seed=1) for _ in range(2))
-
-        np.testing.assert_array_equal(first, second)
-
-
-class TestCentres:
-    @pytest.mark.parametrize("find", [k_means_centres, c_means_centres])
-    def test_each_is_the_mean_of_its_samples(self, find):
-        points, _ = planted(60, 4, distance=20)
-
-        centres = find(points, 3, check_random_state(1))
-        labels = squared_distances(points, centres).argmin(axis=1)
-        means = [points[labels == cluster].mean(axis=0) for cluster in set(labels)]
-
-        assert len(means) == 3
-        np.testing.assert_allclose(centres, means, atol=1e-4)
-
-    @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
-    def test_the_nearest_is_found_in_a_shifted_matrix(self, container):
-        X, _ = planted(40, 5)
-        shift, scale = np.arange(5.0), np.linspace(1, 2, 5)
-        points = (X - shift) * scale
-        centres = points[:4]
-
-        found = nearest_centres(as_matrix(container(X)).affine(shift, scale), centres)
-
-        expected = squared_distances(points, centres).argmin(axis=1)
-        np.testing.assert_array_equal(found, expected)
-
-
-class TestEveryCluster:
-    def test_full_labels_are_kept(self):
-        labels = np.array([2, 0, 1, 1])
-
-        np.testing.assert_array_equal(with_every_cluster(labels, 3), labels)
-
-    def test_empty_clusters_take_from_the_largest(self):
-        labels = np.array([0, 0, 0, 0, 2, 2])
-
-        filled = with_every_cluster(labels, 4)
-
-        assert np.bincount(filled, minlength=4).tolist() == [2, 1, 2, 1]
-        assert labels.tolist() == [0, 0, 0, 0, 2, 2]
-
-    def test_as_many_clusters_as_samples(self):
-        filled = with_every_cluster(np.zeros(5, dtype=np.intp), 5)
-
-        assert sorted(filled) == [0, 1, 2, 3, 4]
-
-    def test_centres_that_coincide_leave_no_cluster_empty(self, monkeypatch):
-        monkeypatch.setattr(
-            "ufselect.solvers.starts.k_means_centres",
-            lambda points, n_clusters, random: points[[0] * n_clusters],
-        )
-
-        assert_soft_partition(start("k-means", planted(30, 4)[0], 6))
-
-
-@pytest.mark.parametrize("gram", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
-def test_data_are_left_alone(kind, gram):
-    matrix = as_matrix(planted(30, 8)[0])
-    products = matrix.sample_gram()
-    kept = matrix.raw.copy(), products.copy()
-
-    start_memberships(
-        kind, matrix, 3, check_random_state(0), products if gram else None
+    np.testing.assert_allclose(
+        squared_distances(points, points), squared_distances(X, X), atol=1e-6
     )
 
-    np.testing.assert_array_equal(matrix.raw, kept[0])
-    np.testing.assert_array_equal(products, kept[1])
+
+@each("kind", KINDS)
+@each("container", [np.asarray, sp.csr_array])
+def test_of_many_samples_only_some_are_read(kind, container, monkeypatch):
+    monkeypatch.setattr(starts, "LARGEST_SAMPLE", 20)
+    X, labels = planted(200, 6, distance=30)
+    matrix, read = as_matrix(container(X)), []
+    original = matrix.rows
+    monkeypatch.setattr(
+        matrix, "rows", lambda index: read.append(len(index)) or original(index)
+    )
+
+    memberships = start_memberships(kind, matrix, 3, check_random_state(0))
+
+    assert_soft_partition(memberships)
+    assert read == ([] if kind == "random" else [20])
+    if kind == "k-means":
+        assert adjusted_rand_score(memberships.argmax(axis=1), labels) == 1.0
 
 
-def test_crisp_memberships_have_one_cluster_per_sample():
-    memberships = crisp_memberships(np.array([1, 0, 1]), 3)
+@each("find", [k_means_centres, c_means_centres])
+def test_each_centre_is_the_mean_of_its_samples(find):
+    points, _ = planted(60, 4, distance=20)
 
-    assert memberships.tolist() == [[0, 1, 0], [1, 0, 0], [0, 1, 0]]
+    centres = find(points, 3, check_random_state(1))
+    labels = squared_distances(points, centres).argmin(axis=1)
+    means = [points[labels == cluster].mean(axis=0) for cluster in set(labels)]
+
+    assert len(means) == 3
+    np.testing.assert_allclose(centres, means, atol=1e-4)
+
+
+@each("container", [np.asarray, sp.csr_array])
+def test_the_nearest_is_found_in_a_shifted_matrix(container):
+    X, _ = planted(40, 5)
+    shift, scale = np.arange(5.0), np.linspace(1, 2, 5)
+    points = (X - shift) * scale
+    centres = points[:4]
+
+    found = nearest_centres(as_matrix(container(X)).affine(shift, scale), centres)
+
+    expected = squared_distances(points, centres).argmin(axis=1)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_empty_clusters_take_from_the_largest(monkeypatch):
+    labels = np.array([0, 0, 0, 0, 2, 2])
+    full = np.array([2, 0, 1, 1])
+
+    filled = with_every_cluster(labels, 4)
+
+    assert np.bincount(filled, minlength=4).tolist() == [2, 1, 2, 1]
+    assert labels.tolist() == [0, 0, 0, 0, 2, 2]
+    assert sorted(with_every_cluster(np.zeros(5, dtype=np.intp), 5)) == [0, 1, 2, 3, 4]
+    np.testing.assert_array_equal(with_every_cluster(full, 3), full)
+    assert crisp_memberships(full, 3).argmax(axis=1).tolist() == full.tolist()
+    # Centres that coincide leave no cluster empty.
+    monkeypatch.setattr(
+        starts, "k_means_centres", lambda points, n, random: points[[0] * n]
+    )
+    assert_soft_partition(start("k-means", planted(30, 4)[0], 6))
 
 
 class TestComponents:
@@ -266,7 +177,7 @@ class TestComponents:
 
             np.testing.assert_allclose(found, expected, atol=1e-8)
 
-    @pytest.mark.parametrize("with_kernel", [False, True])
+    @each("with_kernel", [False, True])
     def test_clusters_hidden_in_noise_are_found_for_every_seed(self, with_kernel):
         labels = np.arange(90) % 3
         X = np.random.RandomState(0).standard_normal((90, 300))
@@ -282,15 +193,42 @@ class TestComponents:
             assert len(set(zip(found, labels, strict=True))) == 3
 
 
-class TestKernelMatrix:
-    def test_the_gram_matrix_is_formed_only_when_it_is_the_smaller(self):
-        assert kernel_matrix(as_matrix(planted(40, 12)[0])) is None
-        assert kernel_matrix(as_matrix(planted(24, 60)[0])).shape == (24, 24)
+def test_the_kernel_matrix_is_formed_only_when_it_is_the_smaller(monkeypatch):
+    assert kernel_matrix(as_matrix(planted(40, 12)[0])) is None
+    assert kernel_matrix(as_matrix(planted(24, 60)[0])).shape == (24, 24)
+    monkeypatch.setattr(starts, "SMALL_KERNEL", 20)
+    # Not next to a sparse matrix of many samples.
+    assert kernel_matrix(as_matrix(sp.csr_array(sp.eye_array(30, 100)))) is None
 
-    def test_the_gram_matrix_is_not_formed_next_to_a_sparse_matrix_of_many_samples(
-        self, monkeypatch
-    ):
-        monkeypatch.setattr(starts, "SMALL_KERNEL", 20)
-        sparse = sp.csr_array(sp.eye_array(30, 100))
 
-        assert kernel_matrix(as_matrix(sparse)) is None
+@each("container", [np.asarray, sp.csr_array])
+def test_distinct_rows_are_counted_and_too_few_refused(container):
+    rows = planted(5, 4)[0]
+    close = np.vstack([rows, rows[:1] * (1 + 1e-6), rows[:1] * (1 + 1e-15)])
+    matrix = as_matrix(container(np.repeat(rows, 3, axis=0)))
+    message = "X has 5 distinct rows, fewer than n_clusters=6; ask for at most 5 clus"
+
+    assert distinct_rows(matrix) == 5
+    assert distinct_rows(as_matrix(container(close))) == 6
+    for kind in ("k-means", "random"):
+        with pytest.raises(ValueError, match=message):
+            starts.start(kind, matrix, 6, check_random_state(0))
+        starts.start(kind, matrix, 5, check_random_state(0))
+
+
+def test_given_memberships_are_checked_and_scaled():
+    matrix, good = as_matrix(planted(6, 4)[0]), np.full((6, 2), 0.5) + 4e-7
+    negative, empty = np.full((6, 2), 0.5), np.eye(2)[np.zeros(6, dtype=int)]
+    negative[3] = 1.25, -0.25
+
+    (found,) = starts.start(good, matrix, 2, check_random_state(0))
+
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-14)
+    for bad, message in [
+        (good[:, :1], r"shape \(6, 1\) but must be .* = \(6, 2\)"),
+        (negative, "entries down to -0.25 and row sums from 1 to 1"),
+        (1.1 * good, "row sums from 1.1 to 1.1"),
+        (empty, "leaves cluster 1 empty"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            starts.start(bad, matrix, 2, check_random_state(0))

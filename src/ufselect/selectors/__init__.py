@@ -2,45 +2,111 @@
 
 import warnings
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from ufselect.selectors.base import UnsupervisedSelector as UnsupervisedSelector
-from ufselect.selectors.baselines import MaxVariance as MaxVariance
-from ufselect.selectors.baselines import RandomSelection as RandomSelection
-from ufselect.selectors.cpfs import CPFS as CPFS
-from ufselect.selectors.fsasl import FSASL as FSASL
-from ufselect.selectors.glspfs import GLSPFS as GLSPFS
-from ufselect.selectors.graph_energy import GraphEnergy as GraphEnergy
-from ufselect.selectors.jelsr import JELSR as JELSR
-from ufselect.selectors.laplacian_score import LaplacianScore as LaplacianScore
-from ufselect.selectors.ldssl import LDSSL as LDSSL
-from ufselect.selectors.mcfs import MCFS as MCFS
-from ufselect.selectors.mffs import MFFS as MFFS
-from ufselect.selectors.ndfs import NDFS as NDFS
-from ufselect.selectors.refs import REFS as REFS
-from ufselect.selectors.scfs import SCFS as SCFS
-from ufselect.selectors.sgfs import SGFS as SGFS
-from ufselect.selectors.spec import SPEC as SPEC
-from ufselect.selectors.spfs import SPFS as SPFS
-from ufselect.selectors.spufs import SPUFS as SPUFS
-from ufselect.selectors.udfs import UDFS as UDFS
+from ufselect._names import nearest_words
+
+if TYPE_CHECKING:
+    from ufselect.selectors.base import UnsupervisedSelector as UnsupervisedSelector
+    from ufselect.selectors.baselines import MaxVariance as MaxVariance
+    from ufselect.selectors.baselines import RandomSelection as RandomSelection
+    from ufselect.selectors.cpfs import CPFS as CPFS
+    from ufselect.selectors.fsasl import FSASL as FSASL
+    from ufselect.selectors.glspfs import GLSPFS as GLSPFS
+    from ufselect.selectors.graph_energy import GraphEnergy as GraphEnergy
+    from ufselect.selectors.jelsr import JELSR as JELSR
+    from ufselect.selectors.laplacian_score import LaplacianScore as LaplacianScore
+    from ufselect.selectors.ldssl import LDSSL as LDSSL
+    from ufselect.selectors.mcfs import MCFS as MCFS
+    from ufselect.selectors.mffs import MFFS as MFFS
+    from ufselect.selectors.ndfs import NDFS as NDFS
+    from ufselect.selectors.refs import REFS as REFS
+    from ufselect.selectors.scfs import SCFS as SCFS
+    from ufselect.selectors.sgfs import SGFS as SGFS
+    from ufselect.selectors.spec import SPEC as SPEC
+    from ufselect.selectors.spfs import SPFS as SPFS
+    from ufselect.selectors.spufs import SPUFS as SPUFS
+    from ufselect.selectors.udfs import UDFS as UDFS
+else:
+    from ufselect._names import attach
+
+    __getattr__, __dir__, __all__ = attach(__name__, "all_selectors", "selector")
 
 # Other packages announce their methods as entry points of this group.
 GROUP = "ufselect.methods"
+# Selectors around other selectors, which are at home in ufselect.tuning.
+AROUND_OTHERS = ("AutoSelect", "Consensus", "StabilitySelection")
 
 
-def own_selectors() -> dict[str, type[UnsupervisedSelector]]:
-    """Return every selector of this package by name, in alphabetical order."""
-    return {
-        name: value
-        for name, value in sorted(globals().items())
-        if isinstance(value, type)
-        and issubclass(value, UnsupervisedSelector)
-        and value is not UnsupervisedSelector
-    }
+def selector(name: str, **parameters: Any) -> "UnsupervisedSelector":
+    """Return a selector by its name, with parameters.
+
+    Parameters
+    ----------
+    name : str
+        A name from `all_selectors`, or "AutoSelect", "Consensus" or
+        "StabilitySelection", in upper or lower case.
+    **parameters : dict
+        Parameters of the selector. All of them take ``random_state``: where nothing is
+        random it has no effect. ``n_clusters`` and others are refused by a method that
+        does not have them.
+
+    Returns
+    -------
+    selector : UnsupervisedSelector
+        Unfitted.
+
+    Examples
+    --------
+    >>> import ufselect
+    >>> ufselect.selector("mcfs", n_clusters=3)
+    MCFS(n_clusters=3)
+    >>> ufselect.selector("LaplacianScore", random_state=0)
+    LaplacianScore()
+    """
+    if not isinstance(name, str):
+        raise TypeError(
+            f"A method is given by its name, not as {name!r}; use for example "
+            "ufselect.selector('SCFS')."
+        )
+    names = {each.lower(): each for each in (*own_names(), *AROUND_OTHERS)}
+    if name.lower() in names:
+        kind = getattr(import_module("ufselect"), names[name.lower()])
+    else:
+        others = {each.lower(): kind for each, kind in installed_selectors().items()}
+        if name.lower() not in others:
+            methods = (*names.values(), *installed_selectors())
+            raise ValueError(
+                f"There is no method {name!r}; it could be "
+                f"{nearest_words(name, methods)}."
+            )
+        kind = others[name.lower()]
+    known = kind._get_param_names()
+    if "random_state" not in known:
+        parameters.pop("random_state", None)
+    for each in parameters:
+        if each == "n_clusters" and each not in known:
+            raise ValueError(
+                f"{kind.__name__} does not cluster the samples and has no parameter "
+                "n_clusters; leave it out, or use a method that has it, such as SCFS."
+            )
+        if each not in known:
+            raise ValueError(
+                f"{kind.__name__} has no parameter {each!r}; it could be "
+                f"{nearest_words(each, known)}."
+            )
+    made: UnsupervisedSelector = kind(**parameters)
+    return made
 
 
-def all_selectors() -> dict[str, type[UnsupervisedSelector]]:
+def own_names() -> list[str]:
+    """Return the names of the methods of this package, without loading them."""
+    ours = {"UnsupervisedSelector", "all_selectors", "selector"}
+    return [each for each in import_module(__name__).__all__ if each not in ours]
+
+
+def all_selectors() -> dict[str, "type[UnsupervisedSelector]"]:
     """Return every selector by name, in alphabetical order.
 
     To those of this package come those that other installed packages announce as entry
@@ -52,20 +118,30 @@ def all_selectors() -> dict[str, type[UnsupervisedSelector]]:
     >>> "SCFS" in all_selectors()
     True
     """
-    return dict(sorted((installed_selectors() | own_selectors()).items()))
+    package = import_module(__name__)
+    own = {name: getattr(package, name) for name in own_names()}
+    return dict(sorted((installed_selectors() | own).items()))
 
 
 @cache
-def installed_selectors() -> dict[str, type[UnsupervisedSelector]]:
+def installed_selectors() -> dict[str, "type[UnsupervisedSelector]"]:
     """Return the selectors that installed packages announce, by the name of the class.
 
     One that cannot be had is left out with a warning, so that a fault of another
     package is not one of all methods.
     """
-    found = {}
+    from importlib.metadata import entry_points
+
+    from ufselect.selectors.base import UnsupervisedSelector
+
+    found: dict[str, type[UnsupervisedSelector]] = {}
     for announced in entry_points(group=GROUP):
         try:
-            selector = announced_selector(announced)
+            kind = announced.load()
+            if not (isinstance(kind, type) and issubclass(kind, UnsupervisedSelector)):
+                raise TypeError(
+                    f"{kind!r} is no selector; derive it from UnsupervisedSelector."
+                )
         except Exception as error:  # noqa: BLE001 - others' modules may raise anything
             warnings.warn(
                 f"The method {announced.name!r} ({announced.value}) was left out: "
@@ -74,15 +150,5 @@ def installed_selectors() -> dict[str, type[UnsupervisedSelector]]:
                 stacklevel=2,
             )
         else:
-            found[selector.__name__] = selector
+            found[kind.__name__] = kind
     return found
-
-
-def announced_selector(announced: EntryPoint) -> type[UnsupervisedSelector]:
-    """Return the class that is announced, or say why it is none of ours."""
-    selector = announced.load()
-    if not (isinstance(selector, type) and issubclass(selector, UnsupervisedSelector)):
-        raise TypeError(
-            f"{selector!r} is no selector; derive it from UnsupervisedSelector."
-        )
-    return selector

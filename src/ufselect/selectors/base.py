@@ -2,10 +2,11 @@
 
 import warnings
 from abc import ABCMeta, abstractmethod
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import BaseEstimator
@@ -27,8 +28,20 @@ from ufselect.matrix import (
     storage_of,
 )
 from ufselect.matrix.base import BLOCK_BYTES, LARGEST_TO_SQUARE
+from ufselect.matrix.inputs import (
+    column_names,
+    is_anndata,
+    refuse_disguised,
+    refuse_non_finite,
+    refusing_cells,
+    refusing_in_one_line,
+    unwrapped,
+)
 from ufselect.solvers.graphs import SEARCH_MEGABYTES
 from ufselect.solvers.preparation import refuse_immeasurable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Properties(NamedTuple):
@@ -122,15 +135,18 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         self._keep_scores(self._score_features(matrix, summary), summary)
         return self
 
+    @refusing_in_one_line()
     def _read(self, X: Any) -> tuple[DataMatrix, ColumnSummary]:
         """Check X, note its columns, and return what a method sees of it."""
-        storage = storage_of(X)
+        table = unwrapped(X)
+        storage = storage_of(table)
         out_of_core = storage in ("file", "dask")
         if storage == "mapped" and self.READS_OUT_OF_CORE:
             # Made floats at once, all of it would be in memory.
-            out_of_core = X.dtype.kind in "biuf" and X.dtype not in (np.float32, float)
+            kind = table.dtype
+            out_of_core = kind.kind in "biuf" and kind not in (np.float32, float)
         if out_of_core:
-            data = self._validated_out_of_core(X)
+            data = self._validated_out_of_core(table, column_names(X))
         else:
             data = self._validated(X, reset=True)
         self.n_selected_ = self._resolve_number(data.shape[1])
@@ -177,7 +193,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X; those of a Dask collection stay lazy."""
-        if not is_out_of_core(X):
+        if not is_out_of_core(X) and not is_anndata(X):
+            refuse_disguised(X)
             return super().transform(X)
         check_is_fitted(self, "order_")
         self._refuse_other_columns(X)
@@ -197,6 +214,68 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                 f"The feature names of X should match those that {name} was fitted "
                 "with, in the same order."
             )
+
+    def ranking(self, names: Sequence[str] | None = None) -> "pd.DataFrame":
+        """Return all features by rank, as a data frame.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the features; by default those of the X that was fitted, or "x0",
+            "x1" and so on.
+
+        Returns
+        -------
+        ranking : DataFrame
+            Columns "rank" (1 is the best), "feature", "score" and "selected".
+            `AutoSelect` adds "call", "explained" and "q_value", `StabilitySelection`
+            adds "frequency", and `Consensus` the rank for each of its members.
+
+        Examples
+        --------
+        >>> from ufselect import MaxVariance
+        >>> X = [[0.0, 1.0, 5.0], [0.1, 3.0, 5.0], [0.0, 9.0, 5.0]]
+        >>> MaxVariance(1).fit(X).ranking()
+           rank feature     score  selected
+        0     1      x1  3.399346      True
+        1     2      x0  0.047140     False
+        2     3      x2  0.000000     False
+        """
+        import pandas as pd
+
+        check_is_fitted(self, "order_")
+        order = self.order_
+        if names is None:
+            every = [f"x{place}" for place in range(len(order))]
+            names = getattr(self, "feature_names_in_", every)
+        ranks = np.arange(1, len(order) + 1)
+        columns = {
+            "rank": ranks,
+            "feature": [str(names[column]) for column in order],
+            "score": self.scores_[order],
+            "selected": ranks <= self.n_selected_,
+        }
+        more = {name: values[order] for name, values in self._in_ranking().items()}
+        return pd.DataFrame(columns | more)
+
+    def _in_ranking(self) -> dict[str, NDArray[Any]]:
+        """Return what else was learned of each feature, for `ranking`."""
+        return {}
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the scores by rank, with the cut, by `ufselect.pl.scores`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        check_is_fitted(self, "order_")
+        return import_module("ufselect.pl").scores(self, ax=ax)
 
     def _as_matrix(self, data: Any) -> DataMatrix:
         return as_matrix(data)
@@ -238,37 +317,27 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         mask[self.order_[: self.n_selected_]] = True
         return mask
 
+    @refusing_in_one_line()
     def _validated(self, X: Any, *, reset: bool) -> Any:
-        refuse_dates(X)
-        if bool(sp.issparse(X)) and X.format in ("csr", "csc"):
-            # Indices beyond the shape would end the process.
-            try:
-                X.check_format(full_check=True)
-            except ValueError as error:
-                raise ValueError(
-                    f"X is a malformed sparse matrix ({error}); build it again from "
-                    "its entries."
-                ) from None
-        try:
-            # Selectors compute with NumPy; see docs/decisions.md.
-            with config_context(array_api_dispatch=False):
-                data = validate_data(
-                    self,
-                    X,
-                    reset=reset,
-                    accept_sparse=["csr", "csc"],
-                    dtype=[np.float64, np.float32],
-                    ensure_all_finite=False,
-                    ensure_min_samples=2,
-                )
-        except ValueError as error:
-            if "could not convert string to float" in str(error):
-                refuse_text(X)
-            raise
+        table = unwrapped(X)
+        refuse_disguised(table)
+        # Selectors compute with NumPy; see docs/decisions.md.
+        with refusing_cells(table), config_context(array_api_dispatch=False):
+            data = validate_data(
+                self,
+                table,
+                reset=reset,
+                accept_sparse=["csr", "csc"],
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                ensure_min_samples=2,
+            )
+        if is_anndata(X) and (names := column_names(X)) is not None:
+            self.feature_names_in_ = names
         self._refuse_non_finite(data)
         return data
 
-    def _validated_out_of_core(self, X: Any) -> Any:
+    def _validated_out_of_core(self, X: Any, names: Any) -> Any:
         """Check what can be known of X without reading it; note its columns."""
         name = type(self).__name__
         if not self.READS_OUT_OF_CORE:
@@ -288,7 +357,6 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                     f"minimum of {fewest} is required by {name}."
                 )
         self.n_features_in_ = int(data.shape[1])
-        names = column_names(X)
         if names is not None:
             self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):
@@ -307,25 +375,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _refuse_non_finite(self, data: Any) -> None:
         """Raise an error that names the first column with a NaN or an infinity."""
-        sparse = bool(sp.issparse(data))
-        values = data.data if sparse else data
-        # The sum of finite numbers may overflow, but a finite sum has no NaN in it.
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(np.sum(values)):
-                return
-        bad = ~np.isfinite(values)
-        if not bad.any():
-            return
-        columns = data.tocoo().col[bad] if sparse else np.nonzero(bad)[1]
-        first = int(columns.min())
-        column = data[:, [first]].toarray() if sparse else data[:, [first]]
-        kind = "NaN" if np.isnan(column).any() else "infinity"
-        n_bad = int(np.count_nonzero(~np.isfinite(column)))
-        raise ValueError(
-            f"Input X contains {kind} in column {self._column_name(first)} "
-            f"({n_bad} of {len(column)} values are not finite); impute or drop such "
-            "values before selecting."
-        )
+        refuse_non_finite(data, "X", getattr(self, "feature_names_in_", None))
 
     def _column_name(self, index: int) -> str:
         names = getattr(self, "feature_names_in_", None)
@@ -368,37 +418,3 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         tags.input_tags.sparse = True
         tags.target_tags.required = False
         return tags
-
-
-def column_names(X: Any) -> NDArray[np.object_] | None:
-    """Return the names of the columns of a data frame, if they are strings."""
-    names = np.asarray(getattr(X, "columns", ()), dtype=object)
-    return (
-        names if len(names) and all(isinstance(name, str) for name in names) else None
-    )
-
-
-def refuse_dates(X: Any) -> None:
-    """Raise an error that names the first column of a frame that holds dates."""
-    kinds = getattr(X, "dtypes", ())
-    for place, kind in enumerate(kinds if hasattr(X, "columns") else ()):
-        if getattr(kind, "kind", "") in ("M", "m"):
-            raise ValueError(
-                f"Column {X.columns[place]!r} of X holds dates or times, which are not "
-                "numbers; drop or encode the column before selecting."
-            )
-
-
-def refuse_text(X: Any) -> None:
-    """Raise an error that names the first column with a value that is no number."""
-    table = np.asarray(X, dtype=object)
-    names = getattr(X, "columns", range(table.shape[1]))
-    for name, column in zip(names, table.T, strict=True):
-        for value in column:
-            try:
-                float(value)
-            except ValueError:
-                raise ValueError(
-                    f"Column {name!r} of X holds the text {value!r}, which is not a "
-                    "number; drop or encode the column before selecting."
-                ) from None

@@ -17,11 +17,11 @@ from ufselect.selectors.base import MemoryNeed, Properties, UnsupervisedSelector
 from ufselect.solvers.cpfs import (
     ARRAYS_PER_STEP,
     PathFit,
-    PathTooLong,
     fit_path,
     self_representation,
     thin_factor,
 )
+from ufselect.solvers.group_lasso import WorkingSetTooLarge
 from ufselect.solvers.preparation import prepare
 
 # Nearer to lam_max than this, rounding decides whether a feature enters.
@@ -107,6 +107,11 @@ class CPFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Needs c.** No.
 
+    **Invariant to.** sign of features; offset of features; unit of X; order of
+    samples.
+
+    **Not invariant to.** unit of single features.
+
     **Cannot.** X is taken in its own units: features of a large variance are worth more
     to rebuild. On planted data whose columns differ in unit by up to a hundred to one,
     useful columns rank no better than noise in most geometries; standardise such X
@@ -191,7 +196,7 @@ class CPFS(CallbackSupportMixin, UnsupervisedSelector):
                 tol=self.tol,
                 report=progress,
             )
-        except PathTooLong as error:
+        except WorkingSetTooLarge as error:
             self._refuse(data.shape, error, unit)
         progress.finish()
         self.lam_max_ = largest / unit / unit
@@ -225,7 +230,7 @@ class CPFS(CallbackSupportMixin, UnsupervisedSelector):
         return int(min((self.max_memory - fixed) // row, n_features))
 
     def _refuse(
-        self, shape: tuple[int, int], error: PathTooLong, unit: float
+        self, shape: tuple[int, int], error: WorkingSetTooLarge, unit: float
     ) -> NoReturn:
         needed = fixed_bytes(*shape) + 8 * ARRAYS_PER_STEP * shape[1] * error.n_rows
         raise ValueError(

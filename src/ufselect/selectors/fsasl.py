@@ -40,9 +40,10 @@ ROUNDING = 1e-10
 class FSASL(IterativeSelector):
     """Feature selection with adaptive structure learning (FSASL).
 
-    Learns, among the samples projected by W, who is represented by whom (S, global
-    structure) and who is near whom (P, local structure), together with the projection
-    that preserves both, and ranks features by their weight in it. With Z = XW::
+    Learns, among the samples projected by W, which samples represent which (S, global
+    structure) and which are near each other (P, local structure), together with the
+    projection that preserves both. Features are ranked by their weight in it. With
+    Z = XW::
 
         minimise  |Z' - Z'S|^2 + alpha |S|_1
                   + beta sum_ij (|z_i - z_j|^2 P_ij + mu P_ij^2) + gamma |W|_21
@@ -57,7 +58,7 @@ class FSASL(IterativeSelector):
         then the constant vector, which centred features cannot predict.
     alpha : float, default=0.05
         Sparsity of S, between 0 and 1: for each sample the share of the penalty from
-        which on it is represented by nobody. It has no unit.
+        which on no other represents it. It has no unit.
     beta : float, default=1.0
         Weight of the local structure against the global one. It has no unit.
     gamma : float or "auto", default="auto"

@@ -18,13 +18,11 @@ from ufselect.solvers.graphs import (
     centred_kernel,
     gaussian_kernel,
     kernel_root,
-    squared_distances_of,
-)
-from ufselect.solvers.group_lasso import largest_penalty
-from ufselect.solvers.neighbourhoods import (
     local_linear_matrix,
+    squared_distances_of,
     tangent_alignment_matrix,
 )
+from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.structured_ridge import structured_problem
 

@@ -86,9 +86,9 @@ class GraphEnergy(UnsupervisedSelector):
 
     **Cannot.** Find features of a structure that distances between samples do not show.
     X is taken in its own units unless ``standardize`` says otherwise: features of a
-    large variance then decide who is near, and hide the others. Signs and offsets do
-    not matter, except with ``standardize="samples"``; the seed and the order of the
-    samples decide which subsamples are drawn.
+    large variance then decide which samples are near, and hide the others. Signs and
+    offsets do not matter, except with ``standardize="samples"``; the seed and the order
+    of the samples decide which subsamples are drawn.
 
     **Cost.** O(m^2 p) for each subsample of m samples, m at most 1000. A sparse X stays
     sparse.

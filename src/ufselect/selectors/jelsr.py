@@ -1,8 +1,23 @@
-"""JELSR: joint embedding learning and sparse regression."""
+"""JELSR: joint embedding learning and sparse regression.
 
-from typing import Any, ClassVar
+Minimises
+
+    (1)  tr(Y'L Y) + beta (|X W - Y|^2 + alpha |W|_21),   Y'Y = I
+
+by reweighting, with ``D = diag(1 / (2 |w_i|))`` and the hat matrix
+``H = X (X'X + alpha D)^-1 X'``:
+
+    (2)  Y = eigenvectors of the smallest eigenvalues of L + beta (I - H)
+    (3)  W = (X'X + alpha D)^-1 X'Y
+
+Equation numbers are this file's own.
+"""
+
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh
 
 from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
@@ -17,13 +32,21 @@ from ufselect.selectors.base import (
     square_arrays,
 )
 from ufselect.selectors.iterative import IterativeSelector
-from ufselect.solvers.neighbourhoods import local_linear_matrix
-from ufselect.solvers.preparation import Prepared, prepare
-from ufselect.solvers.ridge import column_lengths, has_vanished, row_norms
-from ufselect.solvers.spectral_regression import JelsrFit, fit_jelsr
+from ufselect.solvers.graphs import local_linear_matrix
+from ufselect.solvers.iterations import Iterations, Report
+from ufselect.solvers.preparation import prepare
+from ufselect.solvers.ridge import (
+    ReweightedRidge,
+    column_lengths,
+    has_vanished,
+    row_norms,
+)
 
 # Share of the alpha from which on W = 0 whatever the embedding.
 AUTO_ALPHA = 0.2
+
+# Keeps the weight of a zero row finite.
+EPSILON = 2.2e-16
 
 
 class JELSR(IterativeSelector):
@@ -107,9 +130,10 @@ class JELSR(IterativeSelector):
 
     **Not invariant to.** unit of single features.
 
-    **Cannot.** X is taken in its own units: features of a large variance decide who is
-    near. On planted data whose columns differ in unit by up to a hundred to one, useful
-    columns rank no better than noise in some geometries; standardise such X first.
+    **Cannot.** X is taken in its own units: features of a large variance decide which
+    samples are near each other. On planted data whose columns differ in unit by up to a
+    hundred to one, useful columns rank no better than noise in some geometries;
+    standardise such X first.
 
     **Cost.** O(n^2 p + n^3) per iteration. The method is defined by a dense n x n
     matrix; there is no p x p matrix unless p <= n. Five n x n arrays at once, refused
@@ -193,7 +217,20 @@ class JELSR(IterativeSelector):
         self.alpha_ = (
             AUTO_ALPHA * largest if self.alpha == "auto" else float(self.alpha)
         )
-        fit = self._fit(prepared)
+        matrix = prepared.centred
+        with self._progress() as progress:
+            fit = fit_jelsr(
+                matrix,
+                local_linear_matrix(matrix.points(), self.n_neighbors),
+                min(self.n_clusters, matrix.shape[0] - 1),
+                alpha=self.alpha_ * prepared.unit,
+                beta=self.beta,
+                ridge_weights=np.ones(matrix.shape[1]),
+                drop_constant=True,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                report=progress,
+            )
         self.coef_ = fit.coef * prepared.unit
         self.embedding_ = fit.embedding
         self._keep_history(fit.history)
@@ -206,18 +243,75 @@ class JELSR(IterativeSelector):
         self._warn_unless(fit.converged)
         return row_norms(self.coef_)
 
-    def _fit(self, prepared: Prepared) -> JelsrFit:
-        matrix = prepared.centred
-        with self._progress() as progress:
-            return fit_jelsr(
-                matrix,
-                local_linear_matrix(matrix.points(), self.n_neighbors),
-                min(self.n_clusters, matrix.shape[0] - 1),
-                alpha=self.alpha_ * prepared.unit,
-                beta=self.beta,
-                ridge_weights=np.ones(matrix.shape[1]),
-                drop_constant=True,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                report=progress,
-            )
+
+class JelsrFit(NamedTuple):
+    """Y, W and the objective (1) after each iteration."""
+
+    embedding: Float
+    coef: Float
+    history: list[float]
+    converged: bool
+
+
+def fit_jelsr(
+    matrix: DataMatrix,
+    structure: sp.csr_array,
+    n_components: int,
+    *,
+    alpha: float,
+    beta: float,
+    ridge_weights: Float,
+    drop_constant: bool,
+    max_iter: int,
+    tol: float,
+    report: Report | None = None,
+) -> JelsrFit:
+    """Minimise (1). Neither of the two steps raises it.
+
+    Parameters
+    ----------
+    matrix : DataMatrix
+    structure : sparse array of shape (n, n)
+        L, positive semi-definite.
+    n_components : int
+        Columns of Y.
+    alpha, beta : float
+    ridge_weights : ndarray of shape (p,)
+        The diagonal of D that the reweighting starts from; ones is the published start.
+    drop_constant : bool
+        Keep the vector of ones out of Y. It is an eigenvector where X is centred and L
+        has rows of sum zero.
+    max_iter, tol, report
+        See ``Iterations``.
+    """
+    ridge = ReweightedRidge(matrix)
+    dense = structure.toarray()
+    inverse_D = 1 / ridge_weights
+    loop = Iterations(max_iter, tol, report)
+    for _ in loop:
+        residual_matrix = ridge.residual_matrix(inverse_D / alpha)
+        Y = lowest_vectors(  # (2)
+            dense + beta * residual_matrix, n_components, drop_constant=drop_constant
+        )
+        W, residual = ridge.solve(Y, inverse_D / alpha, residual_matrix)  # (3)
+        inverse_D = 2 * row_norms(W) + EPSILON
+        loop.record(  # (1)
+            float(np.vdot(Y, structure @ Y))
+            + beta * float(np.vdot(residual, residual))
+            + beta * alpha * float(row_norms(W).sum())
+        )
+    return JelsrFit(Y, W, loop.history, loop.converged)
+
+
+def lowest_vectors(matrix: Float, count: int, *, drop_constant: bool) -> Float:
+    """Return eigenvectors of the smallest eigenvalues of a symmetric matrix.
+
+    The constant vector is dropped by lifting its eigenvalue above all the others.
+    The matrix is overwritten.
+    """
+    if drop_constant:
+        matrix += 2 * np.linalg.norm(matrix, 1) / len(matrix)
+    vectors: Float = eigh(
+        matrix, subset_by_index=[0, count - 1], overwrite_a=True, check_finite=False
+    )[1]
+    return vectors

@@ -70,23 +70,24 @@ class LaplacianScore(UnsupervisedSelector):
 
     **Not invariant to.** unit of single features.
 
-    **Cannot.** X is taken in its own units: features of a large variance decide who is
-    near. On planted data whose columns differ in unit by up to a hundred to one, useful
-    columns rank no better than noise in some geometries; standardise such X first.
+    **Cannot.** X is taken in its own units: features of a large variance decide which
+    samples are near each other. On planted data whose columns differ in unit by up to a
+    hundred to one, useful columns rank no better than noise in some geometries;
+    standardise such X first.
 
-    **Elsewhere.** Of samples in a Dask collection, a Zarr array or an HDF5 data set, up
-    to ``n_landmarks`` are read and ranked as in memory. More of them have an
+    **Out of core.** Of samples in a Dask collection, a Zarr array or an HDF5 data set,
+    up to ``n_landmarks`` are read and ranked as in memory. More of them have an
     approximate graph: each is tied to its ``n_neighbors`` nearest landmarks by weights
     that sum to one, Z, and ``S = Z diag(Z'1)^-1 Z'``, in which a sample is also its own
     neighbour, D is the identity and scores lie between zero and one. Landmarks are
     centres of a few rounds of k-means on up to 5000 samples drawn with a fixed seed.
-    With the default of 500 for the 1797 digits of scikit-learn, 17 of the best 20 of
-    64 features are those found in memory, and the ranks correlate by 0.98; in planted
-    data of four geometries both find all ten useful columns of 50.
+    With the default of 500 for the 1797 digits of scikit-learn, 17 of the best 20 of 64
+    features are those found in memory, and the ranks correlate by 0.98; in planted data
+    of four geometries both find all ten useful columns of 50.
 
     **Cost.** O(n^2 p) for the graph, O(k n p) for the scores; sparse X stays sparse in
-    the graph and is made dense by blocks of columns in the scores. Elsewhere O(m n p)
-    for m landmarks, three passes over X, and some arrays of m x p in memory.
+    the graph and is made dense by blocks of columns in the scores. Out of core, O(m n
+    p) for m landmarks, three passes over X, and some arrays of m x p in memory.
 
     References
     ----------

@@ -6,13 +6,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ufselect._constraints import POSITIVE
-from ufselect.selectors.factor_model import (
+from ufselect.selectors.mffs import (
     AUTO_ORTHOGONALITY,
     AUTO_SPARSITY,
     SparseFactorSelector,
 )
 from ufselect.solvers.factors import SampleTerm, UnitProblem, Weights
-from ufselect.solvers.neighbourhoods import (
+from ufselect.solvers.graphs import (
     clique_scatters,
     gaussian_scatters,
     local_discriminant_matrix,

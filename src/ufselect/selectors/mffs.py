@@ -1,14 +1,136 @@
-"""MFFS: feature selection by matrix factorisation."""
+"""MFFS: feature selection by matrix factorisation, and what SGFS and LDSSL share."""
 
+from abc import abstractmethod
+from collections.abc import Iterator
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
 
-from ufselect._constraints import POSITIVE
-from ufselect._sklearn_compat import StrOptions
+from ufselect._constraints import COUNT, ITERATIONS, NOT_NEGATIVE, POSITIVE
+from ufselect._sklearn_compat import Interval, StrOptions
+from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import Properties
-from ufselect.selectors.factor_model import AUTO_ORTHOGONALITY, FactorSelector
-from ufselect.solvers.factors import Weights
+from ufselect.selectors.iterative import IterativeSelector
+from ufselect.solvers.factors import (
+    FactorFit,
+    SampleTerm,
+    UnitProblem,
+    Weights,
+    fit_factors,
+    random_factors,
+    unit_problem,
+)
+from ufselect.solvers.ridge import row_norms
+
+# Components taken for n_components=None at most: each costs O(n p) per iteration.
+LARGEST_AUTO_COMPONENTS = 50
+
+# "auto", where |X| = 1: of sparsity and of orthogonality, for one component.
+AUTO_SPARSITY = 1e-3
+AUTO_ORTHOGONALITY = 0.1
+
+
+class FactorSelector(IterativeSelector):
+    """Fits the factor model from several starts and ranks by the rows of S.
+
+    A method says what its weights are, and its feature graph or its term of the
+    samples if it has one. Weights are those of
+    ``|X - X S V|^2 + lam/2 |S'S - I|^2 + ...``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **IterativeSelector._parameter_constraints,
+        "n_components": [None, COUNT],
+        "shift": [StrOptions({"features", "table"})],
+        "exponent": [None, Interval(Real, 0, 1, closed="right")],
+        "n_init": [COUNT],
+        **ITERATIONS,
+        "random_state": ["random_state"],
+    }
+
+    # The objective of the method, as a share of the one above.
+    _share: ClassVar[float] = 1.0
+
+    n_components: int | None
+    shift: str
+    exponent: float | None
+    n_init: int
+    random_state: Any
+
+    @abstractmethod
+    def _unit_weights(self, unit: float) -> Weights:
+        """Return the weights where |X| = 1; ``unit`` is what X was multiplied by."""
+
+    def _weight(self, name: str, auto: float, unit: float) -> float:
+        """Return a weight where |X| = 1, and keep it as it is in the units of X."""
+        given: Any = getattr(self, name)
+        weight = auto if given == "auto" else float(given) * unit * unit
+        setattr(self, f"{name}_", weight / unit / unit)
+        return weight
+
+    def _feature_graph(self, problem: UnitProblem) -> sp.csr_array | None:
+        """Return a graph of the varying features, or None."""
+        return None
+
+    def _sample_term(self, problem: UnitProblem) -> SampleTerm | None:
+        """Return a matrix of the samples and its weight, or None."""
+        return None
+
+    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        each_column = self.shift == "features"
+        problem = unit_problem(data, summary, each_column=each_column)
+        self.n_components_ = self._number_of_components(problem.matrix.shape)
+        fits = list(self._fits(problem))
+        best = min(fits, key=lambda fit: fit.history[-1])
+        size = (data.shape[1], self.n_components_)
+        self.coef_, loadings = np.zeros(size), np.zeros(size)
+        self.coef_[problem.varying] = best.factors.selection
+        loadings[problem.varying] = best.factors.loadings
+        self.components_ = loadings.T
+        self._keep_history(best.history, self._objective_unit(problem))
+        self._warn_unless(best.converged)
+        return row_norms(self.coef_)
+
+    def _fits(self, problem: UnitProblem) -> Iterator[FactorFit]:
+        weights = self._unit_weights(problem.unit)
+        graph = self._feature_graph(problem)
+        samples = self._sample_term(problem)
+        random = check_random_state(self.random_state)
+        n_iterations, unit = self.n_init * self.max_iter, self._objective_unit(problem)
+        with self._progress(n_iterations, unit) as progress:
+            for _ in range(self.n_init):
+                yield fit_factors(
+                    problem.matrix,
+                    random_factors(problem.matrix, self.n_components_, random),
+                    weights,
+                    graph=graph,
+                    samples=samples,
+                    exponent=self.exponent,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                    report=progress,
+                )
+                if progress.stopped:
+                    break
+
+    def _objective_unit(self, problem: UnitProblem) -> float:
+        """Return the root of the number that objectives are divided by."""
+        return problem.unit / float(np.sqrt(self._share))
+
+    def _number_of_components(self, shape: tuple[int, int]) -> int:
+        n_samples, n_varying = shape
+        if self.n_components is None:
+            largest = min(n_samples, n_varying, LARGEST_AUTO_COMPONENTS)
+            return min(self.n_selected_, largest)
+        if self.n_components > n_varying:
+            raise ValueError(
+                f"n_components={self.n_components} but X has {n_varying} features "
+                f"that vary; ask for at most {n_varying} components."
+            )
+        return self.n_components
 
 
 class MFFS(FactorSelector):
@@ -164,3 +286,60 @@ class MFFS(FactorSelector):
     def _unit_weights(self, unit: float) -> Weights:
         auto = AUTO_ORTHOGONALITY / self.n_components_
         return Weights(orthogonality=self._weight("rho", auto, unit))
+
+
+class SparseFactorSelector(FactorSelector):
+    """Adds the parameters that SGFS and LDSSL share."""
+
+    PROPERTIES = Properties(
+        self_expression="features",
+        similarity="explicit",
+        joint_learning=True,
+        regularisation=True,
+    )
+    PARAM_GRID: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [1e-4, 1e-2, 1.0, 1e2, 1e4],
+        "beta": [1e-4, 1e-2, 1.0, 1e2, 1e4],
+    }
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FactorSelector._parameter_constraints,
+        "alpha": [StrOptions({"auto"}), NOT_NEGATIVE],
+        "beta": [StrOptions({"auto"}), NOT_NEGATIVE],
+        "lam": [StrOptions({"auto"}), POSITIVE],
+        "n_neighbors": [COUNT],
+        "sigma": [None, POSITIVE],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        n_components: int | None = None,
+        alpha: float | str = "auto",
+        beta: float | str = "auto",
+        lam: float | str = "auto",
+        n_neighbors: int = 5,
+        sigma: float | None = None,
+        shift: str = "features",
+        exponent: float | None = None,
+        n_init: int = 1,
+        max_iter: int = 3000,
+        tol: float = 1e-4,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_components = n_components
+        self.alpha = alpha
+        self.beta = beta
+        self.lam = lam
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.shift = shift
+        self.exponent = exponent
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose

@@ -1,15 +1,30 @@
-"""NDFS: non-negative discriminative feature selection."""
+"""NDFS: non-negative discriminative feature selection.
 
-from typing import Any, ClassVar
+Minimises, over F >= 0,
+
+    (1)  tr(F'Ln F) + alpha (|X W - F|^2 + beta |W|_21) + gamma/2 |F'F - I|^2
+
+by reweighting, with ``D = diag(1 / (2 |w_i|))``, and entry by entry,
+
+    (2)  W = (X'X + beta D)^-1 X'F
+    (3)  F <- F (gamma F) / (M F + gamma F F'F),   M F = Ln F + alpha (F - X W)
+
+after which the columns of F are scaled to unit length. M is n x n and never formed.
+Equation numbers are this file's own.
+"""
+
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
     StrOptions,
 )
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
@@ -18,17 +33,28 @@ from ufselect.selectors.base import (
 )
 from ufselect.selectors.iterative import IterativeSelector
 from ufselect.solvers.graphs import neighbour_graph, normalised_laplacian
-from ufselect.solvers.preparation import Prepared, prepare
-from ufselect.solvers.ridge import column_lengths, has_vanished, row_norms
-from ufselect.solvers.spectral_regression import (
-    NdfsFit,
-    clusters_of_graph,
-    fit_ndfs,
-    indicator_from_labels,
+from ufselect.solvers.iterations import Iterations, Report
+from ufselect.solvers.preparation import prepare
+from ufselect.solvers.ridge import (
+    ReweightedRidge,
+    column_lengths,
+    has_vanished,
+    row_norms,
 )
+from ufselect.solvers.spectral import smoothest_vectors, unit_columns
+from ufselect.solvers.starts import N_RUNS, crisp_memberships, with_every_cluster
 
 # Share of the beta from which on W = 0 whatever the clusters.
 AUTO_BETA = 0.2
+
+# Keeps quotients and weights of zeros finite, as the public code does.
+EPSILON = 2.2e-16
+
+# A multiplicative step that still raises the objective at this exponent is dropped.
+SMALLEST_EXPONENT = 1 / 64
+
+# Added to every entry of F at the start: a multiplicative rule never moves a zero.
+OFFSET = 0.2
 
 
 class NDFS(IterativeSelector):
@@ -125,9 +151,10 @@ class NDFS(IterativeSelector):
 
     **Not invariant to.** unit of single features.
 
-    **Cannot.** X is taken in its own units: features of a large variance decide who is
-    near. On planted data whose columns differ in unit by up to a hundred to one, useful
-    columns rank no better than noise in some geometries; standardise such X first.
+    **Cannot.** X is taken in its own units: features of a large variance decide which
+    samples are near each other. On planted data whose columns differ in unit by up to a
+    hundred to one, useful columns rank no better than noise in some geometries;
+    standardise such X first.
 
     **Cost.** O(n^2 p) for the graph, then O(n p min(n, p)) per iteration; no p x p
     matrix unless p <= n, and no n x n matrix unless p > n, but for the start with up
@@ -213,7 +240,27 @@ class NDFS(IterativeSelector):
         norms = column_lengths(regressors)
         largest = 2 * float(norms.max()) / prepared.unit
         self.beta_ = AUTO_BETA * largest if self.beta == "auto" else float(self.beta)
-        fit = self._fit(prepared, regressors)
+        graph = neighbour_graph(
+            prepared.centred.points(),
+            self.n_neighbors,
+            weights="heat",
+            bandwidth=None if self.sigma is None else self.sigma * prepared.unit,
+        )
+        random = check_random_state(self.random_state)
+        labels = clusters_of_graph(graph, self.n_clusters, random)
+        with self._progress() as progress:
+            fit = fit_ndfs(
+                regressors,
+                normalised_laplacian(graph),
+                indicator_from_labels(labels, self.n_clusters),
+                alpha=self.alpha,
+                beta=self.beta_ * prepared.unit,
+                gamma=self.gamma,
+                ridge_weights=np.ones(regressors.shape[1]),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                report=progress,
+            )
         self.coef_ = fit.coef * prepared.unit
         self.indicators_ = fit.indicators
         self.labels_ = fit.indicators.argmax(axis=1)
@@ -227,27 +274,129 @@ class NDFS(IterativeSelector):
         self._warn_unless(fit.converged)
         return row_norms(self.coef_)
 
-    def _fit(self, prepared: Prepared, regressors: DataMatrix) -> NdfsFit:
-        bandwidth = None if self.sigma is None else self.sigma * prepared.unit
-        graph = neighbour_graph(
-            prepared.centred.points(),
-            self.n_neighbors,
-            weights="heat",
-            bandwidth=bandwidth,
+
+class NdfsFit(NamedTuple):
+    """F, W and the objective (1) after each iteration."""
+
+    indicators: Float
+    coef: Float
+    history: list[float]
+    converged: bool
+
+
+def fit_ndfs(
+    matrix: DataMatrix,
+    normalised: sp.csr_array,
+    indicators: Float,
+    *,
+    alpha: float,
+    beta: float,
+    gamma: float,
+    ridge_weights: Float,
+    damped: bool = True,
+    max_iter: int,
+    tol: float,
+    report: Report | None = None,
+) -> NdfsFit:
+    """Lower (1) by steps (2) and (3).
+
+    Parameters
+    ----------
+    matrix : DataMatrix
+    normalised : sparse array of shape (n, n)
+        Ln, the normalised Laplacian.
+    indicators : ndarray of shape (n, c)
+        F to start from; positive, since a zero stays zero.
+    alpha, beta, gamma : float
+    ridge_weights : ndarray of shape (p,)
+        The diagonal of D that the reweighting starts from; ones is the published start.
+    damped : bool
+        Halve the exponent of the step while it would raise the objective, and move
+        negative parts of M F to the numerator, so that F stays non-negative. False is
+        the published rule.
+    max_iter, tol, report
+        See ``Iterations``.
+    """
+
+    def objective(F: Float, fitted: Float) -> float:
+        """Return (1) without its term in W alone, where fitted is X W."""
+        excess = F.T @ F - np.eye(F.shape[1])
+        error = fitted - F
+        return (
+            float(np.vdot(F, normalised @ F))
+            + gamma / 2 * float(np.vdot(excess, excess))
+            + alpha * float(np.vdot(error, error))
         )
-        normalised = normalised_laplacian(graph)
-        random = check_random_state(self.random_state)
-        labels = clusters_of_graph(graph, self.n_clusters, random)
-        with self._progress() as progress:
-            return fit_ndfs(
-                regressors,
-                normalised,
-                indicator_from_labels(labels, self.n_clusters),
-                alpha=self.alpha,
-                beta=self.beta_ * prepared.unit,
-                gamma=self.gamma,
-                ridge_weights=np.ones(regressors.shape[1]),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                report=progress,
-            )
+
+    ridge = ReweightedRidge(matrix)
+    F, inverse_D = indicators, 1 / ridge_weights
+    loop = Iterations(max_iter, tol, report)
+    for _ in loop:
+        W, residual = ridge.solve(F, inverse_D / beta)  # (2)
+        # Tiny rows stay further from zero than by adding epsilon to their norms.
+        inverse_D = 2 * np.hypot(row_norms(W), np.sqrt(EPSILON))
+        fitted = F - residual
+        MF = normalised @ F + alpha * residual
+        if damped:
+            value, exponent = objective(F, fitted), 1.0
+            while exponent >= SMALLEST_EXPONENT:
+                moved = split_step(F, MF, gamma, exponent)
+                reached = objective(moved, fitted)
+                if reached <= value:
+                    F, value = moved, reached
+                    break
+                exponent /= 2
+        else:
+            F = published_step(F, MF, gamma)
+            value = objective(F, fitted)
+        loop.record(value + alpha * beta * float(row_norms(W).sum()))  # (1)
+    return NdfsFit(F, W, loop.history, loop.converged)
+
+
+def published_step(F: Float, MF: Float, gamma: float) -> Float:
+    """Return F after (3), with columns of unit length.
+
+    Where gamma is small the denominator may be negative, and then F is.
+    """
+    numerator = gamma * F + EPSILON
+    denominator = MF + gamma * F @ (F.T @ F) + EPSILON
+    return unit_columns(F * numerator / denominator)
+
+
+def split_step(F: Float, MF: Float, gamma: float, exponent: float) -> Float:
+    """Return F after (3) to a power, with negative parts of M F in the numerator."""
+    numerator = gamma * F + np.maximum(-MF, 0.0) + EPSILON
+    denominator = gamma * F @ (F.T @ F)
+    denominator += np.maximum(MF, 0.0) + EPSILON
+    return unit_columns(F * (numerator / denominator) ** exponent)
+
+
+def indicator_from_labels(
+    labels: Index, n_clusters: int, offset: float = OFFSET
+) -> Float:
+    """Return ``Y (Y'Y)^(-1/2) + offset``, where Y has a one at the label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> indicator_from_labels(np.array([0, 0, 0, 0, 1]), 2, 0.0)[3:]
+    array([[0.5, 0. ],
+           [0. , 1. ]])
+    """
+    memberships = crisp_memberships(labels, n_clusters)
+    return memberships / np.sqrt(memberships.sum(axis=0)) + offset
+
+
+def clusters_of_graph(
+    graph: sp.csr_array, n_clusters: int, random: np.random.RandomState
+) -> Index:
+    """Return the labels of spectral clustering with the normalised Laplacian.
+
+    k-means, from ten starts, on the lowest eigenvectors with rows of unit length.
+    """
+    vectors = smoothest_vectors(graph, n_clusters)
+    norms = row_norms(vectors)
+    norms[norms == 0] = 1.0
+    points = vectors / norms[:, np.newaxis]
+    model = KMeans(n_clusters, n_init=N_RUNS, random_state=random).fit(points)
+    return with_every_cluster(model.labels_, n_clusters)

@@ -139,9 +139,17 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     **Differs.** The paper's solver penalises the constraint; the default solves it.
     The default adds an intercept, weights without units and a preparation of X.
 
-    **Confidence.** Confirmed: the paper solver equals the authors' code.
+    **Confidence.** Confirmed: the paper solver equals the authors' code to 1e-6, unless
+    beta is so large that all rows of W vanish.
 
     **Needs c.** Yes.
+
+    **Invariant to.** sign of features; offset of features; unit of X; unit of
+    single features. This is for the exact solver and X standardised by features, as
+    "auto" does with measurements. The start depends on the seed and, for one seed, on
+    the order of the samples; where clusters are clear, all starts end alike. The paper
+    solver depends on signs and offsets, since X is shifted to be non-negative, and on
+    the unit of X, since gamma is a number.
 
     **Cannot.** Find, in a wide table, clusters that share their mean: no linear
     function of the features separates them. For three planes through the origin, 40

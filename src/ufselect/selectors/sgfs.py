@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ufselect.matrix import DataMatrix
-from ufselect.selectors.factor_model import (
+from ufselect.selectors.mffs import (
     AUTO_ORTHOGONALITY,
     AUTO_SPARSITY,
     SparseFactorSelector,

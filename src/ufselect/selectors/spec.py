@@ -9,11 +9,7 @@ from ufselect._constraints import COUNT, POSITIVE
 from ufselect._sklearn_compat import Options, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import Properties, UnsupervisedSelector
-from ufselect.solvers.graph_scores import (
-    leading_agreement,
-    powered_smoothness,
-    smoothness,
-)
+from ufselect.solvers.graph_scores import leading_agreement, smoothness
 from ufselect.solvers.graphs import neighbour_graph
 from ufselect.solvers.preparation import steady_points
 
@@ -77,9 +73,10 @@ class SPEC(UnsupervisedSelector):
     offset of features as well: they compare a feature, not centred, with
     eigenvectors.
 
-    **Cannot.** X is taken in its own units: features of a large variance decide who is
-    near. On planted data whose columns differ in unit by up to a hundred to one, useful
-    columns rank no better than noise in some geometries; standardise such X first.
+    **Cannot.** X is taken in its own units: features of a large variance decide which
+    samples are near each other. On planted data whose columns differ in unit by up to a
+    hundred to one, useful columns rank no better than noise in some geometries;
+    standardise such X first.
 
     **Cost.** O(n^2 p) for the graph, O(k n p) for phi1 and phi2, and c eigenvectors of
     a sparse n x n matrix and O(n p c) for phi3. With another exponent, phi1 and phi2
@@ -143,10 +140,7 @@ class SPEC(UnsupervisedSelector):
         )
         if self.phi == 3:
             return leading_agreement(data, graph, self.n_clusters, self.exponent)
-        if self.exponent == 1:
-            forms = smoothness(data, graph)
-        else:
-            forms = powered_smoothness(data, graph, self.exponent)
+        forms = smoothness(data, graph, self.exponent)
         size = forms.squares if self.phi == 1 else forms.spread
         ratio = np.ones(data.shape[1])
         varying = ~summary.constant & (size > 0)

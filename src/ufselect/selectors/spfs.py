@@ -1,14 +1,29 @@
-"""SPFS: similarity preserving feature selection."""
+"""SPFS: similarity preserving feature selection.
 
-from typing import Any, ClassVar
+Features whose linear kernel is like a given kernel matrix K: either greedily (SFS),
+picking one feature f after the other to
+
+    (1)  minimise |K - sum_j f_j f_j'|^2
+
+where, with R the part of K that is left, a feature changes the error by
+``(f'f)^2 - 2 f'R f``; or through a root ``Y Y' = K`` and a group lasso (NES),
+
+    (2)  minimise 1/2 |Y - X W|^2 + lam |W|_21
+
+with lam found by bisection. Equation numbers are this file's own.
+"""
+
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
     StrOptions,
 )
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
+from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
@@ -22,14 +37,14 @@ from ufselect.solvers.graphs import (
     kernel_root,
     squared_distances_of,
 )
-from ufselect.solvers.group_lasso import largest_penalty
+from ufselect.solvers.group_lasso import GroupLasso, largest_penalty, makes_gram
+from ufselect.solvers.iterations import Report
 from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.ridge import ranked_below, row_norms
-from ufselect.solvers.spfs import (
-    greedy_columns,
-    row_sparse_columns,
-    row_sparse_search,
-)
+
+# The published search for lam: the first share of the largest useful one, the number
+# of trials, and how near the number of features has to be, as a share of it.
+FIRST_SHARE, N_TRIALS, NEAR_ENOUGH = 0.5, 10, 0.1
 
 
 class SPFS(IterativeSelector):
@@ -240,16 +255,16 @@ class SPFS(IterativeSelector):
                 f"No feature is related to the n_clusters={self.n_clusters} leading "
                 "directions of the kernel; use more clusters or a larger sigma."
             )
-        with self._progress(10) as progress:
-            limits: dict[str, Any] = {"tol": self.tol, "max_rounds": self.max_iter}
-            if self.lam == "auto":
-                fit = row_sparse_search(
-                    matrix, target, self.n_selected_, report=progress, **limits
-                )
-            else:
-                fit = row_sparse_columns(
-                    matrix, target, float(self.lam) * unit, **limits
-                )
+        with self._progress(N_TRIALS) as progress:
+            fit = row_sparse_columns(
+                matrix,
+                target,
+                None if self.lam == "auto" else float(self.lam) * unit,
+                self.n_selected_,
+                tol=self.tol,
+                max_rounds=self.max_iter,
+                report=progress,
+            )
         self._keep_history(fit.history)
         self.coef_, self.lam_ = fit.coef * unit, fit.lam / unit
         if not fit.coef.any():
@@ -260,3 +275,104 @@ class SPFS(IterativeSelector):
         if fit.gap > self.tol:
             self._warn_not_converged(self.max_iter)
         return ranked_below(row_norms(self.coef_), fit.kkt_ratios)
+
+
+class GreedyFit(NamedTuple):
+    """Columns in the order of selection, and what each pick would change or did.
+
+    ``change`` is what a column does, or would do after the last pick, to the squared
+    error; ``history`` is that error after each pick.
+    """
+
+    order: Index
+    change: Float
+    history: list[float]
+
+
+def greedy_columns(
+    matrix: DataMatrix,
+    kernel: Float,
+    n_selected: int,
+    *,
+    candidates: NDArray[np.bool_] | None = None,
+    report: Report | None = None,
+) -> GreedyFit:
+    """Pick columns one by one, each to bring (1) lowest.
+
+    Picking s takes ``(f_j'f_s)^2`` from each ``f_j'R f_j``, so that R itself is never
+    updated.
+    """
+    n_samples, n_features = matrix.shape
+    change = np.empty(n_features)
+    step = max(1, BLOCK_BYTES // (8 * n_samples))
+    for start in range(0, n_features, step):
+        piece = matrix.columns(slice(start, min(start + step, n_features)))
+        squares = np.einsum("ij,ij->j", piece, piece)
+        shared = np.einsum("ij,ij->j", piece, kernel @ piece)
+        change[start : start + step] = squares**2 - 2 * shared
+    available = np.ones(len(change), bool) if candidates is None else candidates.copy()
+    order: list[int] = []
+    history: list[float] = []
+    error = float(np.vdot(kernel, kernel))
+    while len(order) < n_selected and available.any():
+        best = int(np.where(available, change, np.inf).argmin())
+        available[best] = False
+        error += float(change[best])
+        order.append(best)
+        history.append(error)
+        overlap = matrix.transpose_dot(matrix.columns(np.array([best]))).ravel()
+        # What a column changed when it was picked is no longer touched.
+        change[available] += 2 * overlap[available] ** 2
+        if report is not None and report(len(order) - 1, error):
+            break
+    return GreedyFit(np.array(order, dtype=np.intp), change, history)
+
+
+class SparseFit(NamedTuple):
+    """The regression whose number of features is nearest to the one wanted."""
+
+    coef: Float
+    kkt_ratios: Float
+    lam: float
+    gap: float
+    history: list[float]
+
+
+def row_sparse_columns(
+    matrix: DataMatrix,
+    target: Float,
+    lam: float | None = None,
+    n_wanted: int = 0,
+    *,
+    tol: float = 1e-6,
+    max_rounds: int = 100,
+    report: Report | None = None,
+) -> SparseFit:
+    """Minimise (2) for one lam, or halve its interval until about n_wanted are left."""
+    gram = matrix.feature_gram() if makes_gram(matrix.shape) else None
+    lasso = GroupLasso(matrix, target.shape[1], gram=gram)
+    lasso.set_target(float(np.vdot(target, target)), Y=target)
+    largest = largest_penalty(matrix, target) / 2
+    lowest, highest, share = 0.0, 1.0, FIRST_SHARE
+    best: SparseFit | None = None
+    least = np.inf
+    history: list[float] = []
+    for trial in range(N_TRIALS if lam is None else 1):
+        tried = share * largest if lam is None else lam
+        # The group lasso has no half before its squared error.
+        solution = lasso.solve(2 * tried, tol=tol, max_rounds=max_rounds)
+        norms = row_norms(solution.coef)
+        history.append(solution.error / 2 + tried * float(norms.sum()))
+        found = int(np.count_nonzero(norms))
+        if abs(found - n_wanted) < least:
+            least = abs(found - n_wanted)
+            best = SparseFit(
+                solution.coef, solution.kkt_ratios, tried, solution.gap, history
+            )
+        stopped = report is not None and report(trial, history[-1])
+        if stopped or least <= NEAR_ENOUGH * n_wanted:
+            break
+        lowest, highest = (share, highest) if found > n_wanted else (lowest, share)
+        share = (lowest + highest) / 2
+    assert best is not None
+    return best

@@ -17,7 +17,7 @@ from ufselect.selectors.base import (
     square_arrays,
 )
 from ufselect.selectors.iterative import IterativeSelector
-from ufselect.solvers.neighbourhoods import (
+from ufselect.solvers.graphs import (
     clique_scatters,
     local_discriminant_matrix,
     neighbour_cliques,

@@ -5,14 +5,16 @@ W = 0 downwards. W has rows only for the features of a working set: it is a x p 
 never p x p, unless all features are in the model.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
 
 from ufselect.matrix import DataMatrix, DenseMatrix, Float, Index
-from ufselect.solvers.group_lasso import GroupLasso, L1Inf, WorkingSetTooLarge
+from ufselect.solvers.group_lasso import L21, GroupLasso, WorkingSetTooLarge
+from ufselect.solvers.iterations import Report
+from ufselect.solvers.soft_partition import CACHED_VALUES
 
 # Gradient steps between two looks at the duality gap.
 STEPS_PER_GAP = 10
@@ -21,15 +23,59 @@ STEPS_PER_GAP = 10
 # them one step before and one ahead, the target and what is in between.
 ARRAYS_PER_STEP = 10
 
-Report = Callable[[int, float], bool]
+
+class L1Inf(L21):
+    """``|W|_1inf = sum_i max_j |W_ij|``, whose rows have the l1 norm as dual."""
+
+    smooth = False
+
+    def sizes(self, W: Float) -> Float:
+        """Return the largest absolute value of each row."""
+        return np.maximum(W.max(axis=1), -W.min(axis=1))
+
+    def prox(self, W: Float, amount: float) -> Float:
+        """Return W with each row cut off, in place.
+
+        By Moreau's identity it is what the projection on the l1 ball of radius
+        ``amount`` leaves over: the row, cut off at the threshold of that projection.
+
+        >>> import numpy as np
+        >>> L1Inf().prox(np.array([[3.0, -1.0], [0.5, 0.25]]), 1.0)
+        array([[ 2., -1.],
+               [ 0.,  0.]])
+        """
+        rows_per_block = max(1, CACHED_VALUES // W.shape[1])
+        for start in range(0, len(W), rows_per_block):
+            block = W[start : start + rows_per_block]
+            limits = ball_thresholds(np.abs(block), amount)[:, np.newaxis]
+            np.clip(block, -limits, limits, out=block)
+        return W
+
+    def dual_norms(self, blocks: Iterable[Float]) -> Float:
+        """Return the sum of the absolute values of each row, in place of blocks."""
+        sums = (np.abs(block, out=block).sum(axis=1) for block in blocks)
+        return np.asarray(sum(sums))
 
 
-class PathTooLong(Exception):
-    """The working set needs more rows than allowed, at this lam of a path."""
+def ball_thresholds(sizes: Float, amount: float) -> Float:
+    """Return t with ``sum_j max(sizes_j - t, 0) = amount``, row by row; zero if none.
 
-    def __init__(self, n_rows: int, lam: float, last_lam: float) -> None:
-        super().__init__(f"{n_rows} rows")
-        self.n_rows, self.lam, self.last_lam = n_rows, lam, last_lam
+    Newton's method on a function that is convex and piecewise linear: it ends with
+    the exact answer once the entries above t stay the same.
+    """
+    sums = sizes.sum(axis=1)
+    # Both are at most t: the first if all entries, the second if one is above t.
+    t = np.maximum((sums - amount) / sizes.shape[1], sizes.max(axis=1) - amount)
+    previous = np.full(len(sizes), -1)
+    for _ in range(sizes.shape[1] + 2):
+        excess = sizes - t[:, np.newaxis]
+        np.maximum(excess, 0.0, out=excess)
+        above = np.maximum(np.count_nonzero(excess, axis=1), 1)
+        t += (excess.sum(axis=1) - amount) / above
+        if np.array_equal(above, previous):
+            break
+        previous = above
+    return np.where(sums <= amount, 0.0, np.maximum(t, 0.0))
 
 
 class PathFit(NamedTuple):
@@ -102,7 +148,7 @@ def fit_path(
 
     for place, lam in enumerate(lams):
 
-        def told(value: float, lam: float = lam) -> bool:
+        def after_step(value: float, lam: float = lam) -> bool:
             nonlocal stopped
             history.append(value)
             stopped = report(len(history) - 1, value) or len(history) >= max_iter
@@ -115,13 +161,14 @@ def fit_path(
             try:
                 lasso.admit(ratios)
             except WorkingSetTooLarge as error:
-                last = float(lams[place - 1]) if place else largest
-                raise PathTooLong(error.n_rows, float(lam), last) from error
+                error.lam = float(lam)
+                error.last_lam = float(lams[place - 1]) if place else largest
+                raise
             if not len(lasso.S):
                 # No feature wants to enter: W = 0 is the solution.
                 gap = 0.0
                 break
-            lasso.gradient_steps(lam, max_iter, told)
+            lasso.gradient_steps(lam, max_iter, after_step)
             ratios = lasso.kkt_ratios(lam)
             gap = lasso.gap(lam, float(ratios.max()))
         gaps.append(gap)

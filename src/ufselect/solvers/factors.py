@@ -114,8 +114,10 @@ class _Model:
         samples: SampleTerm | None,
     ) -> None:
         self.matrix = matrix
-        self.multiply = feature_products(matrix)
-        self.total = squared_norm(matrix)
+        self.multiply: Multiply = lambda B: matrix.transpose_dot(matrix.dot(B))
+        if has_small_gram(matrix):
+            self.multiply = matrix.feature_gram().__matmul__
+        self.total = float(np.sum(matrix.row_norms() ** 2))
         self.weights = weights
         self.graph = graph
         if graph is not None:
@@ -123,7 +125,9 @@ class _Model:
             self.degrees = degrees(graph)[:, np.newaxis]
         self.samples = samples
         if samples is not None:
-            self.signed_parts = signed_parts(samples.matrix)
+            # M = M+ - M-, neither of them negative.
+            positive = sp.csr_array(samples.matrix.maximum(0))
+            self.signed_parts = positive, sp.csr_array(positive - samples.matrix)
         self.rounding = float(np.finfo(matrix.raw.dtype).eps) * self.total
 
     def products(self, selection: Float) -> _Products:
@@ -188,23 +192,15 @@ class _Model:
             norms = np.maximum(row_norms(selection), SMALLEST_FACTOR)[:, np.newaxis]
             denominator += sparsity / 2 * (selection / norms)
         if self.samples is not None:
-            up, down = self.roughness_slopes(state.products.chosen)
-            numerator += down
-            denominator += up
+            # Signs are split in M, not in X'M X, which would be p x p: X is not
+            # negative, so that both parts stay so.
+            up, down = (
+                np.maximum(self.matrix.transpose_dot(part @ state.products.chosen), 0.0)
+                for part in self.signed_parts
+            )
+            numerator += self.samples.weight * down
+            denominator += self.samples.weight * up
         return safe_ratio(numerator, denominator)
-
-    def roughness_slopes(self, chosen: Float) -> tuple[Float, Float]:
-        """Return what pulls S down and up: half the slope is their difference.
-
-        Signs are split in M, not in ``X'M X``, which would be p x p: X is not
-        negative, so that both parts stay so.
-        """
-        up, down = (
-            np.maximum(self.matrix.transpose_dot(part @ chosen), 0.0)
-            for part in self.signed_parts
-        )
-        weight = self.samples.weight if self.samples is not None else 0.0
-        return weight * up, weight * down
 
     def loadings_ratio(self, state: _State) -> Float:
         """Return the factor by which the multiplicative step changes V'."""
@@ -315,34 +311,9 @@ def safe_ratio(numerator: Float, denominator: Float) -> Float:
     return ratio
 
 
-def signed_parts(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
-    """Return P and N, neither of them negative, with ``M = P - N``.
-
-    Examples
-    --------
-    >>> positive, negative = signed_parts(sp.csr_array([[2.0, -1.0]]))
-    >>> positive.toarray(), negative.toarray()
-    (array([[2., 0.]]), array([[0., 1.]]))
-    """
-    positive = sp.csr_array(matrix.maximum(0))
-    return positive, sp.csr_array(positive - matrix)
-
-
 def has_small_gram(matrix: DataMatrix) -> bool:
     """Tell whether ``X'X`` is no larger than X, of which zeros may not be stored."""
     return matrix.shape[1] ** 2 <= matrix.multiplications
-
-
-def feature_products(matrix: DataMatrix) -> Multiply:
-    """Return ``B -> X'X B``, through ``X'X`` where it is no larger than X."""
-    if has_small_gram(matrix):
-        return matrix.feature_gram().__matmul__
-    return lambda thin: matrix.transpose_dot(matrix.dot(thin))
-
-
-def squared_norm(matrix: DataMatrix) -> float:
-    """Return ``|X|^2``."""
-    return float(np.sum(matrix.row_norms() ** 2))
 
 
 def unit_problem(

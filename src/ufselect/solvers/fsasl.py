@@ -25,12 +25,8 @@ from scipy.optimize import nnls
 from ufselect.matrix import DataMatrix, Float, Index
 from ufselect.solvers.graphs import directed_graph, laplacian, squared_distances_of
 from ufselect.solvers.iterations import Iterations, Report
-from ufselect.solvers.ridge import (
-    project_rows_to_simplex,
-    ridge_through_features,
-    ridge_through_samples,
-    row_norms,
-)
+from ufselect.solvers.ridge import ReweightedRidge, row_norms
+from ufselect.solvers.soft_partition import project_rows_to_simplex
 
 # As published: so many reweighted steps from equal weights in each round.
 REWEIGHTED_STEPS = 10
@@ -48,14 +44,6 @@ class FsaslFit(NamedTuple):
     converged: bool
 
 
-class Structure(NamedTuple):
-    """S, P and mu: the structure of the samples that the projection preserves."""
-
-    representation: Any
-    graph: Any
-    mu: float
-
-
 def smallest_eigenvectors(matrix: Float, count: int) -> Float:
     """Return the eigenvectors of the smallest eigenvalues of a symmetric matrix."""
     few = (0, count - 1)
@@ -63,42 +51,14 @@ def smallest_eigenvectors(matrix: Float, count: int) -> Float:
 
 
 def reweighted_regression(
-    matrix: DataMatrix,
-    target: Float,
-    penalty: float,
-    *,
-    gram: Float | None = None,
+    ridge: ReweightedRidge, target: Float, penalty: float
 ) -> Float:
-    """Take the published reweighted steps for ``|X W - Y|^2 + penalty |W|_21``.
-
-    With ``gram = X'X`` the steps go through features, else through samples.
-    """
-    inverse_weights = np.full(matrix.shape[1], 1 / penalty)
-    cross = None if gram is None else matrix.transpose_dot(target)
+    """Take the published reweighted steps for ``|X W - Y|^2 + penalty |W|_21``."""
+    inverse_weights = np.full(ridge.matrix.shape[1], 1 / penalty)
     for _ in range(REWEIGHTED_STEPS):
-        if gram is None or cross is None:
-            coef, _ = ridge_through_samples(matrix, target, inverse_weights)
-        else:
-            coef = ridge_through_features(gram, cross, inverse_weights)
+        coef, _ = ridge.solve(target, inverse_weights)
         inverse_weights = 2 * np.sqrt(row_norms(coef) ** 2 + SMOOTHING) / penalty
     return coef
-
-
-def global_laplacian(representation: Any) -> Any:
-    """Return ``(I - S)(I - S)'``."""
-    rest = sp.eye_array(representation.shape[0]) - representation
-    return rest @ rest.T
-
-
-def learned_structure(
-    projected: Float, alpha: float, n_neighbors: int, mu: float | None
-) -> Structure:
-    """Return who represents whom and who is near whom among the projected samples."""
-    distances = squared_distances_of(projected @ projected.T)
-    if mu is None:
-        mu = neighbour_regulariser(distances, n_neighbors)
-    graph = neighbour_probabilities(distances, n_neighbors, mu)  # (3)
-    return Structure(self_representation(projected, alpha), graph, mu)  # (2)
 
 
 def fit_fsasl(
@@ -120,32 +80,32 @@ def fit_fsasl(
     The first round has the given graph for P and no global term. ``mu`` None is
     found anew in each round from the projected samples.
     """
-    gram = matrix.feature_gram() if matrix.shape[1] <= matrix.shape[0] else None
+    ridge = ReweightedRidge(matrix)
     # No S yet: its part of L is zero, and not the identity.
-    absent = sp.csr_array(graph.shape)
-    structure, kernel = Structure(absent, graph, mu or 0.0), absent
-    projected = np.zeros((matrix.shape[0], n_clusters))
+    S: Any = sp.csr_array(graph.shape)
+    of_S, P, own_mu = S, graph, mu or 0.0
+    Z = np.zeros((matrix.shape[0], n_clusters))
     # The first round has another objective than those that follow: no S.
     loop = Iterations(max_iter, tol, report, n_incomparable=1)
     for iteration in loop:
         if iteration > 0:
-            structure = learned_structure(projected, alpha, n_neighbors, mu)
-            kernel = global_laplacian(structure.representation)
-        kernel = (kernel + beta * laplacian(structure.graph)).toarray()
-        target = smallest_eigenvectors(kernel, n_clusters)  # (4)
-        coef = reweighted_regression(matrix, target, gamma, gram=gram)  # (5)
-        projected = matrix.dot(coef)
-        variation = float(np.vdot(projected, kernel @ projected))
-        sparsity = gamma * float(row_norms(coef).sum())
-        kept = structure_penalty(structure, alpha, beta)
-        loop.record(variation + kept + sparsity)  # (1)
-    return FsaslFit(coef, loop.history, loop.converged)
-
-
-def structure_penalty(structure: Structure, alpha: float, beta: float) -> float:
-    """Return ``alpha |S|_1 + beta mu |P|^2``."""
-    sparsity = alpha * float(np.abs(structure.representation.data).sum())
-    return sparsity + beta * structure.mu * float(np.sum(structure.graph.data**2))
+            distances = squared_distances_of(Z @ Z.T)
+            own_mu = neighbour_regulariser(distances, n_neighbors) if mu is None else mu
+            P = neighbour_probabilities(distances, n_neighbors, own_mu)  # (3)
+            S = self_representation(Z, alpha)  # (2)
+            rest = sp.eye_array(S.shape[0]) - S
+            of_S = rest @ rest.T
+        L = (of_S + beta * laplacian(P)).toarray()
+        Y = smallest_eigenvectors(L, n_clusters)  # (4)
+        W = reweighted_regression(ridge, Y, gamma)  # (5)
+        Z = matrix.dot(W)
+        loop.record(  # (1)
+            float(np.vdot(Z, L @ Z))
+            + alpha * float(np.abs(S.data).sum())
+            + beta * own_mu * float(np.sum(P.data**2))
+            + gamma * float(row_norms(W).sum())
+        )
+    return FsaslFit(W, loop.history, loop.converged)
 
 
 def nearest(distances: Float, count: int) -> Index:
@@ -195,30 +155,22 @@ def self_representation(points: Float, fraction: float) -> sp.csc_array:
     np.fill_diagonal(gram, 0.0)
     penalties = fraction * np.abs(gram).max(axis=1)
     np.einsum("ii->i", gram)[:] = np.einsum("ij,ij->i", points, points)
-    found = [
-        sparse_representation(i, points, gram, penalty)
-        for i, penalty in enumerate(penalties)
-    ]
+    found: list[tuple[Index, Float]] = []
+    for i, penalty in enumerate(penalties):
+        if penalty == 0.0:
+            # At right angles to all others, it needs none of them.
+            found.append((np.empty(0, dtype=np.intp), np.empty(0)))
+            continue
+        others, correlation = points.copy(), gram[:, i].copy()
+        others[i] = correlation[i] = 0.0
+        coef = lasso(others, points[i], penalty)
+        support = np.flatnonzero(coef)
+        values = polished(coef[support], support, gram, correlation, penalty)
+        found.append((support, values))
     starts = np.cumsum([0, *(len(support) for support, _ in found)])
     support = np.concatenate([support for support, _ in found])
     values = np.concatenate([values for _, values in found])
     return sp.csc_array((values, support, starts), shape=gram.shape)
-
-
-def sparse_representation(
-    i: int, points: Float, gram: Float, penalty: float
-) -> tuple[Index, Float]:
-    """Return which other points represent point i, and with which coefficients."""
-    if penalty == 0.0:
-        return np.empty(0, dtype=np.intp), np.empty(0)
-    others = points.copy()
-    others[i] = 0.0
-    coef = lasso(others, points[i], penalty)
-    support = np.flatnonzero(coef)
-    correlation = gram[:, i].copy()
-    correlation[i] = 0.0
-    values = polished(coef[support], support, gram, correlation, penalty)
-    return support, values
 
 
 def lasso(atoms: Float, target: Float, penalty: float) -> Float:

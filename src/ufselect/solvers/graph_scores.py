@@ -65,10 +65,21 @@ class Smoothness(NamedTuple):
     spread: Float
 
 
-def smoothness(data: DataMatrix, graph: sp.csr_array) -> Smoothness:
-    """Return the quadratic forms of every feature over a graph."""
-    degree = degrees(graph)
-    difference = laplacian(graph)
+def smoothness(
+    data: DataMatrix, graph: sp.csr_array, exponent: float = 1.0
+) -> Smoothness:
+    """Return the quadratic forms of every feature over a graph.
+
+    With another exponent r, the variation is ``sum_j l_j^r (xi_j'D^(1/2) f)^2`` over
+    the whole spectrum of the normalised Laplacian.
+    """
+    degree, difference = degrees(graph), laplacian(graph)
+    if exponent != 1:
+        values, vectors = eigh(normalised_laplacian(graph).toarray())
+        powers = np.maximum(values, 0.0) ** exponent
+        # Rounding of the eigenvalue zero is not small any more after a small power.
+        powers[values < 1e-10] = 0.0
+        rooted = vectors * np.sqrt(degree)[:, np.newaxis]
     forms = Smoothness(*np.zeros((3, data.shape[1])))
     data = data.by_columns()
     for block in data.column_blocks():
@@ -77,30 +88,11 @@ def smoothness(data: DataMatrix, graph: sp.csr_array) -> Smoothness:
         # The variation does not see a constant; without it, no digits are lost.
         columns -= (degree @ columns) / degree.sum()
         forms.spread[block] = degree @ columns**2
-        forms.variation[block] = np.einsum("ij,ij->j", columns, difference @ columns)
-    return forms
-
-
-def powered_smoothness(
-    data: DataMatrix, graph: sp.csr_array, exponent: float
-) -> Smoothness:
-    """Return the forms with eigenvalues of the normalised Laplacian to a power.
-
-    The variation is ``sum_j l_j^r (xi_j'D^(1/2) f)^2`` over the whole spectrum.
-    """
-    degree = degrees(graph)
-    values, vectors = eigh(normalised_laplacian(graph).toarray())
-    powers = np.maximum(values, 0.0) ** exponent
-    # Rounding of the eigenvalue zero is not small any more after a small power.
-    powers[values < 1e-10] = 0.0
-    rooted = vectors * np.sqrt(degree)[:, np.newaxis]
-    forms = Smoothness(*np.zeros((3, data.shape[1])))
-    for block in data.column_blocks():
-        columns = data.columns(block)
-        forms.squares[block] = degree @ columns**2
-        columns -= (degree @ columns) / degree.sum()
-        forms.spread[block] = degree @ columns**2
-        forms.variation[block] = powers @ (rooted.T @ columns) ** 2
+        forms.variation[block] = (
+            np.einsum("ij,ij->j", columns, difference @ columns)
+            if exponent == 1
+            else powers @ (rooted.T @ columns) ** 2
+        )
     return forms
 
 

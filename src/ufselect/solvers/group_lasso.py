@@ -12,15 +12,18 @@ only looked at. On S, proximal gradient steps make rows zero, or no longer so; f
 """
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from ufselect.matrix.base import Arrays, DataMatrix, Float, Index, product_with
-from ufselect.solvers.ridge import CACHED_VALUES, FeatureRidge, SampleRidge, row_norms
-
-Ridge = FeatureRidge | SampleRidge
-Report = Callable[[float], bool]
+from ufselect.solvers.ridge import (
+    FeatureRidge,
+    Ridge,
+    SampleRidge,
+    conjugate_gradients,
+    row_norms,
+)
 
 # Up to this many features, X'X is made once and serves every working set; up to the
 # second number also next to fewer samples, for it takes little memory then.
@@ -30,11 +33,9 @@ LARGEST_GRAM, SMALL_GRAM = 4096, 2048
 # as many products are formed for each.
 GRADIENTS_PER_FACTORISATION, PRODUCTS_PER_FACTORISATION = 100, 10
 
-# The least number of features that may enter the working set at once.
-LEAST_GROWTH = 200
-
-# Share of the working set that may be zero before such rows are dropped from it.
-LARGEST_ZERO_SHARE = 0.1
+# Features that may enter the working set at once, at least; share of it that may be
+# zero before such rows are dropped.
+LEAST_GROWTH, LARGEST_ZERO_SHARE = 200, 0.1
 
 # Rounds without a smaller duality gap, after which there will be none.
 MAX_IDLE_ROUNDS = 20
@@ -43,9 +44,6 @@ MAX_IDLE_ROUNDS = 20
 # every round, up to a limit.
 FEW_CG_STEPS, FIRST_CG_STEPS, MORE_CG_STEPS, MAX_CG_STEPS = 4, 14, 2, 30
 
-# The equations of a Newton step are solved to this residual, relative to the gradient.
-CG_TOLERANCE = 1e-2
-
 # Proximal gradient steps of a round, without Newton steps; with them there is one, and
 # one more after every so many rounds.
 GRADIENTS_WITHOUT_NEWTON, ROUNDS_PER_GRADIENT = 10, 4
@@ -53,49 +51,30 @@ GRADIENTS_WITHOUT_NEWTON, ROUNDS_PER_GRADIENT = 10, 4
 # Power iterations for a Lipschitz constant.
 POWER_ITERATIONS = 12
 
-# A Newton step that is short next to W.
-SHORT_STEP = 1e-5
+# Sizes along a Newton step that are tried until the objective falls, and the norm, as a
+# share of that of W, up to which a step may gain less than rounding.
+NEWTON_SIZES, SHORT_STEP = (1.0, 0.5, 0.25, 0.125, 0.0625), 1e-5
 
-# A second derivative, next to that of the ridge regression, that tells nothing.
-FLAT = 1e-10
-
-# Sizes along a Newton step that are tried until the objective falls.
-NEWTON_SIZES = (1.0, 0.5, 0.25, 0.125, 0.0625)
-
-# Changes of the objective below this share of |Y|^2 are rounding.
-ROUNDING = 1e-15
-# A rise above this share tells that a step was too long.
-OVERSHOOT = 1e-10
+# Changes of the objective below this share of |Y|^2 are rounding; a rise above the
+# second tells that a step was too long.
+ROUNDING, OVERSHOOT = 1e-15, 1e-10
 
 # Values in a block of X'(Y - XW), of which only norms are kept.
 BLOCK_VALUES = 1_000_000
 
 
-class Penalty(Protocol):
-    """What tells one group lasso from another."""
+class L21:
+    """``|W|_21 = sum_i |w_i|``. Another penalty replaces these three methods."""
 
     # Whether the penalty is smooth where no row is zero, so that Newton steps help.
-    smooth: bool
+    smooth = True
 
     def sizes(self, W: Float) -> Float:
         """Return the norm of each row, whose sum is Omega."""
+        return row_norms(W)
 
     def prox(self, W: Float, amount: float) -> Float:
         """Return the proximal map of ``amount Omega`` at W, which is used up."""
-
-    def dual_norms(self, blocks: Iterable[Float]) -> Float:
-        """Return the dual norms of rows, from blocks of columns that are used up."""
-
-
-class L21:
-    """``|W|_21 = sum_i |w_i|``; each norm is its own dual."""
-
-    smooth = True
-
-    sizes = staticmethod(row_norms)
-
-    def prox(self, W: Float, amount: float) -> Float:
-        """Return W with each row shortened by the amount, or zero if it is shorter."""
         norms = row_norms(W)
         factors = np.zeros_like(norms)
         np.divide(norms - amount, norms, out=factors, where=norms > amount)
@@ -103,62 +82,8 @@ class L21:
         return W
 
     def dual_norms(self, blocks: Iterable[Float]) -> Float:
-        """Return the Euclidean norm of each row."""
+        """Return the dual norms of rows, from blocks of columns that are used up."""
         return np.sqrt(sum(np.einsum("ij,ij->i", block, block) for block in blocks))
-
-
-class L1Inf:
-    """``|W|_1inf = sum_i max_j |W_ij|``, whose rows have the l1 norm as dual."""
-
-    smooth = False
-
-    def sizes(self, W: Float) -> Float:
-        """Return the largest absolute value of each row."""
-        return np.maximum(W.max(axis=1), -W.min(axis=1))
-
-    def prox(self, W: Float, amount: float) -> Float:
-        """Return W with each row cut off, in place.
-
-        By Moreau's identity it is what the projection on the l1 ball of radius
-        ``amount`` leaves over: the row, cut off at the threshold of that projection.
-
-        >>> import numpy as np
-        >>> L1Inf().prox(np.array([[3.0, -1.0], [0.5, 0.25]]), 1.0)
-        array([[ 2., -1.],
-               [ 0.,  0.]])
-        """
-        rows_per_block = max(1, CACHED_VALUES // W.shape[1])
-        for start in range(0, len(W), rows_per_block):
-            block = W[start : start + rows_per_block]
-            limits = ball_thresholds(np.abs(block), amount)[:, np.newaxis]
-            np.clip(block, -limits, limits, out=block)
-        return W
-
-    def dual_norms(self, blocks: Iterable[Float]) -> Float:
-        """Return the sum of the absolute values of each row, in place of blocks."""
-        sums = (np.abs(block, out=block).sum(axis=1) for block in blocks)
-        return np.asarray(sum(sums))
-
-
-def ball_thresholds(sizes: Float, amount: float) -> Float:
-    """Return t with ``sum_j max(sizes_j - t, 0) = amount``, row by row; zero if none.
-
-    Newton's method on a function that is convex and piecewise linear: it ends with
-    the exact answer once the entries above t stay the same.
-    """
-    sums = sizes.sum(axis=1)
-    # Both are at most t: the first if all entries, the second if one is above t.
-    t = np.maximum((sums - amount) / sizes.shape[1], sizes.max(axis=1) - amount)
-    previous = np.full(len(sizes), -1)
-    for _ in range(sizes.shape[1] + 2):
-        excess = sizes - t[:, np.newaxis]
-        np.maximum(excess, 0.0, out=excess)
-        above = np.maximum(np.count_nonzero(excess, axis=1), 1)
-        t += (excess.sum(axis=1) - amount) / above
-        if np.array_equal(above, previous):
-            break
-        previous = above
-    return np.where(sums <= amount, 0.0, np.maximum(t, 0.0))
 
 
 def largest_penalty(X: DataMatrix, Y: Float) -> float:
@@ -175,7 +100,9 @@ def makes_gram(shape: tuple[int, int]) -> bool:
 
 
 class WorkingSetTooLarge(Exception):
-    """The working set needs more rows than allowed."""
+    """The working set needs more rows than allowed, at a lam of a path."""
+
+    lam = last_lam = 0.0
 
     def __init__(self, n_rows: int) -> None:
         super().__init__(f"{n_rows} rows")
@@ -201,8 +128,7 @@ class GroupLasso:
     ----------
     X : DataMatrix of shape (n, p)
     n_targets : int
-    penalty : Penalty, optional
-        By default ``|W|_21``.
+    penalty : L21 or a subclass, optional
     gram : ndarray of shape (p, p), optional
         ``X'X``, from which then everything is read; see ``makes_gram``.
     max_rows : int, optional
@@ -220,13 +146,13 @@ class GroupLasso:
         self,
         X: DataMatrix,
         n_targets: int,
-        penalty: Penalty | None = None,
+        penalty: L21 | None = None,
         gram: Float | None = None,
         max_rows: int | None = None,
     ) -> None:
         self.X, self.gram = X, gram
         self.max_rows = X.shape[1] if max_rows is None else max_rows
-        self.penalty: Penalty = L21() if penalty is None else penalty
+        self.penalty = L21() if penalty is None else penalty
         self.S: Index = np.zeros(0, dtype=np.intp)
         self.W: Float = np.zeros((0, n_targets))
         self.ZtZW = self.ZtY = self.W
@@ -350,21 +276,19 @@ class GroupLasso:
         W = np.zeros((len(self.S), self.W.shape[1]))
         W[:kept] = self.W[staying]
         known = None if self._ZtZ is None else self._ZtZ[np.ix_(staying, staying)]
+        n_known = 0 if known is None else kept
         if self.gram is not None:
             self._ZtX = self.gram.take(self.S, axis=0)
             self._ZtZ = self._ZtX.take(self.S, axis=1)
         elif self.X.out_of_core and self.XtY is not None:
-            step = (_cross_gram, (), self.S, entering)
-            self._ZtZ = _grown_gram(known, self.X.sums_over_rows(*step)[0])
+            (cross,) = self.X.sums_over_rows(_cross_gram, (), self.S, entering)
+            self._ZtZ = _grown_gram(known, cross)
         else:
             precision = self.X.precision
-            self.Z = self.X.take(self.S).rounded(precision)
-            self._ZtZ = None
+            self.Z, self._ZtZ = self.X.take(self.S).rounded(precision), None
             if self._side() == "features":
-                kept = 0 if known is None else kept
-                columns = self.Z.columns(slice(kept, None))
-                gram = _grown_gram(known, self.Z.transpose_dot(columns))
-                self._ZtZ = gram.astype(precision, copy=False)
+                cross = self.Z.transpose_dot(self.Z.columns(slice(n_known, None)))
+                self._ZtZ = _grown_gram(known, cross).astype(precision, copy=False)
         self.set_target(self.squared, Y=self.Y, XtY=self.XtY)
         self.place(W)
         if not len(entering):
@@ -395,7 +319,10 @@ class GroupLasso:
     # Descent on the working set
 
     def gradient_steps(
-        self, lam: float, n_steps: int, report: Report | None = None
+        self,
+        lam: float,
+        n_steps: int,
+        report: Callable[[float], bool] | None = None,
     ) -> bool:
         """Take proximal gradient steps with momentum; the objective never rises.
 
@@ -464,7 +391,7 @@ class GroupLasso:
         # Half the penalty pulls a row towards zero: lam w / (2 |w|).
         descent = ((self.ZtY - self.ZtZW).T - weights * W) * inside
         with np.errstate(all="ignore"):
-            step = _conjugate_gradients(descent, ridge, weights, unit, n_steps).T
+            step = conjugate_gradients(descent, ridge, weights, unit, n_steps).T
         value = self.objective(lam, self.W, self.ZtZW)
         if np.linalg.norm(step) <= SHORT_STEP * np.linalg.norm(self.W):
             # At the end a step gains less than rounding shows, and still closes the
@@ -539,43 +466,5 @@ def _grown_gram(known: Float | None, cross: Float) -> Float:
     """Return ``Z'Z`` from the part that stays and the columns that enter."""
     if known is None:
         return cross
-    kept = len(known)
-    gram = np.empty((len(cross), len(cross)))
-    gram[:kept, :kept] = known
-    gram[:, kept:] = cross
-    gram[kept:, :kept] = cross[:kept].T
-    return gram
-
-
-def _conjugate_gradients(
-    right: Float, ridge: Ridge, weights: Float, unit: Float, n_steps: int
-) -> Float:
-    """Solve ``(M - R) V = right``, M the matrix of the ridge regression (E7).
-
-    R is what half the second derivative lacks of M: ``weights u u'`` in every row. As
-    directions are made of ``M^-1 residual``, M times them is made of residuals, and no
-    other product with M or ``Z'Z`` is needed.
-    """
-    V, direction, image = (np.zeros_like(right) for _ in range(3))
-    residual, before = right.copy(), np.inf
-    largest = CG_TOLERANCE * np.linalg.norm(right)
-    for _ in range(n_steps):
-        if np.linalg.norm(residual) <= largest:
-            break
-        preconditioned = ridge.inverse(residual.T).T
-        decrease = float(np.vdot(residual, preconditioned))
-        direction *= decrease / before
-        direction += preconditioned
-        image *= decrease / before
-        image += residual
-        curved = image - weights * np.einsum("ij,ij->j", unit, direction) * unit
-        curvature = np.vdot(direction, curved)
-        if curvature <= FLAT * np.vdot(direction, image):
-            # Columns that cancel: what is left of the residual is rounding.
-            break
-        length = decrease / curvature
-        V += length * direction
-        curved *= length
-        residual -= curved
-        before = decrease
-    return V
+    above, corner = cross[: len(known)], cross[len(known) :]
+    return np.block([[known, above], [above.T, corner]])

@@ -68,7 +68,9 @@ class Iterations:
         for iteration in range(self._max_iter):
             yield iteration
             value = self.history[-1]
-            self.converged = self._is_close_to_previous(value)
+            if self._previous is not None:
+                allowed = self._tol * (abs(value) + self._scale) + self._rounding
+                self.converged = bool(abs(value - self._previous) <= allowed)
             comparable = iteration >= self._n_incomparable
             self._previous = value if comparable else None
             stopped = self._report is not None and self._report(iteration, value)
@@ -78,12 +80,6 @@ class Iterations:
     def record(self, value: float) -> None:
         """Append the objective of the current iteration."""
         self.history.append(value)
-
-    def _is_close_to_previous(self, value: float) -> bool:
-        if self._previous is None:
-            return False
-        allowed = self._tol * (abs(value) + self._scale) + self._rounding
-        return bool(abs(value - self._previous) <= allowed)
 
 
 def in_parallel(

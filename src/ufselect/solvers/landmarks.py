@@ -26,7 +26,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.random import sample_without_replacement
 
-from ufselect.matrix import DataMatrix, DenseMatrix, Float, Index, RowBlockMatrix
+from ufselect.matrix import DataMatrix, DenseMatrix, Float, RowBlockMatrix
 from ufselect.matrix.base import (
     BLOCK_BYTES,
     Arrays,
@@ -62,6 +62,7 @@ def in_memory_if_few(data: DataMatrix, n_landmarks: int) -> DataMatrix:
     If every sample were a landmark, nothing would be approximate.
     """
     if is_not_an_array(data) and data.shape[0] <= n_landmarks:
+        data.summary()  # refuses chunks whose shapes are not the promised ones
         return DenseMatrix(data.rows(slice(None)))
     return data
 
@@ -129,21 +130,15 @@ def landmark_sums(
     matrix: DataMatrix, landmarks: Landmarks, *, gram: bool = False
 ) -> LandmarkSums:
     """Return the sums over all samples, in one pass over them wherever they are."""
-    step = _sums_and_gram if gram else _sums
-    return LandmarkSums(*matrix.sums_over_rows(step, (), landmarks))
+    return LandmarkSums(*matrix.sums_over_rows(_sums, (), landmarks, gram))
 
 
 def _sums(
-    block: DataMatrix, rows: Arrays, landmarks: Landmarks
+    block: DataMatrix, rows: Arrays, landmarks: Landmarks, gram: bool
 ) -> tuple[Arrays, Arrays]:
-    return in_small_blocks(block, landmarks).over_rows(_small_sums, (), landmarks)
-
-
-def _sums_and_gram(
-    block: DataMatrix, rows: Arrays, landmarks: Landmarks
-) -> tuple[Arrays, Arrays]:
-    _, sums = _sums(block, rows, landmarks)
-    return (), (*sums, block.feature_gram())
+    small = in_small_blocks(block, landmarks)
+    sums = small.over_rows(_small_sums, (), landmarks)[1]
+    return (), (*sums, block.feature_gram()) if gram else sums
 
 
 def _small_sums(
@@ -250,9 +245,10 @@ def find_landmarks(
         )
     view = matrix.affine(rounded(matrix.shift), rounded(matrix.scale))
     random = np.random.RandomState(0)
-    distinct, counts = np.unique(
-        some_samples(view, n_landmarks, random), axis=0, return_counts=True
+    drawn = sample_without_replacement(
+        view.shape[0], n_searched(view, n_landmarks), random_state=random
     )
+    distinct, counts = np.unique(view.rows(np.sort(drawn)), axis=0, return_counts=True)
     if len(distinct) < 2:
         raise ValueError(
             f"The {counts.sum()} samples among which landmarks were looked for are "
@@ -260,11 +256,23 @@ def find_landmarks(
         )
     places = distinct
     if len(distinct) > n_landmarks:
-        places = spread_centres(distinct, counts, n_landmarks, random)
+        model = KMeans(
+            n_landmarks,
+            init="random",
+            n_init=1,
+            max_iter=MAX_K_MEANS_ITERATIONS,
+            random_state=random,
+        )
+        with warnings.catch_warnings():
+            # A centre that was left without points is of no use, and does no harm.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            places = model.fit(distinct, sample_weight=counts).cluster_centers_
     found = Landmarks(in_view_of(places, view, matrix), min(n_nearest, len(places) - 1))
     if bandwidth is None:
         samples = DenseMatrix(in_view_of(distinct, view, matrix))
-        bandwidth = typical_distance(samples, found)
+        squared, near = near_landmarks(samples, found)
+        positive = squared[near & (squared > 0)]
+        bandwidth = float(np.sqrt(np.median(positive))) if len(positive) else 1.0
     return found._replace(bandwidth=bandwidth)
 
 
@@ -287,15 +295,6 @@ def in_view_of(points: Float, view: DataMatrix, matrix: DataMatrix) -> Float:
     return (raw + (view.shift - matrix.shift)) * matrix.scale
 
 
-def some_samples(
-    matrix: DataMatrix, n_least: int, random: np.random.RandomState
-) -> Float:
-    """Return samples drawn at random: enough to see where they are, or n_least."""
-    n_drawn = n_searched(matrix, n_least)
-    drawn = sample_without_replacement(matrix.shape[0], n_drawn, random_state=random)
-    return matrix.rows(np.sort(drawn))
-
-
 def n_searched(matrix: DataMatrix, n_least: int) -> int:
     """Return the number of samples among which landmarks are looked for."""
     n_samples, n_features = matrix.shape
@@ -303,28 +302,3 @@ def n_searched(matrix: DataMatrix, n_least: int) -> int:
         n_samples,
         max(n_least, min(MAX_SAMPLES_SEARCHED, MAX_VALUES_SEARCHED // n_features)),
     )
-
-
-def spread_centres(
-    points: Float, weights: Index, n_centres: int, random: np.random.RandomState
-) -> Float:
-    """Return the centres of a few rounds of k-means, from some of distinct points."""
-    model = KMeans(
-        n_centres,
-        init="random",
-        n_init=1,
-        max_iter=MAX_K_MEANS_ITERATIONS,
-        random_state=random,
-    )
-    with warnings.catch_warnings():
-        # A centre that was left without points is of no use, and does no harm.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        centres: Float = model.fit(points, sample_weight=weights).cluster_centers_
-    return centres
-
-
-def typical_distance(samples: DataMatrix, landmarks: Landmarks) -> float:
-    """Return the median distance to one of the nearest landmarks, if positive."""
-    squared, near = near_landmarks(samples, landmarks)
-    positive = squared[near & (squared > 0)]
-    return float(np.sqrt(np.median(positive))) if len(positive) else 1.0

@@ -246,11 +246,24 @@ class ElasticNetPath:
     def advance(self, direction: LineDirection) -> None:
         """Move to the next event, and let a feature enter or leave."""
         closing = _closing(direction)
-        row, place = self._first_to_enter(closing)
-        step = min(self._step_to_close(closing, row, place), self.penalty)
+        # The gap that closes first, by the inverse of the steps until they do.
+        gaps = np.maximum(self._gaps, GAP_ROUNDING * self.penalty)
+        inverse_steps = np.divide(closing, gaps, out=gaps)
+        first = int(inverse_steps.argmax())
+        if closing.item(first) <= SPEED_ROUNDING:
+            # What is as fast as the penalty never catches up with it.
+            inverse_steps[closing <= SPEED_ROUNDING] = 0.0
+            first = int(inverse_steps.argmax())
+        row, place = divmod(first, closing.shape[1])
+        speed, step = float(closing[row, place]), self.penalty
+        if speed > SPEED_ROUNDING:
+            step = min(max(float(self._gaps[row, place]), 0.0) / speed, step)
         sizes = self._sizes + step * direction.active
         if len(sizes) and sizes[sizes.argmin()] < 0:
-            crossings = self._steps_to_zero(direction)
+            # What moves away never crosses zero; what has just entered is zero already.
+            crossings = np.full(len(self._sizes), np.inf)
+            shrinks = self._sizes * direction.active < 0
+            np.divide(self._sizes, -direction.active, out=crossings, where=shrinks)
             leaving = int(crossings.argmin())
             if crossings[leaving] < step:
                 step = float(crossings[leaving])
@@ -275,30 +288,6 @@ class ElasticNetPath:
         entry = 1.0 - shares
         entry[self._active] = 1.0
         return np.asarray(entry)
-
-    def _first_to_enter(self, closing: Float) -> tuple[int, int]:
-        """Return the row and the place of the gap that closes first."""
-        gaps = np.maximum(self._gaps, GAP_ROUNDING * self.penalty)
-        haste = np.divide(closing, gaps, out=gaps)
-        first = int(haste.argmax())
-        if closing.item(first) <= SPEED_ROUNDING:
-            # What is as fast as the penalty never catches up with it.
-            haste[closing <= SPEED_ROUNDING] = 0.0
-            first = int(haste.argmax())
-        return divmod(first, closing.shape[1])
-
-    def _step_to_close(self, closing: Float, row: int, place: int) -> float:
-        """Return how far to go until a gap is closed."""
-        speed = float(closing[row, place])
-        gap = max(float(self._gaps[row, place]), 0.0)
-        return gap / speed if speed > SPEED_ROUNDING else np.inf
-
-    def _steps_to_zero(self, direction: LineDirection) -> Float:
-        """Return how far to go until each coefficient in the model is zero."""
-        steps = np.full(len(self._sizes), np.inf)
-        # What moves away never crosses; what has just entered is zero already.
-        shrinks = self._sizes * direction.active < 0
-        return np.divide(self._sizes, -direction.active, out=steps, where=shrinks)
 
     def _move(self, closing: Float, step: float) -> None:
         """Let the penalty fall, and the gaps close."""

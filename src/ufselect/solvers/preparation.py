@@ -24,7 +24,7 @@ REPETITION_OF_MEASUREMENTS = 0.1
 LARGEST_OFFSET = {np.dtype(np.float64): 1e3, np.dtype(np.float32): 3e1}
 
 # Squares of numbers up to here, or down to its inverse, fit into single precision.
-SAFE_IN_SINGLE = 1e15
+LARGEST_IN_SINGLE = 1e15
 
 # Beyond these, squares of X overflow when they are summed, or vanish.
 LARGEST_LENGTH, LEAST_DEVIATION = 1e153, 1e-151
@@ -148,8 +148,8 @@ def steady_points(data: DataMatrix, summary: ColumnSummary) -> Any:
     """
     scale = np.ones(data.shape[1])
     if _near_zero(data, summary, scale):
-        safe = max(summary.maximum.max(), -summary.minimum.min()) < SAFE_IN_SINGLE
-        safe = safe and float(summary.deviation.max()) > 1 / SAFE_IN_SINGLE
+        safe = max(summary.maximum.max(), -summary.minimum.min()) < LARGEST_IN_SINGLE
+        safe = safe and float(summary.deviation.max()) > 1 / LARGEST_IN_SINGLE
         return data.raw if safe else data.raw.astype(np.float64, copy=False)
     return _centred(data, summary, scale).points()
 

@@ -10,7 +10,7 @@ ridge regression with the weights of the one before cannot raise
 ``|X W - Y|^2 + alpha |W|_21``.
 """
 
-from collections.abc import Callable
+import copy
 from typing import Protocol
 
 import numpy as np
@@ -19,8 +19,15 @@ from scipy.linalg.lapack import dpotrs
 
 from ufselect.matrix.base import DataMatrix, Float, Index
 
-# Rows are projected in blocks that stay in the processor's cache.
-CACHED_VALUES = 32_768
+# Reweighting never reaches zero; a prediction this small is rounding.
+ROUNDING = 1e-12
+
+# Conjugate gradients end at this residual, relative to the right side, or where a
+# second derivative, next to that of the ridge regression, is rounding.
+CG_TOLERANCE, MIN_SECOND_DERIVATIVE = 1e-2, 1e-10
+
+# Below this share of features with a finite weight, it pays to cut the others out.
+MAX_ACTIVE_SHARE = 0.8
 
 
 def row_norms(matrix: Float) -> Float:
@@ -29,9 +36,9 @@ def row_norms(matrix: Float) -> Float:
 
 
 def ranked_below(sizes: Float, kkt_ratios: Float) -> Float:
-    """Return sizes in which zeros are ranked, below all others, by their kkt_ratios.
+    """Return sizes in which zeros are ranked, below all others, by their KKT ratios.
 
-    A kkt_ratios of one or more lies just below the smallest size.
+    A KKT ratio of one or more lies just below the smallest size.
 
     Examples
     --------
@@ -45,40 +52,15 @@ def ranked_below(sizes: Float, kkt_ratios: Float) -> Float:
     return np.where(inside, sizes, outside)
 
 
-def project_rows_to_simplex(points: Float) -> Float:
-    """Return, for each row, the nearest point with entries >= 0 that sum to 1.
-
-    The projection is ``max(row - threshold, 0)``; the threshold is found from the
-    sorted row (Held, Wolfe and Crowder, 1974).
-
-    >>> import numpy as np
-    >>> project_rows_to_simplex(np.array([[0.4, 0.6], [2.0, 0.0]]))
-    array([[0.4, 0.6],
-           [1. , 0. ]])
-    """
-    result = np.empty_like(points)
-    step = max(1, CACHED_VALUES // max(1, points.shape[1]))
-    for start in range(0, len(points), step):
-        rows = points[start : start + step]
-        # The projection does not see a constant, but large numbers lose digits to it.
-        rows = rows - rows.max(axis=1, keepdims=True)
-        descending = -np.sort(-rows, axis=1)
-        excess = np.cumsum(descending, axis=1)
-        excess -= 1.0
-        excess /= np.arange(1, rows.shape[1] + 1)
-        support = np.count_nonzero(descending > excess, axis=1)
-        # Rounding may hide that the largest entry always remains.
-        last = np.maximum(support, 1)[:, np.newaxis] - 1
-        rows -= np.take_along_axis(excess, last, axis=1)
-        np.maximum(rows, 0.0, out=result[start : start + step])
-    return result
+def column_lengths(matrix: DataMatrix) -> Float:
+    """Return ``|x_i|`` for each column."""
+    summary = matrix.summary()
+    return np.sqrt(matrix.shape[0]) * np.hypot(summary.mean, summary.deviation)
 
 
-# Without the checks of its wrapper, which take as long as a small system.
-
-
-# Below this share of features with a finite weight, it pays to cut the others out.
-WORTH_CUTTING = 0.8
+def has_vanished(coef: Float, lengths: Float) -> bool:
+    """Say whether no row of W predicts more than rounding errors."""
+    return bool(np.max(row_norms(coef) * lengths) < ROUNDING)
 
 
 class IdentityPlus:
@@ -97,16 +79,16 @@ class IdentityPlus:
         matrix.flat[:: len(matrix) + 1] += 1.0
         diagonal = matrix.diagonal().copy()
         # A symmetric matrix is its transpose, which LAPACK takes without a copy.
-        turned = matrix.T
+        transposed = matrix.T
         try:
             factor, _ = cho_factor(
-                turned, lower=True, overwrite_a=True, check_finite=False
+                transposed, lower=True, overwrite_a=True, check_finite=False
             )
             self._factor = factor.astype(np.float64, copy=False)
             self._vectors: Float | None = None
         except LinAlgError:
             # The upper triangle is as it was.
-            upper = np.triu(turned, 1)
+            upper = np.triu(transposed, 1)
             whole = upper + upper.T + np.diag(diagonal)
             self._values, self._vectors = eigh(whole, overwrite_a=True)
 
@@ -123,11 +105,6 @@ class IdentityPlus:
         return np.asarray(self._vectors @ parts)
 
 
-def solve_identity_plus(matrix: Float, right: Float) -> Float:
-    """Return ``(I + matrix)^-1 right``; the matrix is overwritten."""
-    return IdentityPlus(matrix).solve(right)
-
-
 class FeatureRidge:
     """The regression factored through ``X'X``: p x p, for p <= n.
 
@@ -139,7 +116,7 @@ class FeatureRidge:
 
     def __init__(self, gram: Float, inverse_D: Float) -> None:
         self._active: Index | slice = np.flatnonzero(inverse_D)
-        if len(self._active) < WORTH_CUTTING * len(inverse_D):
+        if len(self._active) < MAX_ACTIVE_SHARE * len(inverse_D):
             gram = gram[np.ix_(self._active, self._active)]
         else:
             self._active = slice(None)
@@ -190,12 +167,6 @@ class SampleRidge:
         """Return ``Y - X W``."""
         return self._system.solve(target)
 
-    def coef(self, residual: Float) -> Float:
-        """Return W from the residual."""
-        coef = self._matrix.transpose_dot(residual)
-        coef *= self._inverse_D
-        return coef
-
     def inverse(self, right: Float) -> Float:
         """Return ``(X'X + diag(1 / inverse_D))^-1 right`` (Woodbury)."""
         scaled = self._inverse_D * right
@@ -204,98 +175,85 @@ class SampleRidge:
         return scaled
 
 
-def ridge_through_features(gram: Float, cross: Float, inverse_D: Float) -> Float:
-    """Solve from ``gram = X'X`` and ``cross = X'Y``: p x p, for p <= n."""
-    return FeatureRidge(gram, inverse_D).inverse(cross)
+Ridge = FeatureRidge | SampleRidge
 
 
-def ridge_through_samples(
-    matrix: DataMatrix, target: Float, inverse_D: Float
-) -> tuple[Float, Float]:
-    """Solve through an n x n system, for p > n; return W and the residual Y - XW."""
-    ridge = SampleRidge(matrix, inverse_D)
-    residual = ridge.residual(target)
-    return ridge.coef(residual), residual
+def conjugate_gradients(
+    right: Float, ridge: Ridge, weights: Float, unit: Float, n_steps: int
+) -> Float:
+    """Solve ``(M - R) V = right``, M the matrix of the ridge regression (E7).
 
-
-Report = Callable[[int, float], bool]
-
-# Keeps the weight of a zero row finite.
-EPSILON = 2.2e-16
-
-# Reweighting never reaches zero; a prediction this small is rounding.
-ROUNDING = 1e-12
-
-
-def inverse_D_of(coef: Float) -> Float:
-    """Return ``2 |w_i|``, the inverse of the weight that row i gets next."""
-    return 2 * row_norms(coef) + EPSILON
-
-
-def smoothed_inverse_D(coef: Float) -> Float:
-    """Return ``2 sqrt(|w_i|^2 + epsilon)``, which keeps tiny rows further from zero."""
-    return 2 * np.hypot(row_norms(coef), np.sqrt(EPSILON))
-
-
-def column_lengths(matrix: DataMatrix) -> Float:
-    """Return ``|x_i|`` for each column."""
-    summary = matrix.summary()
-    return np.sqrt(matrix.shape[0]) * np.hypot(summary.mean, summary.deviation)
-
-
-def has_vanished(coef: Float, lengths: Float) -> bool:
-    """Say whether no row of W predicts more than rounding errors."""
-    return bool(np.max(row_norms(coef) * lengths) < ROUNDING)
-
-
-def settled(history: list[float], tol: float) -> bool:
-    """Say whether the last change was below tol, relative to the value."""
-    if len(history) < 2:
-        return False
-    return abs(history[-1] - history[-2]) <= tol * abs(history[-1])
+    R is what half the second derivative lacks of M: ``weights u u'`` in every row. As
+    directions are made of ``M^-1 residual``, M times them is made of residuals, and no
+    other product with M or ``Z'Z`` is needed.
+    """
+    V, direction, image = (np.zeros_like(right) for _ in range(3))
+    residual, before = right.copy(), np.inf
+    largest = CG_TOLERANCE * np.linalg.norm(right)
+    for _ in range(n_steps):
+        if np.linalg.norm(residual) <= largest:
+            break
+        preconditioned = ridge.inverse(residual.T).T
+        decrease = float(np.vdot(residual, preconditioned))
+        direction *= decrease / before
+        direction += preconditioned
+        image *= decrease / before
+        image += residual
+        curved = image - weights * np.einsum("ij,ij->j", unit, direction) * unit
+        second = np.vdot(direction, curved)
+        if second <= MIN_SECOND_DERIVATIVE * np.vdot(direction, image):
+            # Columns that cancel: what is left of the residual is rounding.
+            break
+        step_size = decrease / second
+        V += step_size * direction
+        curved *= step_size
+        residual -= curved
+        before = decrease
+    return V
 
 
 class ReweightedRidge:
-    """``argmin |X W - Y|^2 + sum_i D_ii |w_i|^2`` on one matrix, time and again.
+    """``argmin |X W - Y|^2 + sum_i D_ii |w_i|^2`` on one X, for one D after another.
 
-    Goes through the smaller side of X, unless told which.
+    Goes through ``gram = X'X`` where p <= n, else through n x n matrices.
     """
 
-    def __init__(self, matrix: DataMatrix, *, wide: bool | None = None) -> None:
+    def __init__(self, matrix: DataMatrix) -> None:
         self.matrix = matrix
-        self.wide = matrix.shape[1] > matrix.shape[0] if wide is None else wide
-        self.gram = None if self.wide else matrix.feature_gram()
-
-    def solve(self, target: Float, inverse_D: Float) -> tuple[Float, Float]:
-        """Return W and the residual ``Y - X W``."""
-        if self.gram is None:
-            return ridge_through_samples(self.matrix, target, inverse_D)
-        cross = self.matrix.transpose_dot(target)
-        coef = ridge_through_features(self.gram, cross, inverse_D)
-        return coef, target - self.matrix.dot(coef)
+        wide = matrix.shape[1] > matrix.shape[0]
+        self.gram = None if wide else matrix.feature_gram()
 
     def only(self, columns: Index) -> "ReweightedRidge":
         """Return the same for some of the columns, through the same side of X."""
-        fewer = ReweightedRidge(self.matrix.take(columns), wide=True)
+        fewer = copy.copy(self)
+        fewer.matrix = self.matrix.take(columns)
         if self.gram is not None:
-            fewer.wide, fewer.gram = False, self.gram[np.ix_(columns, columns)]
+            fewer.gram = self.gram[np.ix_(columns, columns)]
         return fewer
 
+    def solve(
+        self, target: Float, inverse_D: Float, residual_matrix: Float | None = None
+    ) -> tuple[Float, Float]:
+        """Return W and ``Y - X W``; a residual matrix at hand saves a factorisation."""
+        if self.gram is not None:
+            cross = self.matrix.transpose_dot(target)
+            coef = FeatureRidge(self.gram, inverse_D).inverse(cross)
+            return coef, target - self.matrix.dot(coef)
+        if residual_matrix is None:
+            system = IdentityPlus(self.matrix.weighted_gram(inverse_D))
+            residual = system.solve(target)
+        else:
+            residual = residual_matrix @ target
+        coef = self.matrix.transpose_dot(residual)
+        coef *= inverse_D[:, np.newaxis]
+        return coef, residual
+
     def residual_matrix(self, inverse_D: Float) -> Float:
-        """Return the n x n matrix that turns any target into its residual."""
+        """Return ``I - H``, H the hat matrix: n x n."""
         identity = np.eye(self.matrix.shape[0])
         if self.gram is None:
-            return solve_identity_plus(self.matrix.weighted_gram(inverse_D), identity)
+            return IdentityPlus(self.matrix.weighted_gram(inverse_D)).solve(identity)
         columns = self.matrix.columns(slice(None))
-        return identity - columns @ ridge_through_features(
-            self.gram, columns.T, inverse_D
+        return identity - columns @ FeatureRidge(self.gram, inverse_D).inverse(
+            columns.T
         )
-
-    def solve_with(
-        self, residual_matrix: Float, target: Float, inverse_D: Float
-    ) -> tuple[Float, Float]:
-        """Solve with the residual matrix at hand, which saves a factorisation."""
-        if self.gram is not None:
-            return self.solve(target, inverse_D)
-        residual = residual_matrix @ target
-        return self.matrix.transpose_dot(residual) * inverse_D[:, np.newaxis], residual

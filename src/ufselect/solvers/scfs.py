@@ -22,18 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ufselect.matrix.base import Beside, ColumnSummary, DataMatrix, Float
-from ufselect.solvers.group_lasso import (
-    FEW_CG_STEPS,
-    GroupLasso,
-    Ridge,
-    makes_gram,
-)
+from ufselect.solvers.group_lasso import FEW_CG_STEPS, GroupLasso, makes_gram
+from ufselect.solvers.iterations import Report
 from ufselect.solvers.preparation import Kind, preparation_kind, prepare
-from ufselect.solvers.ridge import SampleRidge, row_norms
-from ufselect.solvers.soft_partition import KEPT, SoftPartition
+from ufselect.solvers.ridge import Ridge, SampleRidge, row_norms
+from ufselect.solvers.soft_partition import STATE_ARRAYS, SoftPartition
 from ufselect.solvers.starts import kernel_matrix, start
 
-Report = Callable[[int, float], bool]
 State = dict[str, Float]
 Keep = Callable[[State], None]
 
@@ -57,7 +52,7 @@ ITERATIONS_PER_STATE = 5
 STATE_NAMES = (
     *("step_size", "history", "beta"),
     *("S", "W", "lipschitz"),
-    *("P", *KEPT),
+    *("P", *STATE_ARRAYS),
 )
 
 # W is finished to this duality gap, relative to |G|^2, once G has settled.

@@ -11,9 +11,9 @@ import numpy as np
 
 from ufselect.matrix.base import ColumnSummary, DataMatrix, Float
 from ufselect.solvers.group_lasso import largest_penalty
+from ufselect.solvers.iterations import Report
 from ufselect.solvers.preparation import Kind, non_negative, preparation_kind
 from ufselect.solvers.ridge import (
-    Report,
     ReweightedRidge,
     column_lengths,
     has_vanished,

@@ -7,8 +7,6 @@ events only. If so, the path goes back and looks at that column too. The result 
 of looking at all columns all the time.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ufselect.matrix import DenseMatrix
@@ -50,19 +48,13 @@ def screened_points(
         ScreenedPath(matrix, target, path, n_screened).end(approximate, n_nonzero)
         for target, path in zip(targets.T, paths, strict=True)
     ]
-    restore_all(matrix, targets, ends)
-    return points(matrix, ends)
-
-
-def restore_all(
-    matrix: DenseMatrix, targets: Float, paths: Sequence[ElasticNetPath]
-) -> None:
-    """Let each path look at all columns."""
-    predicted = np.column_stack([path.predicted() for path in paths])
+    # At last each path looks at all columns.
+    predicted = np.column_stack([path.predicted() for path in ends])
     correlations = matrix.transpose_dot(targets - predicted)
     everything = np.arange(matrix.shape[1])
-    for path, correlation in zip(paths, correlations.T, strict=True):
+    for path, correlation in zip(ends, correlations.T, strict=True):
         path.restrict_to(column_reader(matrix), everything, correlation)
+    return points(matrix, ends)
 
 
 def number_screened(matrix: DataMatrix, n_nonzero: int) -> int:
@@ -135,9 +127,9 @@ class ScreenedPath:
 
     def _nearest(self, shares: Float) -> Index:
         """Return the columns that are held, and those nearest to entering."""
-        farness = -shares
-        farness[self._path.held] = -np.inf
-        return np.sort(np.argpartition(farness, self._n_screened)[: self._n_screened])
+        distance = -shares
+        distance[self._path.held] = -np.inf
+        return np.sort(np.argpartition(distance, self._n_screened)[: self._n_screened])
 
     def _restrict_to(self, features: Index) -> None:
         screened = self._screened = self._matrix.columns(features)

@@ -33,7 +33,9 @@ from ufselect.matrix.base import (
     column_sums,
     product_with,
 )
-from ufselect.solvers.ridge import project_rows_to_simplex
+
+# Rows are projected in blocks of values that stay in the processor's cache.
+CACHED_VALUES = 32_768
 
 # Share of the uniform partition that is mixed into a step that would empty a cluster.
 UNIFORM_SHARE = 1e-6
@@ -43,7 +45,7 @@ SEGMENT = np.concatenate([[0.0], 0.5 ** np.arange(29, 3.0, -1), np.arange(1, 11)
 ENDS = SEGMENT[[0, -1]]
 
 # What is kept of a soft partition beside P.
-KEPT = ("BtP", "MBtP", "q", "PtP")
+STATE_ARRAYS = ("BtP", "MBtP", "q", "PtP")
 
 SMALLEST_STEP, LARGEST_STEP = 1e-10, 1e10
 
@@ -51,6 +53,35 @@ SMALLEST_STEP, LARGEST_STEP = 1e-10, 1e10
 def indicator(P: Float) -> Float:
     """Return ``G = P diag(P'1)^(-1/2)``, which satisfies ``G G'1 = 1`` (Theorem 1)."""
     return P / np.sqrt(column_sums(P))
+
+
+def project_rows_to_simplex(points: Float) -> Float:
+    """Return, for each row, the nearest point with entries >= 0 that sum to 1.
+
+    The projection is ``max(row - threshold, 0)``; the threshold is found from the
+    sorted row (Held, Wolfe and Crowder, 1974).
+
+    >>> import numpy as np
+    >>> project_rows_to_simplex(np.array([[0.4, 0.6], [2.0, 0.0]]))
+    array([[0.4, 0.6],
+           [1. , 0. ]])
+    """
+    result = np.empty_like(points)
+    step = max(1, CACHED_VALUES // max(1, points.shape[1]))
+    for start in range(0, len(points), step):
+        rows = points[start : start + step]
+        # The projection does not see a constant, but large numbers lose digits to it.
+        rows = rows - rows.max(axis=1, keepdims=True)
+        descending = -np.sort(-rows, axis=1)
+        excess = np.cumsum(descending, axis=1)
+        excess -= 1.0
+        excess /= np.arange(1, rows.shape[1] + 1)
+        support = np.count_nonzero(descending > excess, axis=1)
+        # Rounding may hide that the largest entry always remains.
+        last = np.maximum(support, 1)[:, np.newaxis] - 1
+        rows -= np.take_along_axis(excess, last, axis=1)
+        np.maximum(rows, 0.0, out=result[start : start + step])
+    return result
 
 
 class Sums(NamedTuple):
@@ -192,11 +223,11 @@ class SoftPartition:
             # Sent back, or a cluster would have to remember every step since the start
             # in case it loses some rows.
             self._rows = self.X.beside(P, np.zeros_like(P))
-        return {"P": P} | {name: getattr(self, name) for name in KEPT}
+        return {"P": P} | {name: getattr(self, name) for name in STATE_ARRAYS}
 
     def restore(self, state: dict[str, Float]) -> None:
         """Go on from a state of the same P, to the last digit."""
-        for name in KEPT:
+        for name in STATE_ARRAYS:
             setattr(self, name, state[name])
 
     def self_expression(self) -> float:

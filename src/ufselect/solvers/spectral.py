@@ -19,6 +19,7 @@ from ufselect.solvers.graphs import (
     degrees,
     inverse_root,
     normalised_similarity,
+    with_positive_peak,
 )
 
 # Added to eigenvalues that are at least -3, so that all are positive.
@@ -40,12 +41,15 @@ N_EXTENSIONS = 2
 TOLERANCE = 1e-12
 
 # Products without a smaller residual, after which it is taken for rounding errors.
-PATIENCE = 10
+MAX_IDLE_PRODUCTS = 10
 
 MAX_PRODUCTS = 1000
 
 # Overlap of unit vectors whose square is less than rounding errors.
 NEGLIGIBLE_OVERLAP = 1e-8
+
+# Maps a p x b block to its image under a symmetric operator.
+Operator = Callable[[Float], Float]
 
 
 def spectral_embedding(graph: sp.csr_array, n_components: int) -> Float:
@@ -137,17 +141,6 @@ def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Fl
     return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
 
 
-def with_positive_peak(vectors: Float) -> Float:
-    """Return the vectors, each with the sign that makes its largest entry positive."""
-    peaks = np.abs(vectors).argmax(axis=0)
-    signs = np.sign(vectors[peaks, np.arange(vectors.shape[1])])
-    return vectors * np.where(signs == 0, 1.0, signs)
-
-
-# Maps a p x b block to its image under a symmetric operator.
-Operator = Callable[[Float], Float]
-
-
 def unit_columns(matrix: Float) -> Float:
     """Scale columns to unit length; a zero column stays zero."""
     norms = np.linalg.norm(matrix, axis=0)
@@ -190,13 +183,13 @@ def largest_eigenvectors(
     """
     order, width = start.shape
     space = Subspace(operator, start, min(MAX_BLOCKS * width, order))
-    smallest, n_in_vain = np.inf, 0
+    smallest, n_idle = np.inf, 0
     for _ in range(MAX_PRODUCTS):
         residuals, errors = space.residuals(width)
         error = float(errors[:n_vectors].max())
-        n_in_vain = n_in_vain + 1 if error >= smallest else 0
+        n_idle = n_idle + 1 if error >= smallest else 0
         smallest = min(smallest, error)
-        if error <= tolerance or n_in_vain == PATIENCE or width == order:
+        if error <= tolerance or n_idle == MAX_IDLE_PRODUCTS or width == order:
             break
         if space.n_left < N_EXTENSIONS * width:
             space.reduce(KEPT_BLOCKS * width)

@@ -17,7 +17,6 @@ where Y is a root of a kernel matrix (GLSPFS) or X itself (SPUFS). With
 Equation numbers are this file's own.
 """
 
-from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,10 +27,10 @@ from ufselect.solvers.graphs import kernel_root
 from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.ridge import (
+    FeatureRidge,
+    IdentityPlus,
     ranked_below,
-    ridge_through_features,
     row_norms,
-    solve_identity_plus,
 )
 
 # Reweighting takes rows towards zero and stops on the way, where one row underflows and
@@ -51,26 +50,8 @@ class StructuredFit(NamedTuple):
     converged: bool
 
 
-class StructuredProblem(ABC):
-    """``|X W - Y|^2 + rho tr(W'X'L X W)``, in the form that is cheaper."""
-
-    n_features: int
-
-    @abstractmethod
-    def solve(self, inverse_weights: Float) -> tuple[Float, float]:
-        """Return the W of (2), and its error; ``penalty D`` is given inverted."""
-
-    @abstractmethod
-    def gradient(self, coef: Float) -> Float:
-        """Return ``X'(Y - M X W)``, half the negative gradient of the error.
-
-        A row of W may stay at zero while twice the norm of its row here is at most the
-        penalty.
-        """
-
-
-class ThroughFeatures(StructuredProblem):
-    """The form for p <= n.
+class ThroughFeatures:
+    """``|X W - Y|^2 + rho tr(W'X'L X W)`` for p <= n.
 
     Parameters
     ----------
@@ -89,18 +70,18 @@ class ThroughFeatures(StructuredProblem):
         self.squared_target = squared_target
 
     def solve(self, inverse_weights: Float) -> tuple[Float, float]:
-        """Factor a p x p matrix."""
-        coef = ridge_through_features(self.gram, self.cross, inverse_weights)
+        """Return the W of (2), and its error; ``penalty D`` is given inverted."""
+        coef = FeatureRidge(self.gram, inverse_weights).inverse(self.cross)
         change = np.vdot(coef, self.gram @ coef - 2 * self.cross)
         return coef, max(self.squared_target + float(change), 0.0)
 
     def gradient(self, coef: Float) -> Float:
-        """Read it off the Gram matrix."""
+        """Return ``X'(Y - M X W)``, half the negative gradient of the error."""
         return self.cross - self.gram @ coef
 
 
-class ThroughSamples(StructuredProblem):
-    """The form for p > n: no p x p matrix.
+class ThroughSamples:
+    """The same for p > n: no p x p matrix.
 
     What (4) factors is symmetric and no closer to singular than the identity.
     """
@@ -120,9 +101,9 @@ class ThroughSamples(StructuredProblem):
         self.rooted = solve_triangular(self.root, target, trans="T", check_finite=False)
 
     def solve(self, inverse_weights: Float) -> tuple[Float, float]:
-        """Factor an n x n matrix."""
+        """Return the W of (2) by (4), and its error."""
         gram = self.matrix.weighted_gram(inverse_weights)
-        inner = solve_identity_plus(self.root @ gram @ self.root.T, self.rooted)
+        inner = IdentityPlus(self.root @ gram @ self.root.T).solve(self.rooted)
         dual = self.root.T @ inner
         coef = self.matrix.transpose_dot(dual)
         coef *= inverse_weights[:, np.newaxis]
@@ -132,10 +113,13 @@ class ThroughSamples(StructuredProblem):
         return coef, error + self.rho * max(rough, 0.0)
 
     def gradient(self, coef: Float) -> Float:
-        """Multiply by X and its transpose."""
+        """Return ``X'(Y - M X W)``."""
         fitted = self.matrix.dot(coef)
         smoothed = fitted + self.rho * (self.laplacian @ fitted)
         return self.matrix.transpose_dot(self.target - smoothed)
+
+
+StructuredProblem = ThroughFeatures | ThroughSamples
 
 
 def structured_problem(
@@ -192,8 +176,8 @@ def fit_structured(
     """Alternate (2) and (3) from ``D = I``, a plain ridge.
 
     From the second iteration on the objective (1) cannot rise, and a row of W that has
-    become zero stays zero. Such rows are ranked by their KKT ratio,
-    ``2 |x_i'(Y - M X W)| / penalty``.
+    become zero stays zero. It may do so while its KKT ratio,
+    ``2 |x_i'(Y - M X W)| / penalty``, is at most one; such rows are ranked by it.
     """
     inverse_weights: Float = np.ones(problem.n_features)
     loop = Iterations(max_iter, tol, report)

@@ -8,7 +8,8 @@ from oracle_files import inputs, read
 from sklearn.metrics.pairwise import rbf_kernel
 
 from ufselect.matrix import as_matrix
-from ufselect.solvers.neighbourhoods import (
+from ufselect.solvers import graphs
+from ufselect.solvers.graphs import (
     clique_scatters,
     gaussian_scatters,
     local_discriminant_matrix,
@@ -52,19 +53,36 @@ def test_it_equals_the_numbers_of_the_public_code(name):
 
 @each("shape", [(30, 8), (15, 40), (20, 2)])
 @each("convert", [np.asarray, sp.csr_array])
-def test_it_equals_the_transcription(shape, convert):
+def test_it_equals_the_transcription(shape, convert, monkeypatch):
     X = points(*shape)
 
-    found = local_linear_matrix(convert(X), 4).toarray()
+    whole, large = (local_linear_matrix(convert(unit * X), 4) for unit in (1.0, 1e3))
+    with monkeypatch.context() as patched:
+        patched.setattr(graphs, "BLOCK_BYTES", 2000)
+        in_blocks = local_linear_matrix(convert(X), 4)
 
-    np.testing.assert_allclose(found, naive(X, 4, 1e-3), atol=1e-10)
+    for found in (whole, large, in_blocks):
+        np.testing.assert_allclose(found.toarray(), naive(X, 4, 1e-3), atol=1e-10)
+        np.testing.assert_allclose(found.sum(axis=0), 0, atol=1e-12)
 
 
-def test_rows_and_columns_sum_to_zero():
-    matrix = local_linear_matrix(points())
+def test_equal_samples_and_few_ones_do_no_harm():
+    repeated = np.repeat(points(5, 3), 8, axis=0)
+    linear = local_linear_matrix(repeated, 5)
+    aligned = tangent_alignment_matrix(repeated, 5)
+    cliques = neighbour_cliques(np.zeros((8, 2)), 3)
+    X = points(4)
 
-    np.testing.assert_allclose(matrix.sum(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(matrix.sum(axis=1), 0, atol=1e-12)
+    np.testing.assert_allclose(weights_of(np.zeros((2, 4, 3)), 1e-3), 0.25)
+    assert np.isfinite(linear.data).all()
+    np.testing.assert_allclose(aligned @ np.ones(40), 0, atol=1e-10)
+    # A clique begins with its sample also among equal ones.
+    np.testing.assert_array_equal(cliques[:, 0], np.arange(8))
+    assert all(len(set(clique)) == 4 for clique in cliques)
+    # There are no more neighbours than other samples.
+    assert neighbour_cliques(np.eye(3), 10).shape == (3, 3)
+    many, all_of_them = (local_linear_matrix(X, k).toarray() for k in (50, 3))
+    np.testing.assert_allclose(many, all_of_them)
 
 
 def test_coordinates_of_a_plane_cost_nothing():
@@ -73,42 +91,6 @@ def test_coordinates_of_a_plane_cost_nothing():
     matrix = local_linear_matrix(plane @ points(2, 5, seed=1), 6, regularisation=1e-9)
 
     assert np.abs(matrix @ plane).max() < 1e-4
-
-
-def test_equal_samples_get_equal_weights():
-    np.testing.assert_allclose(weights_of(np.zeros((2, 4, 3)), 1e-3), 0.25)
-
-
-def test_equal_samples_leave_the_matrix_finite():
-    matrix = local_linear_matrix(np.repeat(points(4), 6, axis=0), 5)
-
-    assert np.isfinite(matrix.data).all()
-
-
-def test_no_more_neighbours_than_there_are():
-    X = points(4)
-
-    np.testing.assert_allclose(
-        local_linear_matrix(X, 50).toarray(), local_linear_matrix(X, 3).toarray()
-    )
-
-
-def test_the_unit_does_not_matter():
-    X = points()
-
-    np.testing.assert_allclose(
-        local_linear_matrix(1e3 * X).toarray(),
-        local_linear_matrix(X).toarray(),
-        atol=1e-10,
-    )
-
-
-def test_samples_in_blocks_give_the_same(monkeypatch):
-    X = points()
-    whole = local_linear_matrix(X).toarray()
-    monkeypatch.setattr("ufselect.solvers.neighbourhoods.BLOCK_BYTES", 2000)
-
-    np.testing.assert_allclose(local_linear_matrix(X).toarray(), whole, atol=1e-12)
 
 
 # Tangent spaces
@@ -147,14 +129,6 @@ def test_alignment_annihilates_constants_and_coordinates_of_flat_data(n_neighbor
     assert np.abs(matrix @ coordinates).max() < 1e-9
     assert np.abs(matrix @ flat**2).max() > 0.1
     assert np.linalg.eigvalsh(matrix.toarray()).min() > -1e-10
-
-
-def test_equal_samples_leave_the_constant_alone():
-    X = np.repeat(points(5, 3), 8, axis=0)
-
-    matrix = tangent_alignment_matrix(X, 5)
-
-    np.testing.assert_allclose(matrix @ np.ones(40), 0, atol=1e-10)
 
 
 # With three features there are fewer of them than neighbours.
@@ -197,43 +171,15 @@ def test_it_equals_its_definition_by_scatters_of_features(shape, ridge):
     # B3. Code that turns the ridge into its inverse where p <= n_neighbors fails here,
     # as does code in which the places of a clique do not depend on its sample.
     X = np.random.RandomState(0).standard_normal(shape)
-
-    found = discriminant(X, ridge)
-
-    np.testing.assert_allclose(found, by_features(X, ridge), rtol=0, atol=1e-9)
-
-
-@SHAPES
-def test_it_is_symmetric_and_positive_and_blind_to_constants(shape):
-    X = np.random.RandomState(0).standard_normal(shape)
-
-    found = discriminant(X, 1.0)
-
-    np.testing.assert_array_equal(found, found.T)
-    np.testing.assert_allclose(found.sum(axis=0), 0.0, atol=1e-12)
-    assert np.linalg.eigvalsh(found).min() > -1e-12
-
-
-def test_sparse_data_give_the_same_matrix():
-    X = np.random.RandomState(0).poisson(1.0, (30, 12)) + 0.0
-    X[:, 0] = np.random.RandomState(1).standard_normal(30)
     cliques = neighbour_cliques(X, 5)
 
+    found = discriminant(X, ridge)
     dense = clique_scatters(as_matrix(X), cliques)
     sparse = clique_scatters(as_matrix(sp.csr_array(X)), cliques)
 
+    np.testing.assert_allclose(found, by_features(X, ridge), rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(found, found.T)
     np.testing.assert_allclose(sparse, dense, atol=1e-12)
-
-
-def test_a_clique_begins_with_its_sample_also_among_equal_ones():
-    cliques = neighbour_cliques(np.zeros((8, 2)), 3)
-
-    np.testing.assert_array_equal(cliques[:, 0], np.arange(8))
-    assert all(len(set(clique)) == 4 for clique in cliques)
-
-
-def test_there_are_at_most_as_many_neighbours_as_other_samples():
-    assert neighbour_cliques(np.eye(3), 10).shape == (3, 3)
 
 
 class TestGaussianCliques:
