@@ -9,15 +9,13 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 
-from ufselect.evaluation.batch_k_means import (
+from ufselect.evaluation.k_means import (
+    SampleDistances,
     best_restart,
-    first_seeds,
     greedy_seeds,
-    k_means_of_draws,
     lloyd,
     n_draws,
 )
-from ufselect.evaluation.sample_distances import SampleDistances
 
 KEPT = pytest.mark.parametrize("keep_pairs_up_to", [0, 5000])
 
@@ -120,23 +118,7 @@ def test_the_ends_of_the_unit_interval_choose_samples(value):
 
     assert seeds.min() >= 0
     assert seeds.max() <= 8
-
-
-def test_first_seeds_split_the_unit_interval_evenly():
-    assert first_seeds(np.array([0.0, 0.24, 0.26, 0.99]), 4).tolist() == [0, 0, 1, 3]
-
-
-@pytest.mark.parametrize("n_clusters", [1, 2, 7])
-def test_labels_and_draws_are_those_of_scikit_learn(n_clusters):
-    points = np.random.default_rng(3).standard_normal((80, 4))
-    random, other = np.random.RandomState(5), np.random.RandomState(5)
-
-    draws = random.uniform(size=(1, 10 * n_draws(n_clusters)))
-    labels, _ = k_means_of_draws(SampleDistances(points), draws, n_clusters, 10)
-    expected = KMeans(n_clusters, n_init=10, random_state=other).fit_predict(points)
-
-    assert np.array_equal(labels[0], expected)
-    assert random.uniform() == other.uniform()
+    assert seeds[0, 0] == (0 if value == 0.0 else 8)
 
 
 def test_among_equal_clusterings_the_first_restart_is_kept():

@@ -9,7 +9,7 @@ from scipy.stats import ttest_ind
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from ufselect.evaluation import clustering_accuracy, repeated_k_means, sample_distances
+from ufselect.evaluation import clustering_accuracy, k_means, repeated_k_means
 
 
 def overlapping(n_samples=150, n_columns=5, n_groups=12, spread=1.0):
@@ -82,37 +82,28 @@ def test_other_seeds_give_the_same_distribution_as_scikit_learn(n_init, n_theirs
     assert ttest_ind(*accuracies).pvalue > 0.01
 
 
-def test_a_seed_has_the_same_answer_in_any_batch():
+def same(first, second, rel=0.0):
+    """Tell whether labels are the same, and inertias up to rounding."""
+    return (first[0] == second[0]).all() and first[1] == pytest.approx(second[1], rel)
+
+
+def test_batches_blocks_pairs_and_containers_do_not_change_the_answer(monkeypatch):
     columns, _ = overlapping()
-    labels, inertia = repeated_k_means(columns, 12, seeds=range(30), n_init=3)
-    alone = [
-        repeated_k_means(columns, 12, seeds=[seed], n_init=3) for seed in range(30)
-    ]
+    columns[columns < 0.5] = 0.0
+    answer = repeated_k_means(columns, 12, seeds=range(6), n_init=3)
+    alone = [repeated_k_means(columns, 12, seeds=[s], n_init=3) for s in range(6)]
 
-    assert (labels == np.concatenate([rows for rows, _ in alone])).all()
-    assert (inertia == np.concatenate([values for _, values in alone])).all()
+    def again(table):
+        return repeated_k_means(table, 12, seeds=range(6), n_init=3)
 
-
-def test_blocks_do_not_change_the_answer(monkeypatch):
-    columns, _ = overlapping()
-    labels, inertia = repeated_k_means(columns, 12, seeds=range(6), n_init=3)
-    monkeypatch.setattr("ufselect.evaluation.k_means.BLOCK", 1)
-    blocks = repeated_k_means(columns, 12, seeds=range(6), n_init=3)
-
-    assert (labels == blocks[0]).all()
-    assert (inertia == blocks[1]).all()
-
-
-def test_without_the_distances_of_all_pairs_the_answer_is_the_same(monkeypatch):
-    columns, _ = overlapping()
-    labels, inertia = repeated_k_means(columns, 12, seeds=range(6), n_init=3)
-    keep_none = sample_distances.SampleDistances.__init__.__defaults__
-    assert keep_none == (sample_distances.KEEP_PAIRS_UP_TO,)
-    monkeypatch.setattr(sample_distances.SampleDistances.__init__, "__defaults__", (0,))
-    without = repeated_k_means(columns, 12, seeds=range(6), n_init=3)
-
-    assert (labels == without[0]).all()
-    assert inertia == pytest.approx(without[1], rel=1e-9)
+    assert same(answer, [np.concatenate(parts) for parts in zip(*alone, strict=True)])
+    assert same(answer, again(sp.csr_array(columns)))
+    assert same(answer, again(columns + 1e6), rel=1e-6)
+    monkeypatch.setattr(k_means, "BLOCK", 1)
+    assert same(answer, again(columns))
+    # Without the distances of all pairs.
+    monkeypatch.setattr(k_means.SampleDistances.__init__, "__defaults__", (0,))
+    assert same(answer, again(columns), rel=1e-9)
 
 
 def test_the_end_is_a_fixed_point_and_inertia_is_its_definition():
@@ -126,25 +117,6 @@ def test_the_end_is_a_fixed_point_and_inertia_is_its_definition():
         assert value == pytest.approx(inertia_by_definition(columns, row))
 
 
-def test_sparse_columns_are_clustered_as_dense_ones():
-    columns, _ = overlapping()
-    columns[columns < 1.0] = 0.0
-    labels, inertia = repeated_k_means(columns, 5, seeds=range(4), n_init=2)
-    sparse = repeated_k_means(sp.csr_array(columns), 5, seeds=range(4), n_init=2)
-
-    assert (labels == sparse[0]).all()
-    assert (inertia == sparse[1]).all()
-
-
-def test_far_from_the_origin_nothing_changes():
-    columns, _ = overlapping()
-    labels, inertia = repeated_k_means(columns, 5, seeds=range(4), n_init=2)
-    away = repeated_k_means(columns + 1e6, 5, seeds=range(4), n_init=2)
-
-    assert (labels == away[0]).all()
-    assert inertia == pytest.approx(away[1], rel=1e-6)
-
-
 def test_fewer_distinct_rows_than_clusters_are_warned_of():
     columns = np.repeat([[0.0, 1.0], [4.0, 2.0], [9.0, 9.0]], 5, axis=0)
     with pytest.warns(ConvergenceWarning, match="found 3 distinct clusters"):
@@ -152,29 +124,20 @@ def test_fewer_distinct_rows_than_clusters_are_warned_of():
 
     assert all(inertia_by_definition(columns, row) == 0 for row in labels)
     assert inertia == pytest.approx(np.zeros(3), abs=1e-9)
-
-
-def test_constant_columns_are_one_cluster():
     with pytest.warns(ConvergenceWarning, match="found 1 distinct clusters"):
         labels, inertia = repeated_k_means(np.ones((6, 2)), 3, seeds=[0], n_init=2)
-
     assert len(np.unique(labels)) == 1
     assert inertia == 0.0
 
 
-def test_as_many_clusters_as_samples_leave_nothing_over():
+def test_as_many_clusters_as_samples_leave_nothing_and_no_seeds_give_no_rows():
     columns, _ = overlapping(30, 4)
     labels, inertia = repeated_k_means(columns, 30, seeds=range(3), n_init=2)
+    none = repeated_k_means(np.eye(4), 2, seeds=[])
 
     assert all(len(np.unique(row)) == 30 for row in labels)
     assert inertia == pytest.approx(np.zeros(3), abs=1e-9)
-
-
-def test_no_seeds_give_no_rows():
-    labels, inertia = repeated_k_means(np.eye(4), 2, seeds=[])
-
-    assert labels.shape == (0, 4)
-    assert inertia.shape == (0,)
+    assert (none[0].shape, none[1].shape) == ((0, 4), (0,))
 
 
 @pytest.mark.parametrize(
@@ -189,15 +152,9 @@ def test_no_seeds_give_no_rows():
 def test_impossible_numbers_are_named(n_clusters, options, complaint):
     with pytest.raises(ValueError, match=complaint):
         repeated_k_means(np.eye(4), n_clusters, seeds=[0], **options)
-
-
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
-def test_values_whose_squares_are_not_finite_are_refused(convert):
-    with pytest.raises(ValueError, match=r"reach 1e\+200, whose square is no finite"):
-        repeated_k_means(convert(1e200 * np.eye(3)), 2, seeds=[0])
-
-
-def test_opposite_infinities_are_refused_without_a_warning():
+    for convert in (np.asarray, sp.csr_array):
+        with pytest.raises(ValueError, match=r"reach 1e\+200, whose square is no fin"):
+            repeated_k_means(convert(1e200 * np.eye(3)), 2, seeds=[0])
     with pytest.raises(ValueError, match="infinity"):
         repeated_k_means([[np.inf], [-np.inf], [0.0]], 2, seeds=[0])
 

@@ -10,8 +10,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 from ufselect.evaluation import (
+    criteria,
     held_out_reconstruction_error,
-    reconstruction,
     reconstruction_error,
 )
 
@@ -41,43 +41,22 @@ def share_left_out(table, selected, n_splits, seed):
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array, sp.csc_matrix])
 @pytest.mark.parametrize("shape", [(40, 12), (10, 30)])
-def test_error_is_what_a_regression_leaves(convert, shape):
+@pytest.mark.parametrize("values_at_once", [12, 1_000_000])
+def test_errors_are_what_a_regression_leaves(
+    convert, shape, values_at_once, monkeypatch
+):
+    monkeypatch.setattr(criteria, "VALUES_AT_ONCE", values_at_once)
     table = correlated(*shape)
-    found = reconstruction_error(convert(table), [1, 4, 5])
+    equal = (table - table.mean(axis=0)) / table.std(axis=0)
+    given, before = convert(table), table.copy()
+    found = reconstruction_error(given, [1, 4, 5])
+    scaled = reconstruction_error(given, [1, 4], standardize=True)
+    held_out = held_out_reconstruction_error(given, [1, 4, 5], n_splits=4, seed=3)
 
     assert found == pytest.approx(share_left(table, [1, 4, 5]))
-
-
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
-def test_standardised_error_counts_columns_alike(convert):
-    table = correlated()
-    equal = (table - table.mean(axis=0)) / table.std(axis=0)
-    found = reconstruction_error(convert(table), [1, 4], standardize=True)
-
-    assert found == pytest.approx(share_left(equal, [1, 4]))
-
-
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
-def test_held_out_error_is_what_a_regression_leaves(convert):
-    table = correlated()
-    found = held_out_reconstruction_error(convert(table), [1, 4, 5], n_splits=4, seed=3)
-
-    assert found == pytest.approx(share_left_out(table, [1, 4, 5], 4, 3))
-
-
-def test_pieces_give_the_same_as_the_whole(monkeypatch):
-    table = correlated()
-    whole = (
-        reconstruction_error(table, [1, 4]),
-        held_out_reconstruction_error(table, [1, 4]),
-    )
-    monkeypatch.setattr(reconstruction, "VALUES_AT_ONCE", 12)
-    pieces = (
-        reconstruction_error(table, [1, 4]),
-        held_out_reconstruction_error(table, [1, 4]),
-    )
-
-    assert pieces == pytest.approx(whole)
+    assert scaled == pytest.approx(share_left(equal, [1, 4]))
+    assert held_out == pytest.approx(share_left_out(table, [1, 4, 5], 4, 3))
+    np.testing.assert_array_equal(table, before)
 
 
 @settings(deadline=None)
@@ -111,14 +90,6 @@ def test_units_of_the_selected_do_not_matter_to_the_others(seed, exponent):
     assert reconstruction_error(rescaled, [3, 4]) == pytest.approx(
         reconstruction_error(others, [3, 4]), rel=1e-6
     )
-
-
-def test_columns_that_depend_on_one_another_add_no_noise():
-    table = correlated(30, 6)
-    table[:, 2] = table[:, 0] + table[:, 1]
-    both = reconstruction_error(table, [0, 1])
-
-    assert reconstruction_error(table, [0, 1, 2]) == pytest.approx(both, rel=1e-9)
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
@@ -155,9 +126,13 @@ def test_a_column_in_tiny_units_explains_as_much_as_before():
     )
 
 
-def test_offsets_and_single_precision_keep_their_digits():
+def test_offsets_single_precision_and_dependent_columns_lose_no_digits():
     table = correlated()
     expected = reconstruction_error(table, [1, 4])
+    dependent = table.copy()
+    dependent[:, 2] = table[:, 0] + table[:, 1]
+    both = reconstruction_error(dependent, [0, 1])
+    assert reconstruction_error(dependent, [0, 1, 2]) == pytest.approx(both, rel=1e-9)
 
     assert reconstruction_error(table + 1e8, [1, 4]) == pytest.approx(expected)
     assert reconstruction_error(table.astype(np.float32), [1, 4]) == pytest.approx(
@@ -179,22 +154,13 @@ def test_memory_mapped_tables_and_frames_are_tables_too(tmp_path):
         )
 
 
-def test_the_table_is_not_changed():
-    table = correlated()
-    before = table.copy()
-    reconstruction_error(table, [1, 4], standardize=True)
-    held_out_reconstruction_error(table, [1, 4])
-
-    np.testing.assert_array_equal(table, before)
-
-
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="All 3 columns of the table are constant"):
         reconstruction_error(np.ones((5, 3)), [0])
     with pytest.raises(ValueError, match="selection is empty"):
         held_out_reconstruction_error(correlated(), np.zeros(12, dtype=bool))
-    with pytest.raises(ValueError, match="n_splits=50"):
-        held_out_reconstruction_error(correlated(), [0], n_splits=50)
+    with pytest.raises(ValueError, match="n_splits=5 but the table has 3 samples"):
+        held_out_reconstruction_error(np.eye(3), [0])
 
 
 def test_squares_that_vanish_are_no_reason_for_not_a_number():
@@ -204,8 +170,3 @@ def test_squares_that_vanish_are_no_reason_for_not_a_number():
     errors = reconstruction_error(table, [2]), held_out_reconstruction_error(table, [2])
 
     assert np.isfinite(errors).all()
-
-
-def test_more_folds_than_samples_are_refused():
-    with pytest.raises(ValueError, match="n_splits=5 but the table has 3 samples"):
-        held_out_reconstruction_error(np.eye(3), [0])

@@ -1,6 +1,5 @@
 """Columns that stand for others: against naive versions with all correlations."""
 
-import sys
 import tracemalloc
 import warnings
 
@@ -8,11 +7,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ufselect.evaluation import skip_near_duplicates, stand_ins
+from ufselect.evaluation import correlated, skip_near_duplicates, stand_ins
 from ufselect.matrix import DataMatrix
 
-# The package gives the name of the module to the function.
-MODULE = sys.modules["ufselect.evaluation.stand_ins"]
 FORMS = [np.asarray, sp.csr_array, sp.csc_matrix]
 
 
@@ -53,7 +50,7 @@ def naive_walk(table, order, n_features, most):
 def test_stand_ins_equal_the_naive_ones(
     convert, threshold, values_at_once, monkeypatch
 ):
-    monkeypatch.setattr(MODULE, "VALUES_AT_ONCE", values_at_once)
+    monkeypatch.setattr(correlated, "VALUES_AT_ONCE", values_at_once)
     table, selected = families(), [3, 4, 14, 29]
     found = stand_ins(convert(table), selected, threshold=threshold)
 
@@ -74,13 +71,11 @@ def test_every_column_is_represented_at_most_once_and_no_selected_one():
 
     assert len(represented) == len(set(represented.tolist())) > 5
     assert not set(represented.tolist()) & set(selected)
-
-
-def test_the_nearest_alternative_is_given_whatever_the_threshold():
-    found = stand_ins(families(30, 4, 1), [0], threshold=1.0)[0]
-
-    assert len(found.stands_for) == 0
-    assert found.alternative in {1, 2, 3}
+    alone = stand_ins(families(30, 4, 1), [0], threshold=1.0)[0]
+    assert len(alone.stands_for) == 0
+    assert alone.alternative in {1, 2, 3}
+    every = stand_ins(families(20, 3, 1), [0, 1, 2])
+    assert [(one.alternative, len(one.stands_for)) for one in every] == [(None, 0)] * 3
 
 
 def test_copies_up_to_sign_scale_and_shift_are_represented_at_threshold_one():
@@ -90,6 +85,7 @@ def test_copies_up_to_sign_scale_and_shift_are_represented_at_threshold_one():
 
     assert sorted(found.stands_for.tolist()) == [1, 2]
     assert sorted(found.correlations) == pytest.approx([-1.0, 1.0])
+    assert skip_near_duplicates(table, [2, 0, 1], 3, 1.0).tolist() == [2, 0, 1]
 
 
 @pytest.mark.parametrize("convert", FORMS)
@@ -101,12 +97,6 @@ def test_a_constant_column_stands_for_nothing_and_replaces_nothing(convert):
     assert (constant.column, constant.alternative) == (0, None)
     assert len(constant.stands_for) == 0
     assert varying.stands_for.tolist() == [3]
-
-
-def test_without_other_columns_there_is_no_alternative():
-    found = stand_ins(families(20, 3, 1), [0, 1, 2])
-
-    assert [(one.alternative, len(one.stands_for)) for one in found] == [(None, 0)] * 3
 
 
 def test_no_table_of_all_pairs_is_made(monkeypatch):
@@ -127,19 +117,14 @@ def test_no_table_of_all_pairs_is_made(monkeypatch):
 def test_near_duplicates_are_skipped_as_by_the_naive_walk(
     convert, most, values_at_once, monkeypatch
 ):
-    monkeypatch.setattr(MODULE, "VALUES_AT_ONCE", values_at_once)
+    monkeypatch.setattr(correlated, "VALUES_AT_ONCE", values_at_once)
     table = families()
     order = np.random.RandomState(1).permutation(30)
-    taken = skip_near_duplicates(convert(table), order, 5, most)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        taken = skip_near_duplicates(convert(table), order, 5, most)
 
     assert taken.tolist() == naive_walk(table, order, 5, most)
-
-
-def test_a_limit_of_one_skips_nothing_not_even_copies():
-    column = np.random.RandomState(0).standard_normal((20, 1))
-    table = np.hstack([column, 3 * column, -column])
-
-    assert skip_near_duplicates(table, [2, 0, 1], 3, 1.0).tolist() == [2, 0, 1]
 
 
 def test_where_too_few_columns_differ_there_is_a_warning_and_what_remains():
@@ -151,29 +136,21 @@ def test_where_too_few_columns_differ_there_is_a_warning_and_what_remains():
     assert taken.tolist() == [1]
 
 
-def test_enough_columns_give_no_warning():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        taken = skip_near_duplicates(families(), np.arange(30), 2, 0.9)
-
-    assert len(taken) == 2
-
-
-def test_bad_numbers_and_orders_are_refused():
-    table = families(10, 3, 1)
-
+@pytest.mark.parametrize(
+    ("function", "arguments", "message"),
+    [
+        (stand_ins, [[]], "selection is empty"),
+        (skip_near_duplicates, [[0, 1], 1, -0.1], "max_correlation=-0.1 is not an"),
+        (skip_near_duplicates, [[0, 1], 3, 0.5], "n_features=3 but the order has 2"),
+        (skip_near_duplicates, [[1, 1], 1, 0.5], "Column 1 is selected 2 times"),
+        (skip_near_duplicates, [[True, False, True], 1, 0.5], "The order is a mask"),
+    ],
+)
+def test_bad_numbers_and_orders_are_refused(function, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        function(families(10, 3, 1), *arguments)
     with pytest.raises(ValueError, match=r"threshold=1.5 is not an absolute"):
-        stand_ins(table, [0], threshold=1.5)
-    with pytest.raises(ValueError, match="selection is empty"):
-        stand_ins(table, [])
-    with pytest.raises(ValueError, match=r"max_correlation=-0.1 is not an absolute"):
-        skip_near_duplicates(table, [0, 1], 1, -0.1)
-    with pytest.raises(ValueError, match="n_features=3 but the order has 2 columns"):
-        skip_near_duplicates(table, [0, 1], 3, 0.5)
-    with pytest.raises(ValueError, match="Column 1 is selected 2 times"):
-        skip_near_duplicates(table, [1, 1], 1, 0.5)
-    with pytest.raises(ValueError, match="The order is a mask"):
-        skip_near_duplicates(table, [True, False, True], 1, 0.5)
+        stand_ins(families(10, 3, 1), [0], threshold=1.5)
 
 
 def test_stand_ins_are_found_without_a_copy_of_the_table():

@@ -1,28 +1,56 @@
-"""Verdicts on columns chosen beforehand: uniform for random sets, small for planted.
+"""Verdicts: uniform p values for random sets and noise, small ones for planted columns.
 
-Those on selectors are in test_verdict_of_selectors.py.
+First those on columns chosen beforehand, then those on selectors, which are fitted to
+one half of the samples and judged on the other.
 """
-
-import sys
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.stats import kstest
+from sklearn.base import BaseEstimator
+from sklearn.cluster import KMeans
+from sklearn.feature_selection import SelectorMixin, VarianceThreshold
 
-from ufselect.data import GEOMETRIES
-from ufselect.data import planted as planted_data
-from ufselect.evaluation import verdict
+from ufselect import SCFS, LaplacianScore, MaxVariance, RandomSelection
+from ufselect.data import GEOMETRIES, planted
+from ufselect.evaluation import significance, verdict, verdicts
 from ufselect.evaluation.criteria import CRITERIA
+from ufselect.evaluation.split_half import preparation_of, random_halves
 
-# The package gives the name of the module to the function.
-MODULE = sys.modules["ufselect.evaluation.verdict"]
 SHAPES = {"tall": (90, 30), "wide": (40, 390)}
 
 
 def data(geometry="blobs", shape="tall", seed=0):
     n_samples, n_noise = SHAPES[shape]
-    return planted_data(geometry, n_samples=n_samples, n_noise=n_noise, seed=seed)
+    return planted(geometry, n_samples=n_samples, n_noise=n_noise, seed=seed)
+
+
+class Chooser(SelectorMixin, BaseEstimator):
+    """Selects the columns it is told, and notes in a list what it was fitted to."""
+
+    def __init__(self, columns=(), seen=None):
+        self.columns = columns
+        self.seen = seen
+
+    def __sklearn_clone__(self):
+        return type(self)(self.columns, self.seen)
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        if self.seen is not None:
+            self.seen.append(np.array(X))
+        return self
+
+    def _get_support_mask(self):
+        return np.isin(np.arange(self.n_features_in_), self.columns)
+
+
+def noise(seed):
+    """Return independent columns, of unequal variance in every other table."""
+    random = np.random.RandomState(seed)
+    table = random.standard_normal((60, 80))
+    return table * np.exp(random.standard_normal(80)) if seed % 2 else table
 
 
 def p_values_of_random_sets(table, size, n_drawings, **options):
@@ -44,7 +72,7 @@ def p_values_of_random_sets(table, size, n_drawings, **options):
     [("structure", 200, 99), ("reconstruction", 100, 49), ("neighbours", 100, 19)],
 )
 def test_p_values_of_random_sets_are_uniform(criterion, n_drawings, n_random):
-    table = planted_data(n_samples=20, n_useful=6, n_noise=12).table
+    table = planted(n_samples=20, n_useful=6, n_noise=12).table
     options = {"criterion": criterion, "n_random": n_random}
     p_values = p_values_of_random_sets(table, 4, n_drawings, **options)
 
@@ -65,7 +93,7 @@ def test_p_values_are_uniform_where_many_sets_tie(n_copied):
 def test_p_values_are_uniform_where_columns_vary_in_samples_that_are_not_used(
     monkeypatch,
 ):
-    monkeypatch.setattr(MODULE, "MOST_SAMPLES", 20)
+    monkeypatch.setattr(significance, "MOST_SAMPLES", 20)
     random = np.random.RandomState(0)
     table = (random.uniform(size=(60, 30)) < 0.04) * random.uniform(size=(60, 30))
     table = sp.csr_array(table[:, table.any(axis=0)])
@@ -209,12 +237,6 @@ def test_the_numbers_are_those_of_the_random_sets(monkeypatch):
     assert found.band == pytest.approx((0.4, 7.6))
     assert (found.n_features, found.n_samples) == (2, 90)
     assert found.standardize == "features"
-
-
-def test_the_values_of_all_random_sets_are_kept_but_not_printed(monkeypatch):
-    recorded_sets(monkeypatch, [3.5, *range(9)])
-    found = verdict(data().table, [0, 1], n_random=9, random_state=0)
-
     assert found.random_values == tuple(range(9))
     assert "random_values" not in repr(found)
     assert "p_value=0." in repr(found)
@@ -284,15 +306,20 @@ def test_copies_agree_with_one_another_and_predict_little():
     assert by["distinctness"].p_value == 1.0
 
 
-def test_a_seed_fixes_the_verdict_and_threads_do_not_change_it():
+def test_a_seed_fixes_the_verdict_and_threads_and_orders_do_not_change_it():
     table, _, _, informative = data("subspaces")
-    first = verdict(table, informative, n_random=19, random_state=3)
-    again = verdict(table, informative, n_random=19, random_state=3, n_jobs=2)
+    options = {"n_random": 19, "random_state": 3}
+    first = verdict(table, informative, **options)
     other = verdict(table, informative, n_random=19, random_state=4)
+    shuffled = np.random.RandomState(0).permutation(len(table))
+    permuted = verdict(table[shuffled], informative, **options)
 
-    assert first == again
+    assert first == verdict(table, informative, n_jobs=2, **options)
+    assert first == verdict(table, np.flatnonzero(informative)[::-1], **options)
     assert first.value == other.value
     assert first.random_mean != other.random_mean
+    assert permuted.value == pytest.approx(first.value)
+    assert permuted.p_value == first.p_value
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -311,28 +338,10 @@ def test_sparse_data_give_the_same_verdict(convert, criterion):
     assert sparse.p_value == pytest.approx(dense.p_value, abs=0.3)
 
 
-def test_the_order_of_samples_does_not_change_the_verdict():
-    table, _, _, informative = data("rings")
-    turned = np.random.RandomState(0).permutation(len(table))
-    first = verdict(table, informative, n_random=19, random_state=0)
-    again = verdict(table[turned], informative, n_random=19, random_state=0)
-
-    assert again.value == pytest.approx(first.value)
-    assert again.p_value == first.p_value
-
-
-def test_a_mask_and_indices_in_any_order_give_the_same_verdict():
-    table, _, _, informative = data()
-    mask = verdict(table, informative, n_random=9, random_state=0)
-    indices = np.flatnonzero(informative)[::-1]
-
-    assert verdict(table, indices, n_random=9, random_state=0) == mask
-
-
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
 def test_of_many_samples_some_are_used_for_all_sets(convert, monkeypatch):
     tables, _ = recorded_sets(monkeypatch)
-    monkeypatch.setattr(MODULE, "MOST_SAMPLES", 25)
+    monkeypatch.setattr(significance, "MOST_SAMPLES", 25)
     table = data().table
     options = {"n_random": 9, "random_state": 0}
     verdict(convert(table), [0, 1], standardize=False, **options)
@@ -342,16 +351,6 @@ def test_of_many_samples_some_are_used_for_all_sets(convert, monkeypatch):
     assert rows.shape == (25, 40)
     assert all((table == row).all(axis=1).any() for row in rows)
     assert len(np.unique(rows, axis=0)) == 25
-
-
-def test_one_column_is_judged_by_reconstruction():
-    table = data("rings").table
-    useful = np.flatnonzero(data("rings").informative)[:1]
-    found = verdict(table, useful, n_random=39, random_state=0)
-
-    assert found.criterion == "reconstruction"
-    assert found.n_features == 1
-    assert found.sentence.startswith("The selected column predicts all columns ")
 
 
 def test_a_selection_of_constant_columns_gets_a_bad_verdict():
@@ -364,25 +363,229 @@ def test_a_selection_of_constant_columns_gets_a_bad_verdict():
     assert found.p_value > 0.5
 
 
-def test_bad_questions_are_refused():
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"selector": [0, 1, 2, 3]}, "4 columns are selected and 4 columns of X"),
+        ({"selector": []}, "The selection is empty"),
+        ({"selector": [5]}, "Column 5 is selected but the table has 5"),
+        ({"criterion": "best"}, "criterion='best' is not known; use one of"),
+        ({"selector": [0], "criterion": "structure"}, "criterion='structure' compares"),
+        ({"X": np.eye(9, 5)}, "X has 9 samples but a verdict needs 10"),
+        ({"n_random": 0}, "n_random=0 must be at least 1"),
+        ({"standardize": "best"}, "standardize='best' is not known; use 'auto'"),
+        ({"X": np.ones(5)}, "X has 1 dimension"),
+        ({"selector": MaxVariance(5), "X": noise(0)[:19]}, "verdict needs 20: half"),
+        ({"selector": MaxVariance(3), "groups": [1, 2]}, r"groups has shape \(2,\)"),
+        ({"selector": MaxVariance(3), "groups": ["a"] * 90}, "a single group"),
+        (
+            {"selector": MaxVariance(3), "groups": ["a"] * 85 + ["b"] * 5},
+            "hold 5 samples but a verdict needs 10",
+        ),
+        ({"selector": MaxVariance(3), "n_splits": 0}, "n_splits=0 must be at least 1"),
+        ({"selector": KMeans(3)}, "KMeans has no get_support; give a selector"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_in_one_sentence(change, message):
     table = data().table[:, :5].copy()
     table[:, 4] = 0.0
+    question = {"X": table, "selector": [0, 1], **change}
+    with pytest.raises(ValueError, match=message):
+        verdict(question.pop("X"), question.pop("selector"), **question)
 
-    with pytest.raises(ValueError, match="4 columns are selected and 4 columns of X"):
-        verdict(table, [0, 1, 2, 3])
-    with pytest.raises(ValueError, match="The selection is empty"):
-        verdict(table, [])
-    with pytest.raises(ValueError, match="Column 5 is selected but the table has 5"):
-        verdict(table, [5])
-    with pytest.raises(ValueError, match="criterion='best' is not known; use one of"):
-        verdict(table, [0, 1], criterion="best")
+
+# Selectors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("selector", [MaxVariance(8), LaplacianScore(8)])
+@pytest.mark.parametrize("standardize", ["auto", "none"])
+def test_in_noise_p_values_are_uniform(selector, standardize):
+    options = {"n_random": 19, "standardize": standardize}
+    found = np.array(
+        [
+            [
+                each.p_value
+                for each in verdicts(
+                    noise(seed), selector, random_state=seed, **options
+                )
+            ]
+            for seed in range(60)
+        ]
+    )
+    # Ranks are discrete.
+    found -= np.random.RandomState(0).uniform(size=found.shape) / 20
+
+    for name, p_values in zip(CRITERIA, found.T, strict=True):
+        assert np.mean(p_values < 0.05) < 0.15, name
+        assert kstest(p_values, "uniform").pvalue > 0.005, name
+
+
+def test_the_test_of_noise_would_see_a_selection_that_is_judged_on_its_own_samples():
+    p_values = [
+        verdict(
+            noise(seed),
+            LaplacianScore(8).fit(noise(seed)).get_support(),
+            n_random=19,
+            random_state=seed,
+        ).p_value
+        for seed in range(0, 20, 2)
+    ]
+
+    assert kstest(p_values, "uniform").pvalue < 0.005
+
+
+@pytest.mark.parametrize("selector", [SCFS(10, n_clusters=3), LaplacianScore(10)])
+def test_planted_columns_are_found(selector):
+    table = planted("blobs", n_samples=80, n_noise=90).table
+    found = verdict(table, selector, n_random=59, random_state=0)
+
+    assert found.p_value < 0.05
+    assert found.n_samples == 40
+    assert found.n_features == 10
+    assert "samples that the selection did not see, with features" in found.sentence
+    assert "valid only if" not in found.sentence
+
+
+def test_the_samples_that_are_judged_took_no_part_in_the_selection(monkeypatch):
+    fitted, judged = [], []
+
+    def criterion(table):
+        judged.append(table)
+        return lambda columns: 0.0
+
+    monkeypatch.setitem(CRITERIA, "structure", criterion)
+    table = np.random.RandomState(0).standard_normal((31, 12))
+    verdict(table, Chooser([1, 2], fitted), standardize="none", random_state=0)
+    first, second = ({tuple(row) for row in part} for part in (fitted[0], judged[0]))
+
+    assert len(fitted) == 1
+    assert {len(first), len(second)} == {15, 16}
+    assert first | second == {tuple(row) for row in table}
+
+
+def test_groups_are_never_split():
+    groups = np.repeat(list("abcdefghij"), [2, 5, 3, 8, 1, 6, 4, 7, 2, 9])
+    for seed in range(10):
+        random = np.random.RandomState(seed)
+        fitted, judged = random_halves(len(groups), groups, random)
+
+        assert sorted([*fitted, *judged]) == list(range(len(groups)))
+        assert not set(groups[fitted]) & set(groups[judged])
+        assert len(set(groups[fitted])) == 5
+
+
+def test_repeated_samples_of_patients_look_like_a_discovery_unless_they_are_groups():
+    random = np.random.RandomState(0)
+    patients = np.repeat(np.arange(12), 8)
+    split = []
+    for seed in range(6):
+        own = random.standard_normal((12, 60)) @ random.standard_normal((60, 60))
+        table = own[patients] + 0.1 * random.standard_normal((96, 60))
+        options = {"n_random": 19, "random_state": seed, "criterion": "structure"}
+        alone = verdict(table, LaplacianScore(6), **options)
+        together = verdict(table, LaplacianScore(6), groups=patients, **options)
+        split.append((alone.effect_size, together.effect_size))
+    alone, together = np.mean(split, axis=0)
+
+    assert alone > together
+
+
+def test_a_fitted_selector_selects_as_many_features_on_half_of_the_samples():
+    table = planted("blobs", n_samples=60, n_noise=30).table
+    fitted = LaplacianScore(7).fit(table).set_params(n_features_to_select=3)
+    options = {"n_random": 9, "random_state": 0}
+
+    assert verdict(table, fitted, **options).n_features == 7
+    assert verdict(table, LaplacianScore(3), **options).n_features == 3
+    assert fitted.n_features_to_select == 3
+    assert fitted.get_support().sum() == 7
+
+
+@pytest.mark.parametrize("columns", [[], range(12)])
+def test_without_a_choice_there_is_no_p_value(columns):
+    table = np.random.RandomState(0).standard_normal((30, 12))
+    every = verdicts(table, Chooser(columns), n_random=9, random_state=0)
+    found = verdict(table, Chooser(columns), n_random=9, random_state=0)
+
+    assert [each.p_value for each in every] == [None] * 4
+    assert found.p_value is None
+    assert np.isnan(found.value)
+    assert found.random_values == ()
+    assert "no p value" in found.sentence
+    assert ("no column" in found.sentence) == (not len(columns))
+
+
+def test_a_single_column_is_judged_by_reconstruction():
+    table = planted("rings", n_samples=40, n_noise=10).table
+    found = verdict(table, MaxVariance(1), n_random=9, random_state=0)
+
+    assert found.criterion == "reconstruction"
+    assert found.sentence.startswith("The selected column predicts all columns ")
+    assert [each.criterion for each in verdicts(table, MaxVariance(1), n_random=9)] == [
+        "reconstruction",
+        "neighbours",
+    ]
     with pytest.raises(ValueError, match="criterion='structure' compares"):
-        verdict(table, [0], criterion="structure")
-    with pytest.raises(ValueError, match="X has 9 samples but a verdict needs 10"):
-        verdict(table[:9], [0, 1])
-    with pytest.raises(ValueError, match="n_random=0 must be at least 1"):
-        verdict(table, [0, 1], n_random=0)
-    with pytest.raises(ValueError, match="standardize='best' is not known; use 'auto'"):
-        verdict(table, [0, 1], standardize="best")
-    with pytest.raises(ValueError, match="X has 1 dimension"):
-        verdict(table[0], [0, 1])
+        verdict(table, MaxVariance(1), criterion="structure")
+
+
+def test_the_units_are_those_of_the_selector_unless_others_are_asked_for():
+    table = planted("counts", n_samples=60, n_noise=30).table
+    options = {"n_random": 9, "random_state": 0}
+    own = SCFS(5, n_clusters=3, standardize=False)
+
+    assert verdict(table, SCFS(5, n_clusters=3), **options).standardize == "samples"
+    assert verdict(table, own, **options).standardize == "none"
+    assert verdict(table, MaxVariance(5), **options).standardize == "samples"
+    found = verdict(table, own, standardize="features", **options)
+    assert found.standardize == "features"
+    assert "with features scaled to unit variance" in found.sentence
+    assert preparation_of(own.fit(table)) == "none"
+
+
+def test_one_column_in_large_units_does_not_decide():
+    table = planted("blobs", n_samples=60, n_noise=30).table
+    immense = table.copy()
+    immense[:, -1] *= 1e6
+    options = {"n_random": 19, "random_state": 0, "criterion": "neighbours"}
+    selector = SCFS(5, n_clusters=3, random_state=0)
+
+    first, again = (verdict(each, selector, **options) for each in (table, immense))
+
+    assert again.value == pytest.approx(first.value)
+    assert verdict(immense, selector, standardize=False, **options).value != first.value
+
+
+def test_a_seed_fixes_the_verdict_and_any_selector_and_sparse_samples_are_judged():
+    table = noise(0)
+    first, again, other = (
+        verdict(table, RandomSelection(9), n_random=9, random_state=seed)
+        for seed in (1, 1, 2)
+    )
+
+    assert first == again
+    assert first.value != other.value
+    table = planted("counts", n_samples=60, n_noise=30).table
+    dense, sparse = (
+        verdict(each, MaxVariance(5), n_random=9, random_state=0)
+        for each in (table, sp.csr_array(table))
+    )
+    assert sparse.value == pytest.approx(dense.value)
+    # One of scikit-learn.
+    selector = VarianceThreshold(np.median(table.var(axis=0)))
+    found = verdict(table, selector, n_random=9, random_state=0)
+    assert 10 < found.n_features < 30
+    assert found.p_value is not None
+
+
+def test_of_several_splits_twice_the_median_p_value_is_given():
+    table = planted("blobs", n_samples=80, n_noise=90).table
+    options = {"n_random": 59, "random_state": 0}
+    found = verdict(table, LaplacianScore(10), n_splits=3, **options)
+    lost = verdict(noise(0), MaxVariance(10), n_splits=3, **options)
+
+    assert found.p_value == pytest.approx(2 / 60)
+    assert "over 3 splits" in found.sentence
+    assert 0.05 < lost.p_value <= 1
+    assert "not clearly more" in lost.sentence

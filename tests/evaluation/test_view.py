@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import scale
 
-from ufselect.evaluation import sample_view
+from ufselect.evaluation import sample_view, tables
 
 
 def table_of(n_samples=30, n_features=12, seed=0):
@@ -26,13 +26,8 @@ def test_points_are_the_principal_components_of_scikit_learn(shape, selected):
 
     assert np.abs(view.points) == pytest.approx(np.abs(expected))
     assert view.shares == pytest.approx(pca.explained_variance_ratio_)
-
-
-def test_the_farthest_point_is_on_the_positive_side():
-    points = sample_view(table_of()).points
-    farthest = np.abs(points).argmax(axis=0)
-
-    assert (points[farthest, [0, 1]] > 0).all()
+    farthest = np.abs(view.points).argmax(axis=0)
+    assert (view.points[farthest, [0, 1]] > 0).all()
 
 
 def test_sparse_counts_are_seen_as_dense_ones_are():
@@ -44,33 +39,26 @@ def test_sparse_counts_are_seen_as_dense_ones_are():
     assert sparse.shares == pytest.approx(dense.shares)
 
 
-def test_one_column_is_a_line():
-    view = sample_view(table_of(), [4])
+def test_one_column_is_a_line_and_constant_ones_are_a_point():
+    table = table_of()
+    table[:, 2] = 1.0
+    view, point = sample_view(table, [4]), sample_view(table, [2])
 
     assert view.shares == pytest.approx((1.0, 0.0))
     assert view.points[:, 1] == pytest.approx(0.0, abs=1e-6)
+    assert (point.points == 0).all()
+    assert point.shares == (0.0, 0.0)
+    with pytest.raises(ValueError, match="All 3 columns of X are constant"):
+        sample_view(np.ones((5, 3)))
 
 
-def test_constant_columns_are_one_point():
-    table = table_of()
-    table[:, 2] = 1.0
-    view = sample_view(table, [2])
-
-    assert (view.points == 0).all()
-    assert view.shares == (0.0, 0.0)
-
-
-def test_of_many_samples_the_same_are_drawn_for_any_columns():
-    table = np.random.RandomState(0).standard_normal((2100, 4))
+def test_of_many_samples_the_same_are_drawn_for_any_columns(monkeypatch):
+    monkeypatch.setattr(tables, "MAX_SHOWN", 200)
+    table = np.random.RandomState(0).standard_normal((210, 4))
     views = [sample_view(table, kept, random_state=3) for kept in (None, [0, 1])]
     other = sample_view(table, random_state=4)
 
-    assert len(views[0].samples) == len(views[0].points) == 2000
+    assert len(views[0].samples) == len(views[0].points) == 200
     assert (views[0].samples == views[1].samples).all()
     assert (views[0].samples != other.samples).any()
     assert (np.diff(views[0].samples) > 0).all()
-
-
-def test_a_table_without_variation_is_refused():
-    with pytest.raises(ValueError, match="All 3 columns of X are constant"):
-        sample_view(np.ones((5, 3)))

@@ -12,7 +12,7 @@ from sklearn.datasets import load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ufselect import MCFS, SCFS, AutoSelect, LaplacianScore, RandomSelection
+from ufselect import MCFS, AutoSelect, LaplacianScore, RandomSelection
 from ufselect.data import data_folder, planted, read_labelled
 from ufselect.evaluation import judge_by_k_means, skip_near_duplicates
 
@@ -47,14 +47,9 @@ def test_noise_is_answered_with_no_feature_and_a_warning(noise):
     assert (selector.n_selected_, selector.n_clusters_) == (0, 1)
     assert not selector.get_support().any()
     assert set(selector.calls_) == {"rejected"}
-
-
-def test_of_noise_there_is_still_a_ranking_if_a_number_is_given(noise):
-    selector = AutoSelect(n_features_to_select=7, random_state=0)
-
+    # If a number is given, there is still a ranking.
     with pytest.warns(UserWarning, match="Do not use this selection"):
-        selector.fit(noise)
-
+        selector.set_params(n_features_to_select=7).fit(noise)
     assert selector.get_support().sum() == 7
 
 
@@ -91,14 +86,24 @@ def test_sixty_strong_columns_of_twenty_thousand_are_found():
 # Calls
 
 
-def test_what_is_selected_is_what_is_confirmed(blobs):
-    selector = fitted(blobs.table)
+def test_what_is_selected_is_confirmed_explained_and_the_same_again(blobs, capsys):
+    selector = fitted(blobs.table, verbose=True)
+    again = fitted(blobs.table, n_jobs=2)
 
     np.testing.assert_array_equal(
         selector.calls_ == "confirmed", selector.get_support()
     )
     assert selector.q_values_[selector.get_support()].max() <= 0.05
     assert selector.explained_[blobs.informative].min() > 0.3
+    np.testing.assert_array_equal(selector.scores_, again.scores_)
+    np.testing.assert_array_equal(selector.q_values_, again.q_values_)
+    assert capsys.readouterr().out.splitlines() == [
+        f"AutoSelect: {reason}" for reason in selector.reasons_
+    ]
+    assert selector.reasons_[0] == selector.structure_.sentence
+    assert selector.reasons_[1].endswith(
+        "features are confirmed at a false discovery rate of 5 %."
+    )
 
 
 def test_a_copy_of_a_better_feature_is_tentative(blobs):
@@ -113,16 +118,8 @@ def test_a_copy_of_a_better_feature_is_tentative(blobs):
     )
     np.testing.assert_array_equal(kept, selector.order_[: selector.n_selected_])
     assert (selector.calls_ == "tentative").sum() >= 15
-
-
-def test_every_copy_is_confirmed_without_a_limit(blobs):
-    X = np.hstack([blobs.table, blobs.table[:, blobs.informative]])
-
     assert fitted(X, max_correlation=None).n_selected_ >= 28
-
-
-def test_no_more_than_max_features_are_confirmed(blobs):
-    assert fitted(blobs.table, max_features=4).get_support().sum() == 4
+    assert fitted(X, max_features=4).get_support().sum() == 4
 
 
 def test_columns_that_explain_nothing_are_not_chosen():
@@ -148,26 +145,7 @@ def test_tentative_features_are_selected_with_a_warning_if_none_is_confirmed(
     assert set(selector.calls_) == {"tentative", "rejected"}
 
 
-def test_reasons_are_sentences_and_verbose_prints_them(blobs, capsys):
-    selector = AutoSelect(random_state=0, verbose=True).fit(blobs.table)
-
-    assert capsys.readouterr().out.splitlines() == [
-        f"AutoSelect: {reason}" for reason in selector.reasons_
-    ]
-    assert selector.reasons_[0] == selector.structure_.sentence
-    assert selector.reasons_[1].endswith(
-        "features are confirmed at a false discovery rate of 5 %."
-    )
-
-
-# The same answer
-
-
-def test_the_same_seed_gives_the_same_answer_on_any_number_of_jobs(blobs):
-    first, second = fitted(blobs.table), fitted(blobs.table, n_jobs=2)
-
-    np.testing.assert_array_equal(first.scores_, second.scores_)
-    np.testing.assert_array_equal(first.q_values_, second.q_values_)
+# In any form
 
 
 def test_names_are_kept_in_a_pipeline(blobs):
@@ -192,21 +170,17 @@ def test_sparse_counts_are_selected_like_dense_ones(kind):
     assert (sparse.get_support() == dense.get_support()).mean() >= 0.95
 
 
-def test_mapped_arrays_are_read_by_some_of_their_samples(tmp_path):
+@pytest.mark.parametrize("kind", ["mapped", "Dask"])
+def test_what_is_not_in_memory_is_read_by_some_of_its_samples(tmp_path, kind):
     data = planted("blobs", n_samples=6000, n_useful=12, n_noise=18)
-    np.save(tmp_path / "X.npy", data.table)
+    if kind == "Dask":
+        da = pytest.importorskip("dask.array")
+        X = da.from_array(data.table, chunks=(2000, 30))
+    else:
+        np.save(tmp_path / "X.npy", data.table)
+        X = np.load(tmp_path / "X.npy", mmap_mode="r")
 
-    selector = fitted(np.load(tmp_path / "X.npy", mmap_mode="r"))
-
-    assert selector.get_support()[data.informative].all()
-    assert selector.n_selected_ <= 14
-
-
-def test_dask_collections_are_read_by_some_of_their_samples():
-    da = pytest.importorskip("dask.array")
-    data = planted("blobs", n_samples=600, n_useful=12, n_noise=18)
-
-    selector = fitted(da.from_array(data.table, chunks=(200, 30)))
+    selector = fitted(X)
 
     assert selector.get_support()[data.informative].all()
     assert selector.n_selected_ <= 14
@@ -215,31 +189,19 @@ def test_dask_collections_are_read_by_some_of_their_samples():
 # A selector that is given
 
 
-def test_a_given_selector_and_number_leave_the_ranking_as_it_is(blobs):
+def test_a_given_selector_ranks_and_is_told_the_number_of_clusters(blobs):
     ranker = RandomSelection(random_state=1)
-
     selector = fitted(blobs.table, selector=ranker, n_features_to_select=10)
+    decided = fitted(blobs.table, selector=ranker)
+    told = fitted(blobs.table, selector=MCFS(), n_clusters=4).selector_
+    without = fitted(blobs.table, selector=LaplacianScore(), n_clusters=3).selector_
 
+    # A number leaves the ranking as it is; else what is rejected comes last.
     np.testing.assert_array_equal(selector.order_, selector.selector_.order_)
     assert selector.n_selected_ == 10
-
-
-def test_of_a_given_selector_what_is_rejected_comes_last(blobs):
-    selector = fitted(blobs.table, selector=RandomSelection(random_state=1))
-
-    assert blobs.informative[selector.get_support()].mean() >= 0.85
-
-
-def test_the_selector_is_told_the_number_of_clusters(blobs):
-    told = fitted(blobs.table, selector=MCFS(), n_clusters=4).selector_.get_params()
-
-    assert told["n_clusters"] == 4
-
-
-def test_a_method_without_clusters_may_rank(blobs):
-    selector = fitted(blobs.table, selector=LaplacianScore(), n_clusters=3)
-
-    assert isinstance(selector.selector_, LaplacianScore)
+    assert blobs.informative[decided.get_support()].mean() >= 0.85
+    assert told.n_clusters == 4
+    assert isinstance(without, LaplacianScore)
 
 
 # Bad tables
@@ -271,29 +233,19 @@ def block_of_zeros():
     return X
 
 
-@pytest.mark.parametrize(
-    "X",
-    [
-        np.array([[0.0, 1.0], [1.0, 0.0]]),
-        np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 0.0]]),
-        np.random.default_rng(0).normal(size=(4, 10)),
-        np.random.default_rng(0).normal(size=(50, 3)),
-        np.random.default_rng(0).normal(size=(50, 1)),
-        np.repeat(np.random.default_rng(0).normal(size=(20, 5)), 4, axis=1),
-        outlier(),
-        block_of_zeros(),
-    ],
-    ids=[
-        "two samples",
-        "equal samples",
-        "fewer samples than neighbours",
-        "three columns",
-        "one column",
-        "duplicate columns",
-        "one giant outlier",
-        "a block of zeros",
-    ],
-)
+ODD = {
+    "two samples": np.array([[0.0, 1.0], [1.0, 0.0]]),
+    "equal samples": np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 0.0]]),
+    "few samples": np.random.default_rng(0).normal(size=(4, 10)),
+    "three columns": np.random.default_rng(0).normal(size=(50, 3)),
+    "one column": np.random.default_rng(0).normal(size=(50, 1)),
+    "copies": np.repeat(np.random.default_rng(0).normal(size=(20, 5)), 4, axis=1),
+    "one giant outlier": outlier(),
+    "a block of zeros": block_of_zeros(),
+}
+
+
+@pytest.mark.parametrize("X", ODD.values(), ids=ODD)
 def test_odd_tables_have_a_sensible_answer(X):
     selector = fitted(X)
 
@@ -310,7 +262,10 @@ def test_odd_tables_have_a_sensible_answer(X):
         ({"n_features_to_select": 101}, "n_features_to_select=101 but X has 100"),
         ({"max_correlation": 1.5}, "'max_correlation' parameter"),
         ({"max_features": 0}, "'max_features' parameter"),
-        ({"n_clusters": 61}, "n_clusters=61"),
+        (
+            {"n_clusters": 61},
+            "n_clusters=61 but X has n_samples=60; ask for at most 60",
+        ),
     ],
 )
 def test_wrong_parameters_are_refused(blobs, parameters, message):
@@ -349,10 +304,3 @@ def test_the_cells_of_zeisel_are_told_apart():
     accuracy = judge_by_k_means(np.asarray(chosen), data.classes, seeds=range(3))[:, 0]
 
     assert accuracy.mean() > 0.9
-
-
-def test_more_clusters_than_samples_are_refused():
-    message = "n_clusters=4 but X has n_samples=3; ask for at most 3"
-
-    with pytest.raises(ValueError, match=message):
-        AutoSelect(SCFS(), n_clusters=4, random_state=0).fit(np.eye(3))

@@ -72,9 +72,11 @@ def test_decoys_are_permuted_each_on_its_own_and_X_is_kept(X):
 
 def test_shares_never_fall_and_lie_in_their_interval(X):
     found = false_selections(SCFS(n_clusters=3), X, random_state=0)
+    again = false_selections(SCFS(n_clusters=3), X, random_state=0, n_jobs=2)
     random = false_selections(RandomSelection(), X, n_repeats=40, random_state=0)
     blind = false_selections(MaxVariance(), X, random_state=0)
 
+    np.testing.assert_array_equal(found.share, again.share)
     assert (np.diff(found.share) >= 0).all()
     assert (found.lower <= found.share).all()
     assert (found.share <= found.upper).all()
@@ -223,13 +225,6 @@ def test_fewer_decoys_than_columns_are_scaled_up():
     np.testing.assert_allclose(few.share[30:60], many.share[30:60], atol=0.2)
 
 
-def test_the_same_seed_gives_the_same_estimate_whoever_works(X):
-    first = false_selections(SCFS(n_clusters=3), X, random_state=0)
-    second = false_selections(SCFS(n_clusters=3), X, random_state=0, n_jobs=2)
-
-    np.testing.assert_array_equal(first.share, second.share)
-
-
 def test_a_sparse_X_stays_sparse(X, monkeypatch):
     seen = []
     score = LaplacianScore._score_features
@@ -256,6 +251,10 @@ def test_a_sparse_X_stays_sparse(X, monkeypatch):
 def test_a_mistake_is_refused_with_its_value(X, parameters, message):
     with pytest.raises(ValueError, match=message):
         false_selections(LaplacianScore(), X, **parameters)
+    frame = pd.DataFrame(X).add_prefix("gene ")
+    frame.iloc[3, 4] = np.nan
+    with pytest.raises(ValueError, match="NaN in column 'gene 4'"):
+        false_selections(LaplacianScore(), frame)
 
 
 # From eigenvectors that did not see the features
@@ -315,24 +314,11 @@ def test_rare_words_are_compared_with_rare_words():
     assert (found.q_values[100:] <= 0.05).mean() <= 0.05
 
 
-def test_effective_samples_lie_between_one_and_all():
+def test_a_single_column_follows_nothing_and_few_samples_make_a_rare_one():
+    found = following(np.arange(10.0)[:, np.newaxis])
     X = np.zeros((20, 3))
     X[0, 0], X[:, 1] = 1.0, np.tile([-1.0, 1.0], 10)
 
-    found = effective_samples(as_matrix(X))
-
-    np.testing.assert_allclose(found, [1.0, 20.0, 1.0])
-
-
-def test_a_single_column_follows_nothing():
-    found = following(np.arange(10.0)[:, np.newaxis])
+    np.testing.assert_allclose(effective_samples(as_matrix(X)), [1.0, 20.0, 1.0])
 
     assert (found.shares[0], found.q_values[0]) == (0.0, 1.0)
-
-
-def test_missing_values_are_refused_with_the_name_of_their_column(X):
-    frame = pd.DataFrame(X).add_prefix("gene ")
-    frame.iloc[3, 4] = np.nan
-
-    with pytest.raises(ValueError, match="NaN in column 'gene 4'"):
-        false_selections(LaplacianScore(), frame)

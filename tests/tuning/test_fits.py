@@ -9,6 +9,7 @@ from joblib import parallel_config
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import (
+    MCFS,
     SCFS,
     AutoSelect,
     Consensus,
@@ -19,7 +20,14 @@ from ufselect import (
 from ufselect.solvers import graphs
 from ufselect.solvers.scfs import SCFSProblem
 from ufselect.tuning import fits
-from ufselect.tuning.fits import FitEffort, Work, fit_all
+from ufselect.tuning.fits import (
+    FitEffort,
+    Work,
+    checked_selector,
+    checked_table,
+    fit_all,
+    seeded,
+)
 
 TOO_MANY = SCFS(n_clusters=1000)
 
@@ -87,11 +95,6 @@ def test_members_of_one_kind_share_their_prepared_data(X, monkeypatch):
     # Once for three clusters, and once for two.
     assert len(seen) == 2
     np.testing.assert_array_equal(found.scores[1], seeds[1].fit(X).scores_)
-
-
-def test_nothing_is_kept_after_the_last_fit(X):
-    fit_all(X, works(SCFS(n_clusters=2)), FitEffort(), title="all", share=True)
-
     assert vars(fits._worker) == {}
 
 
@@ -101,25 +104,12 @@ def test_no_fit_is_started_after_the_time_budget(X, clock):
     with pytest.warns(UserWarning, match=r"3 of 5 fits; work 3 and what comes after"):
         finished = fit_all(X, works(*[MaxVariance()] * 5), effort, title="all")
 
-    # The clock is read at the start and before each fit but the first.
+    # The clock is read at the start and before each fit but the first, which is free.
     assert [work.name for work in finished.works] == ["work 0", "work 1", "work 2"]
-
-
-def test_the_first_fit_has_no_time_budget(X, clock):
     with pytest.warns(UserWarning, match="1 of 2 fits"):
-        finished = fit_all(
-            X, works(*[MaxVariance()] * 2), FitEffort(time_budget=1e-9), title="all"
-        )
-
-    assert len(finished.works) == 1
-
-
-def test_enough_time_changes_nothing(X):
-    finished = fit_all(
-        X, works(*[MaxVariance()] * 3), FitEffort(time_budget=1e6), title="all"
-    )
-
-    assert len(finished.works) == 3
+        fit_all(X, works(*[MaxVariance()] * 2), FitEffort(None, 1e-9), title="all")
+    enough = FitEffort(time_budget=1e6)
+    assert len(fit_all(X, works(*[MaxVariance()] * 3), enough, title="all").works) == 3
 
 
 def test_failures_are_left_out_and_named_with_their_reason(X):
@@ -131,26 +121,16 @@ def test_failures_are_left_out_and_named_with_their_reason(X):
         )
 
     assert [work.name for work in finished.works] == ["work 1"]
-
-
-def test_many_failures_of_one_kind_are_told_briefly(X):
     with pytest.warns(UserWarning, match=r"work 7 and 2 more \(ValueError"):
         fit_all(X, works(*[TOO_MANY] * 10, MaxVariance()), FitEffort(), title="all")
-
-
-def test_that_all_fail_is_an_error(X):
     with pytest.raises(ValueError, match=r"all of 2 fits failed: work 0, work 1 \(Val"):
         fit_all(X, works(TOO_MANY, TOO_MANY), FitEffort(), title="all")
 
 
-def test_a_warning_of_a_fit_reaches_the_caller(X):
+def test_progress_and_warnings_are_told_fit_by_fit(X, capsys):
     hasty = SCFS(n_clusters=3, max_iter=1, random_state=0)
-
     with pytest.warns(ConvergenceWarning, match="max_iter=1"):
         fit_all(X, works(hasty), FitEffort(), title="all")
-
-
-def test_progress_is_told_fit_by_fit(X, capsys):
     with pytest.warns(UserWarning, match="1 of 2"):
         fit_all(X, works(TOO_MANY, MaxVariance()), FitEffort(verbose=True), title="all")
 
@@ -210,31 +190,48 @@ def test_a_callback_hears_of_every_member(X, n_jobs):
 
 
 @needs_callbacks
-def test_a_callback_can_end_the_subsamples(X):
+def test_a_callback_ends_subsamples_and_hears_parts_and_failures(X):
     recorder = Recorder(stop_after=3)
     selector = StabilitySelection(random_state=0).set_callbacks(recorder)
+    assert selector.fit(X).n_subsamples_ == 3
 
-    selector.fit(X)
-
-    assert selector.n_subsamples_ == 3
-
-
-@needs_callbacks
-def test_a_callback_hears_what_auto_select_is_at(X):
     recorder = Recorder()
-
     AutoSelect(MaxVariance()).set_callbacks(recorder).fit(X)
-
     assert [name for name, _ in recorder.parts] == ["structure", "ranking", "features"]
     assert recorder.calls.count("begin") == recorder.calls.count("end") == 4
 
-
-@needs_callbacks
-def test_a_callback_hears_the_end_of_a_fit_that_fails(X):
     recorder = Recorder()
     consensus = Consensus([TOO_MANY]).set_callbacks(recorder)
-
     with pytest.raises(ValueError, match="all of 1 fits failed"):
         consensus.fit(X)
-
     assert recorder.calls.count("begin") == recorder.calls.count("end") == 2
+
+
+# What is asked of members
+
+
+def test_seeds_are_set_only_where_there_are_none():
+    members = [("free", SCFS()), ("tied", SCFS(random_state=5)), ("ls", MCFS())]
+    selector = Consensus(members)
+    copy = seeded(selector, 7)
+    seeds = {k: v for k, v in copy.get_params().items() if k.endswith("random_state")}
+
+    assert seeds == {
+        "random_state": 7,
+        "free__random_state": 7,
+        "tied__random_state": 5,
+    }
+    assert selector.get_params()["free__random_state"] is None
+    assert seeded(LaplacianScore(), 7).get_params() == LaplacianScore().get_params()
+
+
+def test_selectors_and_tables_are_checked_without_a_trace(planted):
+    for given in (SCFS, "SCFS", None, 3):
+        with pytest.raises(TypeError, match=r"it was given .* which is no selector"):
+            checked_selector(given, "it")
+    with pytest.raises(ValueError, match="'alpha' parameter of SCFS"):
+        checked_selector(SCFS(alpha=-1.0), "it")
+    selector = SCFS()
+    table = checked_table(selector, planted(10, 4, n_informative=2).X.tolist())
+    assert (table.shape, table.dtype) == ((10, 4), np.float64)
+    assert not hasattr(selector, "n_features_in_")

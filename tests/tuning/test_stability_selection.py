@@ -7,13 +7,15 @@ import scipy.sparse as sp
 from ufselect import (
     MCFS,
     SCFS,
+    AutoSelect,
     LaplacianScore,
     MaxVariance,
     RandomSelection,
     StabilitySelection,
 )
 from ufselect.data import planted as planted_set
-from ufselect.evaluation import selection_stability
+from ufselect.evaluation import selection_stability, verdict
+from ufselect.tuning import auto_select
 
 
 @pytest.fixture
@@ -47,15 +49,20 @@ def test_scores_are_those_of_the_definition(X, seen):
     assert selector.stability_ == selection_stability(ranks <= 4, 12)
 
 
-def test_subsamples_are_rows_of_X_without_replacement(X, seen):
-    StabilitySelection(MaxVariance(), n_subsamples=3, fraction=0.3, random_state=0).fit(
-        X
-    )
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
+def test_subsamples_are_rows_of_X_without_replacement(X, seen, form):
+    selector = StabilitySelection(MaxVariance(), n_subsamples=3, fraction=0.3)
+    selector.set_params(random_state=0).fit(form(X))
 
-    rows = [{row.tobytes() for row in table} for table in seen]
-    assert [len(table) for table in seen] == [12, 12, 12]
+    assert all(sp.issparse(table) == (form is not np.asarray) for table in seen)
+    tables = [sp.csr_array(table).toarray() for table in seen]
+    rows = [{row.tobytes() for row in table} for table in tables]
+    assert [len(table) for table in tables] == [12, 12, 12]
     assert all(len(each) == 12 and each <= {r.tobytes() for r in X} for each in rows)
     assert rows[0] != rows[1]
+    # One subsample, or all features, leave nothing to compare.
+    for parameters in ({"n_subsamples": 1}, {"n_features_to_select": 12}):
+        assert selector.set_params(**parameters).fit(X).stability_ is None
 
 
 def test_frequency_comes_first_and_ranks_break_ties(X):
@@ -81,41 +88,22 @@ def test_useful_features_are_chosen_more_often_than_noise():
     assert frequency[data.informative].min() > frequency[~data.informative].max()
 
 
-def test_a_random_selector_has_a_stability_of_about_zero(X):
-    stability = (
-        StabilitySelection(RandomSelection(), 4, n_subsamples=100, random_state=0)
-        .fit(X)
-        .stability_
-    )
-
-    assert stability.lower - 0.01 < 0 < stability.upper + 0.01
-
-
-def test_every_subsample_has_a_seed_of_its_own(X):
-    frequency = (
-        StabilitySelection(RandomSelection(), 4, n_subsamples=10, random_state=0)
-        .fit(X)
-        .frequency_
-    )
-
-    assert len(np.unique(frequency)) > 2
-
-
-def test_the_selector_is_told_how_many_features_are_wanted(X):
+def test_every_subsample_has_a_seed_and_the_number_of_features(X):
+    selector = StabilitySelection(RandomSelection(), 4, n_subsamples=100)
+    selector.set_params(random_state=0).fit(X)
     parameters = {"n_features_to_select": 3, "n_subsamples": 4, "random_state": 0}
-    told = StabilitySelection(MCFS(9, n_clusters=3), **parameters).fit(X)
-    plain = StabilitySelection(MCFS(3, n_clusters=3), **parameters).fit(X)
+    told, plain = (
+        StabilitySelection(MCFS(number, n_clusters=3), **parameters).fit(X)
+        for number in (9, 3)
+    )
 
+    assert selector.stability_.lower - 0.01 < 0 < selector.stability_.upper + 0.01
+    assert len(np.unique(selector.frequency_)) > 2
     np.testing.assert_array_equal(told.scores_, plain.scores_)
-
-
-@pytest.mark.parametrize("parameters", [{"n_subsamples": 1}, {"n_features": 12}])
-def test_without_a_choice_to_compare_there_is_no_stability(X, parameters):
-    wanted = parameters.pop("n_features", 4)
-
-    selector = StabilitySelection(MaxVariance(), wanted, random_state=0)
-
-    assert selector.set_params(**parameters).fit(X).stability_ is None
+    with pytest.raises(ValueError, match="'n_clusters' parameter of SCFS"):
+        StabilitySelection(SCFS(n_clusters=-1)).fit(X)
+    with pytest.raises(ValueError, match="'selector' parameter of StabilitySelection"):
+        StabilitySelection(SCFS).fit(X)
 
 
 def test_subsamples_that_fail_are_left_out(X):
@@ -130,18 +118,43 @@ def test_subsamples_that_fail_are_left_out(X):
     assert 1 <= selector.n_subsamples_ < 12
 
 
-@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
-def test_subsamples_of_sparse_data_are_sparse(X, seen, form):
-    StabilitySelection(MaxVariance(), n_subsamples=2, random_state=0).fit(form(X))
+def test_a_subsample_never_splits_a_group(X, seen, monkeypatch):
+    patients = np.repeat(np.arange(10), [2, 5, 3, 8, 1, 6, 4, 7, 2, 2])
+    X = np.column_stack([X, patients])
+    names = np.array([f"patient {number}" for number in patients], dtype=object)
 
-    assert all(sp.issparse(table) for table in seen)
+    def whole_groups(table):
+        found, counts = np.unique(table[:, -1], return_counts=True)
+        np.testing.assert_array_equal(counts, np.bincount(patients)[found.astype(int)])
+        return len(table)
 
+    StabilitySelection(MaxVariance(), n_subsamples=9, random_state=0).fit(
+        X, None, names
+    )
+    drawn = seen.copy()
+    member_ranks = auto_select.member_ranks
 
-def test_a_mistake_in_a_parameter_of_the_selector_is_refused(X):
-    with pytest.raises(ValueError, match="'n_clusters' parameter of SCFS"):
-        StabilitySelection(SCFS(n_clusters=-1)).fit(X)
+    def noted(raw, *others):
+        drawn.append(raw)
+        return member_ranks(raw, *others)
 
+    monkeypatch.setattr(auto_select, "member_ranks", noted)
+    automatic = AutoSelect(n_features_to_select=3, random_state=0)
+    automatic.fit(X, groups=names)
 
-def test_what_is_no_selector_is_refused(X):
-    with pytest.raises(ValueError, match="'selector' parameter of StabilitySelection"):
-        StabilitySelection(SCFS).fit(X)
+    sizes = [whole_groups(table) for table in drawn]
+    assert len(sizes) == 9 + auto_select.N_SUBSAMPLES
+    # At least the share that was asked for, and never everything.
+    assert min(sizes[:9]) >= 20
+    assert min(sizes[9:]) >= 27
+    assert max(sizes) < 40
+    assert "_groups" not in vars(automatic)
+    found = verdict(X, automatic, groups=names, n_random=9, random_state=0)
+    assert found.n_samples < 40
+    assert all(map(whole_groups, drawn[len(sizes) :]))
+    for wrong, message in (
+        (names[:7], r"groups has shape \(7,\)"),
+        (["a"] * 40, "single"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            automatic.fit(X, groups=wrong)

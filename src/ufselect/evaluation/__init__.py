@@ -1,69 +1,61 @@
-"""Numbers about a selection. This room knows no selector."""
+"""Numbers about a selection. This package knows no selector."""
 
-from ufselect.evaluation.agreement import (
-    adjusted_rand,
-    agreement,
-    clustering_accuracy,
-    mutual_information,
-    purity,
-)
-from ufselect.evaluation.comparison import (
-    average_ranks,
-    friedman,
-    indistinguishable_groups,
-    nemenyi_critical_difference,
-    wilcoxon_against,
-)
-from ufselect.evaluation.criteria import (
-    clustering_agreement,
-    neighbourhood_agreement,
-    redundancy,
-)
-from ufselect.evaluation.judging import (
-    judge_by_classification,
-    judge_by_k_means,
-    judge_ranking,
-)
-from ufselect.evaluation.k_means import repeated_k_means
-from ufselect.evaluation.reconstruction import (
-    held_out_reconstruction_error,
-    reconstruction_error,
-)
-from ufselect.evaluation.stability import selection_stability, stability_difference
-from ufselect.evaluation.stand_ins import skip_near_duplicates, stand_ins
-from ufselect.evaluation.structure_found import StructureTest, structure_test
-from ufselect.evaluation.verdict import Verdict, verdict, verdicts
-from ufselect.evaluation.view import View, sample_view
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "StructureTest",
-    "Verdict",
-    "View",
-    "adjusted_rand",
-    "agreement",
-    "average_ranks",
-    "clustering_accuracy",
-    "clustering_agreement",
-    "friedman",
-    "held_out_reconstruction_error",
-    "indistinguishable_groups",
-    "judge_by_classification",
-    "judge_by_k_means",
-    "judge_ranking",
-    "mutual_information",
-    "neighbourhood_agreement",
-    "nemenyi_critical_difference",
-    "purity",
-    "reconstruction_error",
-    "redundancy",
-    "repeated_k_means",
-    "sample_view",
-    "selection_stability",
-    "skip_near_duplicates",
-    "stability_difference",
-    "stand_ins",
-    "structure_test",
-    "verdict",
-    "verdicts",
-    "wilcoxon_against",
-]
+if TYPE_CHECKING:
+    from ufselect.evaluation.comparison import average_ranks as average_ranks
+    from ufselect.evaluation.comparison import friedman as friedman
+    from ufselect.evaluation.comparison import (
+        indistinguishable_groups as indistinguishable_groups,
+    )
+    from ufselect.evaluation.comparison import (
+        nemenyi_critical_difference as nemenyi_critical_difference,
+    )
+    from ufselect.evaluation.comparison import (
+        selection_stability as selection_stability,
+    )
+    from ufselect.evaluation.comparison import (
+        stability_difference as stability_difference,
+    )
+    from ufselect.evaluation.comparison import wilcoxon_against as wilcoxon_against
+    from ufselect.evaluation.correlated import (
+        skip_near_duplicates as skip_near_duplicates,
+    )
+    from ufselect.evaluation.correlated import stand_ins as stand_ins
+    from ufselect.evaluation.criteria import (
+        clustering_agreement as clustering_agreement,
+    )
+    from ufselect.evaluation.criteria import (
+        held_out_reconstruction_error as held_out_reconstruction_error,
+    )
+    from ufselect.evaluation.criteria import (
+        neighbourhood_agreement as neighbourhood_agreement,
+    )
+    from ufselect.evaluation.criteria import (
+        reconstruction_error as reconstruction_error,
+    )
+    from ufselect.evaluation.criteria import redundancy as redundancy
+    from ufselect.evaluation.judging import adjusted_rand as adjusted_rand
+    from ufselect.evaluation.judging import agreement as agreement
+    from ufselect.evaluation.judging import (
+        clustering_accuracy as clustering_accuracy,
+    )
+    from ufselect.evaluation.judging import (
+        judge_by_classification as judge_by_classification,
+    )
+    from ufselect.evaluation.judging import judge_by_k_means as judge_by_k_means
+    from ufselect.evaluation.judging import judge_ranking as judge_ranking
+    from ufselect.evaluation.judging import mutual_information as mutual_information
+    from ufselect.evaluation.judging import purity as purity
+    from ufselect.evaluation.k_means import repeated_k_means as repeated_k_means
+    from ufselect.evaluation.significance import Verdict as Verdict
+    from ufselect.evaluation.significance import verdict as verdict
+    from ufselect.evaluation.significance import verdicts as verdicts
+    from ufselect.evaluation.structure_found import StructureTest as StructureTest
+    from ufselect.evaluation.structure_found import structure_test as structure_test
+    from ufselect.evaluation.tables import View as View
+    from ufselect.evaluation.tables import sample_view as sample_view
+else:
+    from ufselect._names import attach
+
+    __getattr__, __dir__, __all__ = attach(__name__)

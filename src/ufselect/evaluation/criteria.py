@@ -10,18 +10,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import orth, solve
 from scipy.spatial.distance import pdist
+from sklearn.model_selection import KFold
 from sklearn.utils import gen_batches
 
-from ufselect.evaluation.agreement import agreement
+from ufselect.evaluation.judging import agreement
 from ufselect.evaluation.k_means import repeated_k_means
 from ufselect.evaluation.tables import centred, checked_table, some_of
-from ufselect.matrix import Float, Index, as_matrix
+from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.solvers.graphs import nearest_neighbours
 from ufselect.solvers.rankings import unit_columns
 
 # Correlations are held for this many pairs at a time.
 PAIRS_AT_ONCE = 1_000_000
+
+# Directions of the selected columns below this share of the largest are rounding
+# errors of columns that depend on one another.
+NEGLIGIBLE = 1e-10
+
+# Dense pieces hold about this many values.
+VALUES_AT_ONCE = 1_000_000
 
 
 class ClusteringAgreement(NamedTuple):
@@ -252,7 +261,7 @@ def reconstruction(table: Any) -> Criterion:
     Unlike in `held_out_reconstruction_error` there is a penalty, without which sets
     of nearly as many columns as samples only tell how much they overfit. The fit
     without a sample follows from the fit with all, and the squares of all residuals
-    from the products of samples, so that a set costs one decomposition of its columns.
+    from the products of samples, so that a set costs one linear system.
     """
     data, constant = centred(table)
     gram = data.sample_gram()
@@ -261,34 +270,23 @@ def reconstruction(table: Any) -> Criterion:
     by_means = np.trace(gram) * (n / (n - 1)) ** 2
 
     def share_predicted(columns: Index) -> float:
-        values = data.columns(columns[~constant[columns]])
-        U, squares = _principal_axes(values)
-        penalty = RIDGE * squares.sum() / n
-        # Predictions are H X with H = 1 1' / n + U diag(shrinkage) U'. Columns next to
-        # nothing, whose squares vanish, predict nothing.
-        total = squares + penalty
-        shrinkage = np.divide(
-            squares, total, out=np.zeros_like(squares), where=total > 0
-        )
-        shrunk = U * shrinkage
-        products = gram @ U
-        residuals = gram.diagonal() - 2 * np.sum(shrunk * products, axis=1)
-        residuals += np.sum((shrunk @ (U.T @ products)) * shrunk, axis=1)
-        without = 1 - 1 / n - np.sum(shrunk * U, axis=1)
+        C = data.columns(columns[~constant[columns]])
+        penalty = RIDGE * np.sum(C**2) / n
+        if not penalty > 0:
+            # Columns next to nothing, whose squares vanish, predict nothing.
+            return 0.0
+        # Predictions are H X with H = 1 1' / n + C R, by the smaller of two systems.
+        if C.shape[1] < n:
+            R = solve(C.T @ C + penalty * np.eye(C.shape[1]), C.T, assume_a="pos")
+        else:
+            R = solve(C @ C.T + penalty * np.eye(n), C, assume_a="pos").T
+        products = gram @ R.T
+        residuals = gram.diagonal() - 2 * np.sum(C * products, axis=1)
+        residuals += np.sum((C @ (R @ products)) * C, axis=1)
+        without = 1 - 1 / n - np.sum(C * R.T, axis=1)
         return 1.0 - float(np.sum(residuals / without**2) / by_means)
 
     return share_predicted
-
-
-def _principal_axes(values: Float) -> tuple[Float, Float]:
-    """Return the left singular vectors and the squares of the singular values."""
-    n_samples, count = values.shape
-    if count < n_samples:
-        U, lengths, _ = np.linalg.svd(values, full_matrices=False)
-        return U, lengths**2
-    # Four times as fast. What is lost in the smallest squares, the penalty hides.
-    squares, U = np.linalg.eigh(values @ values.T)
-    return U, np.maximum(squares, 0.0)
 
 
 def neighbours(table: Any) -> Criterion:
@@ -319,3 +317,122 @@ CRITERIA: dict[str, Callable[[Any], Criterion]] = {
     "neighbours": neighbours,
     "distinctness": distinctness,
 }
+
+
+def reconstruction_error(
+    table: Any, selected: ArrayLike, *, standardize: bool = False
+) -> float:
+    """Return the share of the variance of all columns that the selected leave open.
+
+    ``min_B |X - X_s B|^2 / |X|^2`` for the centred table: 0 if every column is a
+    linear combination of the selected ones, 1 if they say nothing about any. Any
+    columns as many as the samples leave nothing open: compare small selections, or
+    use `held_out_reconstruction_error`.
+
+    Parameters
+    ----------
+    table : {array-like, sparse matrix} of shape (n, p)
+    selected : array-like
+        Mask or indices of the selected columns.
+    standardize : bool
+        Whether each column counts the same, instead of by its variance.
+
+    Examples
+    --------
+    >>> table = [[0.0, 0.0, 1.0], [1.0, 2.0, -2.0], [2.0, 4.0, 1.0]]
+    >>> round(reconstruction_error(table, [0]), 3)
+    0.375
+    """
+    data, constant = centred(table, "features" if standardize else "none")
+    kept = some_of(selected, data.shape[1])
+    kept = kept[~constant[kept]]
+    columns = _without_unit(data.columns(kept))
+    if not columns.shape[1]:
+        return 1.0
+    basis = orth(columns / np.linalg.norm(columns, axis=0), rcond=NEGLIGIBLE)
+    explained = sum(
+        float(np.sum(data.transpose_dot(basis[:, batch]) ** 2))
+        for batch in gen_batches(
+            basis.shape[1], max(1, VALUES_AT_ONCE // data.shape[1])
+        )
+    )
+    return float(np.clip(1.0 - explained, 0.0, 1.0))
+
+
+def held_out_reconstruction_error(
+    table: Any, selected: ArrayLike, *, n_splits: int = 5, seed: int = 0
+) -> float:
+    """Return the share of variance left open in samples that the fit did not see.
+
+    Means and coefficients come from the other folds. Unlike `reconstruction_error`
+    it does not vanish when the selected columns are as many as the samples, and it
+    exceeds 1 where the mean would predict better.
+
+    Parameters
+    ----------
+    table : {array-like, sparse matrix} of shape (n, p)
+    selected : array-like
+        Mask or indices of the selected columns.
+    n_splits : int
+        Folds, of which each is left out once.
+    seed : int
+        Of the assignment of samples to folds.
+
+    Examples
+    --------
+    >>> table = [[0.0, 0.0], [1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]
+    >>> round(held_out_reconstruction_error(table, [0], n_splits=2), 6)
+    0.0
+    """
+    data, constant = centred(table)
+    kept = some_of(selected, data.shape[1])
+    kept = kept[~constant[kept]]
+    if not 2 <= n_splits <= data.shape[0]:
+        raise ValueError(
+            f"n_splits={n_splits} but the table has {data.shape[0]} samples; ask for 2 "
+            f"to {data.shape[0]} folds."
+        )
+    folds = KFold(n_splits, shuffle=True, random_state=seed)
+    squares = sum(
+        _squares_of_fold(data, kept, train, test)
+        for train, test in folds.split(np.empty((data.shape[0], 0)))
+    )
+    left, total = np.asarray(squares)
+    return float(left / total)
+
+
+def _squares_of_fold(data: DataMatrix, kept: Index, train: Index, test: Index) -> Float:
+    """Return the squares left by the prediction of a fold, and by its means."""
+    mean = _combined(data, train, np.full((len(train), 1), 1 / len(train)))
+    columns = _without_unit(data.columns(kept) - mean[kept].T)
+    # Words of a single text, for instance, are constant in most folds.
+    lengths = np.linalg.norm(columns[train], axis=0)
+    varying = lengths > NEGLIGIBLE * np.linalg.norm(columns, axis=0)
+    columns = columns[:, varying] / lengths[varying]
+    inverse = np.linalg.pinv(columns[train], rcond=NEGLIGIBLE)
+    # Each row of the inverse of centred columns sums to zero, so that it does not
+    # matter that the data are centred on all samples.
+    coefficients = _combined(data, train, inverse.T.astype(np.float64, copy=False))
+    left = total = 0.0
+    for batch in gen_batches(len(test), max(1, VALUES_AT_ONCE // data.shape[1])):
+        piece = data.rows(test[batch]) - mean.T
+        total += float(np.sum(piece**2))
+        piece -= columns[test[batch]] @ coefficients.T
+        left += float(np.sum(piece**2))
+    return np.array([left, total])
+
+
+def _without_unit(columns: Float) -> Float:
+    """Return columns that reach one, without those that are all zero.
+
+    Squares of a column that is very small beside another would vanish.
+    """
+    peaks = np.abs(columns).max(axis=0, initial=0.0)
+    return columns[:, peaks > 0] / peaks[peaks > 0]
+
+
+def _combined(data: DataMatrix, rows: Index, weights: Float) -> Float:
+    """Return ``X[rows].T @ weights`` without cutting the rows out."""
+    padded = np.zeros((data.shape[0], weights.shape[1]))
+    padded[rows] = weights
+    return data.transpose_dot(padded)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
+from sklearn.utils.validation import has_fit_parameter
 
 from ufselect.evaluation.criteria import CRITERIA, Criterion
 from ufselect.evaluation.structure_found import permuted_columns
@@ -56,6 +57,8 @@ def split_by_selector(
     Samples of one group are in the same half. The clone selects as many features as
     the selector, if that is fitted, and gets a seed if it has none.
     """
+    if groups is not None:
+        groups = checked_groups(groups, table.shape[0])
     fitted, judged = random_halves(table.shape[0], groups, random)
     copy = clone(selector)
     known = copy.get_params(deep=False)
@@ -64,7 +67,10 @@ def split_by_selector(
         copy.set_params(n_features_to_select=number)
     if "random_state" in known and known["random_state"] is None:
         copy.set_params(random_state=random.randint(LARGEST_SEED))
-    copy.fit(table[fitted])
+    if groups is not None and has_fit_parameter(copy, "groups"):
+        copy.fit(table[fitted], groups=groups[fitted])
+    else:
+        copy.fit(table[fitted])
     columns = checked_selection(copy.get_support(), table.shape[1])
     pool = np.flatnonzero(~as_matrix(table[fitted]).summary().constant)
     return Split(columns, pool, judged, preparation_of(copy))
@@ -77,7 +83,7 @@ def random_halves(
     if groups is None:
         splitter = ShuffleSplit(1, test_size=0.5, random_state=random)
     else:
-        groups = _checked_groups(groups, n_samples)
+        groups = checked_groups(groups, n_samples)
         splitter = GroupShuffleSplit(1, test_size=0.5, random_state=random)
     if n_samples < 2 * FEWEST_SAMPLES:
         raise ValueError(
@@ -95,20 +101,39 @@ def random_halves(
     return fitted, judged
 
 
-def _checked_groups(groups: ArrayLike, n_samples: int) -> Any:
+def checked_groups(groups: ArrayLike, n_samples: int) -> Index:
+    """Return a number for the group of each sample; refuse fewer than two groups."""
     labels = np.asarray(groups)
+    if labels.dtype == object:
+        labels = labels.astype(str)
     if labels.shape != (n_samples,):
         raise ValueError(
             f"groups has shape {labels.shape} but X has {n_samples} samples; give one "
             "group per sample."
         )
-    codes = np.unique(labels, return_inverse=True)[1]
+    codes: Index = np.unique(labels, return_inverse=True)[1]
     if codes.max(initial=0) == 0:
         raise ValueError(
             "groups holds a single group, which cannot be split into halves; give two "
             "groups or more, or none."
         )
     return codes
+
+
+def rows_of_groups(groups: Index, size: int, random: np.random.RandomState) -> Index:
+    """Return at least so many rows of random groups, each with all its samples.
+
+    One group at least is left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows_of_groups(np.array([0, 1, 0, 1, 2]), 2, np.random.RandomState(0))
+    array([1, 3, 4])
+    """
+    order = random.permutation(int(groups.max()) + 1)
+    reached = np.searchsorted(np.cumsum(np.bincount(groups)[order]), size) + 1
+    return np.flatnonzero(np.isin(groups, order[: min(reached, len(order) - 1)]))
 
 
 def number_selected(selector: Any) -> int | None:

@@ -1,17 +1,35 @@
-"""Tables and selections as the metrics take them, refused in one sentence if bad."""
+"""Tables and selections as the metrics take them, and samples in a plane."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
+from scipy.linalg import eigh
+from sklearn.utils import check_array, check_random_state
 
-from ufselect.matrix import DataMatrix, Index, as_matrix
-from ufselect.solvers.preparation import Kind, preparation_kind, prepare
+from ufselect.matrix import DataMatrix, Float, Index, as_matrix
+from ufselect.matrix.inputs import (
+    column_names,
+    refuse_disguised,
+    refuse_non_finite,
+    refusing_cells,
+    unwrapped,
+)
+from ufselect.solvers.preparation import (
+    Kind,
+    choose_preparation,
+    preparation_kind,
+    prepare,
+)
 
 # What a parameter ``standardize`` may be.
 PREPARATIONS = ("auto", "features", "samples", "none", True, False)
+
+# The products of all pairs of samples are held at once; of wide tables fewer are made.
+MAX_SHOWN = 2000
+MAX_PRODUCTS = 2e10
+MIN_SHOWN = 200
 
 # How a table was prepared, in words.
 UNITS = {
@@ -23,21 +41,24 @@ UNITS = {
 
 def checked_table(table: Any, name: str = "table") -> Any:
     """Return a finite float array or CSR matrix with samples in rows."""
+    given, table = table, unwrapped(table)
+    refuse_disguised(table, name)
     n_dimensions = 2 if sp.issparse(table) else np.ndim(table)
     if n_dimensions != 2:
         raise ValueError(
             f"{name} has {n_dimensions} dimension(s) but needs two: samples in rows, "
             "features in columns."
         )
-    # Looking for infinity, scikit-learn adds it to its opposite.
-    with np.errstate(invalid="ignore"):
+    with refusing_cells(table, name):
         checked = check_array(
             table,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
             ensure_min_samples=2,
             input_name=name,
         )
+    refuse_non_finite(checked, name, column_names(given))
     peak = largest_magnitude(checked)
     if peak > np.finfo(checked.dtype).max / (4 * np.sqrt(np.prod(checked.shape))):
         raise ValueError(
@@ -71,25 +92,18 @@ def checked_selection(selected: ArrayLike, n_features: int) -> Index:
             "columns, or the indices of the selected ones."
         )
     if given.dtype == bool:
-        return _from_mask(given, n_features)
+        if len(given) != n_features:
+            raise ValueError(
+                f"A mask has {len(given)} values but the table has {n_features} "
+                "columns; give one value per column."
+            )
+        return np.flatnonzero(given)
     if given.size and not np.issubdtype(given.dtype, np.integer):
         raise ValueError(
             f"A selection holds values of type {given.dtype}; give a mask of booleans "
             "or indices that are integers."
         )
-    return _from_indices(given.astype(np.intp), n_features)
-
-
-def _from_mask(mask: Any, n_features: int) -> Index:
-    if len(mask) != n_features:
-        raise ValueError(
-            f"A mask has {len(mask)} values but the table has {n_features} columns; "
-            "give one value per column."
-        )
-    return np.flatnonzero(mask)
-
-
-def _from_indices(indices: Index, n_features: int) -> Index:
+    indices = given.astype(np.intp)
     outside = indices[(indices < 0) | (indices >= n_features)]
     if len(outside):
         raise ValueError(
@@ -170,3 +184,81 @@ def in_units(table: Any, standardize: bool | str) -> InUnits:
         return InUnits(checked, kind)
     size = float(data.shape[0] * varying)
     return InUnits(prepare(data, summary, kind, size).centred.points(), kind)
+
+
+class View(NamedTuple):
+    """Samples on the two directions of largest variance.
+
+    Attributes
+    ----------
+    points : ndarray of shape (m, 2)
+    shares : tuple of float
+        Share of the variance of the columns along each direction.
+    samples : ndarray of int
+        The rows of the table that are shown.
+    """
+
+    points: Float
+    shares: tuple[float, float]
+    samples: Index
+
+
+def sample_view(
+    X: Any, selected: ArrayLike | None = None, *, random_state: Any = None
+) -> View:
+    """Return samples as points in a plane: principal components of some columns.
+
+    All columns are prepared as ``SCFS`` does it by default: measurements are scaled to
+    unit variance, samples of counts to unit length.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n, p)
+        Of more than 2000 samples, 2000 are drawn at random; fewer if there are many
+        columns.
+    selected : array-like, optional
+        Mask or indices of columns; by default all.
+    random_state : int, RandomState instance or None
+        Of the samples that are drawn; the same seed draws the same.
+
+    Returns
+    -------
+    View
+        In units in which samples have a mean squared length of one in all columns.
+        Directions have a sign such that the farthest point is on the positive side.
+
+    Examples
+    --------
+    >>> view = sample_view([[0.0, 0.1], [1.0, 1.2], [2.0, 1.9], [9.0, 9.1]])
+    >>> view.points.shape, view.shares[0] > 0.9
+    ((4, 2), True)
+    """
+    table = checked_table(X, "X")
+    kept = None if selected is None else some_of(selected, table.shape[1])
+    n_samples, n_features = table.shape
+    samples = np.arange(n_samples)
+    affordable = int((MAX_PRODUCTS / n_features) ** 0.5)
+    most = max(MIN_SHOWN, min(MAX_SHOWN, affordable))
+    if n_samples > most:
+        random = check_random_state(random_state)
+        samples = np.sort(random.choice(n_samples, most, replace=False))
+        table = table[samples]
+    data = as_matrix(table)
+    summary = data.summary()
+    if summary.constant.all():
+        raise ValueError(
+            f"All {n_features} columns of X are constant: its samples are one point."
+        )
+    kind, n_shown = choose_preparation(data, summary), len(samples)
+    # In units where the mean of the squared lengths of samples is one.
+    data = prepare(data, summary, kind, float(n_shown)).centred
+    gram = (data if kept is None else data.take(kept)).sample_gram()
+    total = float(np.trace(gram))
+    # All columns together have the trace n: here are rounding errors of constants.
+    if total < np.finfo(np.float64).eps * n_shown:
+        return View(np.zeros((n_shown, 2)), (0.0, 0.0), samples)
+    values, vectors = eigh(gram, subset_by_index=[n_shown - 2, n_shown - 1])
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), [0, 1]])
+    first, second = (values / total).tolist()
+    return View(vectors * signs * np.sqrt(values), (first, second), samples)

@@ -1,20 +1,23 @@
-"""Deciding without labels: whom to ask, how steady the answer is, how much is chance.
+"""Decisions without labels: which method, how stable, at which false discovery rate.
 
-Selectors come to this room as arguments or through ``all_selectors()``.
+Selectors come here as arguments or through ``ufselect.selector``.
 """
 
-from ufselect.tuning.auto_select import AutoSelect
-from ufselect.tuning.consensus import Consensus
-from ufselect.tuning.false_discovery import FalseSelections, false_selections
-from ufselect.tuning.side_by_side import Sensitivity, sensitivity_to_clusters
-from ufselect.tuning.stability_selection import StabilitySelection
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "AutoSelect",
-    "Consensus",
-    "FalseSelections",
-    "Sensitivity",
-    "StabilitySelection",
-    "false_selections",
-    "sensitivity_to_clusters",
-]
+if TYPE_CHECKING:
+    from ufselect.tuning.auto_select import AutoSelect as AutoSelect
+    from ufselect.tuning.consensus import Consensus as Consensus
+    from ufselect.tuning.false_discovery import FalseSelections as FalseSelections
+    from ufselect.tuning.false_discovery import false_selections as false_selections
+    from ufselect.tuning.side_by_side import Sensitivity as Sensitivity
+    from ufselect.tuning.side_by_side import (
+        sensitivity_to_clusters as sensitivity_to_clusters,
+    )
+    from ufselect.tuning.stability_selection import (
+        StabilitySelection as StabilitySelection,
+    )
+else:
+    from ufselect._names import attach
+
+    __getattr__, __dir__, __all__ = attach(__name__)

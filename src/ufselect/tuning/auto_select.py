@@ -19,9 +19,14 @@ from ufselect._sklearn_compat import (
     Interval,
     StrOptions,
 )
-from ufselect.evaluation.structure_found import N_PERMUTATIONS, structure_of_matrix
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
-from ufselect.selectors import all_selectors
+from ufselect.evaluation.split_half import rows_of_groups
+from ufselect.evaluation.structure_found import (
+    N_PERMUTATIONS,
+    StructureTest,
+    structure_of_matrix,
+)
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
+from ufselect.selectors import selector as selector_named
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.graph_scores import (
     MAX_SUBSAMPLE,
@@ -33,7 +38,7 @@ from ufselect.solvers.preparation import Kind, choose_preparation, prepare
 from ufselect.solvers.rankings import lowered, ranks_of, redundant_features
 from ufselect.solvers.starts import distinct_rows
 from ufselect.tuning.false_discovery import features_that_follow
-from ufselect.tuning.fits import LARGEST_SEED, checked_selector, seeded
+from ufselect.tuning.fits import LARGEST_SEED, FitsGroups, checked_selector, seeded
 
 N_SUBSAMPLES = 6
 N_COMPONENTS = 10
@@ -54,7 +59,7 @@ CONFIRMED_FDR = 0.05
 TENTATIVE_FDR = 0.2
 
 
-class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
+class AutoSelect(CallbackSupportMixin, FitsGroups):
     """Selection with everything decided from X.
 
     Tests whether the table shows structure, ranks the features by a consensus of graph
@@ -99,6 +104,8 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         Least false discovery rate at which a feature is among the discoveries.
     explained_ : ndarray of shape (p,)
         Share of the variance of each feature that the structure of the others explains.
+    permuted_explained_ : ndarray of shape (p,)
+        The largest such share among 20 permuted copies of each feature.
     scores_ : ndarray of shape (p,)
         From 0 to 1, a quarter for each tier: rejected features, tentative ones, those
         that correlate with a better one, and the others. Within a tier they follow one
@@ -113,8 +120,8 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         Clusters of the samples by the selected features: k-means with ``n_clusters_``
         clusters. Of data that are not in memory, those of the samples that were read.
     n_clusters_ : int
-        Clusters that the directions with structure leave room for, from 2 to 8, or the
-        number given; 1 without structure.
+        One more than the directions with structure, from 2 to 8, or the number given;
+        1 without structure.
     reasons_ : list of str
         What was decided, and why, in sentences.
     selector_ : selector or None
@@ -177,6 +184,8 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     }
 
     n_features_to_select: Any
+    # For a fit to some of the samples, after the test of all of them.
+    _known_structure: StructureTest | None = None
 
     def __init__(
         self,
@@ -199,6 +208,13 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _in_ranking(self) -> dict[str, NDArray[Any]]:
+        return {
+            "call": self.calls_,
+            "explained": self.explained_,
+            "q_value": self.q_values_,
+        }
+
     def _resolve_number(self, n_features: int) -> int:
         if self.n_features_to_select == "auto":
             return n_features  # until it is decided
@@ -214,21 +230,26 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
     def _decide(self, data: DataMatrix, progress: FitProgress) -> Float:
         random = check_random_state(self.random_state)
         self.reasons_: list[str] = []
+        groups = self._groups_of(data.shape[0])
         if data.out_of_core or data.scattered:
-            data = as_matrix(data.rows(data.some_rows()))
+            rows = data.some_rows()
+            data = as_matrix(data.rows(rows))
+            groups = None if groups is None else groups[rows]
         summary = data.summary()
         if self.n_clusters != "auto":
             given = int(self.n_clusters)
             self._refuse_more_clusters_than_samples(given, data.shape[0])
 
-        self.structure_ = structure_of_matrix(data, N_PERMUTATIONS, random)
+        self.structure_ = self._known_structure or structure_of_matrix(
+            data, N_PERMUTATIONS, random
+        )
         self.structure_found_ = self.structure_.found
         self.standardize_ = self.structure_.standardize
         self.n_clusters_ = self._decided_clusters(data.shape[0])
         self._say(self.structure_.sentence)
         progress.step("part", {"name": "structure", "state": "done"})
 
-        ranking = self._ranking(data, summary, random)
+        ranking = self._ranking(data, summary, groups, random)
         progress.step("part", {"name": "ranking", "state": "done"})
 
         scores = self._call(ranking, data, summary, random)
@@ -245,7 +266,11 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         return min(directions + 1, N_CLUSTERS, n_samples)
 
     def _ranking(
-        self, data: DataMatrix, summary: ColumnSummary, random: np.random.RandomState
+        self,
+        data: DataMatrix,
+        summary: ColumnSummary,
+        groups: Index | None,
+        random: np.random.RandomState,
     ) -> Float:
         """Return scores between 0 and 1: those of the selector, or a consensus."""
         self.selector_: UnsupervisedSelector | None = None
@@ -264,6 +289,9 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
             scores = self.selector_.scores_
             return (scores - scores.min()) / (np.ptp(scores) or 1.0)
         subsamples = draw_subsamples(data.shape[0], N_SUBSAMPLES, MAX_SUBSAMPLE, random)
+        if groups is not None and len(subsamples) > 1:
+            sizes = map(len, subsamples)
+            subsamples = [rows_of_groups(groups, size, random) for size in sizes]
         deviations = relative_deviations(data, summary, self.standardize_)
         # For noise there is no second opinion: its iterations would be long.
         scfs = self._scfs(data, summary) if self.structure_found_ else None
@@ -288,7 +316,8 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         """Return the other member of the consensus, told what all of X shows."""
         number = N_CLUSTERS if self.n_clusters == "auto" else int(self.n_clusters)
         preparation = choose_preparation(data, summary)
-        return all_selectors()["SCFS"](
+        return selector_named(
+            "SCFS",
             n_clusters=min(number, data.shape[0]),
             standardize=False if preparation == "none" else preparation,
         )
@@ -303,13 +332,15 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         """Set the calls and the number of features; return scores in that order."""
         n_features = data.shape[1]
         self.q_values_, self.explained_ = np.ones(n_features), np.zeros(n_features)
+        self.permuted_explained_ = np.zeros(n_features)
         if self.structure_found_:
             rows = np.sort(random.permutation(data.shape[0])[:MAX_SUBSAMPLE])
             sample = as_matrix(data.raw[rows])
             centred = prepare(
                 sample, sample.summary(), self.standardize_, float(n_features)
             ).centred
-            self.explained_, self.q_values_ = features_that_follow(centred, random)
+            found = features_that_follow(centred, random)
+            self.explained_, self.q_values_, self.permuted_explained_ = found
         tier = np.select(
             [self.q_values_ <= CONFIRMED_FDR, self.q_values_ <= TENTATIVE_FDR],
             [0.0, 2.0],
@@ -328,7 +359,7 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
         best_first = np.argsort(-scores, kind="stable")
         number = int(np.count_nonzero(tier == 0))
         if self.max_correlation == "auto" and max_correlation is not None:
-            # One feature alone is at the mercy of its noise: a few more say the same.
+            # The noise of one feature alone would decide: a few copies say the same.
             following = int(np.count_nonzero(tier <= 1))
             number = max(number, min(following, FEWEST_CONFIRMED))
         confirmed = best_first[: min(number, self._most())]
@@ -346,7 +377,7 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
                 f"may correlate above max_correlation={max_correlation}; these are "
                 "selected.",
                 UserWarning,
-                stacklevel=7,
+                stacklevel=8,
             )
             self.n_selected_ = n_left
         if self.selector_ is None:
@@ -402,7 +433,7 @@ class AutoSelect(CallbackSupportMixin, UnsupervisedSelector):
             sentence if self.structure_found_ else " ".join(self.reasons_),
             UserWarning,
             # Past this class and scikit-learn's wrapper, to the caller of fit.
-            stacklevel=8,
+            stacklevel=9,
         )
 
     def _say(self, reason: str) -> None:

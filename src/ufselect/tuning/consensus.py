@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
@@ -16,7 +17,7 @@ from ufselect._sklearn_compat import (
     name_estimators,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.selectors import all_selectors
+from ufselect.selectors import selector as selector_named
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import (
     COMBINATIONS,
@@ -180,6 +181,10 @@ default="log-rank"
     def _named_selectors(self, named: Named) -> None:
         self.selectors = named
 
+    def _in_ranking(self) -> dict[str, NDArray[Any]]:
+        ranks = zip(self.members_, self.rankings_, strict=True)
+        return {f"rank by {name}": ranking for name, ranking in ranks}
+
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         works = self._works()
         progress = FitProgress(self, len(works), verbose=False, unit=1.0)
@@ -208,10 +213,9 @@ default="log-rank"
 
     def _members(self) -> Named:
         if self.selectors is None:
-            known = all_selectors()
-            return [(name.lower(), known[name]()) for name in DEFAULT_MEMBERS]
+            return [(name.lower(), selector_named(name)) for name in DEFAULT_MEMBERS]
         if len(self.selectors) == 0:
-            raise ValueError("selectors=[] leaves nobody to ask; give a selector.")
+            raise ValueError("selectors=[] holds no selector; give one or None.")
         named = self._named_selectors
         self._validate_names([name for name, _ in named])
         for name, selector in named:

@@ -21,7 +21,6 @@ from ufselect.solvers.graph_scores import (
 )
 from ufselect.tuning.fits import (
     LARGEST_SEED,
-    Finished,
     FitEffort,
     Work,
     checked_selector,
@@ -42,6 +41,10 @@ N_NEIGHBORS = 5
 # them.
 LARGEST_LEVERAGE = 3.0
 
+# Enough to estimate a share; more would only make the fits longer.
+MAX_DECOYS = 1000
+CONFIDENCE = 0.9
+
 
 class Following(NamedTuple):
     """How far each feature follows the structure that the other features show.
@@ -53,10 +56,13 @@ class Following(NamedTuple):
         others: graph eigenvectors and principal components.
     q_values : ndarray of shape (p,)
         Least false discovery rate at which the feature is among the discoveries.
+    permuted : ndarray of shape (p,)
+        Largest share among the permuted copies of each feature.
     """
 
     shares: Float
     q_values: Float
+    permuted: Float
 
 
 def features_that_follow(
@@ -84,7 +90,7 @@ def features_that_follow(
     for stratum in np.unique(strata):
         among = strata == stratum
         q[among] = q_values(shares[among], permuted[:, among])
-    return Following(shares, q)
+    return Following(shares, q, permuted.max(axis=0))
 
 
 def effective_samples(centred: DataMatrix) -> Float:
@@ -131,11 +137,6 @@ def q_values(shares: Float, permuted: Float) -> Float:
     return result
 
 
-# Enough to estimate a share; more would only make the fits longer.
-MOST_DECOYS = 1000
-CONFIDENCE = 0.9
-
-
 class FalseSelections(NamedTuple):
     """The estimated share of false features among the k best, for k from 1 to p."""
 
@@ -158,7 +159,10 @@ def false_selections(
     random_state: int | np.random.RandomState | None = None,
     verbose: bool = False,
 ) -> FalseSelections:
-    """Estimate how many of the best features are there by chance.
+    """Estimate the share of false discoveries among the best features.
+
+    A decoy is a column of X with its values permuted. A decoy that scores as high as
+    its column says that the column may be a false discovery.
 
     Parameters
     ----------
@@ -210,7 +214,7 @@ def false_selections(
     checked_selector(selector, "false_selections")
     table = checked_table(selector, X)
     n_features = table.shape[1]
-    count = min(n_features, MOST_DECOYS) if n_decoys is None else n_decoys
+    count = min(n_features, MAX_DECOYS) if n_decoys is None else n_decoys
     check_scalar(count, "n_decoys", Integral, min_val=1, max_val=n_features)
     check_scalar(n_repeats, "n_repeats", Integral, min_val=1)
     check_scalar(target, "target", Real, min_val=0, max_val=1)
@@ -219,7 +223,13 @@ def false_selections(
         f"repeat {number}": np.sort(random.choice(n_features, count, replace=False))
         for number in range(n_repeats)
     }
-    works = _works(selector, columns, random, n_features)
+    number = selector._resolve_number(n_features)
+    works = []
+    for name, chosen in columns.items():
+        copy = seeded(selector, random.randint(LARGEST_SEED))
+        copy.set_params(n_features_to_select=number)
+        decoys = partial(with_decoys, chosen, random.randint(LARGEST_SEED))
+        works.append(Work(name, copy, decoys))
     finished = fit_all(
         table,
         works,
@@ -227,7 +237,11 @@ def false_selections(
         title="false_selections",
         stacklevel=4,
     )
-    return _estimate(_false_counts(finished, columns, n_features), target)
+    counts = [
+        false_among_best(scores[:n_features], scores[n_features:], columns[work.name])
+        for work, scores in zip(*finished, strict=True)
+    ]
+    return _estimate(np.array(counts), target)
 
 
 def with_decoys(columns: Index, seed: int, X: Any) -> Any:
@@ -276,32 +290,6 @@ def false_among_best(originals: Float, decoys: Float, columns: Index) -> Float:
     return np.asarray(above * (len(originals) / len(columns)), np.float64)
 
 
-def _works(
-    selector: UnsupervisedSelector,
-    columns: dict[str, Index],
-    random: np.random.RandomState,
-    n_features: int,
-) -> list[Work]:
-    works = []
-    for name, chosen in columns.items():
-        copy = seeded(selector, random.randint(LARGEST_SEED))
-        copy.set_params(n_features_to_select=selector._resolve_number(n_features))
-        table = partial(with_decoys, chosen, random.randint(LARGEST_SEED))
-        works.append(Work(name, copy, table))
-    return works
-
-
-def _false_counts(
-    finished: Finished, columns: dict[str, Index], n_features: int
-) -> Float:
-    return np.array(
-        [
-            false_among_best(scores[:n_features], scores[n_features:], columns[name])
-            for (name, *_), scores in zip(*finished, strict=True)
-        ]
-    )
-
-
 def _estimate(counts: Float, target: float) -> FalseSelections:
     """Return the estimate from the counts of each repeat (repeats x p)."""
     n_repeats, n_features = counts.shape
@@ -314,14 +302,11 @@ def _estimate(counts: Float, target: float) -> FalseSelections:
     margin = norm.ppf((1 + CONFIDENCE) / 2) * np.sqrt(
         np.maximum(expected, spread) * (1 + 1 / n_repeats)
     )
-    share = _never_falling(np.minimum(expected / number, 1.0))
+    # For each k the least share of it and of all larger k.
+    share = np.minimum(expected / number, 1.0)
+    share = np.minimum.accumulate(share[::-1])[::-1]
     lower = np.clip((counts.mean(axis=0) - margin) / number, 0.0, share)
     upper = np.clip((expected + margin) / number, share, 1.0)
     under = np.flatnonzero(share <= target)
     largest = int(under[-1]) + 1 if len(under) else 0
     return FalseSelections(share, lower, upper, largest, n_repeats)
-
-
-def _never_falling(shares: Float) -> Float:
-    """Return for each k the least share of it and of all larger k."""
-    return np.asarray(np.minimum.accumulate(shares[::-1])[::-1])

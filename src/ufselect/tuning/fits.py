@@ -1,4 +1,4 @@
-"""What a selector around other selectors asks of them, and fits of it in parallel."""
+"""What selectors around other selectors share: checks, seeds, groups, parallel fits."""
 
 import threading
 import time
@@ -6,15 +6,17 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ufselect._constraints import POSITIVE
 from ufselect._sklearn_compat import FitProgress
-from ufselect.matrix import Float
+from ufselect.evaluation.split_half import checked_groups
+from ufselect.matrix import Float, Index
 from ufselect.matrix.cache import ResultCache, cached_results
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.iterations import in_parallel
@@ -27,6 +29,12 @@ EFFORT_CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["boolean"],
 }
 LARGEST_SEED = np.iinfo(np.int32).max
+
+# Of many fits that fail for the same reason, a message names so many.
+MAX_NAMES = 8
+
+# Each worker has its own results, and keeps them for one call of ``fit_all``.
+_worker = threading.local()
 
 
 def seeded(selector: UnsupervisedSelector, seed: int) -> UnsupervisedSelector:
@@ -57,8 +65,39 @@ def checked_table(selector: UnsupervisedSelector, X: Any) -> Any:
     return clone(selector)._validated(X, reset=True)
 
 
-# Of many fits that fail for the same reason, a message names so many.
-MOST_NAMES = 8
+class FitsGroups(UnsupervisedSelector):
+    """Takes the groups of the samples, which its subsamples do not split."""
+
+    _groups: ArrayLike | None = None
+
+    def fit(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Self:
+        """Score and rank the features of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memory-mapped array} of shape (n, p)
+            Samples in rows. It is not changed.
+        y : ignored
+            Present for pipelines; never looked at.
+        groups : array-like of shape (n,), optional
+            Which samples belong together, such as those of one patient: a subsample
+            holds all samples of a group or none.
+
+        Returns
+        -------
+        self : object
+        """
+        self._groups = groups
+        try:
+            return super().fit(X, y)
+        finally:
+            del self._groups
+
+    def _groups_of(self, n_samples: int) -> Index | None:
+        """Return a number for the group of each sample, if groups were given."""
+        if self._groups is None:
+            return None
+        return checked_groups(self._groups, n_samples)
 
 
 class Work(NamedTuple):
@@ -70,7 +109,7 @@ class Work(NamedTuple):
 
 
 class FitEffort(NamedTuple):
-    """Who fits, for how many seconds, and who is told about it."""
+    """How many fits run at once, for how many seconds, and what is told about them."""
 
     n_jobs: int | None = None
     time_budget: float | None = None
@@ -114,117 +153,80 @@ def fit_all(
         No fit is started after its time budget, or after a callback wants to stop;
         one that runs is not interrupted.
     title : str
-        Who asks, for messages.
+        Name of the caller, for messages.
     share : bool
         Compute Gram matrices and graphs once per worker: for work on equal tables.
     stacklevel : int
         Of warnings; the default points to the caller of ``fit`` of a selector.
     """
     token = uuid4().hex if share else None
+    budget = effort.time_budget
+    end = np.inf if budget is None else time.monotonic() + budget
+
+    def calls() -> Iterator[tuple[Any, Work, str | None]]:
+        # One at a time to each worker, so that nothing waits when the time is up.
+        for index, work in enumerate(works):
+            if index > 0 and (effort.stopped or time.monotonic() >= end):
+                return
+            yield X, work, token
+
     outcomes: list[Float | str] = []
     try:
-        for outcome in _outcomes(X, works, effort, token):
+        for outcome in in_parallel(_scores_or_reason, calls(), effort.n_jobs):
             outcomes.append(outcome)
-            _tell(title, works, outcomes, effort)
+            name = works[len(outcomes) - 1].name
+            state = "failed" if isinstance(outcome, str) else "done"
+            if effort.verbose:
+                print(f"{title}: {name} {state} ({len(outcomes)} of {len(works)})")  # noqa: T201 - what verbose asks for
+            if effort.progress is not None:
+                effort.progress.step("fit", {"name": name, "state": state})
     finally:
         vars(_worker).clear()
         if effort.progress is not None:
             effort.progress.finish()
-    for message in [
-        _failures(works, outcomes, title),
-        _unstarted(works, len(outcomes), effort, title),
-    ]:
-        if message:
-            warnings.warn(message, UserWarning, stacklevel=stacklevel - 1)
     good = [i for i, outcome in enumerate(outcomes) if not isinstance(outcome, str)]
+    failed: dict[str, list[str]] = {}
+    for work, outcome in zip(works, outcomes, strict=False):
+        if isinstance(outcome, str):
+            failed.setdefault(outcome, []).append(work.name)
+    n_failed = len(outcomes) - len(good)
+    reasons = "; ".join(
+        f"{_listed(names)} ({reason})" for reason, names in failed.items()
+    )
+    if n_failed and not good:
+        raise ValueError(f"{title}: all of {n_failed} fits failed: {reasons}")
+    if n_failed:
+        warnings.warn(
+            f"{title}: {n_failed} of {len(works)} fits failed: {reasons}",
+            UserWarning,
+            stacklevel=stacklevel - 1,
+        )
+    if len(outcomes) < len(works) and not effort.stopped:
+        warnings.warn(
+            f"{title}: time_budget={budget} seconds were used up after "
+            f"{len(outcomes)} of {len(works)} fits; {works[len(outcomes)].name} and "
+            "what comes after it are left out.",
+            UserWarning,
+            stacklevel=stacklevel - 1,
+        )
     return Finished([works[i] for i in good], np.array([outcomes[i] for i in good]))
 
 
-def _outcomes(
-    X: Any, works: Sequence[Work], effort: FitEffort, token: str | None
-) -> Iterator[Float | str]:
-    # One at a time to each worker, so that nothing waits when the time is up.
-    calls = ((X, work, token) for work in _in_time(works, effort))
-    yield from in_parallel(_scores_or_reason, calls, effort.n_jobs)
-
-
-def _in_time(works: Sequence[Work], effort: FitEffort) -> Iterator[Work]:
-    budget = effort.time_budget
-    end = np.inf if budget is None else time.monotonic() + budget
-    for index, work in enumerate(works):
-        if index > 0 and (effort.stopped or time.monotonic() >= end):
-            return
-        yield work
+def _listed(names: list[str]) -> str:
+    more = len(names) - MAX_NAMES
+    return ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _scores_or_reason(X: Any, work: Work, token: str | None) -> Float | str:
     """Return the scores of a fit, or why there are none."""
+    sharing: AbstractContextManager[Any] = nullcontext()
+    if token is not None:
+        if getattr(_worker, "token", None) != token:
+            _worker.token, _worker.results = token, ResultCache()
+        sharing = cached_results(_worker.results)
     try:
-        with _sharing(token):
+        with sharing:
             table = X if work.table is None else work.table(X)
             return work.selector.fit(table).scores_
     except (ArithmeticError, MemoryError, ValueError) as error:
         return f"{type(error).__name__}: {error}"
-
-
-# Each worker has its own results, and keeps them for one call of ``fit_all``.
-_worker = threading.local()
-
-
-def _sharing(token: str | None) -> AbstractContextManager[Any]:
-    if token is None:
-        return nullcontext()
-    if getattr(_worker, "token", None) != token:
-        _worker.token, _worker.results = token, ResultCache()
-    return cached_results(_worker.results)
-
-
-def _tell(
-    title: str,
-    works: Sequence[Work],
-    outcomes: Sequence[Float | str],
-    effort: FitEffort,
-) -> None:
-    state = "failed" if isinstance(outcomes[-1], str) else "done"
-    name = works[len(outcomes) - 1].name
-    if effort.verbose:
-        print(f"{title}: {name} {state} ({len(outcomes)} of {len(works)})")  # noqa: T201 - what verbose asks for
-    if effort.progress is not None:
-        effort.progress.step("fit", {"name": name, "state": state})
-
-
-def _failures(
-    works: Sequence[Work], outcomes: Sequence[Float | str], title: str
-) -> str | None:
-    """Say who failed; that everybody did is an error."""
-    failed = [
-        (work.name, outcome)
-        for work, outcome in zip(works, outcomes, strict=False)
-        if isinstance(outcome, str)
-    ]
-    reasons = "; ".join(
-        f"{_listed([name for name, other in failed if other == reason])} ({reason})"
-        for reason in dict.fromkeys(reason for _, reason in failed)
-    )
-    if failed and len(failed) == len(outcomes):
-        raise ValueError(f"{title}: all of {len(failed)} fits failed: {reasons}")
-    if failed:
-        return f"{title}: {len(failed)} of {len(works)} fits failed: {reasons}"
-    return None
-
-
-def _unstarted(
-    works: Sequence[Work], n_started: int, effort: FitEffort, title: str
-) -> str | None:
-    if n_started == len(works) or effort.stopped:
-        return None
-    return (
-        f"{title}: time_budget={effort.time_budget} seconds were used up after "
-        f"{n_started} of {len(works)} fits; {works[n_started].name} and what comes "
-        "after it are left out."
-    )
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

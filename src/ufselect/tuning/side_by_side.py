@@ -19,7 +19,6 @@ from ufselect.solvers.rankings import (
 )
 from ufselect.tuning.fits import (
     LARGEST_SEED,
-    Finished,
     FitEffort,
     Work,
     checked_selector,
@@ -96,23 +95,21 @@ def rank_with_each(
         if known.get("n_clusters") == "auto":
             del told["n_clusters"]  # It decides by itself.
         copy.set_params(**{key: told[key] for key in told if key in known})
-        found.append(_ranked(name, copy, X))
+        start = time.perf_counter()
+        scores, order, remarks = None, None, []
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            try:
+                copy.fit(X)
+                scores, order = copy.scores_, copy.order_
+            except (ArithmeticError, MemoryError, ValueError) as error:
+                remarks = [str(error)]
+        if order is not None:
+            said = [w for w in caught if issubclass(w.category, UserWarning)]
+            remarks = list(dict.fromkeys(str(each.message) for each in said))
+        seconds = time.perf_counter() - start
+        found.append(Ranked(name, scores, order, seconds, remarks))
     return found
-
-
-def _ranked(name: str, selector: UnsupervisedSelector, X: Any) -> Ranked:
-    start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        try:
-            selector.fit(X)
-        except (ArithmeticError, MemoryError, ValueError) as error:
-            return Ranked(name, None, None, time.perf_counter() - start, [str(error)])
-    seconds = time.perf_counter() - start
-    remarks = dict.fromkeys(
-        str(each.message) for each in caught if issubclass(each.category, UserWarning)
-    )
-    return Ranked(name, selector.scores_, selector.order_, seconds, list(remarks))
 
 
 class Sensitivity(NamedTuple):
@@ -163,8 +160,8 @@ def sensitivity_to_clusters(
     -------
     sensitivity : Sensitivity
         The numbers that were fitted, Spearman's correlation and the overlap of the best
-        features (as a share of them) between all pairs, and the means over pairs. By
-        chance, the correlation is zero and the overlap is ``n_features / p``.
+        features (as a share of them) between all pairs, and the means over pairs. For
+        random rankings, the correlation is zero and the overlap is ``n_features / p``.
 
     Examples
     --------
@@ -188,20 +185,8 @@ def sensitivity_to_clusters(
     if n_features is not None:
         copy.set_params(n_features_to_select=n_features)
     table = checked_table(copy, X)
-    finished = fit_all(
-        table,
-        _works(copy, n_clusters),
-        FitEffort(n_jobs, time_budget, verbose),
-        title="sensitivity_to_clusters",
-        share=True,
-        stacklevel=4,
-    )
-    return _agreement(finished, copy._resolve_number(table.shape[1]))
-
-
-def _works(selector: UnsupervisedSelector, n_clusters: Sequence[int]) -> list[Work]:
     works = [
-        Work(f"n_clusters={number}", clone(selector).set_params(n_clusters=number))
+        Work(f"n_clusters={number}", clone(copy).set_params(n_clusters=number))
         for number in dict.fromkeys(n_clusters)
     ]
     for work in works:
@@ -211,10 +196,14 @@ def _works(selector: UnsupervisedSelector, n_clusters: Sequence[int]) -> list[Wo
             f"n_clusters={list(n_clusters)} leaves nothing to compare; give two "
             "different numbers at least."
         )
-    return works
-
-
-def _agreement(finished: Finished, n_features: int) -> Sensitivity:
+    finished = fit_all(
+        table,
+        works,
+        FitEffort(n_jobs, time_budget, verbose),
+        title="sensitivity_to_clusters",
+        share=True,
+        stacklevel=4,
+    )
     fitted = [int(work.selector.get_params()["n_clusters"]) for work in finished.works]
     if len(fitted) < 2:
         raise ValueError(
@@ -223,6 +212,6 @@ def _agreement(finished: Finished, n_features: int) -> Sensitivity:
         )
     ranks = ranks_of(finished.scores)
     correlation = rank_agreement(ranks)
-    overlap = top_overlap(ranks, n_features)
+    overlap = top_overlap(ranks, copy._resolve_number(table.shape[1]))
     means = mean_of_pairs(correlation), mean_of_pairs(overlap)
     return Sensitivity(fitted, correlation, overlap, *means)

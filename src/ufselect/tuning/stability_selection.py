@@ -5,31 +5,34 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from ufselect._constraints import COUNT
 from ufselect._sklearn_compat import CallbackSupportMixin, FitProgress, Interval
 from ufselect.evaluation import selection_stability
-from ufselect.evaluation.stability import Stability
+from ufselect.evaluation.comparison import Stability
+from ufselect.evaluation.split_half import rows_of_groups
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
-from ufselect.selectors import all_selectors
+from ufselect.selectors import selector as selector_named
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import frequency_scores
 from ufselect.tuning.fits import (
     EFFORT_CONSTRAINTS,
     LARGEST_SEED,
     FitEffort,
+    FitsGroups,
     Work,
     checked_selector,
     fit_all,
     seeded,
 )
 
-# Cheap, and content with however few samples, for it needs no clusters.
+# Cheap, and needs no clusters, of which a subsample may have too few.
 DEFAULT_SELECTOR = "LaplacianScore"
 
 
-class StabilitySelection(CallbackSupportMixin, UnsupervisedSelector):
+class StabilitySelection(CallbackSupportMixin, FitsGroups):
     """Stability selection over any selector.
 
     Fits the selector to many subsamples of the rows and keeps the features that are
@@ -38,7 +41,7 @@ class StabilitySelection(CallbackSupportMixin, UnsupervisedSelector):
     Parameters
     ----------
     selector : selector or None, default=None
-        Whom to ask. None is ``LaplacianScore``. What it says about
+        The selector that is fitted; None is ``LaplacianScore``. Its own
         ``n_features_to_select`` is not used.
     n_features_to_select : int, float or None, default=None
         Number of features, fraction of them, or None for half.
@@ -123,38 +126,43 @@ class StabilitySelection(CallbackSupportMixin, UnsupervisedSelector):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _in_ranking(self) -> dict[str, NDArray[Any]]:
+        return {"frequency": self.frequency_}
+
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         works = self._works(data.shape[0])
         progress = FitProgress(self, len(works), verbose=False, unit=1.0)
         effort = FitEffort(self.n_jobs, self.time_budget, self.verbose, progress)
-        scores = fit_all(data.raw, works, effort, title=type(self).__name__).scores
+        title = type(self).__name__
+        scores = fit_all(data.raw, works, effort, title=title, stacklevel=7).scores
         self.n_subsamples_, n_features = scores.shape
         best = np.argsort(-scores, axis=1, kind="stable")[:, : self.n_selected_]
         times = np.bincount(best.ravel(), minlength=n_features)
         self.frequency_ = times / self.n_subsamples_
-        self.stability_ = self._stability(best, n_features)
+        self.stability_: Stability | None = None
+        if self.n_subsamples_ > 1 and self.n_selected_ < n_features:
+            self.stability_ = selection_stability(best, n_features)
         return frequency_scores(scores, times)
 
     def _works(self, n_samples: int) -> list[Work]:
         random = check_random_state(self.random_state)
         selector = self.selector
         if selector is None:
-            selector = all_selectors()[DEFAULT_SELECTOR]()
+            selector = selector_named(DEFAULT_SELECTOR)
         checked_selector(selector, "StabilitySelection")
+        groups = self._groups_of(n_samples)
         # A share of a few samples may be less than the two that a fit needs.
         size = max(2, round(self.fraction * n_samples))
         works = []
         for number in range(self.n_subsamples):
-            rows = np.sort(random.choice(n_samples, size, replace=False))
+            if groups is None:
+                rows = np.sort(random.choice(n_samples, size, replace=False))
+            else:
+                rows = rows_of_groups(groups, size, random)
             copy = seeded(selector, random.randint(LARGEST_SEED))
             copy.set_params(n_features_to_select=self.n_selected_)
             works.append(Work(f"subsample {number}", copy, partial(_rows, rows)))
         return works
-
-    def _stability(self, best: Index, n_features: int) -> Stability | None:
-        if self.n_subsamples_ < 2 or self.n_selected_ == n_features:
-            return None
-        return selection_stability(best, n_features)
 
 
 def _rows(rows: Index, X: Any) -> Any:

@@ -113,7 +113,7 @@ def _nearest(
     for batch in gen_batches(len(places), max(1, VALUES_AT_ONCE // len(varying))):
         values = unit.transpose_dot(unit.columns(places[batch])).clip(-1.0, 1.0)
         sizes = np.abs(values)
-        # Below any correlation: a selected column is nobody's stand-in.
+        # Below any correlation: no selected column stands for another.
         sizes[places] = -1.0
         alternative[batch] = rows = sizes.argmax(axis=0)
         its[batch] = values[rows, np.arange(values.shape[1])]

@@ -16,9 +16,8 @@ from ufselect.evaluation.split_half import (
     is_selector,
     split_by_selector,
 )
-from ufselect.evaluation.tables import checked_table, some_of
-from ufselect.evaluation.verdict_words import sentence_of
-from ufselect.matrix import Index, as_matrix
+from ufselect.evaluation.tables import UNITS, checked_table, some_of
+from ufselect.matrix import as_matrix
 
 CriterionName = Literal["structure", "reconstruction", "neighbours", "distinctness"]
 CRITERION_NAMES: tuple[CriterionName, ...] = get_args(CriterionName)
@@ -28,6 +27,25 @@ ABOUT_PAIRS = {"structure", "distinctness"}
 
 # Sets are compared on this many samples at most: the cost grows with their square.
 MOST_SAMPLES = 400
+
+SIGNIFICANT = 0.05
+
+# What a good value of each criterion means, and its opposite. A sentence claims no
+# more than what was tested.
+CLAIMS = {
+    "structure": ("agree", "with one another", "more", "less"),
+    "reconstruction": ("predict", "all columns", "better", "worse"),
+    "neighbours": ("keep", "the neighbours of samples", "better", "worse"),
+    "distinctness": ("repeat", "one another", "less", "more"),
+}
+
+# A high value of structure may also mean copies.
+COPIES = " Copies of one column would do so too: look at their redundancy."
+
+CHOSEN_BEFOREHAND = (
+    " The p value is valid only if these columns were chosen on other samples, or by "
+    "knowledge; give the selector if they were chosen on X."
+)
 
 
 class Verdict(NamedTuple):
@@ -259,10 +277,17 @@ def _verdicts(
     for split in splits:
         if not 0 < len(split.columns) < len(split.pool):
             return [_without_comparison(name, split) for name in names]
-    _refuse_single_column(names, fewest)
+    about_pairs = [name for name in names if name in ABOUT_PAIRS]
+    if about_pairs and fewest == 1:
+        raise ValueError(
+            f"criterion={about_pairs[0]!r} compares selected columns with each other "
+            "but one is selected; select two, or use criterion='reconstruction'."
+        )
     found: dict[str, list[Verdict]] = {name: [] for name in names}
     for split in splits:
-        rows = _some_samples(split.judged, random)
+        rows = split.judged
+        if len(rows) > MOST_SAMPLES:
+            rows = np.sort(random.choice(rows, MOST_SAMPLES, False))
         compared = compare_with_random_sets(
             *(table[rows], split.columns, split.pool, names),
             standardize=split.standardize if standardize == "auto" else standardize,
@@ -311,21 +336,6 @@ def _check_numbers(
             raise ValueError(f"{title}={number} must be at least 1.")
 
 
-def _refuse_single_column(names: Sequence[str], n_selected: int) -> None:
-    asked = [name for name in names if name in ABOUT_PAIRS]
-    if asked and n_selected == 1:
-        raise ValueError(
-            f"criterion={asked[0]!r} compares selected columns with each other but one "
-            "is selected; select two, or use criterion='reconstruction'."
-        )
-
-
-def _some_samples(rows: Index, random: np.random.RandomState) -> Index:
-    if len(rows) <= MOST_SAMPLES:
-        return rows
-    return np.sort(random.choice(rows, MOST_SAMPLES, False))
-
-
 def _without_comparison(name: str, split: Split) -> Verdict:
     """Return a verdict without a p value, for no random set could be another one."""
     count = len(split.columns)
@@ -334,21 +344,10 @@ def _without_comparison(name: str, split: Split) -> Verdict:
         f"On half of the samples the selector selects {which}, so that there is "
         "nothing to compare with random sets and no p value."
     )
-    nothing = float("nan")
-    return Verdict(
-        name,
-        nothing,
-        nothing,
-        nothing,
-        nothing,
-        None,
-        (nothing, nothing),
-        sentence,
-        count,
-        len(split.judged),
-        split.standardize,
-        (),
-    )
+    nan = float("nan")
+    counts = count, len(split.judged)
+    measured = (name, nan, nan, nan, nan, None, (nan, nan))
+    return Verdict(*measured, sentence, *counts, split.standardize, ())
 
 
 def _verdict(
@@ -356,6 +355,10 @@ def _verdict(
 ) -> Verdict:
     value, others, kind = found
     mean, deviation = float(others.mean()), float(others.std())
+    # Random sets that never vary: any difference at all is beyond measure.
+    effect = float(np.sign(value - mean) * np.inf) if value != mean else 0.0
+    if deviation > 0:
+        effect = (value - mean) / deviation
     # Among equals the selection has any place with the same chance.
     ahead = np.sum(others > value) + random.randint(1 + np.sum(others == value))
     lower, upper = np.quantile(others, [0.05, 0.95]).tolist()
@@ -364,7 +367,7 @@ def _verdict(
         value,
         mean,
         deviation,
-        _effect(value - mean, deviation),
+        effect,
         float((1 + ahead) / (1 + len(others))),
         (lower, upper),
         "",
@@ -372,13 +375,6 @@ def _verdict(
         kind,
         tuple(others.tolist()),
     )
-
-
-def _effect(difference: float, deviation: float) -> float:
-    if deviation > 0:
-        return difference / deviation
-    # Random sets that never vary: any difference at all is beyond measure.
-    return float(np.sign(difference) * np.inf) if difference else 0.0
 
 
 def _over_splits(several: Sequence[Verdict], beforehand: bool) -> Verdict:
@@ -392,3 +388,49 @@ def _over_splits(several: Sequence[Verdict], beforehand: bool) -> Verdict:
     if len(several) > 1:
         found = found._replace(p_value=min(1.0, 2 * found.p_value))
     return found._replace(sentence=sentence_of(found, len(several), beforehand))
+
+
+def sentence_of(found: Any, n_splits: int, beforehand: bool) -> str:
+    """Return what a verdict says, for people.
+
+    Parameters
+    ----------
+    found : Verdict
+        With everything but its sentence.
+    n_splits : int
+        How often the samples were split.
+    beforehand : bool
+        Whether columns were judged that were given, and not selected on a half.
+    """
+    said = found.p_value
+    if n_splits > 1:
+        # Twice a median, however large, does not say that a selection is worse.
+        said = min(said, 1 - SIGNIFICANT)
+    lower, upper = found.band
+    halves = f", over {n_splits} splits" if n_splits > 1 else ""
+    seen = "" if beforehand else " that the selection did not see"
+    sentence = (
+        f"{_opinion(found.criterion, found.n_features, said)} (p = "
+        f"{found.p_value:.3g}, criterion {found.criterion!r}{halves}): "
+        f"{found.value:.3g}, which is {abs(found.effect_size):.1f} standard deviations "
+        f"{'above' if found.effect_size >= 0 else 'below'} the mean of "
+        f"{len(found.random_values)} random sets, of which nine in ten lie between "
+        f"{lower:.3g} and {upper:.3g}. Judged on {found.n_samples} samples{seen}, "
+        f"{UNITS[found.standardize]}."
+    )
+    if found.criterion == "structure" and found.p_value < SIGNIFICANT:
+        sentence += COPIES
+    return sentence + CHOSEN_BEFOREHAND if beforehand else sentence
+
+
+def _opinion(name: str, n_selected: int, p_value: float) -> str:
+    verb, what, more, less = CLAIMS[name]
+    if p_value < SIGNIFICANT:
+        compared = more
+    else:
+        compared = less if p_value > 1 - SIGNIFICANT else f"not clearly {more}"
+    if n_selected == 1:
+        return f"The selected column {verb}s {what} {compared} than a random one"
+    return (
+        f"The {n_selected} selected columns {verb} {what} {compared} than random ones"
+    )
