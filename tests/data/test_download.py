@@ -1,7 +1,6 @@
 """Where a set is looked for, what is downloaded from whom, and what is read."""
 
 import hashlib
-import threading
 import time
 from pathlib import Path
 
@@ -28,7 +27,7 @@ from ufselect.data import (
     fetch,
     load_set,
 )
-from ufselect.data.download import download, local_names, whereabouts
+from ufselect.data.download import download, whereabouts
 
 BODY = np.random.default_rng(0).bytes(200_000)
 HASTE = Patience(timeout=5.0, longest=20.0, attempts=3, delay=0.001)
@@ -120,16 +119,6 @@ def test_a_given_folder_comes_first_then_the_local_one_then_the_cache(
         fetch("toy", tmp_path / "absent")
 
 
-def test_failed_download_keeps_what_the_cache_had(server, cache, catalogue):
-    catalogue(server.address(status(404)))
-    cache.mkdir(parents=True)
-    (cache / "toy.mat").write_bytes(b"put there by hand")
-    with pytest.raises(DataUnavailableError):
-        fetch("toy", patience=HASTE)
-
-    assert (cache / "toy.mat").read_bytes() == b"put there by hand"
-
-
 def test_truncated_download_is_one_sentence_and_no_file(server, cache, catalogue, body):
     address, absent = server.address(cut_at(body, 100)), server.address(status(404))
     catalogue(address, absent)
@@ -182,15 +171,6 @@ def test_unknown_name_is_refused_with_a_near_one(local, catalogue, name):
         fetch(name)
 
 
-def test_local_file_loads_by_its_name(local):
-    scipy.io.savemat(local / "mine.mat", {"X": np.eye(3), "Y": [1, 2, 3]})
-    data = load_set("mine")
-
-    assert local_names() == ["mine"]
-    assert data.name == "mine"
-    assert np.array_equal(data.table, np.eye(3))
-
-
 def test_local_file_that_is_not_the_catalogued_one(local, catalogue, body):
     catalogue()
     (local / "toy.mat").write_bytes(body)
@@ -239,29 +219,6 @@ def test_file_gets_its_name_and_redirects_within_the_machine_are_followed(
     check_download(tmp_path, server.address(redirect_to(address)))
 
 
-def test_file_of_unknown_size_is_known_by_its_git_blob_id(server, tmp_path):
-    blob = hashlib.sha1(f"blob {len(BODY)}\0".encode() + BODY).hexdigest()
-    entry = wanted(server.address(content(BODY)), size=None)
-    entry = entry._replace(checksum=f"git-blob:{blob}")
-
-    assert download(entry, tmp_path / "set.mat") == []
-    assert (tmp_path / "set.mat").read_bytes() == BODY
-
-
-def test_progress_rises_to_the_whole(server, tmp_path):
-    seen = []
-    download(
-        wanted(server.address(content(BODY))),
-        tmp_path / "set.mat",
-        progress=lambda received, total: seen.append((received, total)),
-    )
-    received = [pair[0] for pair in seen]
-
-    assert received == sorted(set(received))
-    assert seen[-1] == (len(BODY), len(BODY))
-    assert len(seen) > 1
-
-
 @pytest.mark.parametrize(
     "first", [status(429), status(500), status(503), cut_at(BODY, 50_000)]
 )
@@ -276,16 +233,6 @@ def test_lasting_fault_is_met_once_and_the_next_address_tried(server, tmp_path, 
     check_download(tmp_path, server.address(first), server.address(content(BODY)))
 
     assert len(server.requests) == 2
-
-
-def test_every_address_is_named_with_its_reason(server, tmp_path):
-    first, second = server.address(status(404)), server.address(status(503))
-    reasons = download(wanted(first, second), tmp_path / "set.mat", HASTE)
-
-    assert reasons == [
-        f"{first} (HTTP 404 Not Found)",
-        f"{second} (HTTP 503 Service Unavailable)",
-    ]
 
 
 def endless(handler):
@@ -402,26 +349,6 @@ def test_address_must_be_https(tmp_path, address):
     check_failure(tmp_path, address, "is not an https address")
 
 
-def test_downloads_at_the_same_time_do_not_disturb_each_other(server, tmp_path):
-    entry = wanted(server.address(content(BODY)))
-    together = threading.Barrier(4)
-    outcomes = []
-
-    def download_together():
-        together.wait()
-        outcomes.append(download(entry, tmp_path / "set.mat", HASTE))
-
-    threads = [threading.Thread(target=download_together) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert outcomes == [[]] * 4
-    assert (tmp_path / "set.mat").read_bytes() == BODY
-    assert files_in(tmp_path) == ["set.mat"]
-
-
 def test_interrupted_download_leaves_nothing(server, tmp_path):
     def interrupt(received, total):
         raise KeyboardInterrupt
@@ -431,10 +358,3 @@ def test_interrupted_download_leaves_nothing(server, tmp_path):
         download(entry, tmp_path / "set.mat", progress=interrupt)
 
     assert files_in(tmp_path) == []
-
-
-def test_folder_that_cannot_be_written_to_is_a_reason(server, tmp_path):
-    entry = wanted(server.address(content(BODY)))
-    (reason,) = download(entry, tmp_path / "nowhere" / "set.mat", HASTE)
-
-    assert "No such file or directory" in reason

@@ -1,41 +1,32 @@
 """Data to work on: embedded sets, planted sets, and research data from files."""
 
-from ufselect.data.catalogue import CataloguedSet, catalogued_sets
-from ufselect.data.download import (
-    DataUnavailableError,
-    Patience,
-    cache_folder,
-    fetch,
-    load_set,
-)
-from ufselect.data.labelled import LabelledSet, data_folder, read_labelled
-from ufselect.data.planted import (
-    GEOMETRIES,
-    DataSet,
-    digits_with_decoys,
-    planted,
-    union_of_subspaces,
-)
-from ufselect.data.tables import Table, TableError, read_table, write_table
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "GEOMETRIES",
-    "CataloguedSet",
-    "DataSet",
-    "DataUnavailableError",
-    "LabelledSet",
-    "Patience",
-    "Table",
-    "TableError",
-    "cache_folder",
-    "catalogued_sets",
-    "data_folder",
-    "digits_with_decoys",
-    "fetch",
-    "load_set",
-    "planted",
-    "read_labelled",
-    "read_table",
-    "union_of_subspaces",
-    "write_table",
-]
+if TYPE_CHECKING:
+    from ufselect.data.catalogue import CataloguedSet as CataloguedSet
+    from ufselect.data.catalogue import LabelledSet as LabelledSet
+    from ufselect.data.catalogue import catalogued_sets as catalogued_sets
+    from ufselect.data.catalogue import data_folder as data_folder
+    from ufselect.data.catalogue import read_labelled as read_labelled
+    from ufselect.data.download import DataUnavailableError as DataUnavailableError
+    from ufselect.data.download import Patience as Patience
+    from ufselect.data.download import cache_folder as cache_folder
+    from ufselect.data.download import fetch as fetch
+    from ufselect.data.download import load_set as load_set
+    from ufselect.data.previewing import ColumnPreview as ColumnPreview
+    from ufselect.data.previewing import Preview as Preview
+    from ufselect.data.previewing import preview as preview
+    from ufselect.data.synthetic import GEOMETRIES as GEOMETRIES
+    from ufselect.data.synthetic import DataSet as DataSet
+    from ufselect.data.synthetic import digits_with_decoys as digits_with_decoys
+    from ufselect.data.synthetic import planted as planted
+    from ufselect.data.synthetic import union_of_subspaces as union_of_subspaces
+    from ufselect.data.tables import Remedy as Remedy
+    from ufselect.data.tables import Table as Table
+    from ufselect.data.tables import TableError as TableError
+    from ufselect.data.tables import read_table as read_table
+    from ufselect.data.tables import write_table as write_table
+else:
+    from ufselect._names import attach
+
+    __getattr__, __dir__, __all__ = attach(__name__)

@@ -17,16 +17,14 @@ import numpy as np
 
 from ufselect._version import __version__
 from ufselect.data.catalogue import (
-    CataloguedSet,
-    catalogued_sets,
-    has_checksum,
-    unknown_name,
-)
-from ufselect.data.labelled import (
     FOLDER_VARIABLE,
+    CataloguedSet,
     LabelledSet,
+    catalogued_sets,
     data_folder,
+    has_checksum,
     read_labelled,
+    unknown_name,
 )
 from ufselect.data.replacing import replacing
 
@@ -227,30 +225,23 @@ def load_set(
     path = fetch(name, folder, progress=progress)
     data = read_labelled(path)
     known = catalogued_sets().get(name)
-    if known is not None:
-        _check(data, path, known)
-    return data
-
-
-def _check(data: LabelledSet, path: Path, known: CataloguedSet) -> None:
-    found = (*data.table.shape, len(np.unique(data.classes)))
-    expected = (known.n_samples, known.n_features, known.n_classes)
+    if known is None:
+        return data
+    words = "{} samples, {} features and {} classes"
+    found = words.format(*data.table.shape, len(np.unique(data.classes)))
+    expected = words.format(known.n_samples, known.n_features, known.n_classes)
     if found != expected:
         raise ValueError(
-            f"{path} has {_in_words(found)}, but {known.name} of the catalogue has "
-            f"{_in_words(expected)}; rename the file, or put the right one in its place"
+            f"{path} has {found}, but {known.name} of the catalogue has {expected}; "
+            "rename the file, or put the right one in its place"
         )
     if not has_checksum(path, known.checksum):
         warnings.warn(
             f"{path} is not the catalogued file of {known.name}: it has the same shape "
             "and number of classes, but another checksum",
-            stacklevel=3,
+            stacklevel=2,
         )
-
-
-def _in_words(shape: tuple[int, ...]) -> str:
-    n_samples, n_features, n_classes = shape
-    return f"{n_samples} samples, {n_features} features and {n_classes} classes"
+    return data
 
 
 def download(

@@ -1,16 +1,34 @@
-"""A file takes its name when it is complete, and not before."""
+"""Every file that is written for users is written here, whole or not at all."""
 
+import os
 import secrets
+import shutil
+import stat
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a name beside a file to write to, which then replaces it.
+def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
+    """Give a name to write to; what is written there then takes the place of a file.
 
     If writing fails or is interrupted, a file that was there before stays as it was.
+    Links are followed. A file that is replaced keeps its mode, its owner and its other
+    names. What is written goes through pipes and terminals. Other things, such as
+    disks, folders and sockets, are refused.
+
+    Parameters
+    ----------
+    path : Path
+    overwrite : bool
+        Whether a file that is there may be replaced.
+
+    Raises
+    ------
+    OSError
+        FileExistsError without ``overwrite``; else with what the system says.
 
     Examples
     --------
@@ -21,9 +39,106 @@ def replacing(path: Path) -> Iterator[Path]:
     ...     [path.name for path in Path(folder).iterdir()]
     ['a.txt']
     """
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    before = path.stat() if path.exists() else None
+    # What /dev/stdout leads to may be a pipe, which has no path of its own.
+    named = before is None or stat.S_ISREG(before.st_mode)
+    target = Path(os.path.realpath(path)) if named else path
+    if before is None:
+        with _part_beside(target) as part:
+            yield part
+            _give_name(part, target, overwrite)
+        return
+    if not overwrite:
+        raise FileExistsError(17, "it exists")
+    kind = before.st_mode
+    through = stat.S_ISFIFO(kind) or stat.S_ISCHR(kind)
+    if not (stat.S_ISREG(kind) or through):
+        what = "a folder" if stat.S_ISDIR(kind) else "no file but a disk or socket"
+        raise OSError(22, f"it is {what}")
+    if not os.access(target, os.W_OK):
+        raise PermissionError(13, "it may not be written to")
+    # A file of several names keeps them only if it is written in its place.
+    in_place = through or before.st_nlink > 1 or not os.access(target.parent, os.W_OK)
+    if in_place:
+        with tempfile.TemporaryDirectory(prefix="ufselect-") as folder:
+            part = Path(folder, "part")
+            yield part
+            _copy_over(part, target, through)
+        return
+    with _part_beside(target) as part:
+        # Nobody else may read a private file while it is being written.
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR))
+        yield part
+        with suppress(PermissionError):  # only root gives files away
+            os.chown(part, before.st_uid, before.st_gid)
+        part.chmod(stat.S_IMODE(kind))
+        part.replace(target)
+
+
+def write_whole(path: Path, content: str | bytes, *, overwrite: bool = True) -> None:
+    """Write a file that takes its name when it is complete; say why if it cannot be.
+
+    Parameters
+    ----------
+    path : Path
+    content : str or bytes
+        Text is written in UTF-8, with its line ends as they are.
+    overwrite : bool
+        Whether a file that is there may be replaced.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        with replacing(path, overwrite=overwrite) as part:
+            part.write_bytes(data)
+    except OSError as error:
+        raise ValueError(not_written(path, error)) from error
+
+
+def not_written(path: Path | str, error: OSError) -> str:
+    """Return the sentence for a file that could not be written."""
+    return f"{path} cannot be written ({error.strerror or error}); choose another place"
+
+
+@contextmanager
+def _part_beside(target: Path) -> Iterator[Path]:
+    # Short, whatever the length of the name; the end tells libraries the format.
+    part = target.with_name(f".ufselect-{secrets.token_hex(6)}.part")
     try:
         yield part
-        part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _give_name(part: Path, target: Path, overwrite: bool) -> None:
+    """Rename a file; somebody else may have taken the name meanwhile."""
+    if overwrite:
+        part.replace(target)
+        return
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if target.exists():
+            raise FileExistsError(17, "it exists") from None
+        part.replace(target)
+
+
+def _copy_over(part: Path, target: Path, through: bool) -> None:
+    """Write into a file that is there, once it is known that there is space for it."""
+    with (
+        part.open("rb") as source,
+        os.fdopen(os.open(target, os.O_WRONLY), "wb") as sink,
+    ):
+        if not through:
+            size, former = part.stat().st_size, target.stat().st_size
+            if size > former and hasattr(os, "posix_fallocate"):
+                try:
+                    os.posix_fallocate(sink.fileno(), former, size - former)
+                except OSError:
+                    sink.truncate(former)
+                    raise
+        shutil.copyfileobj(source, sink)
+        sink.flush()
+        if not through:
+            sink.truncate()

@@ -118,7 +118,8 @@ def test_types_are_kept_on_writing(tmp_path, frame, ending):
     reader = pd.read_parquet if ending == "parquet" else pd.read_feather
     written = reader(target)
 
-    assert written.columns.tolist() == ["who", "count", "flag", "kind"]
+    assert written.columns.tolist() == ["who", "count", "flag", "when", "kind"]
+    assert written["when"].tolist() == frame["when"].tolist()
     assert written["flag"].dtype == bool
     assert written["flag"].tolist() == [True, False, True]
     assert written["kind"].tolist() == ["u", "v", "u"]

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import anndata
 import h5py
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from matlab_files import add_header, save_73
 from small_tables import write_anndata
 
 from ufselect.data import TableError, read_table, write_table
+from ufselect.data.tables.table import filled, without_incomplete
 
 FOLDER = Path(__file__).with_name("written_by_anndata")
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
@@ -55,28 +57,30 @@ def test_labels_and_layers_of_any_encoding():
 
 
 @pytest.mark.parametrize("name", ["dense", "sparse"])
-def test_columns_are_added_to_var_and_the_rest_is_kept(tmp_path, name):
+@pytest.mark.parametrize("subset", [True, False])
+def test_selected_features_are_written_and_the_rest_is_kept(tmp_path, name, subset):
     source, target = FOLDER / f"{name}.h5ad", tmp_path / "b.h5ad"
-    write_table(read_table(source), [2, 0], target, scores=[5.0, 7.0, 6.0])
+    options = {"scores": [5.0, 7.0, 6.0], "subset": subset}
+    write_table(read_table(source), [2, 0], target, **options)
+    kept = [0, 2] if subset else [0, 1, 2]
+    written, before = anndata.read_h5ad(target), anndata.read_h5ad(source)
 
-    with h5py.File(target) as file:
-        var = file["var"]
-        assert var["ufselect"][()].tolist() == [True, False, True]
-        assert var["ufselect_score"][()].tolist() == [5, 7, 6]
-        assert var["ufselect_rank"][()].tolist() == [3, 1, 2]
-        added = ["ufselect", "ufselect_rank", "ufselect_score"]
-        assert list(var.attrs["column-order"]) == ["mean", *added]
-        for column in added:
-            assert var[column].attrs["encoding-type"] == "array"
-            assert var[column].attrs["encoding-version"] == "0.2.0"
-    again = read_table(target, labels="kind")
-    assert dense(again.values).tolist() == X.tolist()
+    assert written.var_names.tolist() == [f"g{place + 1}" for place in kept]
+    added = ["ufselect", "ufselect_rank", "ufselect_score"]
+    assert written.var.columns.tolist() == ["mean", *added]
+    selected = np.array([[1, 3, 5], [0, 1, 7], [1, 2, 6]])[kept]
+    assert written.var[added].to_numpy(float).tolist() == selected.tolist()
+    again = read_table(target, labels="kind", groups="batch")
+    assert dense(again.values).tolist() == X[:, kept].tolist()
     assert again.labels.tolist() == ["u", "v", "", "v"]
+    assert again.groups.tolist() == ["one", "two", "one", "two"]
+    for layer in before.layers:
+        assert dense(written.layers[layer]).tolist() == (X + 1)[:, kept].tolist()
 
 
 def test_features_left_out_get_no_score(tmp_path):
     table = read_table(FOLDER / "dense.h5ad", drop=["g1"])
-    write_table(table, [1], tmp_path / "b.h5ad", scores=[1.0, 2.0])
+    write_table(table, [1], tmp_path / "b.h5ad", scores=[1.0, 2.0], subset=False)
 
     with h5py.File(tmp_path / "b.h5ad") as file:
         var = file["var"]
@@ -85,11 +89,29 @@ def test_features_left_out_get_no_score(tmp_path):
         assert var["ufselect_rank"][()].tolist() == [0, 2, 1]
 
 
+@pytest.mark.parametrize("kind", [np.array, sp.csr_array, sp.csc_array])
+def test_filled_cells_of_anndata_are_missing_again_unless_asked(tmp_path, kind):
+    gaps = X.copy()
+    gaps[1, 2], gaps[3, 0] = np.nan, np.nan
+    anndata.AnnData(kind(gaps)).write_h5ad(tmp_path / "a.h5ad")
+    table = filled(read_table(tmp_path / "a.h5ad"), "zero")
+    found = {}
+    for write_filled in (True, False):
+        write_table(table, [1, 2], tmp_path / "b.h5ad", write_filled=write_filled)
+        found[write_filled] = dense(anndata.read_h5ad(tmp_path / "b.h5ad").X)
+    rest = without_incomplete(read_table(tmp_path / "a.h5ad"))
+    write_table(rest, [0], tmp_path / "b.h5ad")
+
+    np.testing.assert_array_equal(found[False], gaps[:, 1:])
+    np.testing.assert_array_equal(found[True], np.nan_to_num(gaps[:, 1:]))
+    assert anndata.read_h5ad(tmp_path / "b.h5ad").obs_names.tolist() == ["0", "2"]
+
+
 def test_file_may_be_written_over_itself_twice(tmp_path):
     path = tmp_path / "a.h5ad"
     shutil.copy(FOLDER / "sparse.h5ad", path)
-    write_table(read_table(path), [0], path, scores=[3.0, 1.0, 2.0])
-    write_table(read_table(path), [1], path)
+    write_table(read_table(path), [0], path, scores=[3.0, 1.0, 2.0], subset=False)
+    write_table(read_table(path), [1], path, subset=False)
 
     with h5py.File(path) as file:
         assert file["var/ufselect"][()].tolist() == [False, True, False]
@@ -196,7 +218,7 @@ def test_counts_of_cell_ranger_are_read(tmp_path, version):
         read_table(path, labels="kind")
     with h5py.File(path, "r+") as file:
         next(iter(file.values()))["indices"][0] = 99
-    with pytest.raises(TableError, match="cut off or damaged"):
+    with pytest.raises(TableError, match="index outside its 3 columns"):
         read_table(path)
 
 

@@ -13,6 +13,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from ufselect.data import TableError, read_labelled, read_table, write_table
+from ufselect.data.tables import matrices
 from ufselect.data.tables.matrices import check_matlab_elements
 
 X = np.arange(12.0).reshape(4, 3)
@@ -42,11 +43,17 @@ def cut(path, kept):
 @pytest.mark.parametrize(
     "dtype", [np.float64, np.float32, np.uint8, np.int64, bool, ">f8", np.float16]
 )
-def test_array_of_floats_stays_on_disk_and_others_become_floats(tmp_path, dtype):
+def test_large_array_of_floats_stays_on_disk_and_others_become_floats(
+    tmp_path, dtype, monkeypatch
+):
     np.save(tmp_path / "a.npy", X.astype(dtype))
+    small = read_table(tmp_path / "a.npy")
+    monkeypatch.setattr(matrices, "MOST_BYTES_AT_ONCE", 0)
     table = read_table(tmp_path / "a.npy")
     mapped = dtype in (np.float64, np.float32)
 
+    assert not isinstance(small.values, np.memmap)
+    np.testing.assert_array_equal(small.values, table.values)
     assert isinstance(table.values, np.memmap) == mapped
     assert table.values.dtype == (dtype if mapped else np.float64)
     assert table.values.tolist() == X.astype(dtype).astype(float).tolist()
@@ -137,7 +144,9 @@ def test_several_matrices_need_a_choice(tmp_path, save):
         read_table(path, variable="towo")
 
 
-@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_array, sp.coo_matrix])
+@pytest.mark.parametrize(
+    "kind", [sp.csr_matrix, sp.csc_array, sp.coo_matrix, sp.bsr_array]
+)
 def test_sparse_matrix_of_scipy_stays_sparse(tmp_path, kind):
     sp.save_npz(tmp_path / "a.npz", kind(X))
     table = read_table(tmp_path / "a.npz")
@@ -147,18 +156,27 @@ def test_sparse_matrix_of_scipy_stays_sparse(tmp_path, kind):
 
 
 @pytest.mark.parametrize(
-    ("part", "values"),
-    [("indices", [0, 9, 2]), ("indices", [0, -1, 2]), ("indptr", [0, 3, 0, 0, 0])],
+    ("form", "part", "values"),
+    [
+        *((form, "indices", [0, 9, 2]) for form in ("csr", "csc", "bsr")),
+        *((form, "indices", [0, -1, 2]) for form in ("csr", "csc", "bsr")),
+        *((form, "indptr", [0, 3, 0, 3]) for form in ("csr", "csc", "bsr")),
+        *((form, "indptr", [0, 1, 2, 999999]) for form in ("csr", "csc", "bsr")),
+        *(("coo", "row", [0, 1, 9]), ("coo", "col", [0, -1, 2])),
+        ("dia", "offsets", [0, 0]),
+    ],
 )
-def test_sparse_matrix_with_false_indices_is_refused(tmp_path, part, values):
-    sp.save_npz(tmp_path / "a.npz", sp.csr_array(np.eye(4, 3)))
+def test_sparse_matrix_with_false_indices_is_refused(tmp_path, form, part, values):
+    sp.save_npz(tmp_path / "a.npz", sp.csr_array(np.eye(3)).asformat(form))
     with np.load(tmp_path / "a.npz") as arrays:
         content = dict(arrays)
-    content[part] = np.array(values, dtype=np.int32)
+    content[part] = np.array(values, dtype=content[part].dtype)
     np.savez(tmp_path / "a.npz", **content)
 
-    with pytest.raises(TableError, match="damaged"):
-        read_table(tmp_path / "a.npz")
+    for isolate in (True, False):
+        with pytest.raises(TableError, match="damaged") as caught:
+            read_table(tmp_path / "a.npz", isolate=isolate)
+        assert str(tmp_path / "a.npz") in str(caught.value)
 
 
 def test_archive_and_array_are_written_back(tmp_path):
@@ -177,18 +195,6 @@ def test_archive_and_array_are_written_back(tmp_path):
             "names": ["r"],
         }
     assert sp.load_npz(tmp_path / "t.npz").toarray().tolist() == X[:, 1:].tolist()
-
-
-def test_a_sentence_does_not_show_all_the_bytes_of_a_file(tmp_path):
-    path = tmp_path / "a.npz"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("X.npy", "x")
-    content = path.read_bytes().replace(b"\5\0\0\0X.npy", b"\5\0\xff\1X.npy", 1)
-    path.write_bytes(content + bytes(2000))
-    with pytest.raises(TableError) as caught:
-        read_table(path)
-
-    assert len(str(caught.value)) < 700
 
 
 # MATLAB up to version 7.
@@ -283,16 +289,15 @@ def test_types_of_elements_that_would_end_scipy_are_refused(tmp_path):
 
 
 def test_cells_are_looked_into(tmp_path):
-    scipy.io.savemat(tmp_path / "a.mat", {"X": X, "names": cells(["p", "a long name"])})
-    content = bytearray((tmp_path / "a.mat").read_bytes())
-    text = b"a long name"
+    path, text = tmp_path / "a.mat", b"a long name"
+    scipy.io.savemat(path, {"X": X, "names": cells(["p", text.decode()])})
+    content = bytearray(path.read_bytes())
     tag = content.index(text) - 8
     assert struct.unpack_from("<II", content, tag) == (16, len(text))
     struct.pack_into("<I", content, tag, 175)
-    (tmp_path / "a.mat").write_bytes(content)
-
+    path.write_bytes(content)
     with pytest.raises(TableError, match="an element of type 175, which is none"):
-        read_table(tmp_path / "a.mat")
+        read_table(path)
 
 
 @pytest.mark.parametrize("kind", [9, 99])

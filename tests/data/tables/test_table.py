@@ -23,6 +23,16 @@ def table_of(values, names=None):
     return Table(values, names, None, None, None, None, "npy", (), origin)
 
 
+def test_a_sentence_is_one_line_of_limited_length():
+    name = "a" * 5000
+    error = TableError(f"column {name}\nis text; encode it")
+    assert str(error).startswith("column aaa")
+    assert str(error).endswith("aaa is text; encode it")
+    assert len(str(error)) < 1010
+    assert " ... " in str(error)
+    assert str(TableError("short\nsentence")) == "short sentence"
+
+
 def test_halves_of_characters_become_question_marks():
     assert as_names(["a\ud800", ""]).tolist() == ["a?", ""]
 
@@ -70,18 +80,25 @@ def test_zeros_of_a_sparse_table_count(stored, tmp_path):
     assert without_incomplete(table).values.toarray().tolist() == [[0, 1], [6, 0]]
 
 
-def test_features_that_are_mostly_missing_are_left_out_with_a_note():
+def test_features_that_are_mostly_missing_are_left_out_with_a_note(tmp_path):
     text = b"id,a,b,c\np,1,,1\nq,,,2\nr,3,7,3\ns,8,,3\n"
     table = read_table(io.BytesIO(text))
-    by_value, by_row = filled(table, "zero"), without_incomplete(table)
+    used = filled(read_table(io.BytesIO(text), use=["b"]), "zero")
+    np.save(tmp_path / "a.npy", [[1, np.nan, 3], [2, np.nan, np.nan], [3, 4, 5]])
+    mapped = filled(read_table(tmp_path / "a.npy"), "zero")
 
-    for each in (by_value, by_row):
-        assert each.feature_names.tolist() == ["a", "c"]
-        assert "1 column is mostly missing and left out: 'b'." in each.notes
-        assert each.origin.positions.tolist() == [1, 3]
+    assert table.feature_names.tolist() == ["a", "c"]
+    assert table.notes[-1] == (
+        "Column 'b' is mostly missing and was left out; --use-column b takes it as a "
+        "feature."
+    )
+    assert table.origin.positions.tolist() == [1, 3]
+    by_row = without_incomplete(table)
     assert by_row.values.tolist() == [[1, 1], [3, 3], [8, 3]]
     assert by_row.sample_names.tolist() == ["p", "r", "s"]
     assert by_row.notes[-1] == "1 row was left out for missing or infinite values."
+    assert used.feature_names.tolist() == ["a", "b", "c"]
+    assert mapped.names().tolist() == ["x1", "x3"]
 
 
 def test_too_little_that_is_known_is_refused():

@@ -10,7 +10,13 @@ import pandas as pd
 import pytest
 
 from ufselect.data import TableError, read_table, write_table
-from ufselect.data.tables.table import Origin, Table, as_names
+from ufselect.data.tables.table import (
+    Origin,
+    Table,
+    as_names,
+    filled,
+    without_incomplete,
+)
 
 TEXT = "who,a,kind,b,c\nx,1,u,2.5,3\ny,4,v,,6e-300\n"
 
@@ -30,6 +36,59 @@ def test_columns_keep_their_order_with_names_and_labels():
 
     assert written(table, [2, 1]) == "who,kind,b,c\nx,u,2.5,3\ny,v,,6e-300\n"
     assert written(table, [True, False, False]) == "who,a,kind\nx,1,u\ny,4,v\n"
+    assert written(table, [0], only_features=True) == "who,a\nx,1\ny,4\n"
+
+
+OTHERS = (
+    "day;a;target;id;b;sex\n2020-01-02;1,5;0;p;;f\n2020-01-03;;1;q;2;m\n"
+    "2020-01-04;3;1;r;4;\n2020-01-05;5;0;s;8;f\n"
+)
+
+
+def test_other_columns_are_kept_and_filled_cells_stay_empty():
+    table = filled(read(OTHERS, id_column="id"), "median")
+    kept = "day;a;target;id;sex\n2020-01-02;1,5;0;p;f\n2020-01-03;{};1;q;m\n"
+    kept += "2020-01-04;3;1;r;\n2020-01-05;5;0;s;f\n"
+
+    assert table.feature_names.tolist() == ["a", "b"]
+    assert written(table, [0]) == kept.format("")
+    assert written(table, [0], write_filled=True) == kept.format("3")
+    assert written(table, [0, 1], only_features=True) == (
+        "a;id;b\n1,5;p;\n;q;2\n3;r;4\n5;s;8\n"
+    )
+    rest = without_incomplete(read(OTHERS, id_column="id", groups="sex"))
+    assert rest.groups.tolist() == ["", "f"]
+    assert written(rest, [0]) == (
+        "day;a;target;id;sex\n2020-01-04;3;1;r;\n2020-01-05;5;0;s;f\n"
+    )
+
+
+def test_annotations_and_numeric_labels_of_a_transposed_table_are_kept():
+    text = "gene,about,s1,s2,s3\ntarget,,0,1,1\nA,x,1,2,3\nB,y,4,,6\nC,z,7,8,9\n"
+    table = filled(read(text), "zero")
+
+    assert table.suspected_labels == ("target",)
+    assert written(table, [0, 1]) == (
+        "gene,about,s1,s2,s3\ntarget,,0,1,1\nA,x,1,2,3\nB,y,4,,6\n"
+    )
+    assert written(table, [1], only_features=True) == "gene,s1,s2,s3\nB,4,,6\n"
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "parquet", "feather", "npz", "tsv"])
+def test_other_columns_are_kept_in_other_formats(tmp_path, ending):
+    table = filled(read(OTHERS, id_column="id", groups="sex"), "median")
+    write_table(table, [0], tmp_path / f"b.{ending}")
+    if ending == "npz":
+        with np.load(tmp_path / "b.npz") as arrays:
+            assert arrays["target"].tolist() == [0, 1, 1, 0]
+            assert arrays["sex"].tolist() == ["f", "m", "", "f"]
+            assert np.isnan(arrays["X"][1, 0])
+        return
+    again = read_table(tmp_path / f"b.{ending}", id_column="id", groups="sex")
+    assert [other.name for other in again.others] == ["day", "target"]
+    assert again.others[0].cells.tolist()[0] == "2020-01-02"
+    assert again.groups.tolist() == ["f", "m", "", "f"]
+    assert np.isnan(again.values[:, 0]).tolist() == [False, True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +150,7 @@ def test_compression_follows_the_name_else_the_source(tmp_path):
     for name in ("b.csv", "b.csv.gz", "b"):
         write_table(table, [0], tmp_path / name)
 
-    expected = b"who,a\nx,1\ny,4\n"
+    expected = b"who,a,kind\nx,1,u\ny,4,v\n"
     assert (tmp_path / "b.csv").read_bytes() == expected
     assert gzip.decompress((tmp_path / "b.csv.gz").read_bytes()) == expected
     assert gzip.decompress((tmp_path / "b").read_bytes()) == expected
@@ -114,7 +173,7 @@ def test_standard_output(monkeypatch):
     monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=stream))
     write_table(read(TEXT), [0], "-")
 
-    assert stream.getvalue() == b"who,a\nx,1\ny,4\n"
+    assert stream.getvalue() == b"who,a,kind\nx,1,u\ny,4,v\n"
 
 
 def test_failure_leaves_the_earlier_file_and_nothing_else(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Which file to read and what it is: by its first bytes, else by its name's end."""
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -17,8 +18,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
-from ufselect.data.tables.isolation import damaged, saying_when_damaged
-from ufselect.data.tables.table import File, TableError, listed
+from ufselect.data.tables.isolation import (
+    available_bytes,
+    damaged,
+    saying_when_damaged,
+)
+from ufselect.data.tables.table import File, Remedy, TableError, listed
 
 Source = str | os.PathLike[str] | BinaryIO
 
@@ -88,8 +93,16 @@ DAMAGED = (
 )
 
 
+# Where Linux shows the files that a process has open.
+OPEN_FILES = Path("/proc/self/fd")
+# What a file may expand to: half of the free memory; above a size for which everybody
+# has memory, so many times its own size. No table of numbers compresses better.
+USUAL_MEMORY = 1 << 33
+LEAST_LARGE = 1 << 28
+MOST_RATIO = 100
 # Packages that only some formats need, and the extras that bring them.
 EXTRAS = {"openpyxl": "excel", "pyarrow": "parquet", "h5py": "hdf5"}
+EXTRAS |= {"anndata": "single-cell"}
 
 
 def needed(package: str, name: str) -> Any:
@@ -107,12 +120,83 @@ def needed(package: str, name: str) -> Any:
 class Spool:
     """A temporary file that lives as long as this object."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        folder = Path(tempfile.mkdtemp(prefix="ufselect-"))
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self.path = folder / "input"
-        with self.path.open("wb") as target:
-            shutil.copyfileobj(stream, target, 1 << 20)
+    path: Path
+
+    def __init__(self, stream: IO[bytes], name: str, *, named: bool = False) -> None:
+        # Without a name in a folder, a process that is killed leaves nothing behind.
+        named = named or not OPEN_FILES.is_dir()
+        try:
+            if named:
+                folder = Path(tempfile.mkdtemp(prefix="ufselect-"))
+                weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+                self.path = folder / "input"
+                with self.path.open("wb") as file:
+                    shutil.copyfileobj(stream, file, 1 << 20)
+            else:
+                target = tempfile.TemporaryFile()  # noqa: SIM115 - closed with this
+                weakref.finalize(self, target.close)
+                self.path = OPEN_FILES / str(target.fileno())
+                shutil.copyfileobj(stream, target, 1 << 20)
+                target.flush()
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            raise TableError(
+                f"{name} does not fit into {tempfile.gettempdir()} (no space left on "
+                "device); set TMPDIR to a larger folder"
+            ) from error
+
+
+def check_size(n_bytes: int, size: int, file: File) -> None:
+    """Refuse what a file of some bytes expands to, if it is too much for this machine.
+
+    Parameters
+    ----------
+    n_bytes : int
+        What it expands to.
+    size : int
+        Its size in the file.
+    file : File
+    """
+    most = (available_bytes() or USUAL_MEMORY) // 2
+    if n_bytes > LEAST_LARGE:
+        most = min(most, max(MOST_RATIO * size, LEAST_LARGE))
+    if n_bytes > most and not file.allow_large:
+        raise TableError(
+            f"{file.name} expands to more than {most / 1e9:.2g} GB, which is too much "
+            "for the free memory or for a file of its size; if it is meant to be so "
+            "large, read it with --allow-large",
+            [Remedy("Read it, however large it is", ("--allow-large",))],
+        )
+
+
+class _Bounded(io.RawIOBase):
+    """A decompressed stream that does not give more than there is memory for."""
+
+    def __init__(self, stream: BinaryIO, size: int, file: File) -> None:
+        super().__init__()
+        self.stream, self.size, self.file, self.given = stream, size, file, 0
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return whether it can be read from another place, as archives are."""
+        return self.stream.seekable()
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Go to another place."""
+        return self.stream.seek(offset, whence)
+
+    def readinto(self, buffer: Any) -> int:
+        """Read up to the size of the buffer."""
+        content = self.stream.read(len(buffer))
+        buffer[: len(content)] = content
+        self.given += len(content)
+        if self.given > LEAST_LARGE:
+            check_size(self.given, self.size, self.file)
+        return len(content)
 
 
 def is_standard(source: Any) -> bool:
@@ -120,7 +204,9 @@ def is_standard(source: Any) -> bool:
     return isinstance(source, str) and source == "-"
 
 
-def located(source: Source, name: str | None = None) -> tuple[Path, str, Spool | None]:
+def located(
+    source: Source, name: str | None = None, allow_large: bool = False
+) -> tuple[Path, str, Spool | None]:
     """Return a file to read, what to call it, and what keeps it alive if anything."""
     spool = None
     if is_standard(source):
@@ -136,8 +222,12 @@ def located(source: Source, name: str | None = None) -> tuple[Path, str, Spool |
                 f"the source is of type {type(source).__name__}; give a path, or a "
                 "file that was opened in binary mode"
             )
-        spool = Spool(stream)
-        path, name = spool.path, name or "standard input"
+        name = name or "standard input"
+        # Nobody knows how long it is before it ends.
+        file = File(Path(), None, name, allow_large)
+        bounded = _Bounded(stream, sys.maxsize, file)
+        spool = Spool(io.BufferedReader(bounded, 1 << 20), name)
+        path = spool.path
     if path.stat().st_size == 0:
         raise TableError(f"{name} is empty; export the table again")
     return path, name, spool
@@ -192,16 +282,23 @@ def _zipped_table(path: Path, name: str) -> str | None:
 
 
 @contextmanager
-def opened(path: Path, compression: str | None, name: str) -> Iterator[BinaryIO]:
+def opened(
+    path: Path, compression: str | None, name: str, allow_large: bool = False
+) -> Iterator[BinaryIO]:
     """Open a file for reading its bytes, decompressed, and say when it is damaged."""
+    file = File(path, compression, name, allow_large)
+    size = path.stat().st_size
     try:
-        if compression == "zip":
+        if compression is None:
+            with path.open("rb") as plain:
+                yield plain
+        elif compression == "zip":
             member = _zipped_table(path, name) or ""
             with zipfile.ZipFile(path) as archive, archive.open(member) as stream:
-                yield cast(BinaryIO, stream)
+                yield io.BufferedReader(_Bounded(cast(BinaryIO, stream), size, file))
         else:
             with OPENERS[compression](path, "rb") as stream:
-                yield stream
+                yield io.BufferedReader(_Bounded(stream, size, file), 1 << 17)
     except DAMAGED as error:
         if compression is None:
             raise

@@ -10,31 +10,42 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.data.tables.detection import needed
+from ufselect.data.tables.detection import check_size, needed
 from ufselect.data.tables.layout import (
     FEATURE_WORDS,
     SAMPLED_ROWS,
+    TALL,
     Dialect,
-    columns_of,
-    features_in_rows,
+    of_rows,
+    orientation,
     table_layout,
+    transpose_hint,
+    which_way,
 )
-from ufselect.data.tables.matrices import matrix_parts, transposed
+from ufselect.data.tables.matrices import transposed
 from ufselect.data.tables.table import (
     ID_NAMES,
     File,
-    Parts,
+    OtherColumn,
+    Remedy,
     Request,
+    Table,
     TableError,
+    assembled,
     listed,
     place_of,
     roles,
 )
-from ufselect.data.tables.text import TableRows
+from ufselect.data.tables.text import table_of_rows
 
 BATCH_CELLS = 1 << 21
 # Cells for each that is not empty; a cell far away from the table would fill memory.
 MOST_EMPTY = 1000
+# A cell of a sheet takes so many bytes; fewer cells are never too many.
+CELL_BYTES = 64
+LEAST_CHECKED = 1 << 20
+# What pandas calls an index without a name.
+PANDAS_INDEX = "__index_level_"
 
 
 class _Frame(NamedTuple):
@@ -48,12 +59,19 @@ class _Frame(NamedTuple):
         """Return batches of rows of some columns."""
         return self.batches(names, max(1, BATCH_CELLS // max(1, len(names))))
 
+    def cells(self, name: str) -> NDArray[Any]:
+        """Return a column as objects of Python: text, dates, None."""
+        parts = (each.column(0).to_pylist() for each in self.columns([name]))
+        cells = list(chain.from_iterable(parts))
+        self.check_length(len(cells))
+        # Not np.array, which would look into lists.
+        result = np.empty(len(cells), dtype=object)
+        result[:] = cells
+        return result
+
     def text(self, name: str) -> list[str]:
         """Return a column as text, nothing as an empty one."""
-        cells = chain(*(each.column(0).to_pylist() for each in self.columns([name])))
-        texts = ["" if cell is None else str(cell) for cell in cells]
-        self.check_length(len(texts))
-        return texts
+        return ["" if cell is None else str(cell) for cell in self.cells(name)]
 
     def is_numeric(self, place: int) -> bool:
         """Tell whether a column holds numbers or truth values."""
@@ -67,7 +85,7 @@ class _Frame(NamedTuple):
             raise ValueError(f"it has {length} rows, but says {self.n_rows}")
 
 
-def read_parquet(file: File, request: Request, notes: list[str]) -> Parts:
+def read_parquet(file: File, request: Request, notes: list[str]) -> Table:
     """Read a Parquet file, a batch of rows at a time."""
     with needed("pyarrow.parquet", file.name).ParquetFile(file.path) as source:
         frame = _Frame(
@@ -78,7 +96,7 @@ def read_parquet(file: File, request: Request, notes: list[str]) -> Parts:
         return _parts(frame, file, request, notes)
 
 
-def read_feather(file: File, request: Request, notes: list[str]) -> Parts:
+def read_feather(file: File, request: Request, notes: list[str]) -> Table:
     """Read a Feather or Arrow file, mapped into memory."""
     feather = needed("pyarrow.feather", file.name)
     table = feather.read_table(file.path, memory_map=True)
@@ -90,8 +108,10 @@ def read_feather(file: File, request: Request, notes: list[str]) -> Parts:
     return _parts(frame, file, request, notes)
 
 
-def _parts(frame: _Frame, file: File, request: Request, notes: list[str]) -> Parts:
+def _parts(frame: _Frame, file: File, request: Request, notes: list[str]) -> Table:
     names = list(frame.schema.names)
+    n_numbers = sum(map(frame.is_numeric, range(len(names))))
+    check_size(8 * frame.n_rows * n_numbers, file.path.stat().st_size, file)
     twice = sorted({name for name in names if names.count(name) > 1})
     if len(set(names)) < len(names):
         raise TableError(
@@ -101,42 +121,67 @@ def _parts(frame: _Frame, file: File, request: Request, notes: list[str]) -> Par
     place = _index_place(frame, names, file, request)
     title = None if place is None else names[place]
     index = None if title is None else frame.text(title)
+    columns = [each for j, each in enumerate(names) if frame.is_numeric(j)]
+    columns = [each for each in columns if each != title]
+    unnamed = title is not None and title.startswith(PANDAS_INDEX)
     turn = request.transpose
-    if turn is None:
-        turn = index is not None and features_in_rows(title, index)
+    if turn is None and index is not None:
+        turn, in_doubt = orientation(file.name, title, index, columns, unnamed)
+        if in_doubt and len(index) < TALL * len(columns):
+            raise which_way(file.name, index, columns)
+        if not turn and unnamed:
+            hint = transpose_hint(file.name, columns, index, "")
+            notes += [hint] if hint else []
     asked = request._replace(id_column=title)
-    found = roles(
-        names, asked._replace(labels=None, drop=()) if turn else asked, file.name
-    )
+    found = roles(names, of_rows(asked) if turn else asked, file.name)
     free = [j for j in range(len(names)) if j not in found.taken]
     numeric = [j for j in free if frame.is_numeric(j)]
     if not numeric:
         raise TableError(
             f"{file.name} has no numeric column to select from, only {listed(names)}"
         )
-    others = [names[j] for j in free if j not in set(numeric)]
+    others = [
+        OtherColumn(names[j], j, frame.cells(names[j]), why="It holds no numbers.")
+        for j in free
+        if j not in set(numeric)
+    ]
     if others:
-        notes.append(f"Columns without numbers were left out: {listed(others)}.")
+        left_out = listed([each.name for each in others])
+        notes.append(f"Columns without numbers were left out: {left_out}.")
+    for each in request.use:
+        if not turn and each in {other.name for other in others}:
+            raise TableError(
+                f"{file.name}: column {each!r} holds no numbers and cannot be a "
+                "feature; encode it as numbers first"
+            )
     if title is not None:
-        notes.append(f"Column {title!r} holds sample names.")
+        notes.append(f"Column {title!r} holds {'feature' if turn else 'sample'} names.")
     columns = [names[j] for j in numeric]
     values = _numbers(frame, columns, request)
     if turn:
         notes.append("The table was transposed: its columns are samples.")
         # Labels and what to drop are rows of the file, then.
         by_row = request._replace(id_column=None)
-        parts = matrix_parts(transposed(values), index, columns, file, by_row, notes)
-        return replace(parts, id_column=title, details={"transposed": True})
+        return assembled(
+            *(transposed(values), index, columns, file, by_row, notes),
+            details={"transposed": True},
+            id_column=title,
+            others=[replace(each, of_features=True) for each in others],
+        )
+    labels, groups = (
+        None if place is None else frame.text(names[place])
+        for place in (found.labels, found.groups)
+    )
     types = dict(zip(names, frame.schema.types, strict=True))
-    return Parts(
-        values,
-        columns,
-        index,
-        id_column=title,
-        labels=None if found.labels is None else frame.text(names[found.labels]),
-        label_column=request.labels,
-        details={"types": types, "places": (found.index_column, found.labels)},
+    return assembled(
+        *(values, columns, index, file, Request(), notes),
+        details={"types": types, "places": found[:3]},
         positions=numeric,
+        others=others,
+        id_column=title,
+        labels=labels,
+        label_column=request.labels,
+        groups=groups,
     )
 
 
@@ -149,20 +194,15 @@ def _index_place(
     stored = (frame.schema.pandas_metadata or {}).get("index_columns", [])
     index = [each for each in stored if isinstance(each, str) and each in names]
     place = names.index(index[0]) if len(index) == 1 else None
-    if place is None and names and _names_rows(frame, names[0]):
-        place = 0
-    others = {request.labels, *request.drop}
+    if place is None and names:
+        # The first column holds names by its own name, or if it is unique text.
+        if names[0].lower() in ID_NAMES | FEATURE_WORDS:
+            place = 0
+        elif not frame.is_numeric(0):
+            cells = frame.text(names[0])
+            place = 0 if len(set(cells)) == len(cells) else None
+    others = {request.labels, request.groups, *request.drop, *request.use}
     return None if place is None or names[place] in others else place
-
-
-def _names_rows(frame: _Frame, first: str) -> bool:
-    """Tell whether the first column holds sample names: by its name, or unique text."""
-    if first.lower() in ID_NAMES | FEATURE_WORDS:
-        return True
-    if frame.is_numeric(0):
-        return False
-    values = frame.text(first)
-    return len(set(values)) == len(values)
 
 
 def _numbers(frame: _Frame, names: Sequence[str], request: Request) -> NDArray[Any]:
@@ -182,7 +222,7 @@ def _numbers(frame: _Frame, names: Sequence[str], request: Request) -> NDArray[A
     return result
 
 
-def read_excel(file: File, request: Request, notes: list[str]) -> Parts:
+def read_excel(file: File, request: Request, notes: list[str]) -> Table:
     """Read a sheet of a workbook: the one asked for, else the first."""
     rows, title, others = _sheet_cells(file, request, notes)
     name = f"sheet {title!r} of {file.name}"
@@ -195,19 +235,26 @@ def read_excel(file: File, request: Request, notes: list[str]) -> Parts:
             *(Dialect(","), [rows[i] for i in head], head, None, request, name, notes)
         )
         notes.append(f"A sheet with {'a' if layout.names else 'no'} header.")
-        columns = columns_of(layout, request, file.name, notes)
-        table = TableRows(layout, columns, file.name, request)
-        table.add_cells(rows[layout.skipped :], layout.skipped + 1)
-        parts = table.finished(request, notes)
+        table = table_of_rows(
+            *(layout, file, request, notes),
+            lambda read: read.add_cells(rows[layout.skipped :], layout.skipped + 1),
+            {"sheet": title, "header": layout.names is not None},
+        )
     except TableError as error:
         if request.sheet is not None or not others:
             raise
         raise TableError(
             f"{error}; this is the first sheet, {title!r}, and --sheet reads "
-            f"{listed(others)}"
+            f"{listed(others)}",
+            [
+                *(
+                    Remedy(f"Read sheet {each!r}", (f"--sheet={each}",))
+                    for each in others
+                ),
+                *error.remedies,
+            ],
         ) from None
-    parts.details.update(sheet=title, header=layout.names is not None)
-    return parts
+    return table
 
 
 def _sheet_cells(
@@ -215,10 +262,10 @@ def _sheet_cells(
 ) -> tuple[list[list[str]], str, list[str]]:
     """Return the cells of a sheet, its title, and the titles of the others."""
     openpyxl = needed("openpyxl", file.name)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), file.path.open("rb") as stream:
         # Of styles and other things that are of no use here.
         warnings.simplefilter("ignore")
-        book = openpyxl.load_workbook(file.path, read_only=True, data_only=True)
+        book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
         try:
             titles = [sheet.title for sheet in book.worksheets]
             place = 0
@@ -230,14 +277,33 @@ def _sheet_cells(
                 )
             sheet = book.worksheets[place]
             sheet.reset_dimensions()  # what the file says of them may be wrong
-            rows = [
-                [_cell_text(cell) for cell in row]
-                for row in sheet.iter_rows(values_only=True)
-            ]
+            rows = _sheet_rows(sheet, file)
         finally:
             book.close()
     others = titles[:place] + titles[place + 1 :]
-    return _rectangular(rows, file.name), titles[place], others
+    return rows, titles[place], others
+
+
+def _sheet_rows(sheet: Any, file: File) -> list[list[str]]:
+    """Return rows of equal length, without what is empty to the right and below."""
+    rows: list[list[str]] = []
+    width = height = n_filled = 0
+    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        texts = list(map(_cell_text, row))
+        filled = [j for j, text in enumerate(texts) if text]
+        rows.append(texts[: filled[-1] + 1] if filled else [])
+        if not filled:
+            continue
+        n_filled += len(filled)
+        height, width = number, max(width, len(rows[-1]))
+        if height * width > MOST_EMPTY * (n_filled + 1000):
+            raise TableError(
+                f"{file.name} has a sheet of {height} x {width} cells of which "
+                f"{n_filled} hold something; delete what is far from the table"
+            )
+        if height * width > LEAST_CHECKED:
+            check_size(CELL_BYTES * height * width, file.path.stat().st_size, file)
+    return [[*row, *[""] * (width - len(row))] for row in rows[:height]]
 
 
 def _cell_text(cell: Any) -> str:
@@ -246,18 +312,3 @@ def _cell_text(cell: Any) -> str:
     if isinstance(cell, (date, time)):
         return cell.isoformat()
     return str(cell).strip()
-
-
-def _rectangular(rows: Sequence[Sequence[str]], name: str) -> list[list[str]]:
-    """Return rows of equal length, without what is empty to the right and below."""
-    filled = sum(cell != "" for row in rows for cell in row)
-    width = max(
-        (j + 1 for row in rows for j, cell in enumerate(row) if cell), default=0
-    )
-    height = max((i + 1 for i, row in enumerate(rows) if any(row)), default=0)
-    if height * width > MOST_EMPTY * (filled + 1000):
-        raise TableError(
-            f"{name} has a sheet of {height} x {width} cells of which {filled} hold "
-            "something; delete what is far from the table"
-        )
-    return [[*row[:width], *[""] * (width - len(row))] for row in rows[:height]]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect.data.tables.detection import needed
+from ufselect.data.tables.detection import check_size, needed
 from ufselect.data.tables.isolation import saying_when_damaged
 from ufselect.data.tables.matrices import (
     MATLAB_NUMBERS,
@@ -16,16 +16,17 @@ from ufselect.data.tables.matrices import (
     MatrixReading,
     Variable,
     floating,
-    matrix_parts,
     read_older_matlab,
     text_of,
     variable_parts,
 )
 from ufselect.data.tables.table import (
     File,
-    Parts,
+    OtherColumn,
     Request,
+    Table,
     TableError,
+    assembled,
     listed,
     place_of,
 )
@@ -33,6 +34,8 @@ from ufselect.data.tables.table import (
 MAGIC = (b"MATLAB 7.3 MAT-file", b"\x89HDF\r\n\x1a\n")
 SPARSE = {"csr_matrix": sp.csr_array, "csc_matrix": sp.csc_array}
 SPARSE |= {"csr": sp.csr_array, "csc": sp.csc_array}
+# Of more, only those are read that are asked for.
+MOST_OBS_CELLS = 2_000_000
 # Where the names of genes are in 10x files of version 3 and 2.
 GENE_NAMES = ("features/name", "gene_names", "features/id", "genes")
 
@@ -52,19 +55,21 @@ def opened_hdf5(path: Path, name: str, mode: str = "r") -> Iterator[Any]:
         yield file
 
 
-def array_of(dataset: Any, name: str) -> Any:
+def array_of(dataset: Any, file: File) -> Any:
     """Return what a dataset holds, if it is in this file and has room in it.
 
     Who opens a file from somebody else would otherwise show what is in their own.
     """
     if dataset.is_virtual or dataset.external:
-        raise _refers_elsewhere(name, dataset.name)
+        raise _refers_elsewhere(file.name, dataset.name)
     declared = int(np.prod(dataset.shape, dtype=object)) * dataset.dtype.itemsize
-    if declared > MOST_EXPANSION * (dataset.id.get_storage_size() + 1024):
+    stored = dataset.id.get_storage_size()
+    if declared > MOST_EXPANSION * (stored + 1024):
         raise TableError(
-            f"{name} declares an array of shape {dataset.shape}, which is more than "
-            "the file holds; export it again"
+            f"{file.name} declares an array of shape {dataset.shape}, which is more "
+            "than the file holds; export it again"
         )
+    check_size(declared, stored, file)
     return dataset[()]
 
 
@@ -90,7 +95,7 @@ def kind_of_hdf5(file: File) -> str:
         return "10x" if _groups_of_10x(content) else "mat"
 
 
-def read_anndata(file: File, request: Request, notes: list[str]) -> Parts:
+def read_anndata(file: File, request: Request, notes: list[str]) -> Table:
     """Read ``X``, or the layer that was asked for, and the names of its axes."""
     with opened_hdf5(file.path, file.name) as content:
         for part in ("obs", "var"):
@@ -99,24 +104,40 @@ def read_anndata(file: File, request: Request, notes: list[str]) -> Parts:
                     f"{file.name} has no {part!r}, so it is no AnnData file; "
                     "write it with anndata's write_h5ad"
                 )
-        values = floating(_layer(content, file, request), request, file.name)
+        layer, matrix = _layer(content, file, request)
+        values = floating(matrix, request, file.name)
         samples, features = (
-            _axis_names(content[part], file.name) for part in ("obs", "var")
+            _axis_names(content[part], file) for part in ("obs", "var")
         )
-        labels = _labels(content["obs"], file, request)
-    return _cells(values, features, samples, labels, file, request, notes)
+        labels, groups = (
+            _obs_column(content["obs"], file, name)
+            for name in (request.labels, request.groups)
+        )
+        others = [
+            each
+            for each in _obs_columns(content["obs"], file, len(samples))
+            if each.name not in (request.labels, request.groups)
+        ]
+    return _cells(
+        *(values, features, samples, file, request, notes),
+        details={"variable": layer},
+        labels=labels,
+        label_column=request.labels,
+        groups=groups,
+        others=others,
+    )
 
 
 def _cells(
     values: Any,
     features: list[str],
     samples: list[str],
-    labels: list[str] | None,
     file: File,
     request: Request,
     notes: list[str],
-) -> Parts:
-    """Return the parts of a matrix whose rows are observations."""
+    **known: Any,
+) -> Table:
+    """Return the table of a matrix whose rows are observations."""
     if values.shape != (len(samples), len(features)):
         raise TableError(
             f"{file.name} has {values.shape[0]} x {values.shape[1]} values for "
@@ -127,41 +148,35 @@ def _cells(
         raise TableError(
             f"{file.name} always has samples in rows; leave --transpose out"
         )
-    columns = request._replace(labels=None, id_column=None)
-    parts = matrix_parts(values, features, samples, file, columns, notes)
-    return Parts(
-        parts.values,
-        parts.feature_names,
-        samples,
-        id_column="obs_names",
-        labels=labels,
-        label_column=request.labels,
-        positions=parts.positions,
-    )
+    columns = request._replace(labels=None, id_column=None, groups=None)
+    known["id_column"] = "obs_names"
+    return assembled(values, features, samples, file, columns, notes, **known)
 
 
-def _layer(content: Any, file: File, request: Request) -> Any:
+def _layer(content: Any, file: File, request: Request) -> tuple[str, Any]:
+    """Return the name of a layer, or X, and its matrix."""
     layers = {"X": content["X"]} if "X" in content else {}
     layers |= dict(content["layers"]) if "layers" in content else {}
     if not layers:
         raise TableError(f"{file.name} has no matrix X and no layer; export it again")
     wanted = request.variable or ("X" if "X" in layers else next(iter(layers)))
-    item = list(layers.values())[place_of(wanted, list(layers), file.name, "layer")]
+    wanted = list(layers)[place_of(wanted, list(layers), file.name, "layer")]
+    item = layers[wanted]
     if hasattr(item, "dtype"):
-        return array_of(item, file.name)
+        return wanted, array_of(item, file)
     encoding = _attribute(item, "encoding-type", "h5sparse_format")
     shape = tuple(_attribute(item, "shape", "h5sparse_shape"))
     if encoding not in SPARSE:
         raise TableError(
             f"{file.name} holds a matrix of encoding {encoding!r}, not a known one"
         )
-    return SPARSE[encoding](_entries(item, file.name), shape=shape)
+    return wanted, SPARSE[encoding](_entries(item, file), shape=shape)
 
 
-def _entries(item: Any, name: str, *parts: str) -> tuple[Any, ...]:
+def _entries(item: Any, file: File, *parts: str) -> tuple[Any, ...]:
     """Return the arrays of a sparse matrix."""
     wanted = parts or ("data", "indices", "indptr")
-    return tuple(array_of(item[part], name) for part in wanted)
+    return tuple(array_of(item[part], file) for part in wanted)
 
 
 def _attribute(item: Any, *names: str) -> Any:
@@ -169,39 +184,65 @@ def _attribute(item: Any, *names: str) -> Any:
     return next((item.attrs[name] for name in names if name in item.attrs), ())
 
 
-def _axis_names(frame: Any, name: str) -> list[str]:
+def _axis_names(frame: Any, file: File) -> list[str]:
     """Return the index of a frame of AnnData, of any version."""
     if hasattr(frame, "dtype"):  # before version 0.7
-        return text_of(array_of(frame, name)[frame.dtype.names[0]])
-    return _column(frame[frame.attrs["_index"]], name)
+        return text_of(array_of(frame, file)[frame.dtype.names[0]])
+    return _column(frame[frame.attrs["_index"]], file)
 
 
-def _labels(frame: Any, file: File, request: Request) -> list[str] | None:
-    if request.labels is None:
+def _obs_column(frame: Any, file: File, wanted: str | None) -> list[str] | None:
+    if wanted is None:
         return None
     old = hasattr(frame, "dtype")  # before version 0.7
     known = list(frame.dtype.names[1:] if old else frame)
     known = [name for name in known if name != "__categories"]
-    wanted = known[place_of(request.labels, known, file.name, "column of obs")]
+    wanted = known[place_of(wanted, known, file.name, "column of obs")]
     if old:
-        return text_of(array_of(frame, file.name)[wanted])
-    return _column(frame[wanted], file.name)
+        return text_of(array_of(frame, file)[wanted])
+    return _column(frame[wanted], file)
 
 
-def _column(item: Any, name: str) -> list[str]:
+def _obs_columns(frame: Any, file: File, n_samples: int) -> list[OtherColumn]:
+    """Return the columns of ``obs``, which come before the features, if not too many.
+
+    Those of encodings that are not known are left out.
+    """
+    if hasattr(frame, "dtype"):  # before version 0.7
+        return []
+    index = {frame.attrs["_index"], "__categories"}
+    names = [name for name in frame if name not in index and _is_column(frame[name])]
+    if n_samples * len(names) > MOST_OBS_CELLS:
+        return []
+    cells = {name: _column(frame[name], file) for name in names}
+    why = "It is a column of obs."
+    return [
+        OtherColumn(name, place, np.array(cells[name], dtype=object), why=why)
+        for place, name in enumerate(names, start=-len(names))
+        if len(cells[name]) == n_samples
+    ]
+
+
+def _is_column(item: Any) -> bool:
+    if hasattr(item, "dtype"):
+        return item.ndim == 1 and item.dtype.kind in "biufSO"
+    return {"categories", "codes"} <= set(item) or {"values", "mask"} <= set(item)
+
+
+def _column(item: Any, file: File) -> list[str]:
     """Return a column as text: plain, of categories, or with a mask of gaps."""
     if hasattr(item, "dtype"):
-        values = array_of(item, name)
+        values = array_of(item, file)
         if "categories" not in item.attrs:
             return text_of(values)
         stored = item.file[item.attrs["categories"]]  # before version 0.7
-        categories = text_of(array_of(stored, name))
+        categories = text_of(array_of(stored, file))
     elif "categories" in item:
-        categories = _column(item["categories"], name)
-        values = array_of(item["codes"], name)
+        categories = _column(item["categories"], file)
+        values = array_of(item["codes"], file)
     else:
-        texts = np.array(_column(item["values"], name), dtype=object)
-        texts[np.asarray(array_of(item["mask"], name), dtype=bool)] = ""
+        texts = np.array(_column(item["values"], file), dtype=object)
+        texts[np.asarray(array_of(item["mask"], file), dtype=bool)] = ""
         return [str(text) for text in texts]
     return [categories[code] if code >= 0 else "" for code in values.tolist()]
 
@@ -216,7 +257,7 @@ def _groups_of_10x(content: Any) -> list[str]:
     ]
 
 
-def read_10x(file: File, request: Request, notes: list[str]) -> Parts:
+def read_10x(file: File, request: Request, notes: list[str]) -> Table:
     """Read a matrix of counts of Cell Ranger, which stores a cell per column."""
     with opened_hdf5(file.path, file.name) as content:
         groups = _groups_of_10x(content)
@@ -226,22 +267,23 @@ def read_10x(file: File, request: Request, notes: list[str]) -> Parts:
                 f"Genome {wanted!r} was read; --variable reads {listed(groups[1:])}."
             )
         group = content[groups[place_of(wanted, groups, file.name, "genome")]]
-        n_features, n_samples = map(int, array_of(group["shape"], file.name))
+        n_features, n_samples = map(int, array_of(group["shape"], file))
         # Columns of the file are cells, so that this is CSR with a cell per row.
-        values = sp.csr_array(_entries(group, file.name), shape=(n_samples, n_features))
+        values = sp.csr_array(_entries(group, file), shape=(n_samples, n_features))
         values = floating(values, request, file.name)
-        samples = text_of(array_of(group["barcodes"], file.name))
+        samples = text_of(array_of(group["barcodes"], file))
         named = next(each for each in GENE_NAMES if each in group)
-        features = text_of(array_of(group[named], file.name))
-    if request.labels is not None:
-        raise TableError(
-            f"{file.name} is {'a 10x Genomics file'}, which has no labels; leave "
-            "--labels out"
-        )
-    return _cells(values, features, samples, None, file, request, notes)
+        features = text_of(array_of(group[named], file))
+    for option, asked in (("labels", request.labels), ("groups", request.groups)):
+        if asked is not None:
+            raise TableError(
+                f"{file.name} is a 10x Genomics file, which has no {option}; leave "
+                f"--{option} out"
+            )
+    return _cells(values, features, samples, file, request, notes)
 
 
-def read_matlab(file: File, request: Request, notes: list[str]) -> Parts:
+def read_matlab(file: File, request: Request, notes: list[str]) -> Table:
     """Read a matrix of a MATLAB file, of any version."""
     with file.path.open("rb") as stream:
         start = stream.read(32)
@@ -256,8 +298,8 @@ def read_matlab(file: File, request: Request, notes: list[str]) -> Parts:
                 variables[name] = Variable(shape, kind in MATLAB_NUMBERS, kind)
         reading = MatrixReading(
             variables,
-            lambda name: _matlab_numbers(content[name], file.name),
-            lambda name: _matlab_strings(content, name, file.name),
+            lambda name: _matlab_numbers(content[name], file),
+            lambda name: _matlab_strings(content, name, file),
         )
         return variable_parts(reading, file, request, notes)
 
@@ -277,20 +319,20 @@ def _matlab_shape(item: Any) -> tuple[int, ...]:
     return tuple(reversed(item.shape)) if hasattr(item, "shape") else ()
 
 
-def _matlab_numbers(item: Any, name: str) -> Any:
+def _matlab_numbers(item: Any, file: File) -> Any:
     if "MATLAB_sparse" not in item.attrs:
-        return array_of(item, name).T
+        return array_of(item, file).T
     n_rows, n_columns = _matlab_shape(item)
     if "data" not in item:  # no entry at all
         return sp.csc_array((n_rows, n_columns))
-    entries = _entries(item, name, "data", "ir", "jc")
+    entries = _entries(item, file, "data", "ir", "jc")
     return sp.csc_array(entries, shape=(n_rows, n_columns))
 
 
-def _matlab_strings(content: Any, name: str, file_name: str) -> list[str]:
+def _matlab_strings(content: Any, name: str, file: File) -> list[str]:
     """Return a vector, or cells, each of which refers to an array of characters."""
-    values = array_of(content[name], file_name)
+    values = array_of(content[name], file)
     if values.dtype.kind != "O":
         return text_of(values)
-    cells = (array_of(content[cell], file_name) for cell in values.ravel())
+    cells = (array_of(content[cell], file) for cell in values.ravel())
     return ["".join(map(chr, cell.ravel())) for cell in cells]

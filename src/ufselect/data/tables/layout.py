@@ -18,6 +18,7 @@ from ufselect.data.tables.cells import (
 )
 from ufselect.data.tables.table import (
     ID_NAMES,
+    Remedy,
     Request,
     Roles,
     TableError,
@@ -63,6 +64,15 @@ FEATURE_NAME = re.compile(
     r"ENS[A-Z]*[GTP]\d{6,}(\.\d+)?|\d+(_[a-z]+)?_at|[NX][MR]_\d+(\.\d+)?"
     r"|ILMN_\d+|cg\d{8}"
 )
+# TP53, HLA-DRB1, C1orf112, Trp53.
+GENE_SYMBOL = re.compile(r"[A-Z][A-Za-z][A-Za-z0-9]*(-[A-Z0-9]+)*")
+SAMPLE_NAME = re.compile(
+    r"(gsm|srr|err|s|p|n|t|sample|patient|subject|donor|case|control|ctrl|ctl|tumou?r"
+    r"|normal|cell|mouse|rat|rep|replicate|person|participant|individual|cancer"
+    r"|healthy|disease|wt|ko|mut|treated|untreated|pt)[ _.-]?\d+([ _.-]?\w{1,3})?"
+    r"|tcga[-.].+",
+    re.IGNORECASE,
+)
 NUMBERED = re.compile(r"(\D+)\d+\D?")
 # Times as many named rows as columns: such a table may have samples in columns.
 TALL = 10
@@ -103,7 +113,8 @@ class Layout(NamedTuple):
     """How a table is laid out.
 
     ``names`` is None without a header. ``skipped`` lines come before the data. Of
-    the first rows only the first cells are kept, since rows may be very long.
+    the first rows only the first cells are kept, since rows may be very long. Text may
+    be ``escaped``, so that spreadsheets do not run it; cells of sheets are not.
     """
 
     dialect: Dialect
@@ -112,19 +123,21 @@ class Layout(NamedTuple):
     skipped: int
     text_columns: frozenset[int]
     first_cells: list[str]
+    escaped: bool = False
 
 
 class Columns(NamedTuple):
     """What the columns of a table are for.
 
     ``guessed`` says that nobody named the index column, ``transposed`` that the rows
-    of the file are features.
+    of the file are features, ``in_doubt`` that the number of rows has to confirm it.
     """
 
     names: list[str]
     roles: Roles
     guessed: bool
     transposed: bool
+    in_doubt: bool
 
 
 def with_point(cell: str) -> str:
@@ -144,7 +157,7 @@ def text_layout(
     # For every row the line that it begins in, blank ones left out.
     places, rows, line = [], [], length
     for row in dialect.rows(body):
-        if any(cell.strip() for cell in row) and not _is_about(row):
+        if any(cell.strip() for cell in row) and not row[0].startswith(SERIES_MARK):
             places.append(line)
             rows.append(row)
         line += 1 + "".join(row).count("\n")
@@ -158,10 +171,6 @@ def text_layout(
     title = DELIMITER_TITLES.get(dialect.delimiter, repr(dialect.delimiter))
     notes.insert(0, f"Text with {title}{decimal}, {header}{comments}.")
     return layout
-
-
-def _is_about(row: Sequence[str]) -> bool:
-    return row[0].startswith(SERIES_MARK)
 
 
 def _preamble(
@@ -204,20 +213,15 @@ def _dialect(lines: Sequence[str], candidates: Sequence[str | None]) -> Dialect:
     return Dialect(best, "," if _has_decimal_comma(lines, best) else ".")
 
 
-class _Fitness(NamedTuple):
-    """How well a delimiter fits, the most important criterion first."""
-
-    as_many_names: bool
-    decimal_commas: bool
-    regular_numbers: float
-    width: int
+# How well a delimiter fits, the most important criterion first: whether the header
+# has as many names as the rows have cells, whether there are decimal commas, the share
+# of regular rows and numbers, the number of columns.
+Fitness = tuple[bool, bool, float, int]
+UNFIT: Fitness = (False, False, 0.0, 0)
 
 
-UNFIT = _Fitness(False, False, 0.0, 0)
-
-
-def _fitness(lines: Sequence[str], delimiter: str | None) -> _Fitness:
-    if not lines or not any(_occurs(delimiter, line) for line in lines):
+def _fitness(lines: Sequence[str], delimiter: str | None) -> Fitness:
+    if not any(len(line.split(delimiter, 1)) > 1 for line in lines):
         return UNFIT
     try:
         # Rows may be very long, so only their lengths and first cells are kept.
@@ -233,17 +237,13 @@ def _fitness(lines: Sequence[str], delimiter: str | None) -> _Fitness:
     n_numbers = sum(number(cell) is not None for cell in cells)
     if delimiter != ",":
         n_numbers += n_commas
-    return _Fitness(
+    return (
         rows[0][0] == width,
         # With white space it may be a name and a number: sample 1,5.
         n_commas > 0 and votes == len(below) and delimiter in (";", "\t", "|"),
         votes / len(below) * n_numbers / len(cells),
         width,
     )
-
-
-def _occurs(delimiter: str | None, line: str) -> bool:
-    return delimiter in line if delimiter else len(line.split(maxsplit=1)) > 1
 
 
 def _has_decimal_comma(lines: Sequence[str], delimiter: str | None) -> bool:
@@ -412,13 +412,17 @@ def columns_of(
         names = unique_names(filled, notes)
         # The first column may have an empty name, which says that it is an index.
         names[0] = names[0] if layout.names[0] else ""
-    transposed = request.transpose
+    transposed, in_doubt = request.transpose, False
     if transposed is None:
-        transposed = layout.width > 2 and features_in_rows(title, layout.first_cells)
+        unnamed = title == "" and request.id_column is None
+        transposed, in_doubt = orientation(
+            name, title, layout.first_cells, names[1:], unnamed
+        )
     # Labels and what to drop are rows of a transposed table.
-    named = request._replace(labels=None, drop=()) if transposed else request
+    named = of_rows(request) if transposed else request
     found = roles(names, by_place(named) if layout.names is None else named, name)
-    guessed = found.index_column is None and 0 not in found.taken and layout.width > 1
+    free = 0 not in found.taken and names[0] not in request.use
+    guessed = found.index_column is None and free and layout.width > 1
     if guessed:
         called = title is not None and title.lower() in ID_NAMES | FEATURE_WORDS
         guessed = called or 0 in layout.text_columns
@@ -429,7 +433,78 @@ def columns_of(
             "Its rows are features, by their names, so that the table was transposed; "
             "--no-transpose leaves it as it is."
         )
-    return Columns(names, found, guessed, transposed)
+    return Columns(names, found, guessed, transposed, in_doubt)
+
+
+def orientation(
+    name: str,
+    title: str | None,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    unnamed: bool,
+) -> tuple[bool, bool]:
+    """Tell whether rows are features, and whether their number has to confirm it.
+
+    ``unnamed`` says that the column of names has no name, as R and pandas write it.
+    """
+    if len(columns) < 2:
+        return False, False
+    if features_in_rows(title, rows) or not (unnamed and gene_like(rows)):
+        return features_in_rows(title, rows), False
+    if not sample_like(columns):
+        raise which_way(name, rows, columns)
+    return True, True
+
+
+def of_rows(request: Request) -> Request:
+    """Return a request without what names rows of a transposed table."""
+    return request._replace(labels=None, groups=None, drop=(), use=())
+
+
+def which_way(name: str, rows: Sequence[str], columns: Sequence[str]) -> TableError:
+    """Return the question whether rows or columns are features."""
+    return TableError(
+        f"{name} may have a feature in each row ({rows[0]}, {rows[1]}, ...) or in each "
+        f"column ({columns[0]}, {columns[1]}, ...); say which with --transpose (rows) "
+        "or --no-transpose (columns)",
+        [
+            Remedy(f"Rows ({rows[0]}, ...) are features", ("--transpose",)),
+            Remedy(f"Columns ({columns[0]}, ...) are features", ("--no-transpose",)),
+        ],
+    )
+
+
+def gene_like(names: Sequence[str]) -> bool:
+    """Tell whether names look like symbols of genes, not like numbered samples.
+
+    Examples
+    --------
+    >>> gene_like(["TP53", "MYC", "KRAS", "EGFR"]), gene_like(["P1", "P2", "P3"])
+    (True, False)
+    >>> gene_like(["USA", "FRA", "ITA"])
+    False
+    """
+    symbols = [name for name in names if GENE_SYMBOL.fullmatch(name)]
+    stems = {name.rstrip("0123456789") for name in symbols}
+    numbered = sum(name[-1].isdigit() for name in symbols)
+    return (
+        len(names) > 2
+        and len(symbols) >= 0.8 * len(names)
+        and len(stems) >= 0.5 * len(names)
+        and numbered >= 0.15 * len(names)
+    )
+
+
+def sample_like(names: Sequence[str]) -> bool:
+    """Tell whether names look like those of samples: numbered patients, GEO, TCGA.
+
+    Examples
+    --------
+    >>> sample_like(["patient_1", "patient_2"]), sample_like(["x1", "x2"])
+    (True, False)
+    """
+    matches = sum(bool(SAMPLE_NAME.fullmatch(name)) for name in names)
+    return len(names) > 1 and matches >= 0.9 * len(names)
 
 
 def features_in_rows(title: str | None, names: Sequence[str]) -> bool:
@@ -452,22 +527,24 @@ def features_in_rows(title: str | None, names: Sequence[str]) -> bool:
 
 
 def transpose_hint(
-    columns: Sequence[str] | None, rows: Sequence[str], title: str | None
+    name: str, columns: Sequence[str] | None, rows: Sequence[str], title: str | None
 ) -> str | None:
-    """Return a hint if the columns may be samples.
+    """Return a hint if the columns may be samples; ask if they probably are.
 
     They are few and numbered alike, or few beside rows whose names are text in a column
     without a name, as R and pandas write tables of genes.
 
     Examples
     --------
-    >>> transpose_hint(["ann", "bob"], [f"TP{row}" for row in range(20)], "")
+    >>> transpose_hint("a.csv", ["ann", "bob"], [f"TP{i}" for i in range(20)], "")
     'If the 20 named rows (TP0, TP1, ...) are features, transpose the table \
 (--transpose).'
     """
     if columns is None or len(columns) < 2 or len(rows) < TALL * len(columns):
         return None
     if title == "" and all(map(is_text, rows)):
+        if sample_like(columns) and not sample_like(rows):
+            raise which_way(name, rows, columns)
         return (
             f"If the {len(rows)} named rows ({rows[0]}, {rows[1]}, ...) are features, "
             "transpose the table (--transpose)."

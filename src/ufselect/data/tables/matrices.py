@@ -5,32 +5,31 @@ import struct
 import sys
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect.data.tables.cells import number_text
-from ufselect.data.tables.detection import Spool, compression_of, opened
+from ufselect._sparse import check_sparse
+from ufselect.data.tables.detection import Spool, check_size, compression_of, opened
 from ufselect.data.tables.table import (
     File,
-    Parts,
+    Remedy,
     Request,
+    Table,
     TableError,
-    by_place,
+    assembled,
     is_sparse,
     listed,
     place_of,
-    placed_names,
-    roles,
-    unique_names,
 )
 
 # No compressor of HDF5, MATLAB or zip makes more of one byte, but for constant data.
 MOST_EXPANSION = 1100
+# A NumPy array of more bytes than this is mapped into memory.
+MOST_BYTES_AT_ONCE = 1 << 28
 USUAL = ("X", "x", "fea", "features", "data", "Data", "matrix", "A", "table")
 FEATURE_NAMES = ("feature_names", "features", "names", "columns", "genes", "var_names")
 SAMPLE_NAMES = ("sample_names", "samples", "index", "ids", "rows", "obs_names")
@@ -77,11 +76,10 @@ def floating(values: Any, request: Request, name: str) -> Any:
     if kind not in (np.float64, np.float32) or not kind.isnative:
         kind = request.dtype
     if is_sparse(values):
-        if values.format in ("csr", "csc"):
-            # Indices beyond the shape, in a damaged file, end the process.
-            values.check_format(full_check=True)
-            if (np.diff(values.indptr) < 0).any():
-                raise ValueError("pointers into a sparse matrix fall")
+        try:
+            check_sparse(values, name)
+        except ValueError as error:
+            raise TableError(str(error)) from error
         return sp.csr_array(values, dtype=kind)
     if isinstance(values, np.memmap) and values.dtype == kind:
         return values
@@ -93,12 +91,6 @@ def transposed(values: Any) -> Any:
     return (
         sp.csr_array(values.T) if is_sparse(values) else np.ascontiguousarray(values.T)
     )
-
-
-def column_text(values: Any, place: int) -> list[str]:
-    """Return a column of numbers as text; whole numbers have no point."""
-    column = values[:, [place]]
-    return number_text((column.toarray() if is_sparse(column) else column).ravel())
 
 
 def text_of(values: Any) -> list[str]:
@@ -127,48 +119,9 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def matrix_parts(
-    values: Any,
-    names: Sequence[str] | None,
-    samples: Sequence[str] | None,
-    file: File,
-    request: Request,
-    notes: list[str],
-) -> Parts:
-    """Return the parts of a matrix with samples in rows and of its names.
-
-    Without names columns are called by their place, as in text without a header.
-    """
-    if is_sparse(values):
-        notes.append("The matrix is sparse and was kept so.")
-    asked = request.labels, request.id_column, *request.drop
-    if asked == (None, None):
-        unique = None if names is None else unique_names(names, notes)
-        return Parts(values, unique, samples)
-    if names is None:
-        names = placed_names(values.shape[1])
-        request = by_place(request)
-    names = unique_names(names, notes)
-    found = roles(names, request, file.name)
-    keep = [j for j in range(len(names)) if j not in found.taken]
-    index, labels = (
-        None if place is None else column_text(values, place)
-        for place in (found.index_column, found.labels)
-    )
-    return Parts(
-        values[:, keep],
-        [names[place] for place in keep],
-        samples if index is None else index,
-        id_column=request.id_column,
-        labels=labels,
-        label_column=request.labels,
-        positions=keep,
-    )
-
-
 def variable_parts(
     reading: MatrixReading, file: File, request: Request, notes: list[str]
-) -> Parts:
+) -> Table:
     """Read the table among variables, and the names and labels beside it."""
     key = chosen_variable(reading.variables, request.variable, file)
     notes.append(f"Variable {key!r} is the table.")
@@ -180,18 +133,18 @@ def variable_parts(
     if request.id_column is not None:
         samples_key = request.id_column
         samples = _named_variable(reading, request.id_column, n_samples, file)
-    labels = None
-    if request.labels is not None:
-        labels = _named_variable(reading, request.labels, n_samples, file)
-    columns = request._replace(labels=None, id_column=None)
-    parts = matrix_parts(values, names, samples, file, columns, notes)
-    details = {"variable": key, "names": names_key, "samples": samples_key}
-    return replace(
-        parts,
+    labels, groups = (
+        None if name is None else _named_variable(reading, name, n_samples, file)
+        for name in (request.labels, request.groups)
+    )
+    columns = request._replace(labels=None, id_column=None, groups=None)
+    return assembled(
+        *(values, names, samples, file, columns, notes),
+        details={"variable": key, "names": names_key, "samples": samples_key},
         id_column=samples_key,
         labels=labels,
         label_column=request.labels,
-        details=details,
+        groups=groups,
     )
 
 
@@ -229,7 +182,8 @@ def chosen_variable(
     if len(wide) > 1:
         raise TableError(
             f"{file.name} has several matrices, {listed(wide)}; say which one with "
-            f"--variable {wide[0]}"
+            f"--variable {wide[0]}",
+            [Remedy(f"Read {each!r}", (f"--variable={each}",)) for each in wide],
         )
     return wide[0]
 
@@ -262,17 +216,20 @@ def _named_variable(
     return values
 
 
-def read_npy(file: File, request: Request, notes: list[str]) -> Parts:
-    """Read an array; one of floats stays on disk and is mapped into memory."""
+def read_npy(file: File, request: Request, notes: list[str]) -> Table:
+    """Read an array; a large one of floats stays on disk and is mapped into memory."""
+    size = file.path.stat().st_size
     with file.path.open("rb") as stream:
-        checked_header(stream, file.path.stat().st_size, file.name)
-    values = np.load(file.path, mmap_mode="r", allow_pickle=False)
+        checked_header(stream, size, file.name)
+    # A mapped file that shrinks meanwhile ends the process.
+    mode: Literal["r"] | None = "r" if size > MOST_BYTES_AT_ONCE else None
+    values = np.load(file.path, mmap_mode=mode, allow_pickle=False)
     values = floating(values, request, file.name)
     if request.transpose:
         values = transposed(values)
     if isinstance(values, np.memmap):
         notes.append("The array stays on disk and is mapped into memory.")
-    return matrix_parts(values, None, None, file, request, notes)
+    return assembled(values, None, None, file, request, notes)
 
 
 def checked_header(stream: IO[bytes], size: int, name: str) -> Variable:
@@ -298,7 +255,7 @@ def checked_header(stream: IO[bytes], size: int, name: str) -> Variable:
     return Variable(shape, kind.kind in "fiub")
 
 
-def read_npz(file: File, request: Request, notes: list[str]) -> Parts:
+def read_npz(file: File, request: Request, notes: list[str]) -> Table:
     """Read an archive of arrays, or a sparse matrix that SciPy saved."""
     variables = {}
     with zipfile.ZipFile(file.path) as archive:
@@ -306,6 +263,7 @@ def read_npz(file: File, request: Request, notes: list[str]) -> Parts:
             key, dot, _ = member.filename.rpartition(".npy")
             if dot:
                 packed = MOST_EXPANSION * (member.compress_size + 1024)
+                check_size(member.file_size, member.compress_size, file)
                 with archive.open(member) as stream:
                     variables[key] = checked_header(
                         stream,
@@ -315,7 +273,7 @@ def read_npz(file: File, request: Request, notes: list[str]) -> Parts:
     if set(variables) >= {"data", "shape", "format"}:
         values = floating(sp.load_npz(file.path), request, file.name)
         values = transposed(values) if request.transpose else values
-        return matrix_parts(values, None, None, file, request, notes)
+        return assembled(values, None, None, file, request, notes)
     with np.load(file.path, allow_pickle=False) as arrays:
         reading = MatrixReading(
             variables, arrays.__getitem__, lambda key: text_of(arrays[key])
@@ -323,7 +281,7 @@ def read_npz(file: File, request: Request, notes: list[str]) -> Parts:
         return variable_parts(reading, file, request, notes)
 
 
-def read_older_matlab(file: File, request: Request, notes: list[str]) -> Parts:
+def read_older_matlab(file: File, request: Request, notes: list[str]) -> Table:
     """Read a matrix of a MATLAB file of version 4 to 7."""
     from scipy.io import loadmat, whosmat  # take half a second to import
 
@@ -339,6 +297,9 @@ def read_older_matlab(file: File, request: Request, notes: list[str]) -> Parts:
         variables[name] = Variable(shape, kind in MATLAB_NUMBERS, kind)
 
     def load(name: str) -> Any:
+        shape, _, kind = variables[name]
+        size = 0 if kind == "sparse" else int(np.prod(shape, dtype=object))
+        check_size(np.dtype(np.float64).itemsize * size, file.path.stat().st_size, file)
         return loadmat(file.path, variable_names=[name])[name]
 
     reading = MatrixReading(variables, load, lambda name: _matlab_strings(load(name)))
@@ -394,7 +355,7 @@ def _matlab_tag(stream: BinaryIO, order: str) -> tuple[int, int] | None:
     return (kind & 0xFFFF, 0) if kind >> 16 else (kind, size)
 
 
-def read_matrix_market(file: File, request: Request, notes: list[str]) -> Parts:
+def read_matrix_market(file: File, request: Request, notes: list[str]) -> Table:
     """Read a matrix, sparse or not; rows are features if names beside it say so."""
     from scipy.io import mmread  # takes half a second to import
 
@@ -402,16 +363,18 @@ def read_matrix_market(file: File, request: Request, notes: list[str]) -> Parts:
     if file.compression is not None:
         # SciPy's reader of streams can end the whole process.
         with opened(*file) as stream:
-            spool = Spool(stream)
+            spool = Spool(stream, file.name)
     path = file.path if spool is None else spool.path
     _check_matrix_market(path, file.name)
     values = floating(mmread(path), request, file.name)
     features, samples = (
         names_beside(file.path, kinds) for kinds in (FEATURE_FILES, SAMPLE_FILES)
     )
-    turn = request.transpose
+    turn, (n_rows, n_columns) = request.transpose, values.shape
     if turn is None:
-        turn = _rows_are_features(values.shape, features, samples)
+        # Whether the names fit the matrix only if its rows are features.
+        fits = n_rows != n_columns if samples is None else len(samples) == n_columns
+        turn = features is not None and len(features) == n_rows and fits
     if turn:
         values = transposed(values)
         notes.append("The table was transposed: its columns are samples.")
@@ -421,9 +384,8 @@ def read_matrix_market(file: File, request: Request, notes: list[str]) -> Parts:
         features = None
     if features is not None:
         notes.append("The features are named by a file beside the matrix.")
-    parts = matrix_parts(values, features, samples, file, request, notes)
-    parts.details.update(transposed=turn)
-    return parts
+    details = {"transposed": turn}
+    return assembled(values, features, samples, file, request, notes, details=details)
 
 
 def _check_matrix_market(path: Path, name: str) -> None:
@@ -484,17 +446,3 @@ def name_files(path: Path, kind: str) -> list[Path]:
         for start in dict.fromkeys((before, ""))
         for ending in (".tsv", ".tsv.gz", ".txt", ".txt.gz")
     ]
-
-
-def _rows_are_features(
-    shape: tuple[int, int],
-    features: Sequence[str] | None,
-    samples: Sequence[str] | None,
-) -> bool:
-    """Tell whether the names fit the matrix only if its rows are features."""
-    n_rows, n_columns = shape
-    if features is None:
-        return False
-    if samples is not None:
-        return len(features) == n_rows and len(samples) == n_columns
-    return len(features) == n_rows != n_columns

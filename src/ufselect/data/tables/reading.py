@@ -1,13 +1,16 @@
 """A user's file of any known format becomes a table."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import import_module
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ufselect.data.tables.detection import (
+    LEAST_LARGE,
+    MOST_RATIO,
+    OPEN_FILES,
     TITLES,
     Source,
     Spool,
@@ -18,19 +21,25 @@ from ufselect.data.tables.detection import (
 )
 from ufselect.data.tables.isolation import (
     EndedError,
+    available_bytes,
     damaged,
     isolated,
     saying_when_damaged,
     saying_when_too_large,
+    within_memory,
+)
+from ufselect.data.tables.suspects import (
+    LABEL_NAMES,
+    label_columns,
+    without_suspects,
 )
 from ufselect.data.tables.table import (
     File,
-    Origin,
-    Parts,
+    Remedy,
     Request,
     Table,
     TableError,
-    as_names,
+    by_place,
 )
 
 # Modules are named, not imported: some need packages that may not be installed.
@@ -46,15 +55,19 @@ READERS = {
     "h5ad": ("hdf5", "read_anndata"),
     "10x": ("hdf5", "read_10x"),
 }
-LABEL_NAMES = {"class", "classes", "label", "labels", "target", "y", "diagnosis"}
-LABEL_NAMES |= {"cluster", "clusters", "ground_truth", "outcome", "species"}
+# Columns of any meaning; elsewhere all numbers are meant to be features.
+OF_COLUMNS = {"text", "excel", "parquet", "feather"}
 READ_COMPRESSED = {"text", "mtx"}
 # Some damage to these ends the process of the library that reads them.
-CRASHING = {"parquet", "feather", "mat", "mtx", "hdf5", "h5ad"}
+CRASHING = {"parquet", "feather", "mat", "mtx", "hdf5", "h5ad", "npz"}
+# HDF5 opens no file without a name.
+ON_HDF5 = {"hdf5", "h5ad", "mat"}
 # Of computing, before a process that reads one of them is taken to be in a loop.
 LEAST_SECONDS = 10
 SECONDS_PER_MEGABYTE = 5
-Reader = Callable[[File, Request, list[str]], Parts]
+# Of what a file may expand to, that a library and its reader hold at once.
+READING_COPIES = 4
+Reader = Callable[[File, Request, list[str]], Table]
 
 
 def read_table(
@@ -70,6 +83,9 @@ def read_table(
     dtype: DTypeLike = np.float64,
     na_values: Sequence[str] = (),
     skip_rows: int = 0,
+    use: Sequence[str] = (),
+    groups: str | None = None,
+    allow_large: bool = False,
     name: str | None = None,
     isolate: bool = False,
 ) -> Table:
@@ -113,11 +129,21 @@ def read_table(
         the like: ``?``, ``-``, ``-99``.
     skip_rows : int
         Lines of text, or rows of a sheet, that come before the table.
+    use : sequence of str
+        Columns to take as features although they seem to hold labels, count or date
+        the samples, or are mostly missing. By default such columns of text, Excel,
+        Parquet and Feather files are left out with a note.
+    groups : str, optional
+        Column that says which samples belong together, such as those of one patient.
+        It is no feature. It is found where ``labels`` are.
+    allow_large : bool
+        Whether a file may expand to more than half of the free memory, or to more than
+        100 times its size. Otherwise it is refused before it does.
     name : str, optional
         What notes and errors call the source, if not by its path.
     isolate : bool
-        Whether Parquet, Feather, MATLAB, Matrix Market and files on HDF5 are read in
-        a subprocess. Then damage that ends the library which reads them is one
+        Whether Parquet, Feather, MATLAB, Matrix Market, ``.npz`` and files on HDF5 are
+        read in a subprocess. Then damage that ends the library which reads them is one
         sentence instead of the end of this process. While the numbers come over, they
         take twice their memory. It is possible on Linux, and makes no difference
         elsewhere.
@@ -152,28 +178,17 @@ def read_table(
     kind = np.dtype(dtype)
     if kind not in (np.float64, np.float32):
         raise ValueError(f"dtype is {kind}; choose float64 or float32")
-    request = Request(
-        labels,
-        id_column,
-        (drop,) if isinstance(drop, str) else tuple(drop),
-        transpose,
-        variable,
-        sheet,
-        header,
-        kind,
-        (na_values,) if isinstance(na_values, str) else tuple(na_values),
-        skip_rows,
+    drop, na_values, use = (
+        (each,) if isinstance(each, str) else tuple(each)
+        for each in (drop, na_values, use)
     )
-    path, name, holder = located(source, name)
-    return _read(File(path, compression_of(path, name), name), request, holder, isolate)
-
-
-class _Found(NamedTuple):
-    """What a file is, what it holds, and notes on how that was found."""
-
-    kind: str
-    parts: Parts
-    notes: list[str]
+    request = Request(
+        *(labels, id_column, drop, transpose, variable, sheet, header, kind),
+        *(na_values, skip_rows, use, groups),
+    )
+    path, name, holder = located(source, name, allow_large)
+    file = File(path, compression_of(path, name), name, allow_large)
+    return _read(file, request, holder, isolate)
 
 
 def _read(file: File, request: Request, holder: Spool | None, isolate: bool) -> Table:
@@ -181,61 +196,61 @@ def _read(file: File, request: Request, holder: Spool | None, isolate: bool) -> 
     inner = file
     if file.compression is not None and kind not in READ_COMPRESSED:
         with saying_when_too_large(file.name), opened(*file) as stream:
-            holder = Spool(stream)
-        inner = File(holder.path, None, file.name)
+            holder = Spool(stream, file.name, named=kind in ON_HDF5)
+        inner = file._replace(path=holder.path, compression=None)
+    elif OPEN_FILES in file.path.parents and kind in ON_HDF5:
+        with file.path.open("rb") as plain:
+            holder = Spool(plain, file.name, named=True)
+        inner = file._replace(path=holder.path)
     if isolate and kind in CRASHING:
         size = file.path.stat().st_size
         try:
             seconds = LEAST_SECONDS + SECONDS_PER_MEGABYTE * size // 10**6
-            found = isolated(_found, kind, inner, request, seconds=seconds)
+            memory = READING_COPIES * max(MOST_RATIO * size, LEAST_LARGE)
+            limit = (
+                None if file.allow_large else min(memory, available_bytes() or memory)
+            )
+            found = isolated(
+                _found_within, limit, kind, inner, request, seconds=seconds
+            )
         except EndedError as error:
             raise damaged(file.name, TITLES[kind], error) from None
     else:
         found = _found(kind, inner, request)
-    kind, parts, more = found
-    notes += more
-    n_samples, n_features = parts.values.shape
+    kind = found.format
+    n_samples, n_features = found.shape
     if n_samples < 2:
         raise TableError(
             f"{file.name} has {n_samples or 'no'} row{'s' * (n_samples != 1)} of data, "
             "but selection needs two samples; if samples are in columns, transpose "
-            "the table (--transpose)"
+            "the table (--transpose)",
+            [Remedy("Transpose the table", ("--transpose",))] * (n_features > 1),
         )
     if n_features < 1:
         raise TableError(f"{file.name} has no numeric column to select from")
-    notes += [
-        f"Column {name!r} is a feature; if it holds labels, keep it out of the "
-        f"selection (--labels {name})."
-        for name in parts.feature_names or ()
-        if name.lower() in LABEL_NAMES
-    ]
-    positions = parts.positions
-    origin = Origin(
-        inner.path,
-        file.name,
-        file.compression,
-        parts.details,
-        None if positions is None else np.asarray(positions, dtype=np.intp),
-        holder,
+    table = replace(
+        found,
+        notes=(*notes, *found.notes),
+        group_column=request.groups,
+        origin=replace(
+            found.origin,
+            compression=file.compression,
+            holder=holder,
+            use=(*request.use, *by_place(request).use),
+        ),
     )
-    features, samples, labels = (
-        None if names is None else as_names(names)
-        for names in (parts.feature_names, parts.sample_names, parts.labels)
-    )
-    return Table(
-        parts.values,
-        features,
-        samples,
-        parts.id_column,
-        labels,
-        parts.label_column,
-        kind,
-        tuple(notes),
-        origin,
-    )
+    if kind in OF_COLUMNS:
+        return without_suspects(table)
+    return replace(table, suspected_labels=tuple(label_columns(table, LABEL_NAMES)))
 
 
-def _found(kind: str, file: File, request: Request) -> _Found:
+def _found_within(limit: int | None, kind: str, file: File, request: Request) -> Table:
+    """Read in so many bytes: a damaged file asks its library for any number of them."""
+    with within_memory(limit):
+        return _found(kind, file, request)
+
+
+def _found(kind: str, file: File, request: Request) -> Table:
     if kind == "hdf5":
         kind = import_module("ufselect.data.tables.hdf5").kind_of_hdf5(file)
     # No library reads text, so that what fails there is no damage.
@@ -248,4 +263,5 @@ def _found(kind: str, file: File, request: Request) -> _Found:
     module, function = READERS[kind]
     reader: Reader = getattr(import_module(f"ufselect.data.tables.{module}"), function)
     with reading:
-        return _Found(kind, reader(file, request, notes), notes)
+        table = reader(file, request, notes)
+    return replace(table, format=kind, notes=tuple(notes))

@@ -1,5 +1,6 @@
 """A user's table in memory: numbers, names, and what was done to get them."""
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -10,6 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ufselect.data.tables.cells import number_text
+
 Names = NDArray[np.str_]
 BLOCK_CELLS = 1 << 22
 # A first column of one of these names holds no measurement, even if it is numeric.
@@ -18,6 +21,15 @@ ID_NAMES |= {"sample", "samples", "sample_id", "sampleid", "sample id", "barcode
 MOST_LISTED = 8
 # A feature with fewer known values than this share is made up when it is filled in.
 LEAST_KNOWN = 0.5
+# Columns that a message names.
+MOST_NAMED = 3
+# Why a column of numbers is no feature.
+LABELS, INDEX, MOSTLY_MISSING = "labels", "index", "mostly missing"
+WHY = {
+    LABELS: ("seems to hold labels", "seem to hold labels"),
+    INDEX: ("counts or dates the samples", "count or date the samples"),
+    MOSTLY_MISSING: ("is mostly missing", "are mostly missing"),
+}
 FILLINGS: Mapping[str, Callable[[NDArray[Any]], Any]] = {
     "mean": np.mean,
     "median": np.median,
@@ -25,8 +37,42 @@ FILLINGS: Mapping[str, Callable[[NDArray[Any]], Any]] = {
 }
 
 
+class Remedy(NamedTuple):
+    """What may help against an error: a label for people, options for the command."""
+
+    label: str
+    options: tuple[str, ...]
+
+
+FILL = Remedy("Fill them in with the median of their column", ("--fill=median",))
+
+
+LONGEST_MESSAGE = 1000
+
+
 class TableError(ValueError):
-    """A file that cannot be read or written as a table: one sentence says why."""
+    """A file that cannot be read or written as a table: one sentence says why.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, where, and what to do.
+    remedies : sequence of Remedy
+        Options of ``ufselect select`` with which it may work, the likeliest first.
+
+    Examples
+    --------
+    >>> error = TableError("no", [Remedy("Leave 'x' out", ("--drop=x",))])
+    >>> error.remedies[0].options
+    ('--drop=x',)
+    """
+
+    def __init__(self, message: str, remedies: Iterable[Remedy] = ()) -> None:
+        if len(message) > LONGEST_MESSAGE:  # names in a damaged file have any length
+            half = LONGEST_MESSAGE // 2
+            message = f"{message[:half]} ... {message[-half:]}"
+        super().__init__(" ".join(message.splitlines()))
+        self.remedies = tuple(remedies)
 
 
 class Request(NamedTuple):
@@ -42,14 +88,20 @@ class Request(NamedTuple):
     dtype: Any = np.float64
     na_values: tuple[str, ...] = ()
     skip_rows: int = 0
+    use: tuple[str, ...] = ()
+    groups: str | None = None
 
 
 class File(NamedTuple):
-    """A file to read: where it is, how it is compressed, what messages call it."""
+    """A file to read: where it is, how it is compressed, what messages call it.
+
+    ``allow_large`` says that it may expand to more than the free memory.
+    """
 
     path: Path
     compression: str | None
     name: str
+    allow_large: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +111,9 @@ class Origin:
     ``details`` belongs to the format: the delimiter of a text file, the name of a
     variable, the types of columns. ``positions`` are the features' places in the
     file, where some of its columns were left out. ``holder`` keeps a temporary copy
-    of standard input on disk for as long as the table is in use.
+    of standard input on disk for as long as the table is in use. ``use`` has the
+    columns that the caller wants as features whatever they hold, ``rows`` the places of
+    the samples, where some were left out.
     """
 
     path: Path
@@ -68,6 +122,38 @@ class Origin:
     details: dict[str, Any] = field(default_factory=dict)
     positions: NDArray[np.intp] | None = None
     holder: Any = None
+    use: tuple[str, ...] = ()
+    rows: NDArray[np.intp] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class OtherColumn:
+    """A column that is no feature, and that nobody asked for.
+
+    ``cells`` are numbers, or objects: text, dates, None. ``role`` is "label" if it
+    seems to hold labels, else "left out"; ``why`` is a sentence. Of a transposed table
+    it is a row, or, if it is ``of_features``, a column with a cell for each feature.
+    """
+
+    name: str
+    place: int
+    cells: NDArray[Any]
+    role: str = "left out"
+    why: str = ""
+    of_features: bool = False
+    written: bool = True
+
+    def for_features(self, keep: Any) -> "OtherColumn":
+        """Return it for some of the features."""
+        return replace(self, cells=self.cells[keep]) if self.of_features else self
+
+
+class FilledCells(NamedTuple):
+    """Cells that were filled in: where they are, and what they held."""
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    values: NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +179,16 @@ class Table:
         A sentence for everything that was detected, changed or left out.
     origin : Origin
         What :func:`write_table` needs to write the table as it was stored.
+    groups : ndarray of str, or None
+        The column asked for as groups: which samples belong together.
+    group_column : str or None
+        Its name.
+    suspected_labels : tuple of str
+        Columns that seem to hold labels, which is why they are no features.
+    others : tuple of OtherColumn
+        Columns that are no features: of text, or left out with a note.
+    filled_cells : FilledCells or None
+        What :func:`filled` replaced.
     """
 
     values: Any
@@ -104,12 +200,23 @@ class Table:
     format: str
     notes: tuple[str, ...]
     origin: Origin
+    groups: Names | None = None
+    group_column: str | None = None
+    suspected_labels: tuple[str, ...] = ()
+    others: tuple[OtherColumn, ...] = ()
+    filled_cells: FilledCells | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of samples and number of features."""
         n_samples, n_features = self.values.shape
         return int(n_samples), int(n_features)
+
+    @property
+    def places(self) -> NDArray[np.intp]:
+        """Places of the features in the file."""
+        positions = self.origin.positions
+        return np.arange(self.shape[1]) if positions is None else positions
 
     def names(self) -> Names:
         """Return the names of the features, made up where the file has none.
@@ -118,7 +225,7 @@ class Table:
         """
         if self.feature_names is not None:
             return self.feature_names
-        return as_names(placed_names(self.shape[1]))
+        return as_names(f"x{place + 1}" for place in self.places)
 
     def incomplete(self) -> Names:
         """Return the names of the features with a value that is missing or infinite.
@@ -147,48 +254,105 @@ class Table:
         return counts
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """What a reader finds in a file, before it is checked and becomes a table."""
-
-    values: Any
-    feature_names: Sequence[str] | None = None
-    sample_names: Sequence[str] | None = None
-    id_column: str | None = None
-    labels: Sequence[str] | None = None
-    label_column: str | None = None
-    details: dict[str, Any] = field(default_factory=dict)
-    positions: Sequence[int] | None = None
-
-
 class Roles(NamedTuple):
     """Places of the columns that are no features."""
 
     index_column: int | None
     labels: int | None
+    groups: int | None
     dropped: frozenset[int]
+
+    @property
+    def named(self) -> list[int]:
+        """Those with a meaning."""
+        every = dict.fromkeys((self.index_column, self.labels, self.groups))
+        return [place for place in every if place is not None]
 
     @property
     def taken(self) -> frozenset[int]:
         """All of them."""
-        named = {self.index_column, self.labels} - {None}
-        return self.dropped | frozenset(place for place in named if place is not None)
+        return self.dropped | frozenset(self.named)
 
 
-def roles(names: Sequence[str], request: Request, name: str) -> Roles:
+def roles(
+    names: Sequence[str], request: Request, name: str, kind: str = "column"
+) -> Roles:
     """Find the columns that the caller named."""
-    index, labels = (
-        None if wanted is None else place_of(wanted, names, name)
-        for wanted in (request.id_column, request.labels)
+    index, labels, groups = (
+        None if wanted is None else place_of(wanted, names, name, kind)
+        for wanted in (request.id_column, request.labels, request.groups)
     )
-    dropped = frozenset(place_of(each, names, name) for each in request.drop)
-    twice = dropped & {index, labels}
+    dropped, used = (
+        frozenset(place_of(each, names, name, kind) for each in wanted)
+        for wanted in (request.drop, request.use)
+    )
+    twice = (dropped & {index, labels, groups}) | (
+        used & {*dropped, index, labels, groups}
+    )
     if twice:
         raise TableError(
             f"column {names[min(twice)]!r} is both to be dropped and to be used; "
             "name it once"
+            if twice & dropped
+            else f"column {names[min(twice)]!r} cannot be both a feature and labels, "
+            "groups or sample names; name it once"
         )
-    return Roles(index, labels, dropped)
+    return Roles(index, labels, groups, dropped)
+
+
+def assembled(
+    values: Any,
+    names: Sequence[str] | None,
+    samples: Sequence[str] | None,
+    file: File,
+    request: Request,
+    notes: list[str],
+    *,
+    details: Mapping[str, Any] | None = None,
+    positions: Sequence[int] | None = None,
+    others: Sequence[OtherColumn] = (),
+    **known: Any,
+) -> Table:
+    """Return the table of a matrix with samples in rows, whatever file it is from.
+
+    What is asked for is looked up among its columns, which are called by their place
+    if they have no names. ``known`` are fields of the table that come from elsewhere.
+    """
+    details = dict(details or {})
+    if is_sparse(values):
+        notes.append("The matrix is sparse and was kept so.")
+    asked = {request.labels, request.id_column, request.groups, *request.drop}
+    fields: dict[str, Any] = {}
+    if names is None and (asked != {None} or request.use):
+        names, request = placed_names(values.shape[1]), by_place(request)
+    if names is not None:
+        names = unique_names(names, notes)
+        kind = "row" if details.get("transposed") else "column"
+        found = roles(names, request, file.name, kind)
+        fields = {
+            key: number_text(column_of(values, place))
+            for key, place in (
+                ("sample_names", found.index_column),
+                ("labels", found.labels),
+                ("groups", found.groups),
+            )
+            if place is not None
+        }
+        fields |= {"id_column": request.id_column, "label_column": request.labels}
+        if found.taken or request.use:
+            keep = [j for j in range(len(names)) if j not in found.taken]
+            values, names = values[:, keep], [names[place] for place in keep]
+            positions = keep if positions is None else positions
+            others = [o.for_features(keep) for o in others]
+    fields = {"sample_names": samples, "feature_names": names} | fields | known
+    for key in ("feature_names", "sample_names", "labels", "groups"):
+        cells = fields.get(key)
+        fields[key] = None if cells is None else as_names(cells)
+    places = None if positions is None else np.asarray(positions, dtype=np.intp)
+    origin = Origin(file.path, file.name, details=details, positions=places)
+    empty: dict[str, Any] = {"id_column": None, "label_column": None}
+    empty |= {"format": "", "notes": ()}
+    return Table(values, **(empty | fields), origin=origin, others=tuple(others))
 
 
 def place_of(wanted: str, names: Sequence[str], name: str, kind: str = "column") -> int:
@@ -267,11 +431,25 @@ def by_place(request: Request) -> Request:
     def spelled(each: str) -> str:
         return f"x{each}" if str(each).isdigit() else each
 
-    return request._replace(
-        labels=None if request.labels is None else spelled(request.labels),
-        id_column=None if request.id_column is None else spelled(request.id_column),
-        drop=tuple(map(spelled, request.drop)),
-    )
+    named: dict[str, Any] = {
+        role: spelled(value)
+        for role in ("labels", "id_column", "groups")
+        if (value := getattr(request, role)) is not None
+    }
+    drop, use = (tuple(map(spelled, each)) for each in (request.drop, request.use))
+    return request._replace(drop=drop, use=use, **named)
+
+
+def named_option(option: str, value: str) -> str:
+    """Return an option with its value as a shell takes it, whatever the value.
+
+    Examples
+    --------
+    >>> named_option("--drop", "body mass"), named_option("--drop", "-x")
+    ("--drop 'body mass'", '--drop=-x')
+    """
+    sign = "=" if value.startswith("-") else " "
+    return f"{option}{sign}{shlex.quote(value)}"
 
 
 def as_names(names: Any) -> Names:
@@ -311,18 +489,30 @@ def filled(table: Table, by: str) -> Table:
     """
     if by not in FILLINGS:
         raise ValueError(f"by={by!r} is unknown; it could be {', '.join(FILLINGS)}.")
-    table = _mostly_known(table)
+    table = mostly_known(table)
+    if not table.shape[1]:
+        raise TableError(
+            f"{table.origin.name} has more missing values than known ones in every "
+            "column; give a table with more of them"
+        )
     places = np.flatnonzero(table.n_incomplete()).tolist()
     if not places:
         return table
     values = table.values.copy() if is_sparse(table.values) else np.array(table.values)
-    n_cells = sum(_fill_column(values, place, FILLINGS[by]) for place in places)
+    cells = [_fill_column(values, place, FILLINGS[by]) for place in places]
+    rows, before = (np.concatenate(each) for each in zip(*cells, strict=True))
+    columns = np.repeat(places, [len(each) for each, _ in cells])
     value = "0" if by == "zero" else f"the {by} of their columns"
     note = (
-        f"{n_cells} missing or infinite values, in {len(places)} of {table.shape[1]} "
+        f"{len(rows)} missing or infinite values, in {len(places)} of {table.shape[1]} "
         f"columns, were replaced by {value}."
     )
-    return replace(table, values=values, notes=(*table.notes, note))
+    return replace(
+        table,
+        values=values,
+        notes=(*table.notes, note),
+        filled_cells=FilledCells(rows, columns, before),
+    )
 
 
 def without_incomplete(table: Table) -> Table:
@@ -339,7 +529,7 @@ def without_incomplete(table: Table) -> Table:
     >>> without_incomplete(table).values[:, 0].tolist()
     [1.0, 3.0]
     """
-    table = _mostly_known(table)
+    table = mostly_known(table)
     keep = np.flatnonzero(table.n_incomplete(axis=1) == 0)
     n_left_out = table.shape[0] - len(keep)
     if not n_left_out:
@@ -348,11 +538,12 @@ def without_incomplete(table: Table) -> Table:
         raise TableError(
             f"{table.origin.name} has {len(keep) or 'no'} row{'s' * (len(keep) != 1)} "
             "without missing values, but selection needs two samples; fill them in "
-            "(--fill median)"
+            "(--fill median)",
+            [FILL],
         )
-    samples, labels = (
+    samples, labels, groups = (
         None if each is None else each[keep]
-        for each in (table.sample_names, table.labels)
+        for each in (table.sample_names, table.labels, table.groups)
     )
     rows = "row was" if n_left_out == 1 else "rows were"
     note = f"{n_left_out} {rows} left out for missing or infinite values."
@@ -361,43 +552,108 @@ def without_incomplete(table: Table) -> Table:
         values=table.values[keep],
         sample_names=samples,
         labels=labels,
+        groups=groups,
+        others=tuple(
+            each if each.of_features else replace(each, cells=each.cells[keep])
+            for each in table.others
+        ),
         notes=(*table.notes, note),
+        origin=replace(table.origin, rows=keep),
     )
 
 
-def _mostly_known(table: Table) -> Table:
-    """Leave out the features of which most values are missing."""
+def incomplete_error(table: Table) -> TableError | None:
+    r"""Return the error for missing or infinite values, or None if there are none.
+
+    Selectors take no such values. The error names the first columns and has remedies.
+
+    Examples
+    --------
+    >>> import io
+    >>> from ufselect.data import read_table
+    >>> error = incomplete_error(read_table(io.BytesIO(b"a,b\n1,5\n,6\n3,7\n")))
+    >>> [remedy.options for remedy in error.remedies]
+    [('--fill=median',), ('--drop-incomplete=rows',), ('--drop=a',)]
+    """
+    names = table.incomplete().tolist()
+    if not names:
+        return None
+    first = ", ".join(map(repr, names[:MOST_NAMED]))
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    plural = "s" if len(names) > 1 else ""
+    drop = " ".join(named_option("--drop", name) for name in names[:MOST_NAMED])
+    rows = Remedy("Leave their samples out", ("--drop-incomplete=rows",))
+    columns = f"column{plural} {listed(names, MOST_NAMED)}"
+    return TableError(
+        f"{table.origin.name} has missing or infinite values in column{plural} {first}"
+        f"{more}; fill them in (--fill median), leave the rows out "
+        f"(--drop-incomplete rows), or leave the column{plural} out "
+        f"({drop}{' ...' if more else ''})",
+        [
+            FILL,
+            rows,
+            Remedy(f"Leave {columns} out", tuple(f"--drop={name}" for name in names)),
+        ],
+    )
+
+
+def mostly_known(table: Table) -> Table:
+    """Leave out the features of which most values are missing, but for those in use."""
     known = table.shape[0] - table.n_incomplete()
-    keep = np.flatnonzero(known >= LEAST_KNOWN * table.shape[0])
-    if len(keep) == table.shape[1]:
-        return table
-    if not len(keep):
-        raise TableError(
-            f"{table.origin.name} has more missing values than known ones in every "
-            "column; give a table with more of them"
+    enough = known >= LEAST_KNOWN * table.shape[0]
+    if not enough.all() and table.origin.use:
+        enough |= np.isin(table.names(), table.origin.use)
+    return table if enough.all() else without_features(table, ~enough, MOSTLY_MISSING)
+
+
+def without_features(table: Table, left_out: NDArray[np.bool_], why: str) -> Table:
+    """Leave out features, with a note; labels and index columns stay in the table."""
+    names, places = table.names(), table.places
+    keep, gone = np.flatnonzero(~left_out), np.flatnonzero(left_out)
+    others = [
+        OtherColumn(
+            str(names[j]),
+            int(places[j]),
+            column_of(table.values, int(j)),
+            "label" if why == LABELS else "left out",
+            f"It {WHY[why][0]}.",
+            written=why != MOSTLY_MISSING,
         )
-    left_out = np.delete(table.names(), keep)
-    plural = "columns are" if len(left_out) > 1 else "column is"
-    note = f"{len(left_out)} {plural} mostly missing and left out: {listed(left_out)}."
-    places = table.origin.positions
-    positions = keep if places is None else places[keep]
+        for j in gone
+    ]
+    many = len(gone) > 1
+    shown = listed(names[gone])
+    subject = f"{len(gone)} columns ({shown})" if many else f"Column {shown}"
+    use = named_option("--use-column", str(names[gone[0]]))
+    note = f"{subject} {WHY[why][many]} and {'were' if many else 'was'} left out"
+    labels = ""
+    if why == LABELS:
+        labels = f"{named_option('--labels', str(names[gone[0]]))} compares with it, "
     return replace(
         table,
         values=table.values[:, keep],
-        feature_names=table.names()[keep],
-        notes=(*table.notes, note),
-        origin=replace(table.origin, positions=positions),
+        feature_names=names[keep],
+        notes=(*table.notes, f"{note}; {labels}{use} takes it as a feature."),
+        origin=replace(table.origin, positions=places[keep]),
+        others=(*(each.for_features(keep) for each in table.others), *others),
     )
 
 
-def _fill_column(values: Any, place: int, value_of: Callable[[Any], Any]) -> int:
-    """Fill in one column in place; return how many of its cells had no value."""
-    sparse = is_sparse(values)
-    column = values[:, [place]].toarray().ravel() if sparse else values[:, place]
+def column_of(values: Any, place: int) -> NDArray[Any]:
+    """Return a copy of one column, dense."""
+    column = values[:, [place]]
+    return np.array(column.toarray() if is_sparse(column) else column).ravel()
+
+
+def _fill_column(
+    values: Any, place: int, value_of: Callable[[Any], Any]
+) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Fill in one column in place; return its cells without a value, and theirs."""
+    column = column_of(values, place)
     known = np.isfinite(column)
     value = value_of(column[known])
-    if sparse:
+    if is_sparse(values):
         values.data[(values.indices == place) & ~np.isfinite(values.data)] = value
     else:
         values[~known, place] = value
-    return int(np.count_nonzero(~known))
+    return np.flatnonzero(~known), column[~known]

@@ -5,17 +5,20 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+import warnings
 from contextlib import suppress
-from io import TextIOWrapper
+from dataclasses import replace
+from datetime import date, time
+from io import BytesIO, TextIOWrapper
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ufselect.data.replacing import replacing
+from ufselect.data.replacing import not_written, replacing, write_whole
 from ufselect.data.tables.cells import escaped, number, number_text
 from ufselect.data.tables.detection import (
     OPENERS,
@@ -35,48 +38,14 @@ from ufselect.data.tables.table import (
 Destination = str | os.PathLike[str] | BinaryIO
 # Formats that are read only, and what is written instead.
 INSTEAD = {"10x": "mtx"}
+# Places of sample names, labels and groups that are no columns of the file.
+UNPLACED = (-np.inf, np.inf, np.inf)
 # The names that ``ufselect.tl.select`` gives. Those of an earlier selection, also in
 # the words of ufselect 0.1, would contradict the new ones.
 KEY = "ufselect"
 EARLIER = tuple(
     f"{KEY}{ending}" for ending in ("", "_rank", "_score", "_n_batches", "_selected")
 )
-ENCODING = {"encoding-type": "array", "encoding-version": "0.2.0"}
-
-
-class ChosenColumns(NamedTuple):
-    """Chosen features in the order of the file, with what belongs to the samples."""
-
-    table: Table
-    columns: NDArray[np.intp]
-    values: Any
-    names: Names
-    scores: NDArray[Any] | None
-    escape: bool
-
-    @property
-    def has_names(self) -> bool:
-        """Whether the names come from the file, and are not made up."""
-        return self.table.feature_names is not None
-
-    @property
-    def details(self) -> dict[str, Any]:
-        """How the table was stored."""
-        return self.table.origin.details
-
-    def dense(self) -> NDArray[Any]:
-        """Return the values as an array that is not sparse."""
-        return np.asarray(
-            self.values.toarray() if is_sparse(self.values) else self.values
-        )
-
-
-class WrittenColumn(NamedTuple):
-    """A column to write: text, or numbers."""
-
-    title: str
-    cells: Any
-    is_text: bool
 
 
 def write_table(
@@ -86,13 +55,18 @@ def write_table(
     *,
     scores: ArrayLike | None = None,
     escape_formulas: bool = True,
+    only_features: bool = False,
+    write_filled: bool = False,
+    subset: bool = True,
+    overwrite: bool = True,
 ) -> None:
-    r"""Write a table with the selected features only, all or nothing.
+    r"""Write a table with the selected features, all or nothing.
 
     The format is the one that the name of the destination promises, else that of the
-    file the table was read from; so is the compression. Features keep their order,
-    sample names and labels are kept, and a table whose rows were features is written
-    that way. A file of that name is replaced only when the new one is complete.
+    file the table was read from; so is the compression. Columns keep their order.
+    Columns that are no features are kept: sample names, labels, text. A table whose
+    rows were features is written that way. A file of that name is replaced only when
+    the new one is complete.
 
     Parameters
     ----------
@@ -104,15 +78,24 @@ def write_table(
         Where to.
     scores : array of shape (n_features,), optional
         Scores of all features, higher is better. They are written to AnnData files
-        only, which keep all features and get the columns ``ufselect``,
-        ``ufselect_rank`` (1 is best) and ``ufselect_score`` in ``var``.
+        only, as the columns ``ufselect_rank`` (1 is best) and ``ufselect_score`` of
+        ``var``, beside ``ufselect``, which says what is selected.
     escape_formulas : bool
         Whether names in a text file that a spreadsheet would take for a formula get
         an apostrophe in front.
+    only_features : bool
+        Whether to leave out all columns but sample names and selected features.
+    write_filled : bool
+        Whether cells that were missing and filled in are written with what was put
+        there. By default they are missing again.
+    subset : bool
+        Whether AnnData files get the selected features only, in ``X`` and wherever
+        there are features. Otherwise ``var`` says which of all are selected.
+    overwrite : bool
+        Whether a file of that name may be replaced.
 
     Examples
     --------
-    >>> import sys
     >>> from io import BytesIO
     >>> from ufselect.data import read_table, write_table
     >>> table = read_table(BytesIO(b"id;a;b;c\nx;1;2;3\ny;4,5;5;6\n"))
@@ -130,13 +113,26 @@ def write_table(
             f"scores have shape {ranked.shape} for {table.shape[1]} features; "
             "give one for each"
         )
-    values, names = table.values[:, columns], table.names()[columns]
-    chosen = ChosenColumns(table, columns, values, names, ranked, escape_formulas)
+    chosen = _chosen(table, columns, only_features, write_filled)
+
+    def write(part: Path, final: Path | None) -> None:
+        kind, compression = _format(table, final)
+        if kind == "h5ad":
+            _write_anndata(
+                table, columns, ranked, part, write_filled=write_filled, subset=subset
+            )
+        elif kind == "text":
+            _write_text(chosen, part, compression, final, escape_formulas)
+        elif kind == "mtx":
+            _write_matrix_market(chosen, part, compression, final)
+        else:
+            WRITERS[kind](chosen, part)
+
     if is_standard(destination):
         destination = sys.stdout.buffer
     if not isinstance(destination, (str, os.PathLike)):
         with tempfile.TemporaryDirectory(prefix="ufselect-") as folder:
-            _write(chosen, Path(folder, "output"), None)
+            write(Path(folder, "output"), None)
             with Path(folder, "output").open("rb") as source:
                 shutil.copyfileobj(source, destination)
         return
@@ -146,13 +142,35 @@ def write_table(
     if not path.parent.is_dir():
         raise TableError(f"there is no folder {path.parent}; make it first")
     try:
-        with replacing(path) as part:
-            _write(chosen, part, path)
+        with replacing(path, overwrite=overwrite) as part:
+            write(part, path)
     except OSError as error:
-        raise TableError(
-            f"{path} cannot be written ({error.strerror or error}); "
-            "choose another place"
-        ) from error
+        raise TableError(not_written(path, error)) from error
+
+
+def _chosen(
+    table: Table, columns: NDArray[np.intp], only_features: bool, write_filled: bool
+) -> Table:
+    """Return the table with chosen features only, and with what is to be written."""
+    values, cells = table.values[:, columns], table.filled_cells
+    if cells is not None and not write_filled:
+        # What was in cells before they were filled in.
+        places = np.searchsorted(columns, cells.columns)
+        inside = np.isin(cells.columns, columns)
+        values = sp.lil_array(values) if is_sparse(values) else np.array(values)
+        values[cells.rows[inside], places[inside]] = cells.values[inside]
+        values = sp.csr_array(values) if is_sparse(values) else values
+    names = table.feature_names
+    others = [] if only_features else [o for o in table.others if o.written]
+    return replace(
+        table,
+        values=values,
+        feature_names=None if names is None else names[columns],
+        labels=None if only_features else table.labels,
+        groups=None if only_features else table.groups,
+        others=tuple(each.for_features(columns) for each in others),
+        origin=replace(table.origin, positions=table.places[columns]),
+    )
 
 
 def _places(selected: NDArray[Any], width: int) -> NDArray[np.intp]:
@@ -173,177 +191,197 @@ def _places(selected: NDArray[Any], width: int) -> NDArray[np.intp]:
     return places
 
 
-def _write(chosen: ChosenColumns, part: Path, final: Path | None) -> None:
+def _format(table: Table, final: Path | None) -> tuple[str, str | None]:
+    """Return format and compression: those of the name, else those of the source."""
     promised = format_by_name(final) if final else None
-    stored = chosen.table.format
-    kind = promised or INSTEAD.get(stored, stored)
-    # What the name promises; without a known name, what the source had.
+    kind = promised or INSTEAD.get(table.format, table.format)
     if final is not None and final.suffix.lower() in SUFFIXES:
-        compression = SUFFIXES[final.suffix.lower()]
-    elif promised is not None or chosen.table.origin.compression == "zip":
-        compression = None
-    else:
-        compression = chosen.table.origin.compression
-    if kind == "text":
-        suffixes = [each.lower() for each in final.suffixes] if final else []
-        inner = (each for each in reversed(suffixes) if each not in SUFFIXES)
-        _write_text(chosen, part, compression, next(inner, ""))
-    elif kind == "mtx":
-        _write_matrix_market(chosen, part, compression, final)
-    else:
-        WRITERS[kind](chosen, part)
+        return kind, SUFFIXES[final.suffix.lower()]
+    if promised is not None or table.origin.compression == "zip":
+        return kind, None
+    return kind, table.origin.compression
 
 
-def _columns(chosen: ChosenColumns) -> list[WrittenColumn]:
-    """Return the columns of a file of columns, in their order in the original."""
-    table, values = chosen.table, chosen.dense()
-    id_title = table.id_column
-    if chosen.details.get("transposed"):  # labels have no place
+def _columns(table: Table) -> list[tuple[str, NDArray[Any]]]:
+    """Return titles and cells of a file of columns, in their order in the original."""
+    values, names, details = _dense(table), table.names(), table.origin.details
+    found: list[tuple[float, str, NDArray[Any]]]
+    if details.get("transposed"):
         samples = table.sample_names
         titles = placed_names(len(values)) if samples is None else samples
-        columns = [
-            WrittenColumn(str(t), values[i], False) for i, t in enumerate(titles)
-        ]
-        if not chosen.has_names:
-            return columns
-        title = "feature" if id_title is None else id_title
-        return [WrittenColumn(title, chosen.names, True), *columns]
-    positions = table.origin.positions
-    places = chosen.columns if positions is None else positions[chosen.columns]
-    id_place, label_place = chosen.details.get("places", (None, None))
-    found: list[tuple[float, WrittenColumn]] = [
-        (float(place), WrittenColumn(str(name), values[:, index], False))
-        for index, (place, name) in enumerate(zip(places, chosen.names, strict=True))
+        found = [(np.inf, str(t), row) for t, row in zip(titles, values, strict=True)]
+        if table.feature_names is not None:
+            title = "feature" if table.id_column is None else table.id_column
+            found.append((-1, title, names))
+        found += [(o.place, o.name, o.cells) for o in table.others if o.of_features]
+        found.sort(key=lambda column: column[0])
+        return [(title, cells) for _, title, cells in found]
+    found = [
+        (float(place), str(name), column)
+        for place, name, column in zip(table.places, names, values.T, strict=True)
     ]
+    id_place, *named_places = details.get("places", UNPLACED)
     if table.sample_names is not None:
-        title = "sample" if id_title is None else id_title
-        column = WrittenColumn(title, table.sample_names, True)
-        found.append((-1 if id_place is None else id_place, column))
-    if table.labels is not None:
-        title = "label" if table.label_column is None else table.label_column
-        column = WrittenColumn(title, table.labels, True)
-        found.append((np.inf if label_place is None else label_place, column))
-    return [column for _, column in sorted(found, key=lambda pair: pair[0])]
+        title = "sample" if table.id_column is None else table.id_column
+        found.append((id_place or 0, title, table.sample_names))
+    for place, (title, cells) in zip(named_places, _asked(table), strict=True):
+        if cells is not None and place != id_place:
+            found.append((np.inf if place is None else place, title, cells))
+    found += [(other.place, other.name, other.cells) for other in table.others]
+    # A column may be asked for twice: as labels and as groups.
+    named = {(place, title): cells for place, title, cells in found}
+    ordered = sorted(named, key=lambda key: key[0])
+    return [(key[1], named[key]) for key in ordered]
+
+
+def _dense(table: Table) -> NDArray[Any]:
+    values = table.values
+    return np.asarray(values.toarray() if is_sparse(values) else values)
+
+
+def _asked(table: Table) -> list[tuple[str, Names | None]]:
+    """Return titles and cells of the labels and of the groups."""
+    return [
+        (table.label_column or "label", table.labels),
+        (table.group_column or "group", table.groups),
+    ]
+
+
+def _rows_above(table: Table) -> list[list[Any]]:
+    """Return the rows of a transposed table that are no features: labels, groups."""
+    if not table.origin.details.get("transposed"):
+        return []
+    rows: list[tuple[str, Any]] = [*_asked(table)]
+    rows += [(o.name, o.cells) for o in table.others if not o.of_features]
+    gap = [""] * sum(o.of_features for o in table.others)
+    return [[title, *gap, *c.tolist()] for title, c in rows if c is not None]
 
 
 def _write_text(
-    chosen: ChosenColumns, path: Path, compression: str | None, suffix: str
+    table: Table,
+    path: Path,
+    compression: str | None,
+    final: Path | None,
+    escape: bool,
 ) -> None:
     """Write text with the delimiter, the decimal sign and the header it had."""
-    details = chosen.details if chosen.table.format == "text" else {}
+    details = table.origin.details if table.format == "text" else {}
+    suffixes = [each.lower() for each in final.suffixes] if final else []
+    inner = [each for each in suffixes if each not in SUFFIXES]
     delimiter = details.get("delimiter", ",") or " "
-    if suffix in (".tsv", ".tab"):
+    if inner[-1:] in ([".tsv"], [".tab"]):
         delimiter = "\t"
-    elif suffix == ".csv" and delimiter not in (",", ";"):
+    elif inner[-1:] == [".csv"] and delimiter not in (",", ";"):
         delimiter = ","
     decimal = "." if delimiter == "," else details.get("decimal", ".")
     gap = "NA" if delimiter == " " else ""
+    clean = escaped if escape else str
+
+    def text_of(cell: Any) -> str:
+        if isinstance(cell, float):
+            return number_text(np.array([cell]))[0].replace(".", decimal)
+        return "" if cell is None else clean(str(cell))
+
+    def texts_of(cells: NDArray[Any]) -> list[str]:
+        if cells.dtype.kind in "UO":
+            return list(map(text_of, cells.tolist()))
+        texts = number_text(cells)
+        return [t.replace(".", decimal) for t in texts] if decimal != "." else texts
+
+    columns = _columns(table)
+    header = details.get("header", True)
+    rows = [[clean(title) for title, _ in columns]] if header else []
+    rows += [list(map(text_of, row)) for row in _rows_above(table)]
+    encoding = details.get("encoding", "utf-8")
     with (
         OPENERS[compression](path, "wb") as stream,
-        TextIOWrapper(
-            stream, encoding=details.get("encoding", "utf-8"), newline=""
-        ) as text,
+        TextIOWrapper(stream, encoding=encoding, newline="") as text,
     ):
         writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-        for row in _text_rows(chosen, details, decimal):
+        texts = [texts_of(cells) for _, cells in columns]
+        for row in chain(rows, zip(*texts, strict=True)):
             writer.writerow([cell or gap for cell in row] if gap else row)
 
 
-def _text_rows(
-    chosen: ChosenColumns, details: dict[str, Any], decimal: str
-) -> Iterator[list[str]]:
-    clean = escaped if chosen.escape else str
-    columns = _columns(chosen)
-    if details.get("header", True):
-        yield [clean(column.title) for column in columns]
-    if details.get("transposed") and chosen.table.labels is not None:
-        title = chosen.table.label_column or "label"
-        yield [clean(title), *map(clean, chosen.table.labels.tolist())]
-    cells = []
-    for column in columns:
-        if column.is_text:
-            cells.append(list(map(clean, column.cells.tolist())))
-            continue
-        texts = number_text(np.asarray(column.cells))
-        swap = decimal != "."
-        cells.append([text.replace(".", decimal) for text in texts] if swap else texts)
-    yield from map(list, zip(*cells, strict=True))
-
-
-def _arrow_table(chosen: ChosenColumns) -> Any:
+def _arrow_table(table: Table) -> Any:
     """Return a table of Arrow with the types that columns had, if values allow it."""
     arrow = needed("pyarrow", "the file")
-    columns = _columns(chosen)
-    types = chosen.details.get("types", {})
+    columns = _columns(table)
+    types = table.origin.details.get("types", {})
     arrays = []
-    for column in columns:
-        if column.is_text:
-            array = arrow.array(column.cells.tolist())
+    for title, cells in columns:
+        if cells.dtype.kind in "UO":
+            array = arrow.array(cells.tolist())
         else:
-            array = arrow.array(np.ascontiguousarray(column.cells), from_pandas=True)
-        kind = types.get(column.title)
+            array = arrow.array(np.ascontiguousarray(cells), from_pandas=True)
+        kind = types.get(title)
         if kind is not None and not arrow.types.is_dictionary(kind):
             # Values that no longer fit the type of the file keep their own.
             with suppress(arrow.ArrowInvalid, arrow.ArrowNotImplementedError):
                 array = array.cast(kind)
         arrays.append(array)
-    return arrow.table(arrays, names=[column.title for column in columns])
+    return arrow.table(arrays, names=[title for title, _ in columns])
 
 
-def _write_parquet(chosen: ChosenColumns, path: Path) -> None:
+def _write_parquet(table: Table, path: Path) -> None:
     parquet = needed("pyarrow.parquet", "Parquet")
-    parquet.write_table(_arrow_table(chosen), path)
+    parquet.write_table(_arrow_table(table), path)
 
 
-def _write_feather(chosen: ChosenColumns, path: Path) -> None:
+def _write_feather(table: Table, path: Path) -> None:
     feather = needed("pyarrow.feather", "Feather")
-    feather.write_feather(_arrow_table(chosen), str(path))
+    feather.write_feather(_arrow_table(table), str(path))
 
 
-def _write_excel(chosen: ChosenColumns, path: Path) -> None:
+def _write_excel(table: Table, path: Path) -> None:
     """Write a workbook; text is stored as text, never as a formula."""
     book = needed("openpyxl", "Excel").Workbook(write_only=True)
     cells = needed("openpyxl.cell.cell", "Excel")
-    sheet = book.create_sheet(chosen.details.get("sheet", "selected"))
+    sheet = book.create_sheet(table.origin.details.get("sheet", "selected"))
 
     def cell_of(value: Any) -> Any:
-        if not isinstance(value, str):
+        if value is None or isinstance(value, (bool, date, time)):
+            return value
+        if isinstance(value, (int, float, np.number)):
             return None if np.isnan(value) else float(value)
+        value = str(value)
         cell = cells.WriteOnlyCell(sheet, cells.ILLEGAL_CHARACTERS_RE.sub("", value))
         cell.data_type = "s"  # even if it begins with =
         return cell
 
-    columns = _columns(chosen)
-    if chosen.details.get("header", True):
-        sheet.append([cell_of(column.title) for column in columns])
-    if chosen.details.get("transposed") and chosen.table.labels is not None:
-        labels = [chosen.table.label_column or "label", *chosen.table.labels.tolist()]
-        sheet.append(list(map(cell_of, labels)))
-    for row in range(len(columns[0].cells) if columns else 0):
-        sheet.append([cell_of(column.cells[row]) for column in columns])
-    book.save(path)
+    columns = _columns(table)
+    if table.origin.details.get("header", True):
+        sheet.append([cell_of(title) for title, _ in columns])
+    for row in _rows_above(table):
+        sheet.append(list(map(cell_of, row)))
+    for values in zip(*(column for _, column in columns), strict=True):
+        sheet.append(list(map(cell_of, values)))
+    # In memory first: on a full disk an archive fails once more when it is closed.
+    content = BytesIO()
+    book.save(content)
+    path.write_bytes(content.getvalue())
 
 
-def _write_npy(chosen: ChosenColumns, path: Path) -> None:
+def _write_npy(table: Table, path: Path) -> None:
     with path.open("wb") as stream:
-        np.save(stream, chosen.dense(), allow_pickle=False)
+        np.save(stream, _dense(table), allow_pickle=False)
 
 
-def _write_npz(chosen: ChosenColumns, path: Path) -> None:
+def _write_npz(table: Table, path: Path) -> None:
     """Write an archive: the table, names and labels; or a sparse matrix alone."""
     with path.open("wb") as stream:
-        if is_sparse(chosen.values):
-            sp.save_npz(stream, chosen.values)
+        if is_sparse(table.values):
+            sp.save_npz(stream, table.values)
         else:
-            np.savez_compressed(stream, **_variables(chosen))
+            np.savez_compressed(stream, **_variables(table))
 
 
-def _write_matlab(chosen: ChosenColumns, path: Path) -> None:
+def _write_matlab(table: Table, path: Path) -> None:
     """Write a MATLAB file of version 5, which all versions of MATLAB read."""
     from scipy.io import savemat  # takes half a second to import
 
     variables = {}
-    for name, values in _variables(chosen).items():
+    for name, values in _variables(table).items():
         if values.ndim == 1:  # a column; text as cells, which may differ in length
             kind = object if values.dtype.kind == "U" else values.dtype
             values = values.astype(kind)[:, np.newaxis]
@@ -351,31 +389,38 @@ def _write_matlab(chosen: ChosenColumns, path: Path) -> None:
     savemat(path, variables, appendmat=False, do_compression=True)
 
 
-def _variables(chosen: ChosenColumns) -> dict[str, Any]:
+def _variables(table: Table) -> dict[str, Any]:
     """Return the table and what belongs to it, under the names they had."""
-    table, details = chosen.table, chosen.details
-    result = {details.get("variable") or "X": chosen.values}
-    if chosen.has_names:
-        result[details.get("names") or "feature_names"] = chosen.names
+    table, details = table, table.origin.details
+    result = {details.get("variable") or "X": table.values}
+    if table.feature_names is not None:
+        result[details.get("names") or "feature_names"] = table.feature_names
     if table.sample_names is not None:
         result[details.get("samples") or "sample_names"] = table.sample_names
-    if table.labels is not None:
-        numbers = [number(text) for text in table.labels.tolist()]
-        text = any(value is None or np.isnan(value) for value in numbers)
-        labels = table.labels if text else np.array(numbers)
-        result[table.label_column or "labels"] = labels
+    for title, cells in _asked(table):
+        if cells is not None:
+            numbers = [number(text) for text in cells.tolist()]
+            text = any(value is None or np.isnan(value) for value in numbers)
+            result[title] = cells if text else np.array(numbers)
+    if table.format in ("npz", "mat"):
+        return result
+    for other in table.others:
+        if not other.of_features and other.name not in result:
+            texts = ["" if each is None else str(each) for each in other.cells.tolist()]
+            text = other.cells.dtype.kind == "O"
+            result[other.name] = np.array(texts) if text else other.cells
     return result
 
 
 def _write_matrix_market(
-    chosen: ChosenColumns, path: Path, compression: str | None, final: Path | None
+    table: Table, path: Path, compression: str | None, final: Path | None
 ) -> None:
     """Write a matrix, and names into files beside its final place."""
     from scipy.io import mmwrite  # takes half a second to import
 
     from ufselect.data.tables.matrices import name_files
 
-    values = chosen.values.T if chosen.details.get("transposed") else chosen.values
+    values = table.values.T if table.origin.details.get("transposed") else table.values
     plain = path.with_name(f"{path.name}.plain.mtx")
     try:
         mmwrite(plain, values)
@@ -383,66 +428,60 @@ def _write_matrix_market(
             shutil.copyfileobj(source, target)
     finally:
         plain.unlink(missing_ok=True)
-    samples = chosen.table.sample_names
-    features = chosen.names if chosen.has_names else None
+    samples = table.sample_names
+    features = table.feature_names if table.feature_names is not None else None
     for kind, names in (("features", features), ("barcodes", samples)):
         if final is not None and names is not None:
             text = "".join(f"{name}\n" for name in names.tolist())
-            name_files(final, kind)[0].write_text(text, encoding="utf-8")
+            write_whole(name_files(final, kind)[0], text)
 
 
-def _write_anndata(chosen: ChosenColumns, path: Path) -> None:
-    """Copy the file and add ``ufselect``, ``_rank`` and ``_score`` to ``var``.
+def _write_anndata(
+    table: Table,
+    columns: NDArray[np.intp],
+    scores: NDArray[Any] | None,
+    path: Path,
+    *,
+    write_filled: bool,
+    subset: bool,
+) -> None:
+    """Write the selected features of an AnnData file, or say in ``var`` which they are.
 
     The best rank is 1; features that were left out have no score and rank 0.
     """
-    from ufselect.data.tables.hdf5 import opened_hdf5
-
-    table, origin = chosen.table, chosen.table.origin
+    origin = table.origin
     if table.format != "h5ad":
         raise TableError(
             f"{origin.name} is no AnnData file, so the result cannot be written as "
             ".h5ad; choose .csv or .parquet"
         )
-    shutil.copyfile(origin.path, path)
-    with opened_hdf5(path, origin.name, "r+") as file:
-        var = file["var"]
-        if hasattr(var, "dtype"):
-            raise TableError(
-                f"{origin.name} was written by an AnnData older than 0.7; "
-                "read it and write it again with a newer one"
-            )
-        order = [
-            each.decode() if isinstance(each, bytes) else str(each)
-            for each in var.attrs.get("column-order", [])
-        ]
-        for name in EARLIER:
-            if name in var:
-                del var[name]
-        if KEY in file.get("uns", ()):
-            del file["uns"][KEY]
-        length = len(var[var.attrs["_index"]])
-        columns = _anndata_columns(chosen, length)
-        for name, values in columns.items():
-            var.create_dataset(name, data=values).attrs.update(ENCODING)
-        order = [*(name for name in order if name not in EARLIER), *columns]
-        var.attrs["column-order"] = np.array(order, dtype=object)
-
-
-def _anndata_columns(chosen: ChosenColumns, length: int) -> dict[str, NDArray[Any]]:
-    n_features = chosen.table.shape[1]
-    positions = chosen.table.origin.positions
-    places = np.arange(n_features) if positions is None else positions
-    selected = np.zeros(length, dtype=bool)
-    selected[places[chosen.columns]] = True
-    if chosen.scores is None:
-        return {KEY: selected}
-    score = np.full(length, np.nan)
-    score[places] = chosen.scores
-    rank = np.zeros(length, dtype=np.int64)
-    order = np.argsort(-chosen.scores, kind="stable")
-    rank[places[order]] = np.arange(1, n_features + 1)
-    return {KEY: selected, f"{KEY}_rank": rank, f"{KEY}_score": score}
+    anndata = needed("anndata", origin.name)
+    with warnings.catch_warnings():
+        # Of old encodings, which are written anew, and of names that occur twice.
+        warnings.simplefilter("ignore")
+        data = anndata.read_h5ad(origin.path)
+        places = table.places
+        rows = np.arange(data.n_obs) if origin.rows is None else origin.rows
+        if write_filled and (cells := table.filled_cells) is not None:
+            layer = origin.details["variable"]
+            matrix = data.X if layer == "X" else data.layers[layer]
+            at = rows[cells.rows], places[cells.columns]
+            matrix[at] = table.values[cells.rows, cells.columns]
+        data.var = data.var.drop(columns=[*EARLIER], errors="ignore")
+        selected = np.zeros(data.n_vars, dtype=bool)
+        selected[places[columns]] = True
+        data.var[KEY] = selected
+        if scores is not None:
+            rank = np.zeros(data.n_vars, dtype=np.int64)
+            order = np.argsort(-scores, kind="stable")
+            rank[places[order]] = np.arange(1, len(places) + 1)
+            score = np.full(data.n_vars, np.nan)
+            score[places] = scores
+            data.var[f"{KEY}_rank"], data.var[f"{KEY}_score"] = rank, score
+        data.uns.pop(KEY, None)
+        if subset:
+            data = data[rows, selected]
+        data.write_h5ad(path)
 
 
 WRITERS = {
@@ -452,5 +491,4 @@ WRITERS = {
     "npy": _write_npy,
     "npz": _write_npz,
     "mat": _write_matlab,
-    "h5ad": _write_anndata,
 }
