@@ -1,6 +1,8 @@
 import pytest
 from small_experiments import planted_sets, small_plan
 
+from ufselect.experiments.runner import run_plan
+
 
 @pytest.fixture
 def plan():
@@ -10,3 +12,11 @@ def plan():
 @pytest.fixture(scope="session")
 def located(tmp_path_factory):
     return planted_sets(tmp_path_factory.mktemp("sets"))
+
+
+@pytest.fixture(scope="session")
+def calm(located, tmp_path_factory):
+    """Return the store of a run of the small plan that nothing disturbed."""
+    path = tmp_path_factory.mktemp("calm") / "store.sqlite"
+    run_plan(small_plan(), path, located)
+    return path

@@ -12,50 +12,32 @@ MINIMAL = {
 }
 
 
-def test_baselines_stand_beside_every_method():
-    labels = [method.label for method in parse_plan(MINIMAL).methods]
-
-    assert labels == ["SCFS", "random", "variance", "all features"]
+def method(**changes):
+    return {"methods": [{"selector": "SCFS", **changes}]}
 
 
-def test_the_number_of_clusters_is_told_to_the_methods_that_take_it():
-    methods = [{"selector": "SCFS"}, {"selector": "LaplacianScore"}]
-
-    plan = parse_plan({**MINIMAL, "clusters": "classes", "methods": methods})
-
-    assert plan.methods[0].fixed_point() == {"n_clusters": "classes"}
-    assert plan.methods[1].fixed_point() == {}
-
-
-def test_grid_points_are_all_combinations_with_the_parameters_of_the_method():
-    table = {
-        "selector": "SCFS",
-        "parameters": {"solver": "paper"},
-        "grid": {"alpha": [1.0, 2.0], "beta": [3.0]},
-    }
-
-    (method, *_) = parse_plan({**MINIMAL, "methods": [table]}).methods
-
-    assert method.grid_points() == [
-        {"solver": "paper", "alpha": 1.0, "beta": 3.0},
-        {"solver": "paper", "alpha": 2.0, "beta": 3.0},
+def test_methods_get_what_the_plan_tells_and_baselines_stand_beside_them():
+    methods = [
+        {
+            "selector": "SCFS",
+            "parameters": {"solver": "paper"},
+            "grid": {"alpha": [1.0, 2.0], "beta": [3.0]},
+        },
+        {"selector": "LaplacianScore", "seeds": 5},
+        {"selector": "SCFS", "label": "published", "grid": "published"},
     ]
+    plan = parse_plan({**MINIMAL, "clusters": "classes", "methods": methods})
+    first, second, third, *baselines = plan.methods
+    known = {"n_clusters": "classes", "solver": "paper"}
 
-
-def test_the_published_grid_is_the_one_of_the_card():
-    table = {"selector": "SCFS", "grid": "published"}
-
-    (method, *_) = parse_plan({**MINIMAL, "methods": [table]}).methods
-
-    assert len(method.grid_points()) == 25
-
-
-def test_a_method_without_chance_needs_one_seed_only():
-    table = {"selector": "LaplacianScore", "seeds": 5}
-
-    (method, *_) = parse_plan({**MINIMAL, "methods": [table]}).methods
-
-    assert method.seeds == 1
+    assert [each.label for each in baselines] == ["random", "variance", "all features"]
+    assert first.grid_points() == [
+        {**known, "alpha": alpha, "beta": 3.0} for alpha in (1.0, 2.0)
+    ]
+    assert first.fixed_point() == known
+    # It takes no number of clusters, and without chance one seed is enough.
+    assert (second.fixed_point(), second.seeds) == ({}, 1)
+    assert len(third.grid_points()) == 25
 
 
 @pytest.mark.parametrize(
@@ -80,38 +62,21 @@ def test_a_method_without_chance_needs_one_seed_only():
         ({"judge": {"metrics": ["acuracy"]}}, "'acuracy'; it could be accuracy"),
         ({"methods": []}, "methods is missing"),
         ({"methods": ["SCFS"]}, "methods[0] is 'SCFS'; make it a table"),
+        (method(selector="SCSF"), "methods[0].selector is 'SCSF'; it could be SCFS"),
+        ({"methods": [{"label": "x"}]}, "methods[0].selector is missing; it must be a"),
+        ({"methods": 2 * MINIMAL["methods"]}, "two methods have the label 'SCFS'"),
         (
-            {"methods": [{"selector": "SCSF"}]},
-            "methods[0].selector is 'SCSF'; it could",
-        ),
-        (
-            {"methods": [{"label": "x"}]},
-            "methods[0].selector is missing; it must be a text",
-        ),
-        (
-            {"methods": [{"selector": "SCFS"}, {"selector": "SCFS"}]},
-            "two methods have the label 'SCFS'",
-        ),
-        (
-            {"methods": [{"selector": "SCFS", "parameters": {"alfa": 1}}]},
+            method(parameters={"alfa": 1}),
             "unknown key methods[0].parameters.alfa; it could be alpha",
         ),
+        (method(parameters=3), "methods[0].parameters is 3; make it a table of param"),
+        (method(grid={"alpha": 1}), "methods[0].grid.alpha is 1; make it a list of"),
         (
-            {"methods": [{"selector": "SCFS", "grid": {"alpha": 1}}]},
-            "methods[0].grid.alpha is 1; make it a list of values",
-        ),
-        (
-            {"methods": [{"selector": "LaplacianScore", "warm_start": True}]},
+            method(selector="LaplacianScore", warm_start=True),
             "methods[0].warm_start is true, but LaplacianScore takes no start",
         ),
-        (
-            {"methods": [{"selector": "SCFS", "warm_start": 1}]},
-            "methods[0].warm_start is 1; it could be true or false",
-        ),
-        (
-            {"methods": [{"selector": "SCFS", "grid": "best"}]},
-            "methods[0].grid is 'best'; it could be 'published'",
-        ),
+        (method(warm_start=1), "methods[0].warm_start is 1; it could be true or false"),
+        (method(grid="best"), "methods[0].grid is 'best'; it could be 'published'"),
     ],
 )
 def test_a_mistake_is_answered_with_the_key_and_what_it_could_be(change, sentence):
@@ -119,22 +84,14 @@ def test_a_mistake_is_answered_with_the_key_and_what_it_could_be(change, sentenc
         parse_plan({**MINIMAL, **change})
 
 
-def test_a_file_that_is_not_toml_is_named(tmp_path):
+def test_a_file_that_is_no_plan_and_a_key_that_is_missing_are_named(tmp_path):
     path = tmp_path / "plan.toml"
+    with pytest.raises(ValueError, match=r"plan\.toml does not exist"):
+        read_plan(path)
     path.write_text("name = [")
-
     with pytest.raises(ValueError, match=r"plan\.toml is not valid TOML"):
         read_plan(path)
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(ValueError, match=r"plan\.toml does not exist"):
-        read_plan(tmp_path / "plan.toml")
-
-
-@pytest.mark.parametrize("key", ["name", "sets", "features"])
-def test_a_key_that_is_not_there_is_said_to_be_missing(key):
-    content = {name: value for name, value in MINIMAL.items() if name != key}
-
-    with pytest.raises(ValueError, match=f"{key} is missing"):
-        parse_plan(content)
+    for key in ("name", "sets", "features"):
+        content = {name: value for name, value in MINIMAL.items() if name != key}
+        with pytest.raises(ValueError, match=f"{key} is missing"):
+            parse_plan(content)

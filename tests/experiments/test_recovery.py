@@ -5,7 +5,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from small_experiments import change, content, planted_sets, query, small_plan
+from small_experiments import change, content, query, small_plan
 
 from ufselect.experiments.recovery import recover
 from ufselect.experiments.runner import run_plan
@@ -22,14 +22,9 @@ PAGE = 4096
 
 
 @pytest.fixture(scope="module")
-def sets(tmp_path_factory):
-    return planted_sets(tmp_path_factory.mktemp("sets"))
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory, sets):
+def whole(tmp_path_factory, located):
     path = tmp_path_factory.mktemp("whole") / "store.sqlite"
-    run_plan(PLAN, path, sets)
+    run_plan(PLAN, path, located)
     return path.read_bytes()
 
 
@@ -63,7 +58,7 @@ def overwrite(path, page):
     path.write_bytes(damaged)
 
 
-def check_recovery(path, sets, least):
+def check_recovery(path, located, whole, least):
     """Recover a store and complete it; at least so many rankings must be kept."""
     damaged = path.read_bytes()
     for use in (read_experiment, lambda path: Store(path, "judge")):
@@ -73,50 +68,52 @@ def check_recovery(path, sets, least):
 
     recovered = recover(path)
     kept = kept_in(path)
-    progress = run_plan(PLAN, path, sets)
+    progress = run_plan(PLAN, path, located)
+    completed = kept_in(path)
 
     assert recovered.damaged.read_bytes() == damaged
     assert least <= recovered.rankings == len(kept[0])
     assert progress.known == recovered.judgements
     assert progress.computed == progress.total - progress.known
-    return kept, kept_in(path)
-
-
-@pytest.mark.parametrize("share", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
-def test_a_store_that_was_cut_gives_what_is_left(path, whole, sets, share):
+    path.write_bytes(whole)
     everything = kept_in(path)
-    path.write_bytes(whole[: int(share * len(whole))])
-
-    kept, completed = check_recovery(path, sets, least=1)
-
     assert kept[0] <= everything[0]
     assert kept[1] <= everything[1]
     assert completed == everything
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
+def test_a_store_that_was_cut_gives_what_is_left(path, whole, located, share):
+    path.write_bytes(whole[: int(share * len(whole))])
+
+    check_recovery(path, located, whole, least=1)
 
 
 @pytest.mark.parametrize("table", ["rankings", "scores", "judgements"])
 @pytest.mark.parametrize("place", [0, 1, -1])
-def test_an_overwritten_page_costs_what_was_on_it(path, sets, table, place):
-    everything = kept_in(path)
+def test_an_overwritten_page_costs_what_was_on_it(path, located, whole, table, place):
     pages = pages_of(path, table)
     overwrite(path, pages[min(place, len(pages) - 1)])
 
     # A page holds fewer than thirty rankings.
-    kept, completed = check_recovery(path, sets, least=62 - 30)
-
-    assert kept[0] <= everything[0]
-    assert kept[1] <= everything[1]
-    assert completed == everything
+    check_recovery(path, located, whole, least=62 - 30)
 
 
-def test_what_a_killed_run_left_in_the_journal_is_kept(tmp_path, path, whole, sets):
+def test_an_order_that_is_none_is_computed_again(path, located, whole):
+    change(path, "UPDATE rankings SET feature_order = zeroblob(48) WHERE rowid = 3")
+    overwrite(path, pages_of(path, "sqlite_autoindex_rankings_1")[0])
+
+    check_recovery(path, located, whole, least=61)
+
+
+def test_what_a_killed_run_left_in_the_journal_is_kept(tmp_path, path, whole, located):
     killed = tmp_path / "killed.sqlite"
     Store(killed, "judge").close()
     with closing(sqlite3.connect(killed)) as reader:
         # Keeps the journal from being written back.
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM rankings").fetchone()
-        run_plan(PLAN, killed, sets)
+        run_plan(PLAN, killed, located)
         path.write_bytes(killed.read_bytes())
         journal = (tmp_path / "killed.sqlite-wal").read_bytes()
     (tmp_path / "store.sqlite-wal").write_bytes(journal)
@@ -124,16 +121,6 @@ def test_what_a_killed_run_left_in_the_journal_is_kept(tmp_path, path, whole, se
     assert recover(path) is None
     assert (tmp_path / "store.sqlite-wal").read_bytes() == journal
     assert read_experiment(path).count().missing == 0
-
-
-def test_an_order_that_is_none_is_computed_again(path, sets):
-    everything = kept_in(path)
-    change(path, "UPDATE rankings SET feature_order = zeroblob(48) WHERE rowid = 3")
-    overwrite(path, pages_of(path, "sqlite_autoindex_rankings_1")[0])
-
-    _, completed = check_recovery(path, sets, least=61)
-
-    assert completed == everything
 
 
 def test_a_store_that_is_not_damaged_stays_as_it_is(path, whole):
@@ -171,14 +158,11 @@ def test_what_cannot_be_recovered_stays_as_it_is(path, spoil, sentence):
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_store_that_is_not_there_is_not_recovered(tmp_path):
-    with pytest.raises(ValueError, match="does not exist; there is nothing to recover"):
-        recover(tmp_path / "none.sqlite")
-
-
-def test_nothing_is_recovered_under_a_run(path):
+def test_nothing_is_recovered_under_a_run_or_from_nothing(path, tmp_path):
     with closing(RunLock(path)), pytest.raises(ValueError, match="a run is at work on"):
         recover(path)
+    with pytest.raises(ValueError, match="does not exist; there is nothing to recover"):
+        recover(tmp_path / "none.sqlite")
 
 
 def test_a_second_recovery_overwrites_nothing(path):

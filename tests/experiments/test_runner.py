@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import shutil
 import signal
 from contextlib import contextmanager
 
@@ -23,14 +22,6 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
 
 @pytest.fixture(scope="module")
-def calm(located, tmp_path_factory):
-    """Return the store of a run of the small plan that nothing disturbed."""
-    path = tmp_path_factory.mktemp("calm") / "store.sqlite"
-    run_plan(small_plan(), path, located)
-    return path
-
-
-@pytest.fixture(scope="module")
 def calm_and_warm(located, tmp_path_factory):
     """Return the store of an undisturbed run that hands starts on."""
     path = tmp_path_factory.mktemp("calm") / "warm.sqlite"
@@ -38,94 +29,82 @@ def calm_and_warm(located, tmp_path_factory):
     return path
 
 
-def test_every_cell_of_the_plan_is_ranked_and_judged(plan, located, tmp_path):
-    path = tmp_path / "store.sqlite"
-
-    progress = run_plan(plan, path, located)
+def test_processes_compute_what_one_computes_and_a_second_run_nothing(
+    plan, located, calm, tmp_path
+):
+    path = tmp_path / "two.sqlite"
+    progress = run_plan(plan, path, located, n_jobs=2)
     rankings, scores, claims = content(path)
+    again = run_plan(plan, path, located)
 
     # Per set: SCFS 4 on the grid and 2 fixed, LS, random 10, variance, all features.
     assert progress.computed == progress.total == len(rankings) == 2 * 19
     # Two numbers of features (one for all features), 3 metrics, 2 repetitions.
     assert len(scores) == 2 * (18 * 2 + 1) * 3 * 2
     assert claims == 0
-
-
-def test_a_second_run_computes_nothing(plan, located, calm, tmp_path):
-    path = tmp_path / "store.sqlite"
-    shutil.copy(calm, path)
-
-    again = run_plan(plan, path, located)
-
+    assert content(calm) == content(path)
     assert (again.known, again.computed) == (again.total, 0)
 
 
-def test_processes_compute_what_one_process_computes(plan, located, calm, tmp_path):
-    run_plan(plan, tmp_path / "two.sqlite", located, n_jobs=2)
-
-    assert content(calm) == content(tmp_path / "two.sqlite")
-
-
-def test_a_longer_plan_keeps_what_the_shorter_one_computed(located, tmp_path):
+def test_another_plan_keeps_what_the_first_one_computed(located, calm, tmp_path):
     path = tmp_path / "store.sqlite"
     run_plan(small_plan(sets=["one"]), path, located)
-
-    progress = run_plan(small_plan(), path, located)
-
-    assert (progress.known, progress.computed) == (19, 19)
-
-
-def test_other_numbers_of_features_need_no_new_rankings(located, calm, tmp_path):
-    path = tmp_path / "store.sqlite"
-    shutil.copy(calm, path)
-    before = content(path)[0]
-
+    longer = run_plan(small_plan(), path, located)
+    before = content(path)
     run_plan(small_plan(features=[2, 3, 6]), path, located)
     rankings, scores, _ = content(path)
 
-    assert rankings == before
+    assert (longer.known, longer.computed) == (19, 19)
+    assert before == content(calm)
+    # Other numbers of features need no new rankings.
+    assert rankings == before[0]
     assert {score[2] for score in scores} == {2, 3, 6, 12}
 
 
-def test_a_method_that_fails_keeps_its_reason_and_stops_nobody(located, tmp_path):
-    path = tmp_path / "store.sqlite"
-    table = {"selector": "SCFS", "fixed": {"n_clusters": 99}}
-
-    progress = run_plan(small_plan(methods=[table]), path, located)
-    failed = [row for row in content(path)[0] if row[5] == "failed"]
-
-    assert progress.failed == len(failed) == 2
-    assert "n_clusters=99" in failed[0][6]
+def reasons_in(path):
+    return [row[6] for row in content(path)[0] if row[5] == "failed"]
 
 
-def test_whatever_a_method_raises_is_the_reason_of_its_cell(
+def test_what_a_method_raises_is_the_reason_of_its_cell_and_stops_nobody(
     located, tmp_path, monkeypatch
 ):
-    path = tmp_path / "store.sqlite"
-
     def gives_up(*arguments):
         raise ArpackNoConvergence("no convergence", [], [])
 
+    def broken(*arguments):
+        return np.nan
+
     monkeypatch.setattr(LaplacianScore, "_score_features", gives_up)
-    plan = small_plan(methods=[{"selector": "LaplacianScore"}], sets=["one"])
+    monkeypatch.setitem(protocol.STRUCTURE, "redundancy", broken)
+    methods = [
+        {"selector": "SCFS", "fixed": {"n_clusters": 99}},
+        {"selector": "LaplacianScore"},
+    ]
+    for changes, reason, n_computed in [
+        ({"methods": methods[:1]}, "n_clusters=99", 12),
+        (
+            {"methods": methods[1:]},
+            "ArpackNoConvergence: ARPACK error -1: no convergence",
+            12,
+        ),
+        # All features need no number.
+        (
+            {"features": [500], "methods": methods[:1]},
+            "ValueError: one has 12 features, fewer than the plan's features=[500]",
+            1,
+        ),
+        (
+            {"judge": {"metrics": ["redundancy"]}, "methods": methods[:1]},
+            "ValueError: redundancy of the first 3 features is nan; leave the metric",
+            0,
+        ),
+    ]:
+        path = tmp_path / f"{n_computed}{reason[:5]}.sqlite"
+        progress = run_plan(small_plan(sets=["one"], **changes), path, located)
 
-    progress = run_plan(plan, path, located)
-    reasons = [row[6] for row in content(path)[0] if row[5] == "failed"]
-
-    assert progress.failed == 1
-    assert reasons == ["ArpackNoConvergence: ARPACK error -1: no convergence"]
-
-
-def test_features_beyond_the_data_fail_with_the_numbers(located, tmp_path):
-    path = tmp_path / "store.sqlite"
-
-    progress = run_plan(small_plan(features=[500], sets=["one"]), path, located)
-    reasons = {row[6] for row in content(path)[0] if row[5] == "failed"}
-
-    assert progress.computed == 1  # all features need no number
-    assert reasons == {
-        "ValueError: one has 12 features, fewer than the plan's features=[500]"
-    }
+        assert (progress.computed, progress.failed) == (n_computed, 13 - n_computed)
+        assert any(reason in found for found in reasons_in(path))
+        assert len(reasons_in(path)) == progress.failed
 
 
 def test_other_content_under_the_same_name_is_another_cell(plan, located):
@@ -136,20 +115,6 @@ def test_other_content_under_the_same_name_is_another_cell(plan, located):
     other = set(distinct_cells(plan, changed))
 
     assert len(keys & other) == len(keys) / 2
-
-
-def test_an_interrupted_run_says_what_it_kept_and_goes_on(plan, located, tmp_path):
-    path = tmp_path / "store.sqlite"
-
-    def interrupt_after_five(progress):
-        if progress.computed == 5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(Stopped, match=f"5 of 38 cells are kept in {path}"):
-        run_plan(plan, path, located, report=interrupt_after_five)
-    rest = run_plan(plan, path, located)
-
-    assert (rest.known, rest.computed) == (5, 33)
 
 
 WARM = {
@@ -184,20 +149,23 @@ def test_starts_are_handed_on_along_the_last_parameter(
 
 
 @pytest.mark.parametrize("stop_after", [1, 3, 12])
-def test_handed_on_starts_do_not_depend_on_who_computes(
+def test_an_interrupted_run_says_what_it_kept_and_ends_as_if_it_was_not(
     located, calm_and_warm, tmp_path, stop_after
 ):
-    plan = small_plan(methods=[WARM])
+    path, plan = tmp_path / "stopped.sqlite", small_plan(methods=[WARM])
 
     def interrupt(progress):
         if progress.finished == stop_after:
             raise KeyboardInterrupt
 
-    with pytest.raises(Stopped):
-        run_plan(plan, tmp_path / "stopped.sqlite", located, report=interrupt)
-    run_plan(plan, tmp_path / "stopped.sqlite", located)
+    with pytest.raises(Stopped, match=f"{stop_after} of 42 cells are kept in {path}"):
+        run_plan(plan, path, located, report=interrupt)
+    rest = run_plan(plan, path, located)
 
-    assert content(tmp_path / "stopped.sqlite") == content(calm_and_warm)
+    assert rest.known <= stop_after
+    assert rest.finished == 42
+    # Starts that are handed on do not depend on who computes.
+    assert content(path) == content(calm_and_warm)
 
 
 def test_a_ranking_that_cannot_be_judged_anew_is_kept_with_what_it_has(
@@ -210,7 +178,8 @@ def test_a_ranking_that_cannot_be_judged_anew_is_kept_with_what_it_has(
 
     failed = run_plan(beyond, path, located).failed
     again = run_plan(plan, path, located)
-    reasons = set(read_experiment(path, beyond).reasons().values())
+    cells = read_experiment(path, beyond).cells
+    reasons = set(cells[cells["state"] == "failed"]["reason"])
 
     assert failed == 18
     assert content(path)[0] == before[0]
@@ -248,31 +217,16 @@ def test_the_limits_of_a_plan_hold_unless_others_are_given(
     @contextmanager
     def looking(n_jobs, dask, limits):
         seen.append(limits)
-        yield lambda batches: iter(())
+        raise KeyboardInterrupt
+        yield
 
     monkeypatch.setattr(runner, "computing", looking)
     plan = small_plan(sets=["one"], cell_timeout=60, cell_memory="2GB")
-    monkeypatch.setattr(runner._Run, "work_until_nothing_is_left", lambda *_: None)
-    run_plan(plan, tmp_path / "a.sqlite", located)
-    run_plan(plan, tmp_path / "a.sqlite", located, limits=Limits(seconds=5))
+    for limits in (Limits(), Limits(seconds=5)):
+        with pytest.raises(Stopped):
+            run_plan(plan, tmp_path / "a.sqlite", located, limits=limits)
 
     assert seen == [Limits(60, 2 * 10**9), Limits(5, 2 * 10**9)]
-
-
-def test_a_score_that_is_no_number_is_the_reason_of_its_cell(
-    located, tmp_path, monkeypatch
-):
-    path = tmp_path / "store.sqlite"
-    monkeypatch.setitem(protocol.STRUCTURE, "redundancy", lambda *_: np.nan)
-    plan = small_plan(sets=["one"], judge={"metrics": ["redundancy"]})
-
-    progress = run_plan(plan, path, located)
-    reasons = {row[6] for row in content(path)[0]}
-
-    assert progress.failed == progress.total
-    assert (
-        "ValueError: redundancy of the first 3 features is nan; leave the metric out"
-    ) in reasons
 
 
 MANY_SEEDS = {"selector": "SCFS", "parameters": {"n_clusters": 3}, "seeds": 24}
@@ -291,7 +245,6 @@ def start(path, located, queue, **plan_changes):
 
 @pytest.mark.slow
 @POSIX
-@pytest.mark.slow
 def test_a_run_killed_at_eight_moments_ends_like_an_undisturbed_one(located, tmp_path):
     # Enough work that it is still going on at the last kill.
     longer = {"judge": {"repetitions": 10, "restarts": 10}, "methods": [MANY_SEEDS]}
@@ -320,7 +273,6 @@ def test_a_run_killed_at_eight_moments_ends_like_an_undisturbed_one(located, tmp
 
 @pytest.mark.slow
 @POSIX
-@pytest.mark.slow
 def test_two_runs_share_a_store_and_no_cell_is_done_twice(located, calm, tmp_path):
     path = tmp_path / "shared.sqlite"
     queue = server.SimpleQueue()
@@ -335,24 +287,19 @@ def test_two_runs_share_a_store_and_no_cell_is_done_twice(located, calm, tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.slow
-def test_the_workers_of_a_dask_cluster_compute_the_same(plan, located, calm, tmp_path):
+def test_the_workers_of_a_dask_cluster_compute_the_same(
+    plan, located, calm, tmp_path, monkeypatch
+):
     distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(worker_pool, "SCHEDULER_TIMEOUT_SECONDS", 0.5)
+    path = tmp_path / "there.sqlite"
 
+    with pytest.raises(ValueError, match=r"no Dask scheduler answers at tcp://127"):
+        run_plan(plan, path, located, dask="tcp://127.0.0.1:1")
+    monkeypatch.undo()
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as cluster:
-        address = cluster.scheduler_address
-        run_plan(plan, tmp_path / "there.sqlite", located, dask=address)
+        run_plan(plan, path, located, dask=cluster.scheduler_address)
 
-    assert content(tmp_path / "there.sqlite") == content(calm)
-
-
-def test_an_address_without_a_scheduler_is_answered_in_a_sentence(
-    plan, located, tmp_path, monkeypatch
-):
-    pytest.importorskip("distributed")
-    monkeypatch.setattr(worker_pool, "SCHEDULER_TIMEOUT_SECONDS", 0.5)
-
-    with pytest.raises(ValueError, match=r"no Dask scheduler answers at tcp://127"):
-        run_plan(plan, tmp_path / "s.sqlite", located, dask="tcp://127.0.0.1:1")
+    assert content(path) == content(calm)

@@ -48,54 +48,51 @@ def test_what_was_saved_is_there_after_opening_again(path):
     assert scores == list(OUTCOME.scores)
 
 
-def test_a_ranking_judged_in_another_way_is_kept_and_judged_again(path):
+def test_a_ranking_is_kept_however_another_judge_fares(path):
+    reason = "SELECT reason FROM judgements WHERE judge = 'other judge'"
     with Store(path, "judge") as store:
         store.save(CELL, OUTCOME)
     with Store(path, "other judge") as store:
-        before = store.finished()
-        claimed = store.claim(CELL.key)
-        store.save_judgement(
-            CELL, Outcome(DONE, scores=(Score(3, "accuracy", 0, 1.0),))
-        )
-
-        assert before == set()
-        assert claimed
-        assert store.order_of(CELL.key).tolist() == [2, 0, 1]
+        assert store.finished() == set()
+        assert store.claim(CELL.key)
+        store.save(CELL, Outcome(FAILED, "ValueError: too few"), only_judged=True)
+        assert query(path, reason) == [("ValueError: too few",)]
+        assert store.finished() == set()
+        judged = Outcome(DONE, scores=(Score(3, "accuracy", 0, 1.0),))
+        store.save(CELL, judged, only_judged=True)
         assert store.finished() == {CELL.key}
-    assert len(query(path, "SELECT 1 FROM scores WHERE judge = 'other judge'")) == 1
+    with Store(path, "judge") as store:
+        assert store.finished() == {CELL.key}
+        assert store.order_of(CELL.key).tolist() == [2, 0, 1]
+    counts = "SELECT judge, n_scores FROM judgements ORDER BY judge"
+    assert query(path, counts) == [("judge", 2), ("other judge", 1)]
 
 
-def test_a_failure_keeps_its_reason_and_may_be_tried_again(path):
+def test_a_failure_keeps_its_reason_and_one_that_was_stopped_waits(path):
+    stopped = Outcome(STOPPED, reason="it took longer")
     with Store(path, "judge") as store:
         store.save(CELL, Outcome(FAILED, reason="ValueError: W = 0"))
-
         assert query(path, "SELECT reason FROM rankings") == [("ValueError: W = 0",)]
         assert store.finished() == set()
         assert store.claim(CELL.key)
+        store.save(CELL, OUTCOME)
+        store.save(OTHER, stopped)
+    with Store(path, "other judge") as store:
+        store.save(CELL, stopped, only_judged=True)
+        assert store.stopped() == {CELL.key, OTHER.key}
 
 
-def test_a_cell_is_claimed_once(path):
+def test_a_cell_is_claimed_once_and_not_when_it_is_finished(path):
     with Store(path, "judge") as first, Store(path, "judge") as second:
         assert first.claim(CELL.key)
         assert not second.claim(CELL.key)
         assert second.claim(OTHER.key)
         assert second.claimed_by_others() == {CELL.key}
-
-
-def test_a_finished_cell_is_not_claimed(path):
-    with Store(path, "judge") as first, Store(path, "judge") as second:
-        first.claim(CELL.key)
         first.save(CELL, OUTCOME)
-
         assert not second.claim(CELL.key)
-
-
-def test_closing_gives_back_what_was_claimed(path):
-    with Store(path, "judge") as first:
-        first.claim(CELL.key)
-
-    with Store(path, "judge") as second:
-        assert second.claim(CELL.key)
+    # Closing gives back what was claimed and not finished.
+    with Store(path, "judge") as third:
+        assert third.claim(OTHER.key)
 
 
 def test_claims_die_with_the_process_that_made_them(path):
@@ -126,18 +123,14 @@ def test_a_run_is_alive_until_its_lock_is_closed(path):
     assert list(path.parent.iterdir()) == []
 
 
-def test_nothing_is_written_of_a_cell_that_cannot_be_written_whole(path):
-    twice = OUTCOME._replace(scores=(Score(2, "accuracy", 0, None),))
+def test_a_cell_is_written_whole_and_a_missing_folder_is_named(path):
+    half = OUTCOME._replace(scores=(Score(2, "accuracy", 0, None),))
     with Store(path, "judge") as store:
         with pytest.raises(ValueError, match="NOT NULL"):
-            store.save(CELL, twice)
-
+            store.save(CELL, half)
         assert store.order_of(CELL.key) is None
-
-
-def test_a_folder_that_does_not_exist_is_named(tmp_path):
     with pytest.raises(ValueError, match="nowhere does not exist"):
-        Store(tmp_path / "nowhere" / "store.sqlite", "judge")
+        Store(path.parent / "nowhere" / "store.sqlite", "judge")
 
 
 def test_without_space_nothing_is_lost_and_the_remedy_is_said(path):
@@ -164,27 +157,3 @@ def test_a_store_without_space_is_closed_and_its_claims_are_free(path):
     assert list(path.parent.iterdir()) == [path]
     with Store(path, "judge") as store:
         assert store.claim(CELL.key)
-
-
-def test_a_judgement_that_fails_leaves_the_ranking_and_its_scores_alone(path):
-    with Store(path, "judge") as store:
-        store.save(CELL, OUTCOME)
-    with Store(path, "other judge") as store:
-        store.save_judgement(CELL, Outcome(FAILED, reason="ValueError: too few"))
-
-        reason = "SELECT reason FROM judgements WHERE judge = 'other judge'"
-        assert query(path, reason) == [("ValueError: too few",)]
-        assert store.finished() == set()
-    with Store(path, "judge") as store:
-        assert store.finished() == {CELL.key}
-        assert store.order_of(CELL.key).tolist() == [2, 0, 1]
-
-
-def test_a_judgement_that_was_stopped_waits_for_a_request(path):
-    with Store(path, "judge") as store:
-        store.save(CELL, OUTCOME)
-        store.save(OTHER, Outcome(STOPPED, reason="it took longer"))
-    with Store(path, "other judge") as store:
-        store.save_judgement(CELL, Outcome(STOPPED, reason="it took longer"))
-
-        assert store.stopped() == {CELL.key, OTHER.key}

@@ -7,55 +7,51 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_experiments import change, planted_sets, query, small_plan
+from small_experiments import (
+    change,
+    planted_sets,
+    query,
+    small_plan,
+    stored_experiment,
+)
 
+from ufselect._version import versions_here
 from ufselect.experiments import cells, stored
 from ufselect.experiments.cells import (
     FIXED,
+    GRID,
     Record,
     judge_key,
     record_from,
     record_of,
     roles_of,
-    versions_here,
 )
 from ufselect.experiments.plan import plan_names, plan_path, read_plan
 from ufselect.experiments.protocol import Score
-from ufselect.experiments.readings import Place
 from ufselect.experiments.runner import run_plan
 from ufselect.experiments.store import DONE, FAILED, STOPPED, Outcome, Store
-from ufselect.experiments.stored import NOT_BEGUN, Count, read_experiment
+from ufselect.experiments.stored import NOT_BEGUN, ORACLE, Count, read_experiment
 
 # Nine cells of SCFS and its fellows for each set: 4 + 2, 1, 10, 1, 1.
 PER_SET = 19
 
 
-@pytest.fixture(scope="module")
-def complete(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("complete")
-    path = folder / "store.sqlite"
-    run_plan(small_plan(), path, planted_sets(folder))
-    return path
-
-
 @pytest.fixture
-def path(complete, tmp_path):
+def path(calm, tmp_path):
     """Return a copy, to be changed."""
     path = tmp_path / "store.sqlite"
-    path.write_bytes(complete.read_bytes())
+    path.write_bytes(calm.read_bytes())
     return path
 
 
-def test_a_finished_experiment_is_read_from_its_store_alone(complete):
-    experiment = read_experiment(complete)
-    place = Place("one", "none", "SCFS")
-    reading = experiment.results.reading(place, FIXED, "accuracy")
+def test_a_finished_experiment_is_read_from_its_store_alone(calm):
+    experiment = read_experiment(calm)
+    reading = experiment.readings(FIXED, "accuracy").loc["SCFS", "one"]
 
     assert experiment.plan == small_plan()
     assert experiment.count() == Count(2 * PER_SET, 2 * PER_SET, 0, 0)
     assert experiment.count("one") == Count(PER_SET, PER_SET, 0, 0)
-    assert reading.n_rankings == 2
-    assert 0 < reading.mean <= 1
+    assert 0 < reading["mean"] <= 1
     assert experiment.versions[0]["ufselect"] == cells.RELEASE
     assert experiment.others == []
 
@@ -95,22 +91,12 @@ def test_a_store_without_a_cell_of_the_plan_is_refused(path):
     other = small_plan(name="other", sets=["somewhere"])
     with pytest.raises(ValueError, match="holds no cell of the plan other; compute"):
         read_experiment(path, other)
-    tables = ("scores", "judgements", "rankings")
-    change(path, *(f"DELETE FROM {table}" for table in tables))
+    # Of data that have changed, the newest content is known.
+    newest = "(SELECT max(rowid) FROM rankings WHERE set_name = 'one')"
+    change(path, f"UPDATE rankings SET fingerprint = 'newer' WHERE rowid = {newest}")
+    change(path, "DELETE FROM plans")
     with pytest.raises(ValueError, match="holds no cell of the plan small; compute"):
-        read_experiment(path)
-
-
-def test_the_plan_that_was_run_last_is_taken_unless_one_is_named(path, tmp_path):
-    located = planted_sets(tmp_path)
-    other = small_plan(name="other", sets=["one"])
-    run_plan(other, path, located)
-    newest, named = read_experiment(path), read_experiment(path, small_plan())
-
-    assert newest.plan == other
-    assert newest.others == ["small"]
-    assert named.plan == small_plan()
-    assert named.others == ["other"]
+        read_experiment(path, small_plan(sets=["one"]))
 
 
 def test_a_store_of_another_version_is_read_with_the_keys_of_that(
@@ -124,55 +110,97 @@ def test_a_store_of_another_version_is_read_with_the_keys_of_that(
         older.setattr(cells, "RELEASE", "0.0.9")
         with Store(path, judge_key(plan.judge, "0.0.9")) as store:
             store.save_record(Record(plan, sets, {}, {"ufselect": "0.0.9"}))
-            first, second, *_ = roles_of(plan, sets)
+            first, second, third, *_ = roles_of(plan, sets)
             store.save(first.cell, done)
             store.save(second.cell, Outcome(FAILED, reason="MemoryError: "))
+            store.save(third.cell, Outcome(STOPPED, reason="it took longer than 5 s"))
     experiment = read_experiment(path)
 
-    assert experiment.count() == Count(PER_SET, 1, 1, PER_SET - 2)
-    assert experiment.reasons() == {second.cell.key: "MemoryError: "}
-    assert experiment.results.score_of(first, "accuracy") == {3: 0.5}
+    assert experiment.count() == Count(PER_SET, 1, 2, PER_SET - 3)
+    assert experiment.curves(GRID, "accuracy").tolist() == [0.5]
+    assert experiment.failures() == [
+        "SCFS, 1 cell (one 1): MemoryError:",
+        "SCFS, 1 cell (one 1): it took longer than 5 s",
+    ]
 
 
-def test_a_cell_that_was_stopped_is_reported_with_its_reason(tmp_path):
-    path, plan, sets = tmp_path / "store.sqlite", small_plan(), {"one": "a"}
-    first = next(roles_of(plan, sets)).cell
-    with Store(path, judge_key(plan.judge)) as store:
-        store.save_record(Record(plan, sets, {}, {"ufselect": cells.RELEASE}))
-        store.save(first, Outcome(STOPPED, reason="it took longer than 5 s"))
-    experiment = read_experiment(path)
-
-    assert experiment.count() == Count(PER_SET, 0, 1, PER_SET - 1)
-    assert experiment.reasons() == {first.key: "it took longer than 5 s"}
-
-
-def test_every_different_set_of_versions_is_named_once(path):
+def test_records_are_kept_once_and_the_newest_is_taken(path):
+    first = read_experiment(path).record
+    other = replace(first, plan=small_plan(name="other", sets=["one"]))
     with Store(path, "judge") as store:
-        record = read_experiment(path).record
         for numpy in ("1.26", "1.26", "2.0"):
-            versions = {**record.versions, "numpy": numpy}
-            store.save_record(Record(record.plan, record.fingerprints, {}, versions))
-    versions = [one["numpy"] for one in read_experiment(path).versions]
+            versions = {**first.versions, "numpy": numpy}
+            store.save_record(replace(first, versions=versions))
+        store.save_record(other)
+        named = read_experiment(path, small_plan())
+        newest = read_experiment(path)
+        # The same record again becomes the newest.
+        store.save_record(first)
+        again = read_experiment(path)
 
-    assert versions == [record.versions["numpy"], "1.26", "2.0"]
+    assert (newest.plan, newest.others) == (other.plan, ["small"])
+    assert (named.plan, named.others) == (small_plan(), ["other"])
+    assert again.record == first
+    assert [one["numpy"] for one in again.versions] == [
+        *("1.26", "2.0", first.versions["numpy"])
+    ]
 
 
 def test_the_objective_of_the_fixed_setting_comes_before_those_of_the_grid(path):
-    place = Place("one", "none", "SCFS")
-    experiment = read_experiment(path)
-    fixed = experiment.results.roles(place, FIXED)[0].cell.key
+    def histories(experiment, reading):
+        cells = experiment.cells.query("method == 'SCFS' and `data set` == 'one'")
+        return cells[cells["reading"] == reading]["history"].tolist()
 
-    assert experiment.history_at(place) is experiment.fits[fixed].history
-    assert experiment.history_at(Place("one", "none", "random")) is None
+    experiment = read_experiment(path)
+
+    assert experiment.history_of("SCFS", "one") is histories(experiment, FIXED)[0]
+    assert experiment.history_of("random", "one") is None
 
     change(
         path,
         "UPDATE rankings SET history = NULL WHERE parameters NOT LIKE '%alpha%'",
     )
     again = read_experiment(path)
-    middle = again.results.roles(place, "grid")[2].cell.key
 
-    assert again.history_at(place) is again.fits[middle].history
+    assert again.history_of("SCFS", "one") is histories(again, GRID)[2]
+
+
+@pytest.mark.parametrize(
+    ("metric", "reading", "values", "expected"),
+    [
+        # The best point of the grid at every number of features.
+        (
+            "accuracy",
+            ORACLE,
+            {0: [[0.1, 0.3], [0.9, 0.9]], 1: [[0.6, 0.4], [0.2, 0.4]]},
+            (0.7, 0.2),
+        ),
+        # The lowest where lower is better; the other rankings failed.
+        ("redundancy", ORACLE, {0: [[0.1], [0.9]], 1: [[0.6], [0.3]]}, (0.2, 0.1)),
+        ("accuracy", ORACLE, {3: [[0.1], [0.5]]}, (0.3, 0.2)),
+        # The mean over the seeds of the fixed setting, which follows the grid.
+        ("accuracy", FIXED, {4: [[0.1], [0.5]], 5: [[0.3], [0.9]]}, (0.45, 0.25)),
+        # Without a grid that has scores, both readings are the same.
+        ("accuracy", ORACLE, {4: [[0.1], [0.5]], 5: [[0.3], [0.9]]}, (0.45, 0.25)),
+        # One number of features is read over its repetitions.
+        ("accuracy", FIXED, {4: [[0.2, 0.4]]}, (0.3, 0.1)),
+    ],
+)
+def test_readings_are_taken_over_the_numbers_of_features(
+    metric, reading, values, expected
+):
+    found = stored_experiment()
+    for place, by_size in values.items():
+        for size, repetitions in enumerate(by_size):
+            for value in repetitions:
+                row = [found.cells["key"][place], size, metric, value]
+                found.scores.loc[len(found.scores)] = row
+
+    readings = found.readings(reading, metric)
+
+    assert readings.loc["SCFS", "one"].tolist() == pytest.approx(expected)
+    assert len(readings) == 1
+    assert found.readings(reading, "purity").empty
 
 
 def test_a_run_keeps_its_plan_before_its_cells(tmp_path):
@@ -193,37 +221,12 @@ def test_a_run_keeps_its_plan_before_its_cells(tmp_path):
     assert all(rows == seen[0] for rows in seen)
 
 
-def test_the_same_record_again_becomes_the_newest(path):
-    other = small_plan(name="other", sets=["one"])
-    first = read_experiment(path).record
-    for record in (replace(first, plan=other), first):
-        with Store(path, "judge") as store:
-            store.save_record(record)
-
-    assert read_experiment(path).record == first
-    assert read_experiment(path).others == ["other"]
-
-
-def test_data_that_changed_are_known_by_their_newest_content(path):
-    change(
-        path,
-        "DELETE FROM plans",
-        "UPDATE rankings SET fingerprint = 'newer' "
-        "WHERE rowid = (SELECT max(rowid) FROM rankings WHERE set_name = 'one')",
-    )
-    with pytest.raises(ValueError, match="holds no cell of the plan small"):
-        read_experiment(path, small_plan(sets=["one"]))
-
-
-def test_reading_leaves_the_file_and_its_folder_as_they_were(path):
+def test_reading_changes_nothing_and_does_not_stop_a_run(path):
     before = path.read_bytes()
     read_experiment(path)
-
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
 
-
-def test_reading_and_running_do_not_stop_each_other(path):
     with stored._reading(path) as connection, Store(path, "judge") as store:
         query = "SELECT count(*) FROM rankings"
         before = connection.execute(query).fetchone()
@@ -234,18 +237,15 @@ def test_reading_and_running_do_not_stop_each_other(path):
         assert before == after == (2 * PER_SET,)
 
 
-@pytest.mark.skipif(
-    os.name != "posix" or os.geteuid() == 0, reason="may write everywhere"
-)
 def test_a_store_in_a_folder_that_nobody_may_write_to_is_read(path):
+    if os.name != "posix" or os.geteuid() == 0:
+        pytest.skip("may write everywhere")
     path.chmod(0o444)
     path.parent.chmod(0o555)
     try:
-        experiment = read_experiment(path)
+        assert read_experiment(path).count().missing == 0
     finally:
         path.parent.chmod(0o755)
-
-    assert experiment.count().missing == 0
 
 
 def without_list_of_tables(path):
@@ -269,11 +269,6 @@ def database_of_another_program(path):
         (
             lambda path: change(path, "PRAGMA user_version = 99"),
             "has version 99 of the store and this ufselect knows version",
-            True,
-        ),
-        (
-            lambda path: change(path, "PRAGMA user_version = 1"),
-            "has version 1 of the store and this ufselect knows version",
             True,
         ),
         (lambda path: os.truncate(path, path.stat().st_size // 2), "cannot be", True),
@@ -315,7 +310,7 @@ def test_keys_are_those_of_stores_that_are_being_filled():
 
 
 @pytest.mark.parametrize("name", plan_names())
-def test_a_record_is_read_as_it_was_written(name):
+def test_a_record_is_read_as_it_was_written_and_knows_its_plan(name):
     plan = read_plan(plan_path(name))
     before = Record(plan, FINGERPRINTS, {"three": "nowhere"}, versions_here())
     after = record_from(json.dumps(asdict(before)))
@@ -323,15 +318,11 @@ def test_a_record_is_read_as_it_was_written(name):
 
     assert after == before
     assert list(roles_of(after.plan, sets)) == list(roles_of(plan, sets))
-
-
-def test_a_parameter_of_another_type_is_another_plan():
+    # A parameter of another type makes another plan.
     whole, real = (
         small_plan(methods=[{"selector": "SCFS", "grid": {"alpha": [value]}}])
         for value in (1, 1.0)
     )
-    record = Record(whole, FINGERPRINTS, {}, versions_here())
-
     assert whole == real
-    assert record.is_of(whole)
-    assert not record.is_of(real)
+    assert replace(before, plan=whole).is_of(whole)
+    assert not replace(before, plan=whole).is_of(real)

@@ -47,38 +47,26 @@ def processes(ended):
     return [int(outcome.order[0]) for _, outcome in ended if outcome.order is not None]
 
 
-def test_cells_are_computed_by_other_processes(outcomes):
-    ended = outcomes(WELL, WELL, WELL)
-
-    assert [outcome.status for _, outcome in ended] == [DONE] * 3
-    assert len(set(processes(ended))) == 1
-    assert os.getpid() not in processes(ended)
-
-
 @POSIX
-def test_the_processes_are_gone_afterwards(outcomes):
-    ended = outcomes(WELL, WELL, n_workers=2)
+def test_cells_are_computed_by_other_processes_which_are_gone_afterwards(outcomes):
+    alone, both = outcomes(WELL, WELL, WELL), outcomes(WELL, WELL, n_workers=2)
 
-    for process in processes(ended):
+    assert [outcome.status for _, outcome in alone] == [DONE] * 3
+    assert len(set(processes(alone))) == 1
+    assert os.getpid() not in processes(alone)
+    for process in processes(alone + both):
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
 
 
 def test_a_cell_that_hangs_is_given_up_and_the_others_are_not(outcomes):
-    ended = outcomes(HANGS, WELL, WELL, n_workers=2, seconds=0.5)
+    ended = outcomes([WELL, HANGS, WELL], WELL, n_workers=2, seconds=0.5)
     hanging = dict(ended)[HANGS]
 
-    assert sorted(seed for seed, _ in ended) == [WELL, WELL, HANGS]
-    assert len(processes(ended)) == 2
+    assert sorted(seed for seed, _ in ended) == [WELL, WELL, WELL, HANGS]
+    assert len(set(processes(ended))) == 3
     assert hanging.status == STOPPED
     assert "longer than the 0.5 s" in hanging.reason
-
-
-def test_a_batch_goes_on_after_the_cell_that_was_given_up(outcomes):
-    ended = outcomes([WELL, HANGS, WELL], seconds=0.5)
-
-    assert [seed for seed, _ in ended] == [WELL, HANGS, WELL]
-    assert len(set(processes(ended))) == 2
 
 
 @LINUX
@@ -90,31 +78,16 @@ def test_a_cell_that_eats_memory_is_given_up(outcomes):
     assert other.status == DONE
 
 
-def test_a_process_that_dies_twice_is_reported_with_how_it_died(outcomes):
-    ((_, dead), (_, other)) = outcomes(DIES, WELL)
-
-    assert dead.status == STOPPED
-    assert dead.reason.startswith("its process died 2 times (exit code 7)")
-    assert other.status == DONE
-
-
 @POSIX
-def test_a_process_that_is_killed_may_have_wanted_memory(outcomes):
-    ((_, dead),) = outcomes(IS_KILLED)
+def test_a_process_that_dies_is_replaced_once_and_then_reported(outcomes):
+    # Deaths of one cell are not counted against the next.
+    ended = outcomes([DIES, IS_KILLED, DIES_ONCE, WELL], DIES)
 
-    assert "(signal SIGKILL, perhaps for want of memory)" in dead.reason
-
-
-def test_a_process_that_dies_once_is_replaced(outcomes):
-    ((_, outcome),) = outcomes(DIES_ONCE)
-
-    assert outcome.status == DONE
-
-
-def test_deaths_of_one_cell_are_not_counted_against_the_next(outcomes):
-    ended = outcomes([DIES, DIES, WELL])
-
-    assert [outcome.status for _, outcome in ended] == [STOPPED, STOPPED, DONE]
+    assert [outcome.status for _, outcome in ended] == [
+        *(STOPPED, STOPPED, DONE, DONE, STOPPED)
+    ]
+    assert ended[0][1].reason.startswith("its process died 2 times (exit code 7)")
+    assert "(signal SIGKILL, perhaps for want of memory)" in ended[1][1].reason
 
 
 @POSIX
@@ -143,9 +116,9 @@ def test_no_file_stays_open_and_no_process_alive(outcomes):
 
 def test_a_process_ends_in_silence_when_nobody_listens_any_more():
     worker = Worker(misbehaving.work)
-    worker.assign([Job(Cell("set", "", "", "", "", WELL), None, "", None)])
-    list(worker.receive())  # It is ready, and gets the job.
-    worker.connection.close()
+    worker.jobs.append(Job(Cell("set", "", "", "", "", WELL), None, "", None))
+    worker.begin()
+    worker.pipe.close()
     worker.process.join()
 
     # With a traceback the exit code would be 1.
@@ -180,7 +153,8 @@ from pathlib import Path
 from ufselect.experiments.worker_pool import Worker
 
 worker = Worker(print)
-worker.assign([None])
+worker.jobs.append([])
+worker.begin()
 status = Path(f"/proc/{forkserver._forkserver._forkserver_pid}/status").read_text()
 worker.end()
 print(status.split("SigBlk:")[1].split()[0])

@@ -2,20 +2,17 @@
 
 import hashlib
 import json
-import platform
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from ufselect._version import RELEASE
+from ufselect._version import versions_here as versions_here
 from ufselect.data import DataUnavailableError, fetch
 from ufselect.experiments.limits import NO_LIMITS, Limits
 from ufselect.experiments.plan import Judge, Method, Plan
-
-LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
 @dataclass(frozen=True)
@@ -70,22 +67,6 @@ class Record:
 def record_of(plan: Plan, located: Located) -> Record:
     """Return the record of a run that begins now, here."""
     return Record(plan, located.fingerprints(), dict(located.absent), versions_here())
-
-
-def versions_here() -> dict[str, str]:
-    """Return the versions of what computes, and where.
-
-    Examples
-    --------
-    >>> list(versions_here())
-    ['ufselect', 'python', 'numpy', 'scipy', 'scikit-learn', 'system']
-    """
-    return {
-        "ufselect": RELEASE,
-        "python": platform.python_version(),
-        **{name: version(name) for name in LIBRARIES},
-        "system": f"{platform.system()} {platform.machine()}",
-    }
 
 
 def record_from(content: str) -> Record:

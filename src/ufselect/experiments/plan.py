@@ -4,16 +4,17 @@ A plan is a TOML file. Every mistake in it is answered with the key at fault and
 what could stand there.
 """
 
-import difflib
 import inspect
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ufselect._names import nearest_words
 from ufselect.experiments.limits import NO_LIMITS, Limits, bytes_of
 from ufselect.experiments.protocol import METRICS, PREPARATIONS
 from ufselect.selectors import all_selectors
@@ -21,99 +22,84 @@ from ufselect.selectors import all_selectors
 Number = TypeVar("Number", int, float)
 
 
-def refuse_unknown_keys(
-    content: Mapping[str, Any], known: Iterable[str], where: str
-) -> None:
-    """Refuse a key that means nothing, with the one that was probably meant."""
-    for key in content:
-        if key not in known:
-            raise ValueError(
-                f"unknown key {where}{key}; it could be {nearest_words(key, known)}"
-            )
+class PlanTable:
+    """A table of a plan, whose mistakes are answered with their key."""
 
+    def __init__(
+        self, content: Any, known: Iterable[str], where: str = "", what: str = "a table"
+    ) -> None:
+        if not isinstance(content, Mapping):
+            raise ValueError(f"{where} is {content!r}; make it {what}")
+        self.content = content
+        self.where = f"{where}." if where else ""
+        for key in content:
+            if key not in known:
+                raise ValueError(
+                    f"unknown key {self.where}{key}; it could be "
+                    f"{nearest_words(key, known)}"
+                )
 
-def nearest_words(word: str, known: Iterable[str]) -> str:
-    """Return the likely meanings of a word, or all that there are."""
-    choices = list(known)
-    return ", ".join(difflib.get_close_matches(word, choices) or sorted(choices))
+    def wrong(self, key: str, remedy: str) -> ValueError:
+        """Return the error for the value at a key."""
+        value = self.content.get(key)
+        said = "is missing" if value is None else f"is {value!r}"
+        return ValueError(f"{self.where}{key} {said}; {remedy}")
 
+    def text(self, key: str, default: str | None = None) -> str:
+        """Return the text at a key."""
+        value = self.content.get(key, default)
+        if not isinstance(value, str):
+            raise self.wrong(key, "it must be a text")
+        return value
 
-def text_at(
-    content: Mapping[str, Any], key: str, default: str | None = None, where: str = ""
-) -> str:
-    """Return the text at a key."""
-    value = content.get(key, default)
-    if value is None:
-        raise ValueError(f"{where}{key} is missing; it must be a text")
-    if not isinstance(value, str):
-        raise ValueError(f"{where}{key} is {value!r}; it must be a text")
-    return value
+    def integer(self, key: str, default: int, least: int) -> int:
+        """Return the whole number at a key."""
+        value = self.content.get(key, default)
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise self.wrong(key, f"it must be a whole number of at least {least}")
+        return value
 
+    def limit(self, key: str, example: str, read: Callable[[str], Number]) -> Any:
+        """Return a size or a time above 0, or None where none is given."""
+        value = self.content.get(key)
+        if value is None:
+            return None
+        with suppress(ValueError):
+            if not isinstance(value, bool) and 0 < (limit := read(str(value))) < inf:
+                return limit
+        raise self.wrong(key, f"write it like {example}")
 
-def integer_at(
-    content: Mapping[str, Any], key: str, default: int, *, least: int, where: str = ""
-) -> int:
-    """Return the whole number at a key."""
-    value = content.get(key, default)
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(
-            f"{where}{key} is {value!r}; it must be a whole number of at least {least}"
-        )
-    return value
+    def items(self, key: str, kind: type, default: Any = None) -> tuple[Any, ...]:
+        """Return the list at a key, which has at least one item, all of a kind."""
+        value = self.content.get(key, default)
+        if not isinstance(value, list | tuple) or not value:
+            raise self.wrong(key, "it must be a list with at least one item")
+        for item in value:
+            if not isinstance(item, kind) or isinstance(item, bool):
+                raise ValueError(
+                    f"{self.where}{key} has {item!r}, which is not of type "
+                    f"{kind.__name__}"
+                )
+        return tuple(value)
 
-
-def limit_at(
-    content: Mapping[str, Any], key: str, example: str, read: Callable[[str], Number]
-) -> Number | None:
-    """Return a size or a time above 0, or None where none is given."""
-    value = content.get(key)
-    if value is None:
-        return None
-    try:
-        if isinstance(value, bool) or not 0 < (limit := read(str(value))) < inf:
-            raise ValueError
-    except ValueError:
-        raise ValueError(f"{key} is {value!r}; write it like {example}") from None
-    return limit
-
-
-def list_at(content: Mapping[str, Any], key: str, kind: type) -> list[Any]:
-    """Return the list at a key, which has at least one item, all of a kind."""
-    value = content.get(key)
-    if value is None:
-        raise ValueError(f"{key} is missing; it must be a list with at least one item")
-    if not isinstance(value, list) or not value:
-        raise ValueError(
-            f"{key} is {value!r}; it must be a list with at least one item"
-        )
-    for item in value:
-        if not isinstance(item, kind) or isinstance(item, bool):
-            raise ValueError(
-                f"{key} has {item!r}, which is not of type {kind.__name__}"
-            )
-    return value
-
-
-def choices_at(
-    content: Mapping[str, Any],
-    key: str,
-    known: list[str],
-    default: list[str],
-    where: str = "",
-) -> list[str]:
-    """Return the list at a key, all of whose items are known."""
-    value = list_at({key: default, **content}, key, str)
-    for item in value:
-        if item not in known:
-            raise ValueError(
-                f"{where}{key} has {item!r}; it could be {nearest_words(item, known)}"
-            )
-    return value
+    def choices(
+        self, key: str, known: Iterable[str], default: Iterable[str]
+    ) -> tuple[str, ...]:
+        """Return the list at a key, all of whose items are known."""
+        value = self.items(key, str, tuple(default))
+        for item in value:
+            if item not in known:
+                could = nearest_words(item, known)
+                raise ValueError(f"{self.where}{key} has {item!r}; it could be {could}")
+        return value
 
 
 KEYS = (
-    "name description sets preparations features clusters seed cell_timeout "
-    "cell_memory judge methods"
+    *("name", "description", "sets", "preparations", "features", "clusters", "seed"),
+    *("cell_timeout", "cell_memory", "judge", "methods"),
+)
+METHOD_KEYS = (
+    *("selector", "label", "parameters", "grid", "fixed", "seeds", "warm_start"),
 )
 # In a wheel the plans that come with the project lie in this folder, in a source
 # checkout at the root.
@@ -225,59 +211,52 @@ def read_plan(path: Path) -> Plan:
 
 def parse_plan(content: Mapping[str, Any]) -> Plan:
     """Check the content of a plan and return it with the baselines added."""
-    refuse_unknown_keys(content, KEYS.split(), "")
-    seed = integer_at(content, "seed", 0, least=0)
-    features = list_at(content, "features", int)
-    if not features or min(features) < 1:
-        raise ValueError(f"features is {features}; list numbers of at least 1")
-    methods = _methods(content)
+    table = PlanTable(content, KEYS)
+    features = table.items("features", int)
+    if min(features) < 1:
+        raise table.wrong("features", "list numbers of at least 1")
+    seed = table.integer("seed", 0, least=0)
+    judge = PlanTable(
+        content.get("judge", {}),
+        ["repetitions", "restarts", "metrics"],
+        "judge",
+        "a table, [judge]",
+    )
     return Plan(
-        name=text_at(content, "name"),
-        description=text_at(content, "description", ""),
-        sets=tuple(list_at(content, "sets", str)),
-        preparations=tuple(
-            choices_at(content, "preparations", list(PREPARATIONS), ["none"])
+        name=table.text("name"),
+        description=table.text("description", ""),
+        sets=table.items("sets", str),
+        preparations=table.choices("preparations", PREPARATIONS, ["none"]),
+        methods=_methods(table),
+        judge=Judge(
+            features=tuple(sorted(set(features))),
+            repetitions=judge.integer("repetitions", 20, least=1),
+            restarts=judge.integer("restarts", 10, least=1),
+            metrics=judge.choices("metrics", METRICS, Judge.metrics),
+            seed=seed,
         ),
-        methods=methods,
-        judge=_judge(content.get("judge", {}), features, seed),
         seed=seed,
         limits=Limits(
-            limit_at(content, "cell_timeout", "600", float),
-            limit_at(content, "cell_memory", '"2GB"', bytes_of),
+            table.limit("cell_timeout", "600", float),
+            table.limit("cell_memory", '"2GB"', bytes_of),
         ),
     )
 
 
-def _judge(content: Any, features: list[int], seed: int) -> Judge:
-    if not isinstance(content, Mapping):
-        raise ValueError(f"judge is {content!r}; make it a table, [judge]")
-    refuse_unknown_keys(content, ["repetitions", "restarts", "metrics"], "judge.")
-    metrics = choices_at(
-        content, "metrics", list(METRICS), list(Judge.metrics), "judge."
-    )
-    return Judge(
-        features=tuple(sorted(set(features))),
-        repetitions=integer_at(content, "repetitions", 20, least=1, where="judge."),
-        restarts=integer_at(content, "restarts", 10, least=1, where="judge."),
-        metrics=tuple(metrics),
-        seed=seed,
-    )
-
-
-def _methods(content: Mapping[str, Any]) -> tuple[Method, ...]:
-    tables = content.get("methods")
+def _methods(plan: PlanTable) -> tuple[Method, ...]:
+    tables, clusters = plan.content.get("methods"), plan.content.get("clusters")
     if not isinstance(tables, list) or not tables:
         raise ValueError("methods is missing; add at least one [[methods]] table")
-    clusters = content.get("clusters")
     is_number = isinstance(clusters, int) and not isinstance(clusters, bool)
     if clusters not in (None, "classes") and not (is_number and clusters > 0):
-        raise ValueError(
-            f"clusters is {clusters!r}; it could be 'classes' (the number of classes "
-            "is told to the methods, as papers do), a number, or left out"
+        raise plan.wrong(
+            "clusters",
+            "it could be 'classes' (the number of classes is told to the methods, as "
+            "papers do), a number, or left out",
         )
     methods = [
-        _method(table, clusters, f"methods[{place}].")
-        for place, table in enumerate(tables)
+        _method(PlanTable(each, METHOD_KEYS, f"methods[{place}]"), clusters)
+        for place, each in enumerate(tables)
     ]
     labels = [method.label for method in methods]
     for label in labels:
@@ -286,72 +265,60 @@ def _methods(content: Mapping[str, Any]) -> tuple[Method, ...]:
                 f"two methods have the label {label!r}; give one another label"
             )
     added = [
-        Method(label, **table)
-        for label, table in BASELINES.items()
+        Method(label, **each)
+        for label, each in BASELINES.items()
         if label not in labels
     ]
     return (*methods, *added)
 
 
-def _method(table: Any, clusters: Any, where: str) -> Method:
-    if not isinstance(table, Mapping):
-        raise ValueError(f"{where[:-1]} is {table!r}; make it a table")
-    known = ["selector", "label", "parameters", "grid", "fixed", "seeds", "warm_start"]
-    refuse_unknown_keys(table, known, where)
+def _method(table: PlanTable, clusters: Any) -> Method:
     selectors = all_selectors()
-    name = text_at(table, "selector", where=where)
+    name = table.text("selector")
     if name not in selectors:
-        raise ValueError(
-            f"{where}selector is {name!r}; it could be {nearest_words(name, selectors)}"
-        )
+        could = nearest_words(name, selectors)
+        raise table.wrong("selector", f"it could be {could}")
     accepted = list(inspect.signature(selectors[name]).parameters)
-    grid = table.get("grid", {})
-    if grid == "published":
-        grid = getattr(selectors[name], "PARAM_GRID", {})
-    parameters = _parameters(
-        table.get("parameters", {}), accepted, f"{where}parameters"
+    parameters, fixed = (
+        dict(
+            PlanTable(
+                table.content.get(key, {}),
+                accepted,
+                f"{table.where}{key}",
+                "a table of parameters",
+            ).content
+        )
+        for key in ("parameters", "fixed")
     )
     if clusters is not None and "n_clusters" in accepted:
         parameters = {"n_clusters": clusters, **parameters}
-    warm_start = table.get("warm_start", False)
+    grid = table.content.get("grid", {})
+    if grid == "published":
+        grid = getattr(selectors[name], "PARAM_GRID", {})
+    if not isinstance(grid, Mapping):
+        raise table.wrong("grid", "it could be 'published' or a table of lists")
+    checked = PlanTable(grid, accepted, f"{table.where}grid")
+    for each, values in grid.items():
+        if not isinstance(values, list) or not values:
+            raise checked.wrong(each, "make it a list of values")
+    warm_start = table.content.get("warm_start", False)
     if not isinstance(warm_start, bool):
-        raise ValueError(
-            f"{where}warm_start is {warm_start!r}; it could be true or false"
-        )
+        raise table.wrong("warm_start", "it could be true or false")
     if warm_start and "init" not in accepted:
         raise ValueError(
-            f"{where}warm_start is true, but {name} takes no start; leave it out"
+            f"{table.where}warm_start is true, but {name} takes no start; leave it out"
         )
+    seeds = table.integer("seeds", 1, least=1)
     return Method(
-        label=text_at(table, "label", name, where=where),
+        label=table.text("label", name),
         selector=name,
         parameters=parameters,
-        grid=_grid(grid, accepted, f"{where}grid"),
-        fixed=_parameters(table.get("fixed", {}), accepted, f"{where}fixed"),
+        grid=dict(grid),
+        fixed=fixed,
         # Without chance in the method, another seed gives the same ranking.
-        seeds=integer_at(table, "seeds", 1, least=1, where=where)
-        if "random_state" in accepted
-        else 1,
+        seeds=seeds if "random_state" in accepted else 1,
         warm_start=warm_start,
     )
-
-
-def _parameters(value: Any, accepted: list[str], where: str) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise ValueError(f"{where} is {value!r}; make it a table of parameters")
-    refuse_unknown_keys(value, accepted, f"{where}.")
-    return dict(value)
-
-
-def _grid(value: Any, accepted: list[str], where: str) -> dict[str, list[Any]]:
-    if not isinstance(value, Mapping):
-        raise ValueError(
-            f"{where} is {value!r}; it could be 'published' or a table of lists"
-        )
-    for name, values in _parameters(value, accepted, where).items():
-        if not isinstance(values, list) or not values:
-            raise ValueError(f"{where}.{name} is {values!r}; make it a list of values")
-    return dict(value)
 
 
 def plan_names() -> list[str]:
@@ -367,8 +334,8 @@ def plan_names() -> list[str]:
 
 def plan_path(name: str) -> Path:
     """Return the file of a plan that comes with the project."""
-    for folder in FOLDERS:
-        path = folder / f"{name}.toml"
+    paths = [folder / f"{name}.toml" for folder in FOLDERS]
+    for path in paths:
         if path.is_file():
             return path
     raise ValueError(

@@ -21,7 +21,7 @@ from ufselect.evaluation import (
     reconstruction_error,
     redundancy,
 )
-from ufselect.evaluation.agreement import METRICS as AGREEMENTS
+from ufselect.evaluation.judging import METRICS as AGREEMENTS
 
 CLASSIFIERS = ("nearest_neighbour", "logistic_regression")
 STRUCTURE: dict[str, Callable[[Any, NDArray[np.intp]], float]] = {

@@ -3,7 +3,6 @@
 import os
 import shutil
 import sqlite3
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
@@ -14,17 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ufselect.experiments.cells import digest
-from ufselect.experiments.plan import ALL_FEATURES
 from ufselect.experiments.store import (
-    COLUMNS,
+    APPLICATION_ID,
     DONE,
     SCHEMA_VERSION,
     SQLITE_ERRORS,
     create_tables,
-    damage_in,
     in_one_line,
     insert_rows,
-    problem_with,
+    refuse_unusable,
     running,
 )
 
@@ -34,6 +31,16 @@ Row = tuple[Any, ...]
 PAGE_SIZE = 4096
 # SQLite keeps what was written last in a journal beside the file.
 JOURNAL = "-wal"
+# A scan ends at the first damaged page. Those from the other end of the table, and of
+# its index, find the rows beyond.
+SCANS = [
+    f"SELECT rowid FROM rankings {order} {direction}"
+    for order in (
+        "NOT INDEXED ORDER BY rowid",
+        "INDEXED BY sqlite_autoindex_rankings_1 ORDER BY key",
+    )
+    for direction in ("ASC", "DESC")
+]
 
 
 class Recovered(NamedTuple):
@@ -72,7 +79,8 @@ def recover(path: Path) -> Recovered | None:
                 f"nothing can be recovered from {path} ({damage}); restore it from a "
                 "copy, or name another store"
             )
-        kept = _free_name(path)
+        names = (path.with_name(f"{path.name}.damaged{i or ''}") for i in count())
+        kept = next(name for name in names if not name.exists())
         path.rename(kept)
         # A journal that is left would be taken for that of the new file.
         if Path(f"{path}{JOURNAL}").exists():
@@ -86,59 +94,50 @@ def _damage(path: Path, copy: Path) -> str | None:
     """Say what is wrong with a store; raise if another version has made it."""
     try:
         with closing(sqlite3.connect(copy)) as old:
-            problem = problem_with(old)
-            if problem is None:
-                return damage_in(old)
+            application = old.execute("PRAGMA application_id").fetchone()[0]
             version = old.execute("PRAGMA user_version").fetchone()[0]
-            if version > SCHEMA_VERSION:
-                raise ValueError(f"{path} {problem}")
-            # The mark that makes it ours may be what is damaged.
-            return f"it {problem}"
+            try:
+                refuse_unusable(old, path)
+            except ValueError as problem:
+                if application == APPLICATION_ID and version > SCHEMA_VERSION:
+                    raise
+                # The mark that makes it ours may be what is damaged.
+                return str(problem)
     except SQLITE_ERRORS as error:
         return in_one_line(error)
+    return None
 
 
 def _copy_readable(copy: Path, fresh: Path) -> tuple[int, int]:
     """Fill a new store from an old one; return how many rankings, and judged ones."""
+    judged = 0
     with (
         closing(sqlite3.connect(copy)) as old,
         closing(sqlite3.connect(fresh, isolation_level=None)) as new,
+        new,
     ):
         new.execute("BEGIN")
         create_tables(new)
         # SQLite then opens also a file that is shorter than its header says.
         old.execute("PRAGMA writable_schema = ON")
-        rankings = list(_rankings(old))
+        places = sorted({place for scan in SCANS for (place,) in _readable(old, scan)})
+        query = "SELECT * FROM rankings WHERE rowid = ?"
+        found = [row for place in places for row in _readable(old, query, place)]
+        rankings = [row for row in found if _makes_sense(row)]
         insert_rows(new, "rankings", rankings)
-        judgements = list(_judgements(old, rankings))
-        for judgement, scores in judgements:
-            insert_rows(new, "judgements", [judgement])
-            insert_rows(new, "scores", scores)
-        plans = _select(old, "plans", "TRUE ORDER BY rowid")
-        whole = [row for row in plans if row[0] == digest([row[2]])]
-        insert_rows(new, "plans", whole)
-        new.execute("COMMIT")
-    return len(rankings), sum(bool(scores) for _, scores in judgements)
-
-
-def _rankings(old: sqlite3.Connection) -> Iterator[Row]:
-    """Yield the rankings that can be read and make sense.
-
-    A scan ends at the first damaged page. Those from the other end of the table, and of
-    its index, find the rows beyond.
-    """
-    scans = [
-        f"SELECT rowid FROM rankings {order} {direction}"
-        for order in (
-            "NOT INDEXED ORDER BY rowid",
-            "INDEXED BY sqlite_autoindex_rankings_1 ORDER BY key",
-        )
-        for direction in ("ASC", "DESC")
-    ]
-    for rowid in sorted({row for scan in scans for (row,) in _readable(old, scan)}):
-        for ranking in _select(old, "rankings", "rowid = ?", rowid):
-            if _makes_sense(ranking):
-                yield ranking
+        for key, *_ in rankings:
+            query = "SELECT * FROM judgements WHERE ranking = ?"
+            for judgement in list(_readable(old, query, key)):
+                query = "SELECT * FROM scores WHERE ranking = ? AND judge = ?"
+                scores = list(_readable(old, query, *judgement[:2]))
+                # A damaged page may hide scores without an error.
+                if len(scores) == judgement[-1]:
+                    insert_rows(new, "judgements", [judgement])
+                    insert_rows(new, "scores", scores)
+                    judged += bool(scores)
+        plans = _readable(old, "SELECT * FROM plans ORDER BY rowid")
+        insert_rows(new, "plans", [row for row in plans if row[0] == digest([row[2]])])
+    return len(rankings), judged
 
 
 def _makes_sense(ranking: Row) -> bool:
@@ -155,54 +154,9 @@ def _makes_sense(ranking: Row) -> bool:
     return len(places) > 0 and np.array_equal(places, np.arange(len(places)))
 
 
-def _judgements(
-    old: sqlite3.Connection, rankings: list[Row]
-) -> Iterator[tuple[Row, list[Row]]]:
-    """Yield the judgements of rankings, each with its scores, that are whole.
-
-    A damaged page may hide scores without an error, so that they are counted: a judge
-    gives as many at every number of features, and asks for the same numbers on one set.
-    """
-    found = []
-    most_sizes: Counter[Row] = Counter()
-    most_scores: Counter[str] = Counter()
-    for key, set_name, _, _, selector, *_ in rankings:
-        for judgement in _select(old, "judgements", "ranking = ?", key):
-            _, judge, status, _ = judgement
-            where = "ranking = ? AND judge = ?"
-            scores = _select(old, "scores", where, key, judge)
-            per_size = Counter(features for _, _, features, *_ in scores)
-            kind = (judge, status, set_name, selector == ALL_FEATURES)
-            most_sizes[kind] = max(most_sizes[kind], len(per_size))
-            most_scores[judge] = max(most_scores[judge], *per_size.values(), 0)
-            found.append((kind, judgement, scores, per_size))
-    for kind, judgement, scores, per_size in found:
-        judge, status, *_ = kind
-        as_many = set(per_size.values()) == {most_scores[judge]}
-        if status != DONE or (as_many and len(per_size) == most_sizes[kind]):
-            yield judgement, scores
-
-
-def _select(
-    old: sqlite3.Connection, table: str, where: str, *values: object
-) -> list[Row]:
-    """Return the rows of a table, or none of them if one cannot be read."""
-    query = f"SELECT {COLUMNS[table]} FROM {table} WHERE {where}"
-    try:
-        return old.execute(query, values).fetchall()
-    except SQLITE_ERRORS:
-        return []
-
-
-def _readable(old: sqlite3.Connection, query: str) -> Iterator[Row]:
+def _readable(old: sqlite3.Connection, query: str, *values: object) -> Iterator[Row]:
     """Yield rows up to the first that cannot be read."""
     try:
-        yield from old.execute(query)
+        yield from old.execute(query, values)
     except SQLITE_ERRORS:
         return
-
-
-def _free_name(path: Path) -> Path:
-    """Return a name beside a file under which there is nothing."""
-    names = (path.with_name(f"{path.name}.damaged{i or ''}") for i in count())
-    return next(name for name in names if not name.exists())

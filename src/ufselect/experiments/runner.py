@@ -165,10 +165,7 @@ class _Run:
                 yield batch
 
     def _keep(self, job: Job, outcome: Outcome) -> None:
-        if job.order is None:
-            self.store.save(job.cell, outcome)
-        else:
-            self.store.save_judgement(job.cell, outcome)
+        self.store.save(job.cell, outcome, only_judged=job.order is not None)
         if outcome.status == DONE:
             self.progress.computed += 1
         else:

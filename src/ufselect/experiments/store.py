@@ -3,8 +3,8 @@
 Five tables: **rankings** (one row per cell, with its status), **judgements** (one row
 per ranking and judge, likewise), **scores** (one row per judgement, number of features,
 metric and repetition), **claims** (cells that a living run is working on) and **plans**
-(what was run; see `records`). A cell is written in one transaction, so that it is there
-whole or not at all.
+(what was run; see `cells.Record`). A cell is written in one transaction, so that it is
+there whole or not at all.
 """
 
 import glob
@@ -12,8 +12,8 @@ import json
 import sqlite3
 import threading
 import uuid
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -33,7 +33,7 @@ STOPPED = "stopped"
 
 # Tells our files from other people's SQLite files: "ufse" in ASCII.
 APPLICATION_ID = 0x75667365
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 SCHEMA = """
 CREATE TABLE rankings (
     key TEXT PRIMARY KEY,
@@ -57,6 +57,7 @@ CREATE TABLE judgements (
     judge TEXT NOT NULL,
     status TEXT NOT NULL,
     reason TEXT,
+    n_scores INTEGER NOT NULL,
     PRIMARY KEY (ranking, judge)
 ) WITHOUT ROWID;
 CREATE TABLE scores (
@@ -75,16 +76,18 @@ CREATE TABLE plans (
     content TEXT NOT NULL
 )
 """
-COLUMNS = {
-    "rankings": "key, set_name, fingerprint, preparation, selector, parameters, seed, "
-    "before, status, reason, feature_order, objective, history, seconds, peak_memory",
-    "judgements": "ranking, judge, status, reason",
-    "scores": "ranking, judge, features, metric, repetition, value",
-    "claims": "cell, owner",
-    "plans": "key, judge, content",
-}
+FINISHED = """
+SELECT key FROM rankings JOIN judgements ON ranking = key
+WHERE rankings.status = 'done' AND judgements.status = 'done' AND judge = ?
+"""
 # What reading a damaged file raises: a message that quotes damaged text is no text.
 SQLITE_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
+
+
+class DamagedError(sqlite3.DatabaseError):
+    """The structure of a file is damaged, as far as SQLite can tell."""
+
+    sqlite_errorcode = sqlite3.SQLITE_CORRUPT
 
 
 class Outcome(NamedTuple):
@@ -127,35 +130,26 @@ class Store:
         self.judge = judge
         # Runners call from the threads of joblib.
         self._guard = threading.Lock()
-        self._connection = sqlite3.connect(
-            path, timeout=60, isolation_level=None, check_same_thread=False
-        )
+        with self._errors_in_a_sentence():
+            self._connection = connection = sqlite3.connect(
+                path, timeout=60, isolation_level=None, check_same_thread=False
+            )
         try:
             with self._errors_in_a_sentence():
-                self._open()
+                # Nothing is written to a file before it is known to be ours, and whole.
+                if not is_empty(connection):
+                    refuse_unusable(connection, path)
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = NORMAL")
             with self._transaction():
+                # Another run may have been first.
+                if is_empty(connection):
+                    create_tables(connection)
                 running(path)  # Removes what runs that were killed have left.
                 self._lock = RunLock(path)
         except BaseException:
-            self._connection.close()
+            connection.close()
             raise
-
-    def _open(self) -> None:
-        connection = self._connection
-        # Nothing is written to a file before it is known to be ours, and whole.
-        if not is_empty(connection):
-            problem = problem_with(connection)
-            if problem is not None:
-                raise ValueError(f"{self.path} {problem}")
-            damage = damage_in(connection)
-            if damage is not None:
-                raise ValueError(_damaged(self.path, damage))
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        with self._transaction():
-            # Another run may have been first.
-            if is_empty(connection):
-                create_tables(connection)
 
     def __enter__(self) -> Self:
         return self
@@ -173,11 +167,7 @@ class Store:
 
     def finished(self) -> set[str]:
         """Return the keys of the cells that are ranked and judged."""
-        query = (
-            "SELECT key FROM rankings JOIN judgements ON ranking = key "
-            "WHERE rankings.status = ? AND judgements.status = ? AND judge = ?"
-        )
-        return {key for (key,) in self._rows(query, DONE, DONE, self.judge)}
+        return {key for (key,) in self._rows(FINISHED, self.judge)}
 
     def stopped(self) -> set[str]:
         """Return the keys of the cells that took too much, or whose process died."""
@@ -205,17 +195,13 @@ class Store:
 
     def claim(self, key: str) -> bool:
         """Take a cell, unless it is finished or a living run has it."""
-        query = (
-            "SELECT 1 FROM rankings JOIN judgements ON ranking = key WHERE key = ? "
-            "AND rankings.status = ? AND judgements.status = ? AND judge = ?"
-        )
         with self._transaction() as connection:
-            owner = connection.execute(
-                "SELECT owner FROM claims WHERE cell = ?", [key]
-            ).fetchone()
+            query = "SELECT owner FROM claims WHERE cell = ?"
+            owner = connection.execute(query, [key]).fetchone()
             if owner is not None and is_running(self.path, owner[0]):
                 return False
-            if connection.execute(query, [key, DONE, DONE, self.judge]).fetchone():
+            query = f"{FINISHED} AND key = ?"
+            if connection.execute(query, [self.judge, key]).fetchone():
                 return False
             insert_rows(connection, "claims", [(key, self._lock.name)])
             return True
@@ -229,18 +215,15 @@ class Store:
             alive = {owner for owner in owners if is_running(self.path, owner)}
         return {cell for cell, owner in claims if owner in alive}
 
-    def save(self, cell: Cell, outcome: Outcome) -> None:
-        """Write what became of a cell and give the claim back, all or nothing."""
+    def save(self, cell: Cell, outcome: Outcome, *, only_judged: bool = False) -> None:
+        """Write what became of a cell and give the claim back, all or nothing.
+
+        If it was only judged, its ranking is there and stays as it is.
+        """
         order, history = outcome.order, outcome.history
-        row = (
+        ranking = (
             cell.key,
-            cell.set_name,
-            cell.fingerprint,
-            cell.preparation,
-            cell.selector,
-            cell.parameters,
-            cell.seed,
-            json.dumps(cell.before),
+            *(asdict(cell) | {"before": json.dumps(cell.before)}).values(),
             outcome.status,
             outcome.reason,
             None if order is None else np.asarray(order, dtype=np.int32).tobytes(),
@@ -249,33 +232,19 @@ class Store:
             outcome.seconds,
             outcome.peak_memory,
         )
+        judgement = (self.judge, outcome.status, outcome.reason, len(outcome.scores))
+        scores = [(cell.key, self.judge, *score) for score in outcome.scores]
         with self._transaction() as connection:
-            insert_rows(connection, "rankings", [row])
-            if outcome.status == DONE:
-                self._write_judgement(connection, cell.key, outcome)
+            if not only_judged:
+                insert_rows(connection, "rankings", [ranking])
+            if only_judged or outcome.status == DONE:
+                insert_rows(connection, "judgements", [(cell.key, *judgement)])
+                insert_rows(connection, "scores", scores)
             connection.execute("DELETE FROM claims WHERE cell = ?", [cell.key])
-
-    def save_judgement(self, cell: Cell, outcome: Outcome) -> None:
-        """Write how a ranking that is there was judged, and give the claim back."""
-        with self._transaction() as connection:
-            self._write_judgement(connection, cell.key, outcome)
-            connection.execute("DELETE FROM claims WHERE cell = ?", [cell.key])
-
-    def _write_judgement(
-        self, connection: sqlite3.Connection, key: str, outcome: Outcome
-    ) -> None:
-        judgement = (key, self.judge, outcome.status, outcome.reason)
-        insert_rows(connection, "judgements", [judgement])
-        scores = [(key, self.judge, *score) for score in outcome.scores]
-        insert_rows(connection, "scores", scores)
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        with (
-            self._guard,
-            self._errors_in_a_sentence(),
-            closing(self._connection.execute(query, values)) as cursor,
-        ):
-            return cursor.fetchall()
+        with self._guard, self._errors_in_a_sentence():
+            return self._connection.execute(query, values).fetchall()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -284,21 +253,37 @@ class Store:
             # Taking the lock at once, not at the first write, avoids a deadlock of
             # two readers that both want to write.
             self._connection.execute("BEGIN IMMEDIATE")
-            try:
+            # It commits, or rolls back after an error.
+            with self._connection:
                 yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                # Without space, SQLite may have gone back by itself.
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
 
     @contextmanager
     def _errors_in_a_sentence(self) -> Iterator[None]:
+        """Say what an error of SQLite means for the store."""
         try:
             yield
         except SQLITE_ERRORS as error:
-            raise ValueError(_sentence_about(self.path, error)) from error
+            # The low byte is the kind, whatever the details.
+            kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            corrupt = kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+            if kind == sqlite3.SQLITE_FULL:
+                message = (
+                    f"there is no space left for the store {self.path}; make some, and "
+                    "the same command goes on from what is kept"
+                )
+            elif corrupt or isinstance(error, UnicodeDecodeError):
+                message = (
+                    f"the store {self.path} cannot be used, being damaged "
+                    f"({in_one_line(error)}); restore it from a copy, keep what can be "
+                    "read with ufselect run PLAN --recover, or name another store"
+                )
+            else:
+                message = (
+                    f"the store {self.path} cannot be used ({in_one_line(error)}); see "
+                    "that it can be written and that no other program holds it, or "
+                    "name another store"
+                )
+            raise ValueError(message) from error
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
@@ -311,12 +296,13 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 
 def insert_rows(
-    connection: sqlite3.Connection, table: str, rows: list[tuple[Any, ...]]
+    connection: sqlite3.Connection, table: str, rows: Sequence[tuple[Any, ...]]
 ) -> None:
-    """Write rows with all ``COLUMNS`` of a table, in the place of older ones."""
-    marks = ", ".join("?" * len(COLUMNS[table].split(",")))
-    statement = f"INSERT OR REPLACE INTO {table} ({COLUMNS[table]}) VALUES ({marks})"
-    connection.executemany(statement, rows)
+    """Write rows of all columns of a table, in the place of older ones."""
+    if rows:
+        marks = ", ".join("?" * len(rows[0]))
+        statement = f"INSERT OR REPLACE INTO {table} VALUES ({marks})"
+        connection.executemany(statement, rows)
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
@@ -330,74 +316,37 @@ def is_empty(connection: sqlite3.Connection) -> bool:
     return tables == 0 and pages <= 1
 
 
-def problem_with(connection: sqlite3.Connection) -> str | None:
-    """Say why a database is none of our stores, or return None."""
+def refuse_unusable(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise a ValueError for what is none of our stores, DamagedError for damage.
+
+    Where SQLite cannot even look, that is an error of SQLite.
+    """
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     if application != APPLICATION_ID:
-        return "is a database of another program; choose another store"
+        raise ValueError(
+            f"{path} is a database of another program; choose another store"
+        )
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version != SCHEMA_VERSION:
-        return (
-            f"has version {version} of the store and this ufselect knows version "
-            f"{SCHEMA_VERSION}; update ufselect, or choose another store"
+        raise ValueError(
+            f"{path} has version {version} of the store and this ufselect knows "
+            f"version {SCHEMA_VERSION}; update ufselect, or choose another store"
         )
-    return None
-
-
-def damage_in(connection: sqlite3.Connection) -> str | None:
-    """Say what SQLite finds wrong with the structure of a file, or return None.
-
-    Where it cannot even look, that is an error of SQLite.
-    """
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if found == "ok":
-        return _half_a_page(connection)
-    return in_one_line(found.removeprefix("*** in database main ***"))
-
-
-def _half_a_page(connection: sqlite3.Connection) -> str | None:
-    """Say if a file without a write-ahead log ends inside a page.
-
-    SQLite would read the rest of the page as zeros, which need not look wrong.
-    """
-    path = Path(connection.execute("PRAGMA database_list").fetchone()[2])
+    if found != "ok":
+        raise DamagedError(found.removeprefix("*** in database main ***"))
+    # SQLite would read the rest of half a page as zeros, which need not look wrong. A
+    # file whose last writes wait in the write-ahead log may end anywhere.
     page_size = connection.execute("PRAGMA page_size").fetchone()[0]
     log = path.with_name(f"{path.name}-wal")
     pending = log.exists() and log.stat().st_size > 0
-    if pending or path.stat().st_size % page_size == 0:
-        return None
-    return "the file ends inside a page"
+    if not pending and path.stat().st_size % page_size:
+        raise DamagedError("the file ends inside a page")
 
 
 def in_one_line(text: object) -> str:
     """Return a text without line breaks, which damage may bring into any text."""
     return " ".join(str(text).split())
-
-
-def _sentence_about(path: Path, error: Exception) -> str:
-    """Say what an error of SQLite means for a store."""
-    # The low byte is the kind, whatever the details.
-    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if kind == sqlite3.SQLITE_FULL:
-        return (
-            f"there is no space left for the store {path}; make some, and the same "
-            "command goes on from what is kept"
-        )
-    corrupt = kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-    if corrupt or isinstance(error, UnicodeDecodeError):
-        return _damaged(path, error)
-    return (
-        f"the store {path} cannot be used ({in_one_line(error)}); see that it can be "
-        "written and that no other program holds it, or name another store"
-    )
-
-
-def _damaged(path: Path, how: object) -> str:
-    return (
-        f"the store {path} cannot be used, being damaged ({in_one_line(how)}); restore "
-        "it from a copy, keep what can be read with ufselect run PLAN --recover, or "
-        "name another store"
-    )
 
 
 class RunLock:

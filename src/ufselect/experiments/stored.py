@@ -3,49 +3,50 @@
 A store is read without changing it, as it is at one moment, also while a run fills it.
 """
 
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from ufselect._version import versions_here
 from ufselect.experiments.cells import (
     FIXED,
     GRID,
     Record,
-    Role,
     judge_key,
     record_from,
     roles_of,
-    versions_here,
 )
 from ufselect.experiments.plan import Plan
-from ufselect.experiments.protocol import Score
-from ufselect.experiments.readings import Place, Results
+from ufselect.experiments.protocol import LOWER_IS_BETTER
 from ufselect.experiments.store import (
     DONE,
     SQLITE_ERRORS,
     Float,
-    damage_in,
     in_one_line,
     is_empty,
-    problem_with,
+    refuse_unusable,
 )
 
+ORACLE = "oracle"
 NOT_BEGUN = "no cell of it is in the store"
-
-
-class StoredFit(NamedTuple):
-    """What became of a cell, without its order and its scores."""
-
-    status: str
-    reason: str | None
-    seconds: float | None
-    peak_memory: int | None
-    history: Float | None
+RANKED, FAILED, MISSING = "ranked", "failed", "missing"
+# The columns that say of which cell of a table of results a row is.
+PLACE = ["method", "data set"]
+ANY_NUMBER = re.compile(r"\d[\d.]*(?:e[-+]?\d+)?")
+FITS = """
+SELECT key, coalesce(nullif(judgements.status, :done), rankings.status),
+    coalesce(judgements.reason, rankings.reason), seconds, peak_memory, history
+FROM rankings LEFT JOIN judgements ON ranking = key AND judge = :judge
+"""
+SCORES = "SELECT ranking, features, metric, value FROM scores WHERE judge = :judge"
 
 
 class Count(NamedTuple):
@@ -61,16 +62,25 @@ class Count(NamedTuple):
 class Experiment:
     """A plan with its results, from a store alone.
 
-    ``fits`` and ``results`` go by the keys that cells have in this version, whatever
-    the version that computed them. ``versions`` lists every different set of versions
-    that took part. ``others`` are the names of other plans in the store.
+    Attributes
+    ----------
+    record : Record
+    cells : DataFrame
+        One row for each cell and each role that it has: ``key``, ``method``,
+        ``reading`` (``"grid"`` or ``"fixed"``), ``set_name``, ``data set`` (the name
+        with the preparation), ``state`` (``"ranked"``, ``"failed"`` or ``"missing"``),
+        ``reason``, ``seconds``, ``peak_memory`` and ``history`` (of the objective).
+    scores : DataFrame
+        One row for each ``key``, number of ``features``, ``metric`` and repetition.
+    versions : list of mapping
+        Every different set of versions that took part.
+    others : list of str
+        The names of other plans in the store.
     """
 
     record: Record
-    roles: list[Role]
-    results: Results
-    fits: Mapping[str, StoredFit]
-    judged: frozenset[str]
+    cells: pd.DataFrame
+    scores: pd.DataFrame
     versions: list[Mapping[str, str]]
     others: list[str]
 
@@ -79,41 +89,104 @@ class Experiment:
         """Return the plan."""
         return self.record.plan
 
-    def keys_of(self, label: str) -> list[str]:
-        """Return the cells of a method, each once."""
-        roles = (role for role in self.roles if role.label == label)
-        return list(dict.fromkeys(role.cell.key for role in roles))
+    @property
+    def data_sets(self) -> list[str]:
+        """Return every prepared set, in the order of the plan."""
+        return list(self.cells["data set"].unique())
 
     def count(self, set_name: str | None = None) -> Count:
         """Return how far the experiment is, or one of its sets."""
-        keys = {
-            role.cell.key
-            for role in self.roles
-            if set_name in (None, role.cell.set_name)
-        }
-        failed = keys & self.reasons().keys()
-        ranked = (keys & self.judged) - failed
-        missing = keys - ranked - failed
-        return Count(*map(len, (keys, ranked, failed, missing)))
+        cells = self.cells.drop_duplicates("key")
+        if set_name is not None:
+            cells = cells[cells["set_name"] == set_name]
+        states = [cells["state"] == state for state in (RANKED, FAILED, MISSING)]
+        return Count(len(cells), *(int(state.sum()) for state in states))
 
-    def reasons(self) -> dict[str, str]:
-        """Return why cells have no ranking or could not be judged, by key."""
-        return {
-            key: str(fit.reason) for key, fit in self.fits.items() if fit.status != DONE
-        }
+    def failures(self) -> list[str]:
+        """Return a line for every reason for which cells of a method have no ranking.
 
-    def history_at(self, place: Place) -> Float | None:
+        Reasons that differ by their numbers only are one.
+        """
+        failed = self.cells[self.cells["state"] == FAILED]
+        failed = failed.drop_duplicates(["method", "key"])
+        failed = failed.assign(reason=failed["reason"].map(in_one_line))
+        kinds = failed["reason"].str.replace(ANY_NUMBER, "#", regex=True)
+        lines = []
+        for (label, _), rows in failed.groupby(["method", kinds], sort=False):
+            counts = rows["set_name"].value_counts(sort=False)
+            where = ", ".join(f"{name} {count}" for name, count in counts.items())
+            more = (
+                " (others with other numbers)" if rows["reason"].nunique() > 1 else ""
+            )
+            number = f"{len(rows)} cell{'s' if len(rows) > 1 else ''}"
+            lines.append(f"{label}, {number} ({where}): {rows['reason'].iloc[0]}{more}")
+        return lines
+
+    @cached_property
+    def mean_scores(self) -> pd.DataFrame:
+        """Return the mean over the repetitions, for every role of a cell."""
+        keys = ["key", "metric", "features"]
+        means = self.scores.groupby(keys, as_index=False)["value"].mean()
+        return self.cells[["key", *PLACE, "reading"]].merge(means, on="key")
+
+    def curves(self, reading: str, metric: str) -> "pd.Series[float]":
+        """Return a metric of each method on each set at each number of features.
+
+        Of the fixed setting this is the mean over its seeds, of a grid its best point.
+        """
+        scores = self.mean_scores
+        of_metric = (scores["reading"] == reading) & (scores["metric"] == metric)
+        grouped = scores[of_metric].groupby([*PLACE, "features"])["value"]
+        if reading == FIXED:
+            return grouped.mean()
+        return grouped.min() if metric in LOWER_IS_BETTER else grouped.max()
+
+    def readings(self, reading: str, metric: str) -> pd.DataFrame:
+        """Return mean and deviation of a metric of each method on each set.
+
+        Both are over the numbers of features. In the reading ``"oracle"`` labels
+        choose the best point of the grid at every number; a method without a grid has
+        nothing to choose from, and is read as in ``"fixed"``.
+        """
+        fixed = self.curves(FIXED, metric)
+        found = _mean_and_deviation(fixed)
+        # One number of features, as all features have: over its repetitions instead.
+        cells = self.cells[self.cells["reading"] == FIXED]
+        values = self.scores[self.scores["metric"] == metric].merge(cells, on="key")
+        single = fixed.groupby(level=PLACE).size() == 1
+        spread = values.groupby(PLACE)["value"].std(ddof=0)
+        found["deviation"] = found["deviation"].mask(single, spread)
+        if reading == FIXED:
+            return found
+        return _mean_and_deviation(self.curves(GRID, metric)).combine_first(found)
+
+    def history_of(self, method: str, data_set: str) -> Float | None:
         """Return the objective of a method: of its fixed setting, if that has one.
 
         Otherwise of the first point of the grid that has, from its middle on.
         """
-        grid = self.results.roles(place, GRID)
-        middle = grid[len(grid) // 2 :] + grid[: len(grid) // 2]
-        for role in [*self.results.roles(place, FIXED), *middle]:
-            fit = self.fits.get(role.cell.key)
-            if fit is not None and fit.history is not None:
-                return fit.history
-        return None
+        cells = self.cells
+        cells = cells[(cells["method"] == method) & (cells["data set"] == data_set)]
+        fixed, grid = (cells[cells["reading"] == each] for each in (FIXED, GRID))
+        middle = len(grid) // 2
+        ordered = pd.concat([fixed, grid[middle:], grid[:middle]])["history"].dropna()
+        return None if ordered.empty else ordered.iloc[0]
+
+
+def _mean_and_deviation(curves: "pd.Series[float]") -> pd.DataFrame:
+    grouped = curves.groupby(level=PLACE)
+    return pd.DataFrame({"mean": grouped.mean(), "deviation": grouped.std(ddof=0)})
+
+
+def title_of(set_name: str, preparation: str) -> str:
+    """Return a short name of a prepared set.
+
+    Examples
+    --------
+    >>> title_of("lung", "none"), title_of("lung", "log")
+    ('lung', 'lung (log)')
+    """
+    return set_name if preparation == "none" else f"{set_name} ({preparation})"
 
 
 def read_experiment(path: Path, plan: Plan | None = None) -> Experiment:
@@ -129,33 +202,60 @@ def read_experiment(path: Path, plan: Plan | None = None) -> Experiment:
     with _reading(path) as connection:
         records = _records(connection, needed=plan is None)
         record = _chosen(connection, path, records, plan)
-        roles = list(roles_of(record.plan, record.fingerprints))
         # The version that computed decides under which keys cells are stored.
-        keys = {role.cell.key_in(record.version): role.cell.key for role in roles}
         judge = judge_key(record.plan.judge, record.version)
-        fits = _fits(connection, keys, judge)
-        scores = [
-            (keys[key], Score(*values))
-            for key, *values in connection.execute(
-                "SELECT ranking, features, metric, repetition, value FROM scores "
-                "WHERE judge = ?",
-                [judge],
-            )
-            if key in keys
-        ]
-    if not fits:
+        values = {"judge": judge, "done": DONE}
+        fits = connection.execute(FITS, values).fetchall()
+        scores = pd.DataFrame(
+            connection.execute(SCORES, values).fetchall(),
+            columns=["key", "features", "metric", "value"],
+        )
+    experiment = _experiment(record, records, fits, scores)
+    if experiment.cells["status"].isna().all():
         raise ValueError(
             f"{path} holds no cell of the plan {record.plan.name}; compute some with "
             "ufselect run, or name another plan with --plan PLAN"
         )
+    return experiment
+
+
+def _experiment(
+    record: Record,
+    records: list[Record],
+    fits: list[tuple[object, ...]],
+    scores: pd.DataFrame,
+) -> Experiment:
+    """Bring together what was asked and what there is."""
+    asked = pd.DataFrame(
+        [
+            (
+                role.cell.key_in(record.version),
+                role.label,
+                role.reading,
+                role.cell.set_name,
+                title_of(role.cell.set_name, role.cell.preparation),
+            )
+            for role in roles_of(record.plan, record.fingerprints)
+        ],
+        columns=["key", "method", "reading", "set_name", "data set"],
+    )
+    columns = ["key", "status", "reason", "seconds", "peak_memory", "history"]
+    found = pd.DataFrame(fits, columns=columns).astype(
+        {"seconds": float, "peak_memory": float}
+    )
+    found["history"] = found["history"].map(
+        lambda content: None if content is None else np.frombuffer(content)
+    )
+    cells = asked.merge(found, how="left", on="key")
+    failed = cells["status"].notna() & (cells["status"] != DONE)
+    judged = cells["key"].isin(scores["key"])
+    cells["state"] = np.select([failed, judged], [FAILED, RANKED], MISSING)
     same = [one for one in records if one.is_of(record.plan)] or [record]
     versions = {tuple(sorted(one.versions.items())): one.versions for one in same}
     return Experiment(
         record,
-        roles,
-        Results(roles, scores),
-        fits,
-        frozenset(key for key, _ in scores),
+        cells,
+        scores[scores["key"].isin(cells["key"])],
         list(versions.values()),
         sorted({one.plan.name for one in records} - {record.plan.name}),
     )
@@ -180,16 +280,13 @@ def _chosen(
 
     A plan without a record has the data of which the store has cells.
     """
-    if plan is None:
-        if not records:
-            raise ValueError(
-                f"{path} does not say which plan it is of; name the plan with "
-                "--plan PLAN"
-            )
-        return records[-1]
-    fitting = [record for record in records if record.is_of(plan)]
+    fitting = [each for each in records if plan is None or each.is_of(plan)]
     if fitting:
         return fitting[-1]
+    if plan is None:
+        raise ValueError(
+            f"{path} does not say which plan it is of; name the plan with --plan PLAN"
+        )
     # Of data that have changed, the newest content comes last.
     query = "SELECT set_name, fingerprint FROM rankings ORDER BY rowid"
     known = dict(connection.execute(query).fetchall())
@@ -199,34 +296,6 @@ def _chosen(
         {name: NOT_BEGUN for name in plan.sets if name not in known},
         records[-1].versions if records else versions_here(),
     )
-
-
-def _fits(
-    connection: sqlite3.Connection, keys: Mapping[str, str], judge: str
-) -> dict[str, StoredFit]:
-    """Return what became of the cells; what could not be judged is not done."""
-    fits = {
-        keys[key]: StoredFit(
-            status,
-            reason,
-            seconds,
-            peak_memory,
-            None if history is None else np.frombuffer(history, np.float64),
-        )
-        for key, status, reason, seconds, peak_memory, history in connection.execute(
-            "SELECT key, status, reason, seconds, peak_memory, history FROM rankings"
-        )
-        if key in keys
-    }
-    unjudged = connection.execute(
-        "SELECT ranking, status, reason FROM judgements "
-        "WHERE judge = ? AND status != ?",
-        [judge, DONE],
-    )
-    for key, status, reason in unjudged:
-        if keys.get(key) in fits:
-            fits[keys[key]] = fits[keys[key]]._replace(status=status, reason=reason)
-    return fits
 
 
 @contextmanager
@@ -241,12 +310,7 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("BEGIN")
             if is_empty(connection):
                 raise ValueError(f"{path} is empty; fill it with ufselect run PLAN")
-            problem = problem_with(connection)
-            if problem is not None:
-                raise ValueError(f"{path} {problem}")
-            damage = damage_in(connection)
-            if damage is not None:
-                raise sqlite3.DatabaseError(damage)
+            refuse_unusable(connection, path)
             yield connection
     except SQLITE_ERRORS as error:
         raise ValueError(
@@ -267,13 +331,11 @@ def _opened(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
+    except BaseException as error:
         connection.close()
-        if path.with_name(f"{path.name}-wal").exists():
+        log = path.with_name(f"{path.name}-wal")
+        if not isinstance(error, sqlite3.OperationalError) or log.exists():
             raise
         address += "?mode=ro&immutable=1"
         return sqlite3.connect(address, uri=True, isolation_level=None)
-    except BaseException:
-        connection.close()
-        raise
     return connection

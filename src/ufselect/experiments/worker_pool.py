@@ -21,6 +21,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from multiprocessing import connection, resource_tracker
 from typing import Any
 
@@ -64,9 +65,7 @@ def computing(
 
 
 def _here(batches: Iterable[Batch]) -> Iterator[Ended]:
-    for batch in batches:
-        for job in batch:
-            yield job, work_on(*job)
+    return ((job, work_on(*job)) for batch in batches for job in batch)
 
 
 def _on_cluster(batches: Iterable[Batch]) -> Iterator[Ended]:
@@ -129,15 +128,19 @@ class WorkerPool:
         waiting = iter(batches)
         while True:
             for worker in self._workers:
-                if not worker.jobs:
-                    worker.assign(next(waiting, []))
-            if not any(worker.jobs for worker in self._workers):
+                worker.jobs.extend([] if worker.jobs else next(waiting, []))
+                worker.begin()
+            busy = {worker.pipe: worker for worker in self._workers if worker.jobs}
+            if not busy:
                 return
-            started = {each.connection: each for each in self._workers if each.process}
-            for ready in connection.wait(list(started), self._seconds_to_wait()):
-                yield from started[ready].receive()
-            for worker in self._workers:
-                yield from worker.enforce(self._limits)
+            ready = connection.wait(list(busy), self._seconds_to_wait())
+            for pipe, worker in busy.items():
+                if pipe in ready:
+                    outcome = worker.receive()
+                else:
+                    outcome = worker.stop_beyond(self._limits)
+                if outcome is not None:
+                    yield worker.jobs.popleft(), outcome
 
     def close(self) -> None:
         """End all processes, whatever they do."""
@@ -153,80 +156,90 @@ class WorkerPool:
         return min(times, default=None)
 
 
+@dataclass
 class Worker:
-    """A process that does one job after the other, and is replaced if it ends.
+    """A process that does one job after the other, and is replaced if it ends."""
 
-    Parameters
-    ----------
-    work : callable
-        Called with the parts of a job; must be importable.
-    """
+    work: Work
+    jobs: deque[Job] = field(default_factory=deque)
+    # From the first job on, a process and the connection to it.
+    process: Any = None
+    pipe: Any = None
+    deaths: int = 0
+    # When the present job began; None while the process waits for one.
+    since: float | None = None
 
-    def __init__(self, work: Work) -> None:
-        self.jobs: deque[Job] = deque()
-        # A process and the connection to it, from the first job on.
-        self.process: Any = None
-        self.connection: Any = None
-        self._work = work
-        self._deaths = 0
-        # When the present job began; None while no process works on it.
-        self._since: float | None = None
-
-    def assign(self, batch: Batch) -> None:
-        """Do these jobs, one after the other."""
-        self.jobs.extend(batch)
-        if not self.jobs:
+    def begin(self) -> None:
+        """Give the next job to the process, unless it has one."""
+        if not self.jobs or self.since is not None:
             return
         if self.process is None:
             self._start()
-        else:
-            self._begin()
+        self.since = time.monotonic()
+        # A process that has died meanwhile is found dead when it is listened to.
+        with suppress(OSError):
+            self.pipe.send(self.jobs[0])
 
-    def receive(self) -> Iterator[Ended]:
-        """Yield the job that has ended, if one has."""
+    def receive(self) -> Outcome | None:
+        """Return what became of the job; None if it is to be tried once more."""
         try:
-            outcome = self.connection.recv()
+            outcome: Outcome = self.pipe.recv()
         except (EOFError, OSError):
-            yield from self._died()
-            return
-        if outcome is None:  # The process is ready for its first job.
-            self._begin()
-        else:
-            yield from self._finish(outcome)
+            self.process.join()
+            code = self.process.exitcode
+            how = f"exit code {code}"
+            if code < 0:
+                name = signal.Signals(-code).name
+                hint = ", perhaps for want of memory" if name == "SIGKILL" else ""
+                how = f"signal {name}{hint}"
+            self.end()
+            self.deaths += 1
+            if self.deaths < ATTEMPTS_PER_CELL:
+                return None
+            outcome = Outcome(
+                STOPPED,
+                f"its process died {ATTEMPTS_PER_CELL} times ({how}); try again with "
+                "--retry",
+            )
+        self.since, self.deaths = None, 0
+        return outcome
 
-    def enforce(self, limits: Limits) -> Iterator[Ended]:
-        """End the process if its job takes too much, and yield the job."""
-        if self._since is None:
-            return
+    def stop_beyond(self, limits: Limits) -> Outcome | None:
+        """End the process if its job takes too much, and say so."""
         if limits.seconds is not None and self.seconds() >= limits.seconds:
-            yield from self._stop(
+            reason = (
                 f"it took longer than the {limits.seconds:g} s that a cell may take; "
                 "allow more with --cell-timeout, and --retry"
             )
         elif limits.memory is not None and memory_of(self.process.pid) > limits.memory:
-            yield from self._stop(
+            reason = (
                 f"it took more than the {limits.memory / 1e6:g} MB that a cell may "
                 "take; allow more with --cell-memory, and --retry"
             )
+        else:
+            return None
+        self.end()
+        self.deaths = 0
+        return Outcome(STOPPED, reason)
 
     def seconds(self) -> float:
         """Return how long the present job has taken."""
-        return 0.0 if self._since is None else time.monotonic() - self._since
+        return 0.0 if self.since is None else time.monotonic() - self.since
 
     def end(self) -> None:
         """End the process, if there is one, whatever it does."""
-        self._since = None
+        self.since = None
         if self.process is not None:
             self.process.kill()
             self.process.join()
             self.process.close()
-            self.connection.close()
-            self.process = self.connection = None
+            self.pipe.close()
+            self.process = self.pipe = None
 
     def _start(self) -> None:
         for attempt in range(1, STARTS_OF_A_PROCESS + 1):
             ours, theirs = CONTEXT.Pipe()
-            arguments = (theirs, self._work)
+            arguments = (theirs, self.work)
             process = CONTEXT.Process(target=_serve, args=arguments, daemon=True)
             try:
                 with closing(theirs), _starting():
@@ -238,99 +251,45 @@ class Worker:
                     raise
                 time.sleep(0.2 * attempt)
             else:
-                self.process, self.connection = process, ours
+                self.process, self.pipe = process, ours
                 return
-
-    def _begin(self) -> None:
-        # An idle process may have died and been heard of before it got a job.
-        if self.jobs:
-            self._since = time.monotonic()
-            # One that has died meanwhile is found dead when it is listened to.
-            with suppress(OSError):
-                self.connection.send(self.jobs[0])
-
-    def _died(self) -> Iterator[Ended]:
-        self.process.join()
-        how = _manner_of_death(self.process.exitcode)
-        self._deaths += bool(self.jobs)
-        if self._deaths == ATTEMPTS_PER_CELL:
-            yield from self._stop(
-                f"its process died {ATTEMPTS_PER_CELL} times ({how}); try again with "
-                "--retry"
-            )
-        else:
-            self.end()
-            self.assign([])
-
-    def _stop(self, reason: str) -> Iterator[Ended]:
-        self.end()
-        yield from self._finish(Outcome(STOPPED, reason=reason))
-
-    def _finish(self, outcome: Outcome) -> Iterator[Ended]:
-        job = self.jobs.popleft()
-        self._since, self._deaths = None, 0
-        self.assign([])  # Whatever is left of the batch.
-        yield job, outcome
-
-
-def _manner_of_death(code: int | None) -> str:
-    if code is None or code >= 0:
-        return f"exit code {code}"
-    hint = ", perhaps for want of memory" if code == -signal.SIGKILL else ""
-    return f"signal {signal.Signals(-code).name}{hint}"
 
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """Start processes like this one, to which Ctrl-C means nothing.
+    """Start processes that load what this one does, and to which Ctrl-C means nothing.
 
     The first start is that of the server. It must load from where this process does,
     not from a folder in which a user keeps files of any name.
     """
     CONTEXT.set_forkserver_preload([_serve.__module__])
     paths = os.pathsep.join(path for path in sys.path if path)
-    changes = {"PYTHONPATH": paths, "PYTHONSAFEPATH": "1"}
-    before = {name: os.environ.get(name) for name in changes}
-    os.environ.update(changes)
-    try:
-        with _not_interrupted():
-            yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextmanager
-def _not_interrupted() -> Iterator[None]:
-    """Block Ctrl-C, also in what is started: who started it ends it."""
-    if os.name != "posix":
-        yield
-        return
-    # It unblocks Ctrl-C when it starts, also for the server that would start it.
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    before = dict(os.environ)
+    os.environ.update(PYTHONPATH=paths, PYTHONSAFEPATH="1")
+    blocked = None
+    if os.name == "posix":
+        # It unblocks Ctrl-C when it starts, also for the server that would start it.
+        resource_tracker.ensure_running()
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if blocked is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for name in ("PYTHONPATH", "PYTHONSAFEPATH"):
+            os.environ.pop(name)
+            if name in before:
+                os.environ[name] = before[name]
 
 
-def _serve(theirs: connection.Connection, work: Work) -> None:
+def _serve(pipe: connection.Connection, work: Work) -> None:
     """Do one job after the other until the connection is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    done: Outcome | None = None
-    while True:
-        # A run that was interrupted no longer listens.
-        try:
-            theirs.send(done)
-            job = theirs.recv()
-        except (EOFError, OSError):
-            return
-        done = work(*job)
+    # A run that was interrupted no longer sends, or no longer listens.
+    with suppress(EOFError, OSError):
+        while True:
+            pipe.send(work(*pipe.recv()))
 
 
 def _end_with_parent() -> None:
