@@ -1,17 +1,21 @@
 """The figures: they show the numbers they were given, the same every time, safely."""
 
 import io
+import json
 import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from functools import cache
+from html import unescape
 from itertools import pairwise
 
 import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_rgb
+from scipy.spatial.distance import pdist
 from svg_reading import SVG, lines_of, place_of, words_of
 
 from ufselect.report import (
@@ -41,13 +45,12 @@ from ufselect.report import (
 from ufselect.report.drawing import (
     COLOURS,
     GREYS,
-    MARKERS,
     as_plot,
-    colour_and_marker,
     drawing,
+    markers,
+    palette,
     panels,
 )
-from ufselect.report.selection_figures import cluster_ranges
 
 # Names that would break markup, formulas, legends, XML or fonts.
 HOSTILE = [
@@ -348,33 +351,49 @@ def test_labels_of_sixteen_methods_do_not_touch():
 
 def test_scores_are_cut_where_they_were_cut():
     plot = score_curve(np.arange(100.0)[::-1], 7)
-    titles = [axes.get_title() for axes in plot.figure.axes]
+    chosen, others, cut = axes_of(plot).lines
+    small = axes_of(score_curve(np.arange(10.0)[::-1], 5))
 
-    assert titles == ["all 100 features", "the first 21"]
-    assert axes_of(plot).lines[1].get_xdata().tolist() == list(range(1, 8))
-    assert set(axes_of(plot).lines[2].get_xdata()) == {7.5}
-    assert words_of(plot.svg).count("cut after 7") == 2
-    assert len(score_curve(np.arange(10.0)[::-1], 5).figure.axes) == 1
+    assert np.flatnonzero(np.isfinite(chosen.get_ydata())).tolist() == list(range(7))
+    assert np.isfinite(others.get_ydata()).sum() == 93
+    assert set(cut.get_xdata()) == {7.5}
+    assert "cut after 7" in words_of(plot.svg)
+    assert (axes_of(plot).get_xscale(), small.get_xscale()) == ("log", "linear")
 
 
-def test_calls_differ_by_colour():
+def test_calls_differ_by_colour_and_permuted_copies_lie_behind():
     calls = ["confirmed"] * 3 + ["tentative"] * 2 + ["rejected"] * 5
-    plot = score_curve(np.arange(10.0)[::-1], 3, calls=calls)
-    drawn = [np.isfinite(line.get_ydata()).sum() for line in axes_of(plot).lines[3:]]
+    values = np.arange(10.0)[::-1]
+    plot = score_curve(
+        values, 3, calls=calls, explained=values / 9, permuted=[0.1] * 10
+    )
+    left, right = plot.figure.axes
+    drawn = [np.isfinite(line.get_ydata()).sum() for line in left.lines[:3]]
     (legend,) = plot.figure.legends
 
     assert drawn == [3, 2, 5]
-    assert [text.get_text() for text in legend.get_texts()] == [*dict.fromkeys(calls)]
+    assert set(right.lines[0].get_ydata()) == {0.1}
+    assert right.lines[1].get_ydata()[0] == 1.0
+    assert [text.get_text() for text in legend.get_texts()] == [
+        *("largest of its permuted copies", *dict.fromkeys(calls))
+    ]
+    assert [part["x"] for part in hover_of(plot)] == [
+        pytest.approx(axes.get_xlim()) for axes in (left, right)
+    ]
+
+
+def hover_of(plot):
+    return json.loads(unescape(re.search('data-hover="(.*?)"', plot.svg)[1]))
 
 
 def test_a_long_line_keeps_its_start_and_its_end():
     scores = np.sort(np.random.RandomState(0).uniform(size=100_000))[::-1]
     plot = score_curve(scores, 5)
-    ranks, values = axes_of(plot).lines[0].get_data()
+    ranks, values = axes_of(plot).lines[1].get_data()
 
-    assert len(ranks) <= 1500
+    assert len(ranks) <= 600
     assert [*ranks[:5], ranks[-1]] == [1, 2, 3, 4, 5, 100_000]
-    assert (values == scores[ranks - 1]).all()
+    assert (values[5:] == scores[ranks[5:] - 1]).all()
     assert len(plot.svg) < 200_000
 
 
@@ -394,15 +413,13 @@ def test_shares_frequencies_and_stability_are_drawn():
     share = np.linspace(0, 1, 200)
     shares = false_share_curve(share, share / 2, (1 + share) / 2, 20)
     stable = selection_frequencies([1.0, 0.25], chance=0.1, stability=(0.5, 0.4, 0.7))
-    left, right = stable.figure.axes
-    (interval,) = right.collections[0].get_segments()
+    (left,) = stable.figure.axes
 
     assert axes_of(shares).lines[0].get_ydata().tolist() == share[:60].tolist()
     assert "cut after 20" in words_of(shares.svg)
     assert left.lines[0].get_ydata().tolist() == [1.0, 0.25]
     assert set(left.lines[1].get_ydata()) == {0.1}
-    assert interval[:, 1].tolist() == [0.4, 0.7]
-    assert len(selection_frequencies([1.0], chance=0.1).figure.axes) == 1
+    assert left.get_title() == "stability 0.50 (95 %: 0.40 to 0.70)"
 
 
 def test_points_are_drawn_by_group_in_order_and_named():
@@ -415,19 +432,47 @@ def test_points_are_drawn_by_group_in_order_and_named():
     names = [text.get_text() for text in legend.get_texts()]
     assert names == [str(number) for number in range(1, 12)]
     assert axes_of(plot).lines[9].get_xdata().tolist() == [0.0, 22.0]
-    assert sorted(titles) == sorted(f"s{i} ({group})" for i, group in enumerate(groups))
+    assert sorted(titles) == sorted(
+        f"s{i} ({group}): {2 * i}, {2 * i + 1}" for i, group in enumerate(groups)
+    )
 
 
-def test_groups_differ_by_colour_or_shape_and_neighbours_by_both():
-    looks = [colour_and_marker(place) for place in range(len(COLOURS) * len(MARKERS))]
+# What a red-blind, a green-blind and a blue-blind eye see of linear RGB (Machado 2009).
+BLINDNESS = {
+    "red": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+    "green": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    "blue": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
+}
+
+
+@pytest.mark.parametrize("kind", BLINDNESS)
+@pytest.mark.parametrize("from_end", [False, True])
+def test_colours_differ_for_all_kinds_of_colour_vision(kind, from_end):
+    for count in (3, 5, 8, 20):
+        colours = np.array([to_rgb(c) for c in palette(count, from_end=from_end)])
+        linear = np.where(
+            colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4
+        )
+        seen = np.clip(linear @ np.array(BLINDNESS[kind]).T, 0, 1)
+        light = np.cbrt(seen @ [0.2126, 0.7152, 0.0722])
+        distance = pdist(np.c_[np.cbrt(seen), 2 * light])
+
+        assert len(set(map(tuple, colours))) == count
+        if count <= 8:
+            assert distance.min() > 0.05
+        else:
+            # From dark to light: neighbours differ, and by shape.
+            assert (np.diff(light) > 0).all()
+
+
+def test_groups_differ_by_colour_and_neighbours_by_shape():
+    shapes = markers(30)
     many = sample_scatter({"plane": np.arange(60.0).reshape(30, 2)}, list(range(30)))
     none = sample_scatter({"plane": np.arange(60.0).reshape(30, 2)})
     long = sample_scatter({"plane": [[0, 1], [1, 0]]}, ["a" * 500, "b" * 500])
 
-    assert len(set(looks)) == len(looks)
-    assert all(
-        a[0] != b[0] and a[1] != b[1] for a, b in pairwise(looks[: len(COLOURS)])
-    )
+    assert all(a != b for a, b in pairwise(shapes))
+    assert len({line.get_color() for line in axes_of(many).lines}) == 30
     assert (len(axes_of(many).lines), len(many.figure.legends)) == (30, 0)
     assert (len(axes_of(none).lines), len(none.figure.legends)) == (1, 0)
     assert axes_of(long).get_position().width > 0.5
@@ -436,10 +481,10 @@ def test_groups_differ_by_colour_or_shape_and_neighbours_by_both():
 def test_maps_hold_the_values_and_cut_long_names():
     table = [[1.0, -0.25], [-0.25, 1.0]]
     plot = redundancy_map(["a" * 50, "b"], table)
-    (mesh,) = axes_of(plot).collections
+    (image,) = axes_of(plot).images
     agreement = words_of(agreement_maps(["2", "4"], {"x": table, "y": np.eye(2)}).svg)
 
-    assert np.asarray(mesh.get_array()).ravel().tolist() == [1.0, 0.25, 0.25, 1.0]
+    assert np.asarray(image.get_array()).ravel().tolist() == [1.0, 0.25, 0.25, 1.0]
     assert "a" * 17 + "\N{HORIZONTAL ELLIPSIS}" in words_of(plot.svg)
     assert agreement.count("-0.25") == 2
     assert {"x", "y", "2", "4"} <= set(agreement)
@@ -450,11 +495,9 @@ def test_maps_hold_the_values_and_cut_long_names():
 def test_a_heat_map_standardizes_each_feature_and_says_where_its_cells_are(factor):
     values = factor * np.array([[0.0, 0, 2, 2], [5, 5, 5, 5], [-3, -1, -3, -1]])
     plot = cluster_map(values, ["a", "b", "c"], [0, 0, 1, 1], marks=[0, 1, 1])
-    images = [image for axes in plot.figure.axes for image in axes.images]
-    drawn = max((np.asarray(image.get_array()) for image in images), key=np.size)
-    left, top, width, height = map(
-        float, re.search('data-cells="(.*?)"', plot.svg)[1].split()
-    )
+    drawn = np.asarray(axes_of(plot).images[0].get_array())
+    (part,) = hover_of(plot)
+    left, top, width, height = part["box"]
     size = 72 * plot.figure.get_size_inches()
 
     assert drawn.tolist() == [
@@ -479,11 +522,12 @@ def test_pixels_that_were_kept_are_outlined():
         PixelPanel("a < b & c", "caption", np.array([[0.0, 2.0], [-1.0, 0.5]]), kept),
         PixelPanel("other", "caption", np.zeros((2, 2)), ~kept),
     ]
-    root = ElementTree.fromstring(pixel_image(drawn))
-    titles = [shape.text for shape in root if shape.get("font-weight") == "bold"]
+    svg = pixel_image(drawn)
 
-    assert len([shape for shape in root if shape.get("stroke") == "#d1495b"]) == 4
-    assert titles == ["a < b & c", "other"]
+    # A shape for each of the two panels, and a use of it for each pixel.
+    assert svg.count("<use") == 4
+    assert svg.count("<image") == 2
+    assert {"a < b & c", "other", "caption"} <= set(words_of(svg))
 
 
 def heights_of(cell):
@@ -510,13 +554,13 @@ def test_a_sparkline_of_odd_values_is_drawn(values):
 
 
 def test_ranges_by_cluster_lie_where_the_values_do():
-    cell = cluster_ranges([0.0, 0.0, 5.0, 10.0, 10.0], ["b", "b", "<a>", "c", "c"])
+    cell = sparkline([0.0, 0.0, 5.0, 10.0, 10.0], ["b", "b", "<a>", "c", "c"])
     middles = re.findall(r'cx="(.*?)"', cell.svg)
 
     assert cell == "median by cluster: <a> at 5, b at 0, c at 10"
     assert [float(x) for x in middles] == [40.0, 2.0, 78.0]
     assert "<a>" not in cell.svg
-    assert ElementTree.fromstring(cluster_ranges([3.0, 3.0], [0, 1]).svg)
+    assert ElementTree.fromstring(sparkline([3.0, 3.0], [0, 1]).svg)
 
 
 @pytest.mark.parametrize(

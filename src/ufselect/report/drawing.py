@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,8 @@ from xml.dom import minidom  # nosec B408 # it reads what Matplotlib wrote
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ufselect.data.replacing import write_whole
 
 # Stands for the colour of the text around the figure, which is put in afterwards, so
 # that one drawing serves light and dark pages.
@@ -102,7 +105,7 @@ class Plot:
         """Write the figure to a file, whose ending says the format: svg, pdf or png."""
         path = Path(path)
         if path.suffix == ".svg":
-            path.write_text(self.svg, encoding="utf-8")
+            write_whole(path, self.svg)
             return
         if self.figure is None:
             raise ValueError(
@@ -146,10 +149,30 @@ def colour_and_hatch(place: int, palette: Sequence[str]) -> tuple[str, str]:
     return palette[index], HATCHES[turn % len(HATCHES)]
 
 
-def colour_and_marker(place: int) -> tuple[str, str]:
-    """Return the colour at a place; neighbours differ by the shape of points too."""
-    turn, index = divmod(place, len(COLOURS))
-    return COLOURS[index], MARKERS[(index + turn) % len(MARKERS)]
+def palette(count: int, *, from_end: bool = False) -> list[str]:
+    """Return as many colours, which differ for all kinds of colour vision.
+
+    More than eight go from dark to light: then lightness tells neighbours apart, and
+    points differ by shape too.
+
+    Examples
+    --------
+    >>> palette(2), len(set(palette(30)))
+    (['#0072b2', '#e69f00'], 30)
+    """
+    if count <= len(COLOURS):
+        return list(COLOURS[::-1] if from_end else COLOURS)[:count]
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    # Without the lightest part, which would vanish on a light page.
+    chosen = colormaps["plasma" if from_end else "viridis"]
+    return [to_hex(colour) for colour in chosen(np.linspace(0, 0.93, count))]
+
+
+def markers(count: int) -> list[str]:
+    """Return as many shapes of points, of which neighbours differ."""
+    return [MARKERS[place % len(MARKERS)] for place in range(count)]
 
 
 def add_legend(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
@@ -187,8 +210,12 @@ def as_plot(
     *,
     titles: Mapping[str, Sequence[str]] | None = None,
     cells: Any = None,
+    rows: Sequence[Any] = (),
 ) -> Plot:
     """Return a figure of Matplotlib as a plot; to be called while drawing.
+
+    The same figure gives the same bytes. Its ids begin with a digest of the drawing,
+    so that several figures can share a document.
 
     Parameters
     ----------
@@ -196,20 +223,11 @@ def as_plot(
     description : str
         What is seen, for people who cannot see it.
     titles : mapping of str to sequence of str, optional
-        Id of a line to the names of its points, which browsers show under the pointer.
+        Id of a line to what is shown when the pointer is over each of its points.
     cells : matplotlib axes, optional
         A map whose cells the script of the report names under the pointer.
-    """
-    return Plot(_as_svg(figure, description, titles or {}, cells), figure)
-
-
-def _as_svg(
-    figure: Any, description: str, titles: Mapping[str, Sequence[str]], cells: Any
-) -> str:
-    """Return a figure as an SVG element that can stand in an HTML document.
-
-    The same figure gives the same bytes. Its ids begin with a digest of the drawing,
-    so that several figures can share a document.
+    rows : sequence of matplotlib axes
+        Axes whose x counts rows of the data from 1 on, which the script tells.
     """
     text = _svg_bytes(figure)
     document = minidom.parseString(text)  # nosec B318 # Matplotlib wrote it
@@ -222,7 +240,7 @@ def _as_svg(
     for element in document.getElementsByTagName("*"):
         for point, name in zip(
             element.getElementsByTagName("use"),
-            titles.get(element.getAttribute("id"), ()),
+            (titles or {}).get(element.getAttribute("id"), ()),
             strict=False,
         ):
             title = document.createElement("title")
@@ -234,12 +252,21 @@ def _as_svg(
     root.setAttribute("stroke-linecap", "butt")
     root.setAttribute("role", "img")
     root.setAttribute("aria-label", printable(description))
+    hover = [_place(axes) for axes in rows]
     if cells is not None:
-        box, (width, height) = cells.get_position(), 72 * figure.get_size_inches()
-        place = (box.x0 * width, (1 - box.y1) * height)
-        size = (box.width * width, box.height * height)
-        root.setAttribute("data-cells", " ".join(f"{n:.2f}" for n in (*place, *size)))
-    return root.toxml() + "\n"
+        hover.append({"box": _place(cells)["box"]})
+    if hover:
+        root.setAttribute("data-hover", json.dumps(hover))
+    return Plot(root.toxml() + "\n", figure)
+
+
+def _place(axes: Any) -> dict[str, Any]:
+    """Return where axes are in their figure, in points, and what their x is."""
+    box, (width, height) = axes.get_position(), 72 * axes.figure.get_size_inches()
+    place = [box.x0 * width, (1 - box.y1) * height, box.width * width]
+    corners = [round(float(number), 2) for number in (*place, box.height * height)]
+    limits = [float(f"{limit:.6g}") for limit in axes.get_xlim()]
+    return {"box": corners, "x": limits, "log": axes.get_xscale() == "log"}
 
 
 def _svg_bytes(figure: Any) -> bytes:

@@ -1,9 +1,10 @@
 """Figures of experiments: bars, convergence, ranges, and critical differences."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from ufselect.evaluation import indistinguishable_groups
@@ -81,70 +82,43 @@ def bar_chart(
     >>> "all features" in plot.svg
     True
     """
-    methods = _in_order(groups, baselines)
+    names = dict.fromkeys(name for row in groups.values() for name in row)
+    methods = sorted(names, key=lambda method: method in baselines)
     if not methods:
         raise ValueError("a bar chart needs at least one value, and there is none")
-    heights = _matrix(groups, groups, methods)
-    spreads = _matrix(groups, errors or {}, methods)
+    heights, spreads = (
+        pd.DataFrame(each, dtype=float).reindex(index=methods, columns=list(groups))
+        for each in (groups, errors or {})
+    )
+    heights = heights.where(np.isfinite(heights))
+    width = GROUP_WIDTH / len(methods)
+    coloured = sum(method not in baselines for method in methods)
+    handles = []
     with drawing():
-        width = float(np.clip(0.22 * heights.size, 6, FULL_WIDTH))
-        figure, (axes,) = panels(1, width=width, height=4.4)
-        handles = _draw_bars(axes, heights, spreads, _looks(methods, baselines))
+        full = float(np.clip(0.22 * heights.size, 6, FULL_WIDTH))
+        figure, (axes,) = panels(1, width=full, height=4.4)
+        for place, method in enumerate(methods):
+            x = np.arange(len(groups)) - GROUP_WIDTH / 2 + width * (place + 0.5)
+            row, spread = heights.loc[method], spreads.loc[method]
+            if place < coloured:
+                colour, hatch = colour_and_hatch(place, COLOURS)
+            else:
+                colour, hatch = colour_and_hatch(place - coloured, GREYS)
+            edge = {"hatch": hatch, "edgecolor": INK, "linewidth": 0}
+            bars = axes.bar(x, row.fillna(0), 0.9 * width, color=colour, **edge)
+            handles.append(bars)
+            known = (row.notna() & np.isfinite(spread)).to_numpy()
+            look = {"fmt": "none", "ecolor": INK, "lw": 0.9}
+            axes.errorbar(x[known], row[known], spread[known], **look)
+            for each in x[row.isna()]:
+                side = {"ha": "center", "va": "bottom", "size": 9}
+                axes.text(each, 0, " none", rotation=90, **side)
         axes.set_xticks(range(len(groups)), [printable(name) for name in groups])
         axes.tick_params(axis="x", length=0)
         axes.set_ylabel(printable(label))
         axes.grid(axis="y")
         add_legend(figure, handles, methods)
         return as_plot(figure, f"Bars: {label} of {', '.join(methods)}")
-
-
-def _in_order(groups: Groups, baselines: Collection[str]) -> list[str]:
-    """Return the methods as they first appear, with the baselines at the end."""
-    methods = dict.fromkeys(name for row in groups.values() for name in row)
-    return sorted(methods, key=lambda method: method in baselines)
-
-
-def _matrix(groups: Groups, values: Groups, methods: list[str]) -> NDArray[np.float64]:
-    """Return values with methods in rows and groups in columns; absent ones are NaN."""
-    rows = [
-        [values.get(group, {}).get(method, np.nan) for group in groups]
-        for method in methods
-    ]
-    table = np.array(rows, dtype=np.float64)
-    return np.where(np.isfinite(table), table, np.nan)
-
-
-def _looks(methods: list[str], baselines: Collection[str]) -> list[tuple[str, str]]:
-    """Return colour and hatch of each method; the baselines at the end are grey."""
-    coloured = sum(method not in baselines for method in methods)
-    return [
-        *(colour_and_hatch(place, COLOURS) for place in range(coloured)),
-        *(colour_and_hatch(place, GREYS) for place in range(len(methods) - coloured)),
-    ]
-
-
-def _draw_bars(
-    axes: Any,
-    heights: NDArray[np.float64],
-    spreads: NDArray[np.float64],
-    looks: Sequence[tuple[str, str]],
-) -> list[Any]:
-    """Draw the bars of one method after the other; return one handle for each."""
-    width = GROUP_WIDTH / len(heights)
-    handles = []
-    for place, (row, spread) in enumerate(zip(heights, spreads, strict=True)):
-        places = np.arange(len(row)) - GROUP_WIDTH / 2 + width * (place + 0.5)
-        colour, hatch = looks[place]
-        edge = {"hatch": hatch, "edgecolor": INK, "linewidth": 0}
-        bars = axes.bar(places, np.nan_to_num(row), 0.9 * width, color=colour, **edge)
-        handles.append(bars)
-        known = np.isfinite(row) & np.isfinite(spread)
-        axes.errorbar(
-            places[known], row[known], spread[known], fmt="none", ecolor=INK, lw=0.9
-        )
-        for x in places[~np.isfinite(row)]:
-            axes.text(x, 0, " none", rotation=90, ha="center", va="bottom", size=9)
-    return handles
 
 
 def convergence(histories: Histories) -> Plot:
@@ -178,11 +152,22 @@ def convergence(histories: Histories) -> Plot:
     methods = list(dict.fromkeys(name for row in curves.values() for name in row))
     if not methods:
         raise ValueError("convergence needs at least one curve that changes, got none")
-    looks = {method: _look(place) for place, method in enumerate(methods)}
+    looks = {}
+    for place, method in enumerate(methods):
+        # When colours come round, dashes change.
+        turn, index = divmod(place, len(COLOURS))
+        style = DASHES[turn % len(DASHES)]
+        look = {"color": COLOURS[index], "linestyle": style, "linewidth": 1.8}
+        looks[method] = look
     with drawing():
         figure, every_axes = panels(len(curves), height=2.8)
         for axes, (name, members) in zip(every_axes, curves.items(), strict=True):
-            _draw_remaining(axes, name, members, looks)
+            axes.set_title(printable(name))
+            make_logarithmic(axes, "x", "y")
+            axes.set_ylim(FLOOR / 1.5, 2)
+            axes.grid()
+            for method, way in members.items():
+                axes.plot(*way, **looks[method])
         figure.supxlabel("iteration")
         figure.supylabel("remaining share of the change")
         handles = [line_handle(look) for look in looks.values()]
@@ -198,27 +183,6 @@ def _remaining_share(values: ArrayLike) -> NDArray[np.float64] | None:
     left = (curve - curve[-1]) / (curve[0] - curve[-1])
     shown = np.unique(np.geomspace(1, len(curve), POINTS).round().astype(int))
     return np.stack([shown, np.maximum(left[shown - 1], FLOOR)])
-
-
-def _look(place: int) -> dict[str, Any]:
-    """Return colour and dashes of a method; when colours come round, dashes change."""
-    turn, index = divmod(place, len(COLOURS))
-    style = DASHES[turn % len(DASHES)]
-    return {"color": COLOURS[index], "linestyle": style, "linewidth": 1.8}
-
-
-def _draw_remaining(
-    axes: Any,
-    name: str,
-    members: Mapping[str, NDArray[np.float64]],
-    looks: Mapping[str, dict[str, Any]],
-) -> None:
-    axes.set_title(printable(name))
-    make_logarithmic(axes, "x", "y")
-    axes.set_ylim(FLOOR / 1.5, 2)
-    axes.grid()
-    for method, way in members.items():
-        axes.plot(*way, **looks[method])
 
 
 def curves(
@@ -252,7 +216,16 @@ def curves(
     with drawing():
         figure, every_axes = panels(len(names), height=2.8)
         for axes, name in zip(every_axes, names, strict=True):
-            _draw_curves(axes, name, scaled)
+            axes.set_title(printable(name))
+            axes.ticklabel_format(useOffset=False)
+            axes.grid()
+            for family, members in scaled.items():
+                if name in members:
+                    x = np.arange(1, len(members[name]) + 1)
+                    axes.plot(x, members[name], **LOOKS[family])
+                else:
+                    side = {"transform": axes.transAxes, "ha": "right", "va": "top"}
+                    axes.text(0.96, 0.92, f"{family}: none", **side)
         figure.supxlabel("iteration")
         figure.supylabel("objective / its first value")
         handles = [line_handle(LOOKS[family]) for family in scaled]
@@ -268,21 +241,6 @@ def _relative(name: str, curve: ArrayLike) -> NDArray[np.float64]:
             f"number, to divide by; got {curve!r:.60}"
         )
     return values / values[0]
-
-
-def _draw_curves(
-    axes: Any, name: str, families: Mapping[str, Mapping[str, NDArray[np.float64]]]
-) -> None:
-    axes.set_title(printable(name))
-    axes.ticklabel_format(useOffset=False)
-    axes.grid()
-    for family, members in families.items():
-        if name in members:
-            values = members[name]
-            axes.plot(np.arange(1, len(values) + 1), values, **LOOKS[family])
-        else:
-            note = f"{family}: none"
-            axes.text(0.96, 0.92, note, transform=axes.transAxes, ha="right", va="top")
 
 
 def range_chart(measures: Mapping[str, Values]) -> Plot:
@@ -308,43 +266,29 @@ def range_chart(measures: Mapping[str, Values]) -> Plot:
         height = 0.3 * len(methods) + 1
         width = FULL_WIDTH / max(2, len(measures))
         figure, every_axes = panels(len(measures), width=width, height=height)
-        for axes, (label, values) in zip(every_axes, measures.items(), strict=True):
-            _draw_ranges(axes, label, [list(values.get(name, [])) for name in methods])
+        for axes, (label, members) in zip(every_axes, measures.items(), strict=True):
+            known = [value for values in members.values() for value in values]
+            if known and min(known) > 0 and max(known) > WIDE_SPAN * min(known):
+                make_logarithmic(axes, "x")
+            elif known:
+                axes.set_xlim(0, 1.08 * max(known) or 1)
+            axes.set(xlabel=printable(label), ylim=(len(methods) - 0.4, -0.6))
+            axes.tick_params(axis="y", length=0)
+            axes.grid()
+            for place, method in enumerate(methods):
+                values = members.get(method, [])
+                if not len(values):
+                    side = {"transform": axes.get_yaxis_transform(), "va": "center"}
+                    axes.text(0.02, place, "none", size=9, **side)
+                    continue
+                ends, colour = (min(values), max(values)), COLOURS[0]
+                line = {"linewidth": 3, "solid_capstyle": "round", "alpha": 0.55}
+                axes.plot(ends, (place, place), color=colour, **line)
+                axes.plot(np.median(values), place, "o", color=colour, markersize=7)
             names = methods if axes is every_axes[0] else [""] * len(methods)
             axes.set_yticks(range(len(methods)), [printable(name) for name in names])
         said = " and ".join(measures)
         return as_plot(figure, f"Ranges: {said} of {', '.join(methods)}")
-
-
-def _draw_ranges(axes: Any, label: str, rows: list[list[float]]) -> None:
-    _scale(axes, [value for row in rows for value in row])
-    axes.set(xlabel=printable(label), ylim=(len(rows) - 0.4, -0.6))
-    axes.tick_params(axis="y", length=0)
-    axes.grid()
-    for place, values in enumerate(rows):
-        if values:
-            line = {"color": COLOURS[0], "linewidth": 3, "solid_capstyle": "round"}
-            axes.plot((min(values), max(values)), (place, place), alpha=0.55, **line)
-            axes.plot(np.median(values), place, "o", color=COLOURS[0], markersize=7)
-        else:
-            note = {"transform": axes.get_yaxis_transform(), "va": "center", "size": 9}
-            axes.text(0.02, place, "none", **note)
-
-
-def _scale(axes: Any, values: list[float]) -> None:
-    if values and min(values) > 0 and max(values) > WIDE_SPAN * min(values):
-        make_logarithmic(axes, "x")
-    elif values:
-        axes.set_xlim(0, 1.08 * max(values) or 1)
-
-
-class Stem(NamedTuple):
-    """A method: its average rank, the row of its label, and the side of that."""
-
-    label: str
-    rank: float
-    row: float
-    left: bool
 
 
 def rank_diagram(
@@ -374,53 +318,53 @@ def rank_diagram(
     >>> "critical difference 1.10" in plot.svg
     True
     """
-    ranked = _checked(dict(ranks), critical_difference)
-    groups = indistinguishable_groups(list(ranked.values()), critical_difference)
-    stems = _stems(ranked, FIRST_BAR + BETWEEN_BARS * len(groups) + 0.6)
-    ends = _ends(list(ranked.values()), critical_difference)
-    lowest = max(stem.row for stem in stems) + 0.6
-    with drawing():
-        height = ROW_IN_INCHES * (lowest - RULER + 1) + 0.2
-        figure, (axes,) = panels(1, width=FULL_WIDTH, height=height)
-        axes.set(xlim=ends, ylim=(lowest, RULER - 1))
-        axes.axis("off")
-        _draw_axis(axes, ends, critical_difference)
-        for place, group in enumerate(groups):
-            members = [stems[i].rank for i in group]
-            _draw_bar(axes, members, FIRST_BAR + BETWEEN_BARS * place)
-        for stem in stems:
-            _draw_stem(axes, stem, ends, stem.label in baselines)
-        said = ", ".join(f"{label} {rank:.2f}" for label, rank in ranked.items())
-        return as_plot(figure, f"Critical difference diagram; average ranks: {said}")
-
-
-def _checked(ranks: dict[str, float], difference: float) -> dict[str, float]:
-    """Return the ranks, best first."""
+    ranks = dict(ranks)
     if len(ranks) < 2:
         raise ValueError(
             f"a diagram of ranks needs at least two methods, got {len(ranks)}"
         )
+    difference = critical_difference
     if not np.isfinite([*ranks.values(), difference]).all() or difference <= 0:
         raise ValueError(
             f"ranks and their critical difference must be finite, and the latter "
             f"positive, got {ranks!r:.60} and {difference}"
         )
-    return dict(sorted(ranks.items(), key=lambda pair: pair[1]))
-
-
-def _ends(ranks: list[float], difference: float) -> tuple[float, float]:
-    """Return whole ranks between which all methods and the ruler have room."""
-    low = float(np.floor(ranks[0]))
-    return low, float(np.ceil(max(ranks[-1], low + difference, low + 1)))
-
-
-def _stems(ranks: Mapping[str, float], first_row: float) -> list[Stem]:
-    """Give every method a row: the better half to the left, no two lines cross."""
-    half = -(-len(ranks) // 2)
-    return [
-        Stem(label, rank, first_row + min(i, len(ranks) - 1 - i), i < half)
-        for i, (label, rank) in enumerate(ranks.items())
-    ]
+    ranked = dict(sorted(ranks.items(), key=lambda pair: pair[1]))
+    values = list(ranked.values())
+    groups = indistinguishable_groups(values, difference)
+    # Whole ranks between which all methods and the ruler have room.
+    low = float(np.floor(values[0]))
+    high = float(np.ceil(max(values[-1], low + difference, low + 1)))
+    # A row for every method: the better half to the left, no two lines cross.
+    n_methods, half = len(ranked), -(-len(ranked) // 2)
+    first_row = FIRST_BAR + BETWEEN_BARS * len(groups) + 0.6
+    rows = [first_row + min(i, n_methods - 1 - i) for i in range(n_methods)]
+    lowest = max(rows) + 0.6
+    with drawing():
+        height = ROW_IN_INCHES * (lowest - RULER + 1) + 0.2
+        figure, (axes,) = panels(1, width=FULL_WIDTH, height=height)
+        axes.set(xlim=(low, high), ylim=(lowest, RULER - 1))
+        axes.axis("off")
+        _draw_axis(axes, (low, high), difference)
+        for place, group in enumerate(groups):
+            ends = (min(values[i] for i in group), max(values[i] for i in group))
+            row = FIRST_BAR + BETWEEN_BARS * place
+            look = {"color": COLOURS[0], "linewidth": 5, "solid_capstyle": "round"}
+            axes.plot(ends, (row, row), clip_on=False, **look)
+        overhang = OVERHANG * (high - low)
+        for i, (label, rank) in enumerate(ranked.items()):
+            left = i < half
+            end = low - overhang if left else high + overhang
+            stem = {"color": GREY, "ls": "--"} if label in baselines else {"color": INK}
+            corner = (0, rows[i], rows[i])
+            axes.plot((rank, rank, end), corner, lw=1, clip_on=False, **stem)
+            side = {"ha": "right" if left else "left", "va": "center"}
+            space = -overhang / 4 if left else overhang / 4
+            axes.text(end + space, rows[i], printable(label), **side)
+            number = {"ha": "left" if left else "right", "va": "bottom", "size": 9}
+            axes.text(end, rows[i], f"{rank:.2f}", **number)
+        said = ", ".join(f"{label} {rank:.2f}" for label, rank in ranked.items())
+        return as_plot(figure, f"Critical difference diagram; average ranks: {said}")
 
 
 def _draw_axis(axes: Any, ends: tuple[float, float], difference: float) -> None:
@@ -438,23 +382,3 @@ def _draw_axis(axes: Any, ends: tuple[float, float], difference: float) -> None:
     axes.text(low, RULER - 0.25, words, ha="left", va="bottom")
     words = "average rank, 1 is best"
     axes.text(high, RULER - 0.25, words, ha="right", va="bottom")
-
-
-def _draw_bar(axes: Any, ranks: list[float], row: float) -> None:
-    look = {"color": COLOURS[0], "linewidth": 5, "solid_capstyle": "round"}
-    axes.plot((min(ranks), max(ranks)), (row, row), clip_on=False, **look)
-
-
-def _draw_stem(
-    axes: Any, stem: Stem, ends: tuple[float, float], baseline: bool
-) -> None:
-    overhang = OVERHANG * (ends[1] - ends[0])
-    end = ends[0] - overhang if stem.left else ends[1] + overhang
-    look = {"color": GREY, "linestyle": "--"} if baseline else {"color": INK}
-    rows = (0, stem.row, stem.row)
-    axes.plot((stem.rank, stem.rank, end), rows, lw=1, clip_on=False, **look)
-    side = {"ha": "right" if stem.left else "left", "va": "center"}
-    space = -overhang / 4 if stem.left else overhang / 4
-    axes.text(end + space, stem.row, printable(stem.label), **side)
-    number = {"ha": "left" if stem.left else "right", "va": "bottom", "size": 9}
-    axes.text(end, stem.row, f"{stem.rank:.2f}", **number)

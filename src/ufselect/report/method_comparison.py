@@ -1,25 +1,36 @@
 """Selections of several methods side by side, by what needs no labels and what does."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
 
+from ufselect._version import __version__
 from ufselect.evaluation import judge_by_k_means, redundancy
 from ufselect.evaluation.criteria import CRITERIA, N_NEIGHBOURS
+from ufselect.evaluation.significance import MOST_SAMPLES
 from ufselect.evaluation.tables import UNITS, in_units
-from ufselect.evaluation.verdict import MOST_SAMPLES
 from ufselect.matrix import Float, Index
-from ufselect.report.drawing import printable
-from ufselect.report.selection_measures import MOST_PRODUCTS
+from ufselect.report.drawing import (
+    COLOURS,
+    FULL_WIDTH,
+    GREY,
+    as_plot,
+    drawing,
+    panels,
+    printable,
+)
+from ufselect.report.maps import agreement_maps
+from ufselect.report.rendering import Picture, TextTable, render
+from ufselect.report.selection_subject import MOST_PRODUCTS
 from ufselect.report.tables import text_table
 from ufselect.solvers.rankings import rank_agreement, ranks_of, top_overlap
 from ufselect.tuning.side_by_side import Ranked
 
-Measure = Callable[[Index], float | None]
 # Columns of the table: key, title and format.
 COLUMNS = {
     "overlap": ("overlap", "{:.0%}"),
@@ -40,11 +51,13 @@ DECIDING = {
     "neighbours": ("neighbours", 1),
     "reconstruction": ("reconstruction", 1),
 }
-# Nine in ten pairs of random sets differ by less than what a lead has to exceed.
-ORDINARY = 0.9
+# What is drawn, and in which panels.
+LABEL_FREE = ("neighbours", "reconstruction", "distinctness")
+WITH_LABELS = ("accuracy", "mutual_information")
 
 
-class Comparison(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Comparison:
     """One row per method, and how far each pair of methods agrees.
 
     Attributes
@@ -60,9 +73,13 @@ class Comparison(NamedTuple):
     standardize : {"features", "samples", "none"}
         How the table was prepared before selections were measured.
     winner : str or None
-        The method that leads by more than random sets differ.
+        The method that leads by more than noise, and is better than random features.
     conclusion : str
         Who leads, and whether by more than that.
+    selected : dict of str to list of int
+        The features of each method, best first.
+    draws : dict of str to list of float
+        What was measured of each set of random features.
     """
 
     n_features: int
@@ -73,20 +90,150 @@ class Comparison(NamedTuple):
     standardize: str
     winner: str | None
     conclusion: str
+    selected: dict[str, list[int]]
+    draws: dict[str, list[float]]
 
     def table(
         self, make: Callable[[Sequence[str], Sequence[Sequence[str]]], str] = text_table
     ) -> str:
         """Return the rows as a table of text, or as another function makes it."""
+        return make(*self.cells())
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return header and rows of the table."""
         shown = [
             key for key in COLUMNS if any(row.get(key) is not None for row in self.rows)
         ]
         header = ["method", *(COLUMNS[key][0] for key in shown)]
-        cells = [
+        return header, [
             [printable(row["method"]), *(_cell(row, key) for key in shown)]
             for row in self.rows
         ]
-        return make(header, cells)
+
+    def to_dict(self, feature_names: Sequence[str]) -> dict[str, Any]:
+        """Return all but the draws, for JSON; features by name."""
+        return {
+            "n_features": self.n_features,
+            "rows": self.rows,
+            "names": self.names,
+            "overlap": self.overlap.tolist(),
+            "rank_agreement": self.rank_agreement.tolist(),
+            "standardize": self.standardize,
+            "winner": self.winner,
+            "conclusion": self.conclusion,
+            "selected": {
+                name: [str(feature_names[place]) for place in places]
+                for name, places in self.selected.items()
+            },
+        }
+
+    def html(
+        self,
+        title: str,
+        feature_names: Sequence[str],
+        *,
+        reading: Sequence[str] = (),
+        explanation: str = "",
+        command: str = "",
+    ) -> str:
+        """Return the comparison as one self-contained HTML document.
+
+        Parameters
+        ----------
+        title : str
+        feature_names : sequence of str
+        reading : sequence of str
+            What was done to read the table.
+        explanation : str
+            What the columns of the table mean.
+        command : str
+            What to type to repeat it.
+        """
+        header, cells = self.cells()
+        measures = TextTable(header, cells, interactive=True, name="comparison")
+        return render(
+            "compare.html.j2",
+            title=title,
+            compared=self,
+            figures=[*filter(None, map(self._figure, (WITH_LABELS, LABEL_FREE)))],
+            measures=measures,
+            features=self._features(feature_names),
+            pairs=self._pairs(),
+            remarks={row["method"]: row.get("remarks") for row in self.rows},
+            n_features=len(feature_names),
+            reading=reading,
+            explanation=explanation,
+            command=command,
+            version=__version__,
+            today=date.today().isoformat(),
+        )
+
+    def _figure(self, keys: Sequence[str]) -> Picture | None:
+        """Draw what was measured of each method, over the range of random features."""
+        keys = [
+            key for key in keys if any(row.get(key) is not None for row in self.rows)
+        ]
+        if not keys:
+            return None
+        rows = [row for row in self.rows if row["method"] != CHANCE]
+        names = [printable(row["method"]) for row in rows]
+        with drawing():
+            width, height = FULL_WIDTH / len(keys), 0.3 * len(rows) + 0.8
+            figure, every_axes = panels(len(keys), width=width, height=height)
+            for axes, key in zip(every_axes, keys, strict=True):
+                if key in self.draws:
+                    low, high = min(self.draws[key]), max(self.draws[key])
+                    axes.axvspan(low, high, color=GREY, alpha=0.3, linewidth=0)
+                # A method without a value has no point.
+                values = [
+                    np.nan if (at := row.get(key)) is None else at for row in rows
+                ]
+                axes.plot(values, range(len(rows)), "o", color=COLOURS[0])
+                shown = names if axes is every_axes[0] else [""] * len(names)
+                axes.set_yticks(range(len(rows)), shown)
+                axes.set(xlabel=COLUMNS[key][0].removesuffix(" %"))
+                axes.invert_yaxis()
+                axes.grid(axis="both")
+            measured = " and ".join(COLUMNS[key][0].removesuffix(" %") for key in keys)
+            words = (
+                f"{measured} of {', '.join(names)}; the grey band is random features"
+            )
+            frame: dict[str, Any] = {"method": names}
+            frame |= {key: [row.get(key) for row in rows] for key in keys}
+            svg = as_plot(figure, words).svg
+        return Picture(svg, data=frame, name="-".join(keys))
+
+    def _pairs(self) -> Picture | None:
+        """Draw how far each pair of methods agrees."""
+        if len(self.names) < 2:
+            return None
+        maps = {"features in common": self.overlap, "ranking": self.rank_agreement}
+        plot = agreement_maps(self.names, maps)
+        with drawing():
+            for axes in plot.figure.axes[: len(maps)]:
+                axes.tick_params("x", labelrotation=90)
+            words = f"Maps of {' and '.join(maps)} of {', '.join(self.names)}"
+            return Picture(as_plot(plot.figure, words).svg)
+
+    def _features(self, feature_names: Sequence[str]) -> TextTable:
+        """Return who chose which feature, and at which rank."""
+        ranks: dict[int, dict[str, int]] = {}
+        for name, places in self.selected.items():
+            for rank, place in enumerate(places, 1):
+                ranks.setdefault(place, {})[name] = rank
+        most_chosen = sorted(
+            ranks, key=lambda place: (-len(ranks[place]), sum(ranks[place].values()))
+        )
+        rows = [
+            [
+                printable(str(feature_names[place])),
+                str(len(ranks[place])),
+                *(str(ranks[place].get(name, "-")) for name in self.selected),
+            ]
+            for place in most_chosen
+        ]
+        header = ["feature", "methods", *map(printable, self.selected)]
+        return TextTable(header, rows, interactive=True, name="features")
 
 
 def compare_selections(
@@ -130,134 +277,119 @@ def compare_selections(
     >>> [row["method"] for row in compared.rows]
     ['variance', 'Laplacian', 'all features']
     """
-    rows_used = _some_samples(X.shape[0], random_state)
+    rows_used = np.arange(X.shape[0])
+    if len(rows_used) > MOST_SAMPLES:
+        random = check_random_state(random_state)
+        rows_used = np.sort(random.choice(rows_used, MOST_SAMPLES, replace=False))
     judged = in_units(X[rows_used], standardize)
     known = None if labels is None else np.asarray(labels)[rows_used]
-    measures = _measures(judged.table, known)
+    measure = _measure(judged.table, known)
     fitted = {
-        name: [each for each in several if each.scores is not None]
+        name: [each for each in several if each.order is not None]
         for name, several in ranked.items()
     }
     names = [name for name, several in fitted.items() if several]
     pairs = _agreement([fitted[name] for name in names], n_features)
     rows: list[Row] = []
-    spread: dict[str, float] = {}
-    for place, name in enumerate(fitted):
+    draws: dict[str, list[float]] = {}
+    selected: dict[str, list[int]] = {}
+    for place, (name, several) in enumerate(fitted.items()):
         if progress is not None:
             progress(place, len(fitted) + 1, f"judging {name}")
-        row: Row = {"method": name, "remarks": _remarks(ranked[name])}
-        if name in names:
-            row |= _with_others(pairs, names, name)
-            values = _values(measures, fitted[name], n_features)
-            row["seconds"] = float(np.mean([each.seconds for each in fitted[name]]))
-            row |= _means(values)
-            if name == CHANCE:
-                spread = _spread(values)
+        remarks = [remark for each in ranked[name] for remark in each.remarks]
+        row: Row = {"method": name, "remarks": list(dict.fromkeys(remarks))}
         rows.append(row)
-    everything = np.arange(X.shape[1])
-    values = {name: [measure(everything)] for name, measure in measures.items()}
-    rows.append({"method": "all features", **_means(values)})
-    winner, conclusion = _conclusion(rows, spread)
+        if not several:
+            continue
+        best = [np.asarray(each.order)[:n_features] for each in several]
+        found = [measure(np.sort(columns)) for columns in best]
+        row |= _with_others(pairs, names, name)
+        row["seconds"] = float(np.mean([each.seconds for each in several]))
+        values = {key: [each[key] for each in found] for key in found[0]}
+        row |= {
+            key: None if None in each else float(np.mean(each))
+            for key, each in values.items()
+        }
+        if name == CHANCE:
+            draws = {key: each for key, each in values.items() if None not in each}
+        else:
+            selected[name] = best[0].tolist()
+    rows.append({"method": "all features", **measure(np.arange(X.shape[1]))})
+    winner, conclusion = _conclusion(rows, draws)
     conclusion += f" All are judged {UNITS[judged.kind]}."
-    return Comparison(n_features, rows, names, *pairs, judged.kind, winner, conclusion)
+    return Comparison(
+        *(n_features, rows, names, *pairs, judged.kind),
+        *(winner, conclusion, selected, draws),
+    )
 
 
-def _some_samples(n_samples: int, seed: int) -> Index:
-    rows = np.arange(n_samples)
-    if n_samples <= MOST_SAMPLES:
-        return rows
-    random = check_random_state(seed)
-    return np.sort(random.choice(n_samples, MOST_SAMPLES, replace=False))
-
-
-def _measures(table: Any, labels: Any) -> dict[str, Measure]:
-    """Return what is measured of a set of columns, the table prepared once."""
-    measures: dict[str, Measure] = {
-        "redundancy": lambda columns: _redundancy(table, columns),
-        "reconstruction": CRITERIA["reconstruction"](table),
-    }
+def _measure(table: Any, labels: Any) -> Callable[[Index], Row]:
+    """Return what measures a set of columns, the table prepared once."""
+    criteria = {"reconstruction": CRITERIA["reconstruction"](table)}
     if table.shape[0] > N_NEIGHBOURS:
-        measures["neighbours"] = CRITERIA["neighbours"](table)
-    if labels is not None:
-        for place, name in enumerate(("accuracy", "mutual_information")):
-            measures[name] = _found(table, labels, place)
-    return measures
+        criteria["neighbours"] = CRITERIA["neighbours"](table)
 
-
-def _redundancy(table: Any, columns: Index) -> float | None:
-    if table.shape[0] * len(columns) ** 2 > MOST_PRODUCTS:
-        return None
-    return redundancy(table[:, columns])
-
-
-def _found(table: Any, labels: Any, place: int) -> Measure:
-    metric = ("accuracy", "nmi_geometric")[place]
-
-    def score(columns: Index) -> float:
+    def measured(columns: Index) -> Row:
         part = table[:, columns]
-        scores = judge_by_k_means(
-            part, labels, seeds=range(3), n_init=5, metrics=[metric]
-        )
-        return float(scores.mean())
+        repeated = None
+        if table.shape[0] * len(columns) ** 2 <= MOST_PRODUCTS:
+            repeated = redundancy(part)
+        row: Row = {
+            "redundancy": repeated,
+            "distinctness": None if repeated is None else 1.0 - repeated,
+            **{name: criterion(columns) for name, criterion in criteria.items()},
+        }
+        if labels is not None:
+            scores = judge_by_k_means(part, labels, seeds=range(3), n_init=5)
+            means = scores.mean(axis=0).tolist()
+            row |= dict(zip(("accuracy", "mutual_information"), means, strict=True))
+        return row
 
-    return score
-
-
-def _values(
-    measures: Mapping[str, Measure], several: Sequence[Ranked], n_features: int
-) -> dict[str, list[float | None]]:
-    """Return each measure of the selections of one method."""
-    sets = [
-        np.sort(each.order[:n_features]) for each in several if each.order is not None
-    ]
-    return {
-        name: [measure(columns) for columns in sets]
-        for name, measure in measures.items()
-    }
-
-
-def _means(values: Mapping[str, Sequence[float | None]]) -> Row:
-    row: Row = {
-        name: None if None in found else float(np.mean(found))  # type: ignore[arg-type]
-        for name, found in values.items()
-    }
-    repeated = row["redundancy"]
-    return row | {"distinctness": None if repeated is None else 1.0 - repeated}
-
-
-def _spread(values: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
-    """Return how far two random sets ordinarily differ in each measure."""
-    return {
-        name: float(np.quantile(pdist(np.c_[found]), ORDINARY))
-        for name, found in values.items()
-        if len(found) > 2 and None not in found
-    }
+    return measured
 
 
 def _conclusion(
-    rows: Sequence[Row], spread: Mapping[str, float]
+    rows: Sequence[Row], draws: Mapping[str, Sequence[float]]
 ) -> tuple[str | None, str]:
-    """Return the winner, if there is one, and a sentence about who leads."""
-    methods = [row for row in rows[:-1] if row["method"] != CHANCE and len(row) > 2]
-    key = next((key for key in DECIDING if key in spread), None)
+    """Return the winner, if there is one, and a sentence about who leads.
+
+    A lead is more than noise if it is longer than the range of the random sets, whose
+    scores differ for no reason. With 20 of them, two equal methods have such a lead in
+    1 % of cases if scores are normal and in 5 % if they are exponential. The second
+    method is the best of all others, so that their number needs no other correction
+    (Hung and Fithian, Annals of Statistics 47, 2019): the more methods, the fewer
+    winners by chance. A winner is also better than every random set.
+    """
+    key = next((key for key in DECIDING if len(draws.get(key, ())) > 2), None)
+    methods = [row for row in rows[:-1] if row["method"] != CHANCE]
+    methods = [row for row in methods if key is not None and row.get(key) is not None]
     if key is None or len(methods) < 2:
         return None, "There are no two methods to compare."
     title, factor = DECIDING[key]
     found = {row["method"]: factor * row[key] for row in methods}
     first, second = sorted(found, key=lambda name: -found[name])[:2]
-    lead, ordinary = found[first] - found[second], factor * spread[key]
+    worst_random, best_random = (factor * end(draws[key]) for end in (min, max))
+    lead, noise = found[first] - found[second], best_random - worst_random
     digits = 1 if factor > 1 else 3
     best, next_best = (f"{found[name]:.{digits}f}" for name in (first, second))
     names = [printable(name) for name in (first, second)]
     if best == next_best:
-        return None, f"By {title}, {' and '.join(names)} are equal ({best}) and lead."
-    more = lead > ordinary
+        equal = [name for name in found if f"{found[name]:.{digits}f}" == best]
+        *others, last = map(printable, equal)
+        together = f"{', '.join(others)} and {last}"
+        return None, f"By {title}, {together} are equal ({best}) and lead."
+    more = lead > noise
     sentence = (
         f"By {title}, {names[0]} leads {names[1]} by {lead:.{digits}f} ({best} against "
-        f"{next_best}), which is {'' if more else 'not '}more than the spread of "
-        "random sets: nine in ten pairs of them differ by less than "
-        f"{ordinary:.{digits}f}."
+        f"{next_best}), which is {'' if more else 'not '}more than noise: "
+        f"{len(draws[key])} random sets differ by up to {noise:.{digits}f}."
     )
+    if found[first] <= best_random:
+        sentence += (
+            f" {names[0]} is not better than the best of them, which has "
+            f"{best_random:.{digits}f}."
+        )
+        more = False
     return first if more else None, sentence
 
 
@@ -285,10 +417,6 @@ def _with_others(pairs: tuple[Float, Float], names: Sequence[str], name: str) ->
     own = names.index(name)
     overlap, correlation = (float(table[own, others].mean()) for table in pairs)
     return {"overlap": overlap, "rank_agreement": correlation}
-
-
-def _remarks(several: Sequence[Ranked]) -> list[str]:
-    return list(dict.fromkeys(remark for each in several for remark in each.remarks))
 
 
 def _cell(row: Row, key: str) -> str:

@@ -142,7 +142,7 @@ class Section:
     blocks: Sequence[Block]
 
 
-class Part(Protocol):
+class Drawn(Protocol):
     """What a report shows: the numbers, and the figure of these numbers."""
 
     def frame(self) -> pd.DataFrame:
@@ -152,7 +152,7 @@ class Part(Protocol):
         """Draw them."""
 
 
-def picture_of(part: Part, caption: str, name: str) -> Picture:
+def picture_of(part: Drawn, caption: str, name: str) -> Picture:
     """Return the figure of a part with its data."""
     return Picture(part.plot().svg, caption, part.frame(), name)
 

@@ -1,38 +1,35 @@
 """A published experiment repeated: every cell beside ours, with a verdict."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from ufselect.experiments.cells import FIXED, GRID, Located, Role
-from ufselect.experiments.plan import ALL_FEATURES, Method, Plan
-from ufselect.experiments.readings import (
+from ufselect.experiments.cells import FIXED, GRID, Located
+from ufselect.experiments.convergence import CurveFit
+from ufselect.experiments.plan import ALL_FEATURES, BASELINES, Plan
+from ufselect.experiments.published import PublishedResults, verdict
+from ufselect.experiments.stored import (
     ORACLE,
-    Cells,
-    Place,
-    PublishedResults,
-    Reading,
-    Results,
-    verdict,
+    Experiment,
+    read_experiment,
+    title_of,
 )
-from ufselect.experiments.store import Float
-from ufselect.experiments.stored import read_experiment
-from ufselect.report.experiment_parts import (
-    MethodBars,
-    ParameterMap,
-    PublishedCurves,
+from ufselect.report.experiment import (
+    Document,
+    histories_frame,
     map_picture,
     parameter_map,
     varying,
 )
-from ufselect.report.experiment_tables import failure_list
+from ufselect.report.experiment_figures import bar_chart, curves
+from ufselect.report.experiment_tables import Figure
 from ufselect.report.method_cards import property_words
 from ufselect.report.rendering import Block, Paragraph, Section, TextTable, picture_of
-from ufselect.report.tables import text_table
 
 BASELINE = "Baseline"
 # The metrics of the published tables, with what is shown beside them.
@@ -51,55 +48,19 @@ HOW_CELLS_WERE_CHOSEN = (
     "text of the paper divides mutual information by the larger entropy, its tables "
     "by the geometric mean; ours are compared under the latter, and both are shown."
 )
+CURVE_SEARCH = (
+    "The setting of the published algorithm that draws each published curve best: "
+    "weights of the published grid, three kinds of starts with other seeds, and the "
+    "table as it is, with columns from 0, or from 0 to 1. The residual is the largest "
+    "distance of any point, as a share of the way from the first published value to "
+    "the last: met up to 2 %, near up to 20 %."
+)
 VERDICTS = (
     "Verdict: within two published standard deviations of the published mean, above, "
     "or below."
 )
 UNKNOWN = "Why is not known."
 NOT_THERE = "data not available"
-
-
-class Reproduction(NamedTuple):
-    """The published results, ours, and what is needed to set one beside the other."""
-
-    plan: Plan
-    published: PublishedResults
-    results: Results
-    located: Located
-    histories: Mapping[str, Float]
-    failures: list[str]
-
-    def paper_name(self, set_name: str) -> str:
-        """Return what the paper calls a set, or its own name."""
-        names = {here: paper for paper, here in self.published.catalogue_names.items()}
-        return names.get(set_name, set_name)
-
-    def paper_method(self, label: str) -> str | None:
-        """Return what the paper calls a method of the plan, if it has it."""
-        if label == ALL_FEATURES:
-            return BASELINE
-        selectors = {method.label: method.selector for method in self.plan.methods}
-        names = {here: paper for paper, here in self.published.methods.items()}
-        return names.get(selectors[label])
-
-
-def read_comparison(
-    plan: Plan, published: PublishedResults, store: Path, located: Located
-) -> Reproduction:
-    """Read from the store what was computed."""
-    experiment = read_experiment(store, plan)
-    return Reproduction(
-        plan,
-        published,
-        experiment.results,
-        located,
-        {
-            key: fit.history
-            for key, fit in experiment.fits.items()
-            if fit.history is not None
-        },
-        failure_list(experiment.results, experiment.reasons()),
-    )
 
 
 class CellTable(NamedTuple):
@@ -110,294 +71,346 @@ class CellTable(NamedTuple):
     cells: pd.DataFrame
     known_reasons: Mapping[str, str]
 
-    def table(self) -> TextTable:
-        """Return the cells for a report."""
-        return TextTable(list(self.cells), self.cells.to_numpy().tolist())
-
-    def summary(self) -> str:
-        """Return how many published cells there are, and how ours compare."""
+    def blocks(self) -> list[Block]:
+        """Return how ours compare, every cell, and why rows differ."""
         verdicts = self.cells["verdict"].value_counts()
-        counts = ", ".join(
-            f"{verdicts.get(word, 0)} {word}" for word in ("within", "above", "below")
-        )
+        words = ("within", "above", "below")
+        counts = ", ".join(f"{verdicts.get(word, 0)} {word}" for word in words)
         absent = (self.cells == NOT_THERE).any(axis=1).sum()
-        return f"{counts}; {absent} rows without data. {VERDICTS}"
-
-    def reasons(self) -> list[str]:
-        """Return why rows of ours differ, a sentence for each method that does."""
         differ = self.cells[self.cells["verdict"].isin(["above", "below"])]
         return [
-            f"{label} differs on {', '.join(rows['data set'])}. "
-            f"{self.known_reasons.get(str(label), UNKNOWN)}"
-            for label, rows in differ.groupby("method", sort=False)
+            Paragraph(f"Percent. {counts}; {absent} rows without data. {VERDICTS}"),
+            TextTable(list(self.cells), self.cells.to_numpy().tolist()),
+            *(
+                Paragraph(
+                    f"{label} differs on {', '.join(rows['data set'])}. "
+                    f"{self.known_reasons.get(str(label), UNKNOWN)}"
+                )
+                for label, rows in differ.groupby("method", sort=False)
+            ),
         ]
 
 
-def cell_tables(comparison: Reproduction) -> list[CellTable]:
-    """Return the published tables whose metrics the plan has."""
-    return [
-        CellTable(
-            metric,
-            title,
-            pd.DataFrame(
-                [
-                    _cell_row(comparison, metric, others, set_name, method)
-                    for set_name in comparison.plan.sets
-                    for method in comparison.plan.methods
-                ]
-            ),
-            comparison.published.reasons,
+@dataclass(frozen=True)
+class Reproduction(Document):
+    """The published results, ours, and what is needed to set one beside the other."""
+
+    experiment: Experiment
+    published: PublishedResults
+    located: Located
+    # By set: the setting that draws the published curve best, if that was searched for.
+    curve_fits: Mapping[str, CurveFit] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Return the title of the report."""
+        return f"{self.published.title}: reproduction"
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Return what each set that is there is called, by our title of it."""
+        plan = self.experiment.plan
+        return {
+            title_of(name, plan.preparations[0]): self.shown_name(name)
+            for name in plan.sets
+            if name in self.located.paths
+        }
+
+    def shown_name(self, set_name: str) -> str:
+        """Return what the paper calls a set, marked if the file is reconstructed."""
+        name = self.paper_name(set_name)
+        fingerprint = self.experiment.record.fingerprints.get(set_name)
+        described = self.published.sets.get(name)
+        if described is not None and described.reconstructed == fingerprint:
+            return f"{name} (reconstructed)"
+        return name
+
+    def paper_name(self, set_name: str) -> str:
+        """Return what the paper calls a set, or its own name."""
+        names = {here: paper for paper, here in self.published.catalogue_names.items()}
+        return names.get(set_name, set_name)
+
+    @cached_property
+    def tables(self) -> list[CellTable]:
+        """Return the published tables whose metrics the plan has."""
+        reasons = self.published.reasons
+        return [
+            CellTable(metric, title, self._cells(metric, others), reasons)
+            for metric, (title, others) in TABLES.items()
+            if metric in self.experiment.plan.judge.metrics
+        ]
+
+    def _cells(self, metric: str, others: tuple[str, ...]) -> pd.DataFrame:
+        """Return a row for every set and method of the plan."""
+        plan, published = self.experiment.plan, self.published
+        printed_cells = (
+            published.accuracy if metric == "accuracy" else published.mutual_information
         )
-        for metric, (title, others) in TABLES.items()
-        if metric in comparison.plan.judge.metrics
-    ]
+        paper_methods = {here: paper for paper, here in published.methods.items()}
+        paper_methods[ALL_FEATURES] = BASELINE
+        oracle = self.experiment.readings(ORACLE, metric)
+        fixed = self.experiment.readings(FIXED, metric)
+        beside = {
+            f"{each} (oracle)": self.experiment.readings(ORACLE, each)
+            for each in others
+        }
+        rows = []
+        for set_name in plan.sets:
+            for method in plan.methods:
+                name = self.paper_name(set_name)
+                place = (method.label, title_of(set_name, plan.preparations[0]))
+                printed = printed_cells.get(
+                    paper_methods.get(method.selector, ""), {}
+                ).get(name)
+                # Labels choose nothing in a baseline of ours.
+                compared = printed is not None or bool(method.grid)
+                row = {
+                    "data set": self.shown_name(set_name),
+                    "method": method.label,
+                    "published": "-" if printed is None else _percent(*printed),
+                    "ours (oracle)": _reading(oracle, place) if compared else "-",
+                    "difference": "-",
+                    "verdict": "-",
+                    "label-free": _reading(fixed, place),
+                }
+                if set_name in self.located.absent:
+                    row |= {"ours (oracle)": NOT_THERE, "label-free": "-"}
+                elif printed is not None and place in oracle.index:
+                    ours = 100 * oracle.loc[place, "mean"]
+                    row["difference"] = f"{ours - printed.mean:+.2f}"
+                    row["verdict"] = verdict(ours, printed)
+                row |= {title: _reading(each, place) for title, each in beside.items()}
+                rows.append(row)
+        return pd.DataFrame(rows)
 
+    def as_json(self) -> str:
+        """Return the tables of cells for scripts."""
+        content: dict[str, Any] = {
+            "plan": self.experiment.plan.name,
+            "absent": dict(self.located.absent),
+        }
+        content |= {each.metric: each.cells.to_dict("records") for each in self.tables}
+        if self.curve_fits:
+            content["convergence"] = self._curve_frame().to_dict("records")
+        return json.dumps(content, indent=2, ensure_ascii=False)
 
-def _cell_row(
-    comparison: Reproduction,
-    metric: str,
-    others: Sequence[str],
-    set_name: str,
-    method: Method,
-) -> dict[str, str]:
-    """Return a row of the table; labels choose nothing in a baseline of ours."""
-    name = comparison.paper_name(set_name)
-    paper_method = comparison.paper_method(method.label) or ""
-    published = published_cells(comparison.published, metric)
-    printed = published.get(paper_method, {}).get(name)
-    place = _place(comparison, set_name, method)
-    reading = comparison.results.reading
-    oracle = reading(place, ORACLE, metric)
-    row = {
-        "data set": name,
-        "method": method.label,
-        "published": "-" if printed is None else _percent(printed.mean, printed.std),
-        "ours (oracle)": _reading(oracle if printed or method.grid else None),
-        "difference": "-",
-        "verdict": "-",
-        "label-free": _reading(reading(place, FIXED, metric)),
-    }
-    if set_name in comparison.located.absent:
-        row |= {"ours (oracle)": NOT_THERE, "label-free": "-"}
-    elif printed is not None and oracle is not None:
-        ours = 100 * oracle.mean
-        row["difference"] = f"{ours - printed.mean:+.2f}"
-        row["verdict"] = verdict(ours, printed)
-    return row | {
-        f"{other} (oracle)": _reading(reading(place, ORACLE, other)) for other in others
-    }
-
-
-def reproduction_sections(comparison: Reproduction) -> list[Section]:
-    """Return the whole reproduction as sections of a report."""
-    sections = [
-        Section("How the cells were chosen", _text(comparison)),
-        Section("Table 2: the data sets", [_set_table(comparison)]),
-    ]
-    for each in cell_tables(comparison):
-        blocks: list[Block] = [Paragraph(each.summary()), each.table()]
-        blocks += [Paragraph(reason) for reason in each.reasons()]
-        blocks += bar_blocks(comparison, each.metric)
-        sections.append(Section(each.title, blocks))
-    sections += [
-        Section("Sensitivity to the parameters", map_blocks(comparison)),
-        Section("Convergence", convergence_blocks(comparison)),
-        Section("Table 1: the methods", [_property_table(comparison)]),
-    ]
-    if comparison.failures:
-        lines = [[line] for line in comparison.failures]
-        table = TextTable(["Points of a grid without a ranking"], lines)
-        sections.append(Section("What could not be computed", [table]))
-    return sections
-
-
-def comparison_as_text(
-    comparison: Reproduction, render: Callable[[Any, Any], str] = text_table
-) -> str:
-    """Return the tables of cells as text, with tables drawn by a function."""
-    parts = [HOW_CELLS_WERE_CHOSEN]
-    for each in cell_tables(comparison):
-        table = each.table()
-        parts.append(f"{each.title}, percent. {each.summary()}")
-        parts += [render(table.header, table.rows), *each.reasons()]
-    return "\n\n".join(parts) + "\n"
-
-
-def comparison_as_json(comparison: Reproduction) -> str:
-    """Return the tables of cells for scripts."""
-    content: dict[str, Any] = {
-        "plan": comparison.plan.name,
-        "absent": dict(comparison.located.absent),
-    }
-    for each in cell_tables(comparison):
-        content[each.metric] = each.cells.to_dict("records")
-    return json.dumps(content, indent=2, ensure_ascii=False)
-
-
-def published_cells(published: PublishedResults, metric: str) -> Cells:
-    """Return the printed table of a metric."""
-    return published.accuracy if metric == "accuracy" else published.mutual_information
-
-
-def _text(comparison: Reproduction) -> list[Block]:
-    judge = comparison.plan.judge
-    numbers = ", ".join(map(str, judge.features))
-    blocks: list[Block] = [
-        Paragraph(HOW_CELLS_WERE_CHOSEN),
-        Paragraph(
+    def sections(self, *, figures: bool) -> list[Section]:
+        """Return the sections; without figures nothing is drawn."""
+        judge = self.experiment.plan.judge
+        numbers = ", ".join(map(str, judge.features))
+        run = (
             f"This run: {numbers} features, {judge.repetitions} repetitions of k-means "
-            f"with {judge.restarts} restarts. {comparison.plan.description}"
-        ),
-    ]
-    for name, reason in comparison.located.absent.items():
-        blocks.append(Paragraph(f"{name}: data not available. {reason}"))
-    return blocks
+            f"with {judge.restarts} restarts. {self.experiment.plan.description}"
+        )
+        absent = [
+            Paragraph(f"{name}: {NOT_THERE}. {reason}")
+            for name, reason in self.located.absent.items()
+        ]
+        rebuilt = [
+            Paragraph(f"{self.shown_name(each.catalogue_name)}: {each.reconstruction}")
+            for name, each in self.published.sets.items()
+            if self.shown_name(each.catalogue_name) != name
+        ]
+        how: list[Block] = [Paragraph(HOW_CELLS_WERE_CHOSEN), Paragraph(run)]
+        how += [*absent, *rebuilt]
+        found = [
+            Section("How the cells were chosen", how),
+            Section("Table 2: the data sets", [self._set_table()]),
+        ]
+        for each in self.tables:
+            bars = _bar_pictures(self, each.metric) if figures else []
+            found.append(Section(each.title, [*each.blocks(), *bars]))
+        if figures:
+            maps = [
+                map_picture(part, label)
+                for (label, _), part in parameter_maps(self).items()
+            ]
+            found.append(Section("Sensitivity to the parameters", maps))
+        curves = list(self._curve_blocks(figures))
+        if curves:
+            found.append(Section("Convergence", curves))
+        found.append(Section("Table 1: the methods", [self._property_table()]))
+        failures = self.experiment.failures()
+        if failures:
+            header = ["Points of a grid without a ranking"]
+            table = TextTable(header, [[line] for line in failures])
+            found.append(Section("What could not be computed", [table]))
+        return found
 
+    def _curve_blocks(self, figures: bool) -> Iterator[Block]:
+        for label, part in convergence_curves(self).items() if figures else ():
+            caption = (
+                f"{label} at the middle of the grid; the published curve does not say "
+                "its parameters. Each is divided by its first value."
+            )
+            yield picture_of(part, caption, "convergence")
+        if not self.curve_fits:
+            return
+        yield Paragraph(CURVE_SEARCH)
+        frame = self._curve_frame()
+        yield TextTable(list(frame), frame.to_numpy().tolist())
+        if figures:
+            ours = {
+                self.shown_name(name): fit.history
+                for name, fit in self.curve_fits.items()
+            }
+            part = _published_curves(ours, self._printed_curves())
+            caption = "The published algorithm at the setting that fits best."
+            yield picture_of(part, caption, "convergence-fitted")
 
-def _set_table(comparison: Reproduction) -> TextTable:
-    located = comparison.located
-    rows = []
-    for name, known in comparison.published.sets.items():
-        here = known.catalogue_name
-        if here not in located.paths:
-            here = NOT_THERE if here in located.absent else "not in this run"
-        sizes = map(str, (known.samples, known.features, known.classes))
-        rows.append([name, *sizes, known.domain, here])
-    header = ["published as", "samples", "features", "classes", "domain", "file here"]
-    return TextTable(header, rows)
+    def _curve_frame(self) -> pd.DataFrame:
+        """Return the best setting for each published curve, as text."""
+        printed = self._printed_curves()
+        rows = []
+        for name, fit in self.curve_fits.items():
+            shown = self.shown_name(name)
+            ends = [
+                f"{curve[0]:.6g} to {curve[-1]:.6g}"
+                for curve in (printed[shown], fit.history)
+            ]
+            residual = f"{100 * fit.residual:.1f} %"
+            tried = str(fit.n_settings)
+            rows.append([shown, *ends, str(fit.setting), residual, fit.verdict, tried])
+        columns = ["data set", "published", "ours", "best setting", "residual"]
+        return pd.DataFrame(rows, columns=[*columns, "verdict", "settings tried"])
 
+    def _printed_curves(self) -> dict[str, Any]:
+        """Return the published curves by the names that are shown."""
+        sets = self.published.sets
+        return {
+            self.shown_name(sets[name].catalogue_name): curve
+            for name, curve in self.published.convergence.items()
+        }
 
-def _property_table(comparison: Reproduction) -> TextTable:
-    properties = comparison.published.properties
-    titles = [name.replace("_", " ") for name in next(iter(properties.values()))]
-    return TextTable(
-        ["method", *titles],
-        [
+    def _set_table(self) -> TextTable:
+        located = self.located
+        rows = []
+        for name, known in self.published.sets.items():
+            here = known.catalogue_name
+            if here not in located.paths:
+                here = NOT_THERE if here in located.absent else "not in this run"
+            elif self.shown_name(here) != name:
+                here += ", reconstructed"
+            sizes = map(str, (known.samples, known.features, known.classes))
+            rows.append([name, *sizes, known.domain, here])
+        header = [
+            "published as",
+            "samples",
+            "features",
+            "classes",
+            "domain",
+            "file here",
+        ]
+        return TextTable(header, rows)
+
+    def _property_table(self) -> TextTable:
+        properties = self.published.properties
+        titles = [name.replace("_", " ") for name in next(iter(properties.values()))]
+        rows = [
             [name, *map(property_words, row.values())]
             for name, row in properties.items()
-        ],
-        "As printed; what the classes here declare is in the page of method cards "
-        "(ufselect methods --markdown).",
-    )
+        ]
+        caption = (
+            "As printed; what the classes here declare is in the page of method cards "
+            "(ufselect methods --markdown)."
+        )
+        return TextTable(["method", *titles], rows, caption)
 
 
-def _reading(reading: Reading | None) -> str:
-    if reading is None:
-        return "-"
-    return _percent(100 * reading.mean, 100 * reading.deviation)
+def read_comparison(
+    plan: Plan,
+    published: PublishedResults,
+    store: Path,
+    located: Located,
+    curve_fits: Mapping[str, CurveFit] | None = None,
+) -> Reproduction:
+    """Read from the store what was computed."""
+    experiment = read_experiment(store, plan)
+    return Reproduction(experiment, published, located, curve_fits or {})
+
+
+def _reading(readings: pd.DataFrame, place: tuple[str, str]) -> str:
+    return _percent(*(100 * readings.loc[place])) if place in readings.index else "-"
 
 
 def _percent(mean: float, deviation: float) -> str:
     return f"{mean:.2f} ±{deviation:.2f}"
 
 
-def bar_charts(comparison: Reproduction, metric: str) -> dict[int, MethodBars]:
+def bar_charts(comparison: Reproduction, metric: str) -> dict[int, Figure]:
     """Return the fewest and the most features, as the figures of the paper do."""
-    features = comparison.plan.judge.features
-    return {
-        size: MethodBars(
-            f"{metric} in percent",
-            {
-                comparison.paper_name(name): _best_at(comparison, name, metric, size)
-                for name in comparison.located.paths
-            },
-        )
-        for size in (features[0], features[-1])
-    }
+    experiment = comparison.experiment
+    fixed = experiment.curves(FIXED, metric)
+    scores = 100 * experiment.curves(GRID, metric).combine_first(fixed)
+    scores = scores.rename(comparison.names, level="data set").reset_index()
+    label = f"{metric} in percent"
+    order = [method.label for method in experiment.plan.methods]
+    features = experiment.plan.judge.features
+    charts = {}
+    for size in (features[0], features[-1]):
+        # All features have a number of features of their own.
+        chosen = (scores["features"] == size) | (scores["method"] == ALL_FEATURES)
+        table = scores[chosen].pivot(columns="data set", index="method", values="value")
+        table = table.reindex(order).reindex(columns=list(comparison.names.values()))
+        groups = {str(name): each.dropna().to_dict() for name, each in table.items()}
+        charts[size] = _bars(groups, label)
+    return charts
 
 
-def bar_blocks(comparison: Reproduction, metric: str) -> list[Block]:
-    """Draw the bars of a metric."""
-    return [
-        picture_of(
-            part,
-            f"{metric} with {size} features; labels chose the parameters.",
-            f"{metric}-{size}",
-        )
-        for size, part in bar_charts(comparison, metric).items()
+def _bars(groups: Mapping[str, Mapping[str, float]], label: str) -> Figure:
+    rows = [
+        (name, method, value)
+        for name, members in groups.items()
+        for method, value in members.items()
     ]
+    return Figure(
+        pd.DataFrame(rows, columns=["data set", "method", label]),
+        lambda: bar_chart(groups, label=label, baselines=list(BASELINES)),
+    )
 
 
-def _best_at(
-    comparison: Reproduction, set_name: str, metric: str, size: int
-) -> dict[str, float]:
-    values = {}
-    for method in comparison.plan.methods:
-        place = _place(comparison, set_name, method)
-        roles = comparison.results.roles(place, GRID if method.grid else FIXED)
-        scores = [
-            # All features have a number of features of their own.
-            next(iter(found.values())) if method.label == ALL_FEATURES else found[size]
-            for role in roles
-            if (found := comparison.results.score_of(role, metric))
-            and (method.label == ALL_FEATURES or size in found)
-        ]
-        if scores:
-            best = max(scores) if method.grid else float(np.mean(scores))
-            values[method.label] = 100 * best
-    return values
+def _bar_pictures(comparison: Reproduction, metric: str) -> Iterator[Block]:
+    for size, figure in bar_charts(comparison, metric).items():
+        caption = f"{metric} with {size} features; labels chose the parameters."
+        yield picture_of(figure, caption, f"{metric}-{size}")
 
 
-def parameter_maps(
-    comparison: Reproduction,
-) -> dict[tuple[str, str], ParameterMap]:
+def parameter_maps(comparison: Reproduction) -> dict[tuple[str, str], Figure]:
     """Return each metric over each grid of SCFS, by method and metric."""
-    maps = {}
-    for method in comparison.plan.methods:
-        if method.selector != "SCFS" or set(varying(method)) != {"alpha", "beta"}:
-            continue
-        places = {
-            comparison.paper_name(name): _place(comparison, name, method)
-            for name in comparison.located.paths
-        }
-        for metric in TABLES:
-            if metric in comparison.plan.judge.metrics:
-                maps[method.label, metric] = parameter_map(
-                    comparison.results, method, places, metric
-                )
-    return maps
+    plan = comparison.experiment.plan
+    maps = {
+        (method.label, metric): parameter_map(
+            comparison.experiment, method, metric, comparison.names
+        )
+        for method in plan.methods
+        for metric in TABLES
+        if method.selector == "SCFS" and metric in plan.judge.metrics
+        if set(varying(method)) == {"alpha", "beta"}
+    }
+    return {key: part for key, part in maps.items() if part is not None}
 
 
-def map_blocks(comparison: Reproduction) -> list[Block]:
-    """Draw the maps."""
-    maps = parameter_maps(comparison)
-    return [map_picture(part, label) for (label, _), part in maps.items()]
-
-
-def convergence_curves(comparison: Reproduction) -> dict[str, PublishedCurves]:
+def convergence_curves(comparison: Reproduction) -> dict[str, Figure]:
     """Return the objective of SCFS after each iteration beside the published curves."""
-    found = {}
-    for method in comparison.plan.methods:
-        if method.selector != "SCFS":
-            continue
-        ours = {}
-        for name in comparison.located.paths:
-            place = _place(comparison, name, method)
-            role = _middle_of_grid(comparison.results.roles(place, GRID))
-            if role is not None and role.cell.key in comparison.histories:
-                ours[comparison.paper_name(name)] = comparison.histories[role.cell.key]
-        if ours:
-            published = comparison.published.convergence
-            found[method.label] = PublishedCurves(ours, published)
+    experiment, found = comparison.experiment, {}
+    for method in experiment.plan.methods:
+        cells = experiment.cells[experiment.cells["reading"] == GRID]
+        cells = cells[cells["method"] == method.label]
+        middle = {
+            comparison.names[name]: histories.iloc[len(histories) // 2]
+            for name, histories in cells.groupby("data set", sort=False)["history"]
+            if name in comparison.names
+        }
+        ours = {name: each for name, each in middle.items() if each is not None}
+        if method.selector == "SCFS" and ours:
+            printed = comparison._printed_curves()
+            found[method.label] = _published_curves(ours, printed)
     return found
 
 
-def convergence_blocks(comparison: Reproduction) -> list[Block]:
-    """Draw the curves."""
-    return [
-        picture_of(
-            part,
-            f"{label} at the middle of the grid; the published curve does not say its "
-            "parameters. Each is divided by its first value.",
-            "convergence",
-        )
-        for label, part in convergence_curves(comparison).items()
-    ]
-
-
-def _place(comparison: Reproduction, set_name: str, method: Method) -> Place:
-    return Place(set_name, comparison.plan.preparations[0], method.label)
-
-
-def _middle_of_grid(roles: Sequence[Role]) -> Role | None:
-    return roles[len(roles) // 2] if roles else None
+def _published_curves(ours: Mapping[str, Any], printed: Mapping[str, Any]) -> Figure:
+    frame = histories_frame(
+        {"ours": ours, "published": printed}, ["source", "data set"]
+    )
+    columns = ["data set", "source", "iteration", "objective"]
+    return Figure(frame[columns], lambda: curves(ours, printed))

@@ -1,9 +1,9 @@
 """A report about one selection: what was chosen, why, and how far to believe it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from inspect import signature
-from typing import Any, Literal, NamedTuple
+from datetime import date
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,79 +11,40 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ufselect._version import __version__
+from ufselect._version import __version__, versions_here
 from ufselect.evaluation import StructureTest
-from ufselect.evaluation.tables import UNITS
-from ufselect.experiments.cells import versions_here
 from ufselect.report.rendering import render
-from ufselect.report.selection_measures import (
+from ufselect.report.selection_figures import score_curve
+from ufselect.report.selection_measures import measure
+from ufselect.report.selection_parts import Part
+from ufselect.report.selection_subject import (
     EFFORTS,
-    MOST_LISTED,
     Effort,
     ImageOrder,
     Progress,
     Subject,
     learned,
-    measure,
     who_chose,
 )
-from ufselect.report.selection_parts import (
-    AgainstRandom,
-    ByChance,
-    ClusterMap,
-    ClusterSensitivity,
-    Convergence,
-    Features,
-    KeptPixels,
-    LabelScores,
-    Repetition,
-    SamplePlanes,
-    ScoreCurve,
-    Stable,
+from ufselect.report.selection_text import (
+    Decision,
+    as_dict,
+    as_text,
+    citations_of,
+    code_of,
+    decide,
+    parameters_of,
 )
-from ufselect.report.selection_text import as_dict, as_text
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.fits import LARGEST_SEED, checked_selector, checked_table
-
-# Below this stability, and above these shares and correlations, care is needed.
-POOR_STABILITY = 0.4
-MANY_BY_CHANCE = 0.2
-MUCH_REPETITION = 0.7
-# What to do next about a doubt.
-SAMPLES = "Do not rely on single features; more samples would tell."
-FEWER = "With fewer features, or more samples, it can be compared."
-COMPARE = (
-    "Compare other methods (ufselect compare), and see whether clusters make sense."
-)
-
-
-class Decision(NamedTuple):
-    """What to do with a selection.
-
-    Attributes
-    ----------
-    level : {"use", "care", "stop"}
-    headline : str
-        What to do, in one sentence.
-    reasons : list of str
-        Why not simply use it.
-    next_steps : list of str
-        What to do next.
-    """
-
-    level: Literal["use", "care", "stop"]
-    headline: str
-    reasons: list[str]
-    next_steps: list[str]
 
 
 @dataclass(frozen=True, repr=False)
 class SelectionReport:
     """What is said of one selection. A part that is None was left out.
 
-    Every part but ``parameters`` has a method ``frame``, which returns a DataFrame, and
-    all but ``features`` and ``labels`` have a method ``plot``, whose result a notebook
-    shows.
+    Every part has a method ``frame``, which returns a DataFrame, and all but
+    ``features`` and ``labels`` have a method ``plot``, whose result a notebook shows.
 
     Attributes
     ----------
@@ -92,25 +53,24 @@ class SelectionReport:
         Name of the selector; ``AutoSelect`` is named with the one that ranked.
     shape : tuple of int
         Samples and features.
-    features : Features
+    features : Part
         The chosen ones.
-    curve : ScoreCurve
-    clusters : ClusterMap or None
-    planes : SamplePlanes or None
-    against_random : AgainstRandom or None
-    by_chance : ByChance or None
-    stability : Stable or None
-    sensitivity : ClusterSensitivity or None
-    repetition : Repetition or None
-    labels : LabelScores or None
-    pixels : KeptPixels or None
-    convergence : Convergence or None
+    curve : Part
+        The ranking and the cut.
+    heatmap, planes, pixels : Part or None
+    against_random, by_chance, stability, sensitivity, repetition : Part or None
+    labels, convergence : Part or None
+    n_selected : int
+    clusters : Series or None
+        Cluster of each sample, by its name, if the selector found several.
     parameters : mapping of str to tuple of str
         Value and default of each parameter.
     surroundings : mapping of str to str
-        Versions and seeds.
+        Date, versions and seeds.
     command, code : str
         What to run to repeat it, on the command line and in Python.
+    citations : sequence of str
+        What to cite.
     reading : sequence of str
         What happened to the table when it was read.
     decisions : sequence of str
@@ -130,22 +90,25 @@ class SelectionReport:
     title: str
     method: str
     shape: tuple[int, int]
-    features: Features
-    curve: ScoreCurve
-    clusters: ClusterMap | None = None
-    planes: SamplePlanes | None = None
-    against_random: AgainstRandom | None = None
-    by_chance: ByChance | None = None
-    stability: Stable | None = None
-    sensitivity: ClusterSensitivity | None = None
-    repetition: Repetition | None = None
-    labels: LabelScores | None = None
-    pixels: KeptPixels | None = None
-    convergence: Convergence | None = None
+    features: Part
+    curve: Part
+    n_selected: int
+    heatmap: Part | None = None
+    planes: Part | None = None
+    pixels: Part | None = None
+    against_random: Part | None = None
+    stability: Part | None = None
+    by_chance: Part | None = None
+    sensitivity: Part | None = None
+    repetition: Part | None = None
+    labels: Part | None = None
+    convergence: Part | None = None
+    clusters: "pd.Series[Any] | None" = None
     parameters: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     surroundings: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
     code: str = ""
+    citations: Sequence[str] = ()
     reading: Sequence[str] = ()
     decisions: Sequence[str] = ()
     structure: StructureTest | None = None
@@ -158,7 +121,7 @@ class SelectionReport:
         """Return what was chosen and what to do, in a line."""
         n_samples, n_features = self.shape
         return (
-            f"<SelectionReport: {self.method} chose {self.curve.n_selected} of "
+            f"<SelectionReport: {self.method} chose {self.n_selected} of "
             f"{n_features} features of {n_samples} samples. {self.decision.headline}>"
         )
 
@@ -168,14 +131,7 @@ class SelectionReport:
 
     def html(self) -> str:
         """Return the report as one HTML file that needs nothing else."""
-        return render(
-            "selection.html.j2",
-            title=self.title,
-            report=self,
-            decision=self.decision,
-            table_of_features=self.features.table(MOST_LISTED),
-            units=UNITS,
-        )
+        return render("selection.html.j2", title=self.title, report=self)
 
     def text(self, source: str = "X", label_column: str | None = None) -> str:
         """Return the report in short, for a terminal of 80 columns."""
@@ -187,11 +143,8 @@ class SelectionReport:
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the tables of all parts that there are, by the name of the part."""
-        frames = {
-            name: part.frame()
-            for name, part in vars(self).items()
-            if hasattr(part, "frame")
-        }
+        parts = {name: part for name, part in vars(self).items() if is_part(part)}
+        frames = {name: part.frame() for name, part in parts.items()}
         rows = [(name, *values) for name, values in self.parameters.items()]
         frames["parameters"] = pd.DataFrame(
             rows, columns=["parameter", "value", "default"]
@@ -203,21 +156,21 @@ class SelectionReport:
         """Return what was done and what came of it, in two sentences."""
         n_samples, n_features = self.shape
         opening = (
-            f"{self.method} chose {self.curve.n_selected} of {n_features} features of "
+            f"{self.method} chose {self.n_selected} of {n_features} features of "
             f"{n_samples} samples, without looking at any label."
         )
         findings = []
         if self.against_random is not None:
-            findings.append(self.against_random.sentence)
+            findings.append(self.against_random.facts["sentence"])
         if self.by_chance is not None:
-            findings.append(
-                f"about {self.by_chance.share:.0%} of them are false discoveries"
-            )
-        if self.stability is not None and self.stability.index is not None:
+            share = self.by_chance.facts["share"]
+            findings.append(f"about {share:.0%} of them are false discoveries")
+        if self.stability is not None and self.stability.facts["index"] is not None:
+            facts = self.stability.facts
             findings.append(
                 "fitted to halves of the samples, the method chooses them again "
-                f"{self.stability.frequency.mean():.0%} of the time "
-                f"({self.stability.word} stability)"
+                f"{facts['frequency'].mean():.0%} of the time ({facts['word']} "
+                "stability)"
             )
         text = "; ".join(findings)
         return f"{opening} {text[0].upper()}{text[1:]}." if text else opening
@@ -225,73 +178,12 @@ class SelectionReport:
     @property
     def decision(self) -> Decision:
         """Return whether to use the selection, why not, and what to do next."""
-        if self.structure is not None and not self.structure.found:
-            return Decision(
-                "stop",
-                "This table shows no groups; do not use this selection.",
-                [],
-                [
-                    "Check that the right rows and columns were read, and in which "
-                    "units; more samples may show groups that these do not."
-                ],
-            )
-        if not self.curve.n_selected:
-            return Decision("stop", "No feature was selected.", [], [])
-        doubts = list(self._doubts())
-        if not doubts:
-            return Decision(
-                "use",
-                "Use this selection.",
-                [],
-                ["Look at what the clusters are, then go on with the chosen features."],
-            )
-        steps = list(dict.fromkeys(step for _, step in doubts))
-        reasons = [reason for reason, _ in doubts]
-        return Decision("care", "Use this selection with care.", reasons, steps)
+        return decide(self)
 
-    def _doubts(self) -> Iterator[tuple[str, str]]:
-        """Yield each reason for care, and what to do about it."""
-        count = self.curve.n_selected
-        calls = self.features.calls
-        if calls is not None and not (calls == "confirmed").any():
-            yield "no feature is confirmed at a false discovery rate of 5 %", SAMPLES
-        elif calls is not None and (rejected := int((calls == "rejected").sum())):
-            yield (
-                f"{rejected} of the {count} chosen features are rejected: they follow "
-                "the structure of the others no more than permuted copies do",
-                "Let the number of features be decided, or ask for fewer.",
-            )
-        if self.against_random is None:
-            why = self.left_out.get("against_random", "")
-            yield (
-                f"there is no comparison with random features{why and f': {why}'}",
-                FEWER,
-            )
-        else:
-            # Noise is distinct too; and features that mark clusters need not predict
-            # the others, so that being worse by one criterion is no reason for doubt.
-            better = self.against_random.by_answer().get("better", [])
-            if not set(better) - {"distinctness"}:
-                yield (
-                    "features chosen in this way do not clearly fit the structure of "
-                    "the table better than random ones",
-                    COMPARE,
-                )
-        stable = self.stability
-        if stable and stable.index and stable.index.value < POOR_STABILITY:
-            value = f"{stable.index.value:.2f}"
-            yield f"other samples would choose others (stability {value})", SAMPLES
-        if self.by_chance is not None and self.by_chance.share > MANY_BY_CHANCE:
-            yield (
-                f"about {self.by_chance.share:.0%} of them are false discoveries",
-                "Ask for fewer features.",
-            )
-        if self.repetition is not None and self.repetition.mean > MUCH_REPETITION:
-            yield (
-                "they repeat one another (mean absolute correlation "
-                f"{self.repetition.mean:.2f})",
-                "Skip features that nearly repeat a better one (--max-correlation).",
-            )
+
+def is_part(value: Any) -> bool:
+    """Tell whether an attribute of a report has numbers to show."""
+    return isinstance(value, Part)
 
 
 def selection_report(
@@ -300,7 +192,9 @@ def selection_report(
     *,
     feature_names: Sequence[str] | None = None,
     labels: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     sample_names: Sequence[str] | None = None,
+    table: Any = None,
     image_shape: tuple[int, int] | None = None,
     image_order: ImageOrder = "rows",
     title: str | None = None,
@@ -327,13 +221,20 @@ def selection_report(
     labels : array-like of shape (n,), optional
         Colours of the samples, and compared with clusters of the chosen features.
         They take no part in anything else.
+    groups : array-like of shape (n,), optional
+        Which samples belong together, such as those of one patient. Stability and
+        verdicts are from halves that never split a group.
     sample_names : sequence of str, optional
+    table : Table, optional
+        What `ufselect.data.read_table` returned, for names, labels, groups, title and
+        reading that are not given.
     image_shape : tuple of int, optional
         Rows and columns, if features are pixels.
     image_order : {"rows", "columns"}
         Whether pixels come row by row or, as MATLAB has it, column by column.
     title, command : str, optional
-        Of the report, and what to run to repeat the selection.
+        Of the report, and what to run to repeat the selection. By default the name of
+        the file, or of the selector.
     reading : sequence of str
         What happened to the table when it was read, in sentences: columns left out,
         cells filled, a table transposed.
@@ -341,8 +242,8 @@ def selection_report(
         What to fit to subsamples and with other numbers of clusters, if not
         ``selector``: for one that is expensive to fit and made of cheaper ones.
     effort : {"quick", "default", "thorough"} or Effort
-        Subsamples, numbers of clusters, random sets and decoys. Where fits are what
-        takes time, these levels take about as long as two, ten and fifty of them.
+        Halves, numbers of clusters, random sets and permuted copies. Where fits are
+        what takes time, these levels take about as long as two, ten and fifty of them.
     time_budget : float, optional
         Seconds after which no further fit or test is started.
     n_jobs : int, optional
@@ -363,9 +264,9 @@ def selection_report(
     >>> from ufselect.data import planted
     >>> from ufselect.report import selection_report
     >>> X = planted("blobs").table
-    >>> report = selection_report(X, LaplacianScore(5).fit(X), effort="quick")
-    >>> report.features.frame()["rank"].tolist()
-    [1, 2, 3, 4, 5]
+    >>> report = selection_report(X, LaplacianScore(10).fit(X), effort="quick")
+    >>> report.features.frame()["feature"].tolist()[:3]
+    ['x19', 'x28', 'x6']
     >>> report.decision.headline
     'Use this selection.'
     >>> report.html().startswith("<!DOCTYPE html>")
@@ -373,98 +274,129 @@ def selection_report(
     """
     checked_selector(selector, "selection_report")
     check_is_fitted(selector, "order_")
-    table = checked_table(selector, X)
-    names = _names(table, selector, feature_names)
-    _check_length("labels", labels, table.shape[0])
-    _check_length("sample_names", sample_names, table.shape[0])
+    if table is not None:
+        feature_names = (
+            table.names().tolist() if feature_names is None else feature_names
+        )
+        sample_names = table.sample_names if sample_names is None else sample_names
+        labels = table.labels if labels is None else labels
+        groups = getattr(table, "groups", None) if groups is None else groups
+        title, reading = title or table.origin.name, [*reading, *table.notes]
+    values = checked_table(selector, X)
+    names = _names(values, selector, feature_names)
+    for name, given in {
+        **{"labels": labels, "groups": groups, "sample_names": sample_names}
+    }.items():
+        _check_length(name, given, values.shape[0])
+    if groups is not None and len(np.unique(np.asarray(groups).astype(str))) < 2:
+        raise ValueError(
+            "groups holds a single group, which cannot be split into halves; give two "
+            "groups or more, or none."
+        )
     seed = random_state
     if not isinstance(seed, int | np.integer):
         seed = check_random_state(random_state).randint(LARGEST_SEED)
+    order, count = selector.order_, int(selector.get_support().sum())
     subject = Subject(
-        table,
+        values,
         selector,
         refitted or selector,
         names,
-        selector.order_[: int(selector.get_support().sum())],
+        order[:count],
         _checked_effort(effort),
         int(seed),
         n_jobs,
         time_budget,
-        _groups(labels),
-        sample_names,
+        _sortable(labels),
+        _sortable(groups),
+        None if sample_names is None else list(sample_names),
         image_shape,
         image_order,
     )
     measured = measure(subject, progress)
-    clusters, calls = (learned(selector, name) for name in ("n_clusters_", "calls_"))
+    number, clusters = learned(selector, "n_clusters_"), subject.clusters
+    if clusters is not None:
+        index = [subject.sample(place) for place in range(len(clusters))]
+        clusters = pd.Series(clusters, pd.Index(index, name="sample"), name="cluster")
+    today = date.today().isoformat()
     return SelectionReport(
-        title or f"{type(selector).__name__}: {len(subject.chosen)} features",
+        title or f"{type(selector).__name__}: {count} features",
         who_chose(selector),
-        table.shape,
-        curve=ScoreCurve(
-            [names[column] for column in selector.order_],
-            selector.scores_[selector.order_],
-            len(subject.chosen),
-            None if calls is None else calls[selector.order_],
-        ),
+        values.shape,
+        curve=_curve(subject, order),
+        n_selected=count,
+        clusters=clusters,
         parameters=parameters_of(selector),
         surroundings={
+            "date": today,
             **versions_here(),
             "ufselect": __version__,
             "seed of this report": str(seed),
         },
         command=command or f"{selector!r}.fit(X)",
-        code=_code(selector),
-        reading=list(reading),
+        code=code_of(selector),
+        citations=citations_of(selector, today[:4]),
+        reading=[*_about(subject), *reading],
         decisions=list(getattr(selector, "reasons_", ())),
         structure=getattr(selector, "structure_", None),
         ranked_by=type(getattr(selector, "selector_", None) or selector).__name__,
-        n_clusters=None if clusters is None else int(clusters),
+        n_clusters=None if number is None else int(number),
         left_out=measured.left_out,
         notes=measured.notes,
         **measured.parts,
     )
 
 
-def parameters_of(estimator: Any) -> dict[str, tuple[str, str]]:
-    """Return value and default of each parameter of an estimator.
-
-    Those of a selector that it fitted inside follow, behind the name of its class.
-
-    Examples
-    --------
-    >>> from ufselect import MaxVariance
-    >>> parameters_of(MaxVariance(5))
-    {'n_features_to_select': ('5', 'None')}
-    """
-    known = signature(type(estimator)).parameters
-    found = {
-        name: (repr(value), repr(known[name].default))
-        for name, value in estimator.get_params(deep=False).items()
-    }
-    inside = getattr(estimator, "selector_", None)
-    if inside is not None:
-        title = type(inside).__name__
-        found |= {f"{title}.{name}": v for name, v in parameters_of(inside).items()}
-    return found
-
-
-def _code(selector: Any) -> str:
-    """Return the lines of Python that repeat a selection from X."""
-    parts = [selector, *selector.get_params().values()]
-    kinds = {type(each) for each in parts if isinstance(each, UnsupervisedSelector)}
-    imports = sorted(
-        f"from {kind.__module__ if kind.__module__[:9] != 'ufselect.' else 'ufselect'} "
-        f"import {kind.__name__}"
-        for kind in kinds
+def _curve(subject: Subject, order: Any) -> Part:
+    """Return all features by rank with the cut, and what permuted copies reach."""
+    selector, count = subject.selector, len(subject.chosen)
+    data = selector.ranking(subject.names)
+    scores = data["score"].to_numpy()
+    calls, explained = (
+        data[name].to_numpy() if name in data else None
+        for name in ("call", "explained")
     )
-    lines = [
-        *imports,
-        "",
-        f"selector = {selector!r}",
-        "selected = selector.fit_transform(X)",
-    ]
-    return "\n".join(lines)
+    permuted = getattr(selector, "permuted_explained_", None)
+    if permuted is not None:
+        permuted = permuted[order]
+        data["largest of permuted copies"] = permuted.round(6)
+        permuted = permuted if permuted.any() else None
+    said = (
+        "A cut at a steep place is a natural one; on a flat stretch, a few more or "
+        "fewer features would have done as well."
+    )
+    if calls is not None:
+        said += " Colours show the calls, which the table above explains."
+    if permuted is not None:
+        said += (
+            " On the right is the share of the variance of each feature that the "
+            "structure of the others explains, and behind it the largest share of its "
+            "permuted copies; the calls compare the two."
+        )
+    return Part(
+        "The ranking and the cut",
+        said,
+        data,
+        lambda: score_curve(
+            scores, count, calls=calls, explained=explained, permuted=permuted
+        ),
+        f"Scores of all {len(order)} features by rank; {count} were chosen.",
+    )
+
+
+def _about(subject: Subject) -> list[str]:
+    """Return what the table holds, in sentences with counts."""
+    n_samples, n_features = subject.table.shape
+    said = [f"{n_samples} samples, {n_features} features."]
+    if constant := int(np.count_nonzero(subject.matrix.summary().constant)):
+        said.append(f"{constant} features are constant and ranked last.")
+    if subject.labels is not None:
+        count = len(np.unique(subject.labels))
+        said.append(f"Labels of {count} kinds, which took no part in the selection.")
+    if subject.groups is not None:
+        count = len(np.unique(subject.groups))
+        said.append(f"{count} groups of samples, which no half splits.")
+    return said
 
 
 def _names(table: Any, selector: Any, given: Sequence[str] | None) -> list[str]:
@@ -500,7 +432,7 @@ def _checked_effort(effort: str | Effort) -> Effort:
     return EFFORTS[effort]
 
 
-def _groups(labels: ArrayLike | None) -> Any:
+def _sortable(labels: ArrayLike | None) -> Any:
     """Return labels that can be sorted: numbers, or else text."""
     if labels is None:
         return None

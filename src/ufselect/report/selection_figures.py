@@ -1,4 +1,7 @@
-"""Figures of one selection: scores, random sets, stability, samples, distributions."""
+"""Figures of one selection: scores, random sets, stability, samples, distributions.
+
+Each has a function ``draw_...``, which draws on given axes: `ufselect.pl` has the same.
+"""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -11,15 +14,13 @@ from ufselect.matrix import Float, Index
 from ufselect.report.drawing import (
     COLOURS,
     FULL_WIDTH,
-    GREY,
     GREYS,
-    INK,
     Plot,
     add_legend,
     as_plot,
-    colour_and_marker,
     drawing,
-    line_handle,
+    markers,
+    palette,
     panels,
     printable,
     shortened,
@@ -27,23 +28,31 @@ from ufselect.report.drawing import (
 from ufselect.report.rendering import Graphic
 
 # Of longer lines as many points are drawn, ever farther apart.
-MOST_POINTS = 1500
-# Beyond so many times the cut, its surroundings get a panel of their own.
-NEAR_THE_CUT = 3
+MOST_POINTS = 600
+# Beyond so many features for each chosen one, ranks are drawn on a logarithmic scale.
+MANY_PER_CHOSEN = 6
 N_BINS = 16
 BAND = (0.05, 0.95)
-# Colours of the calls of AutoSelect.
-CALLS = {"confirmed": COLOURS[2], "tentative": COLOURS[1], "rejected": GREYS[1]}
+# Colours of the calls of AutoSelect, or of what was chosen.
+KINDS = {
+    **{"confirmed": COLOURS[2], "tentative": COLOURS[1], "rejected": GREYS[0]},
+    **{"chosen": COLOURS[0], "not chosen": GREYS[0]},
+}
 Interval = tuple[float, float, float]
 # More entries would fill the figure with its legend.
-LONGEST_LEGEND = 12
+LONGEST_LEGEND = 24
 LONGEST_NAME = 30
 SPARK_BINS = 16
 SPARK_BAR, SPARK_HEIGHT = 5, 20
 
 
 def score_curve(
-    scores: ArrayLike, n_selected: int, *, calls: ArrayLike | None = None
+    scores: ArrayLike,
+    n_selected: int,
+    *,
+    calls: ArrayLike | None = None,
+    explained: ArrayLike | None = None,
+    permuted: ArrayLike | None = None,
 ) -> Plot:
     """Draw scores from the best feature to the worst, and where they were cut.
 
@@ -55,6 +64,9 @@ def score_curve(
         How many were chosen.
     calls : array-like of str, optional
         Call of each feature, as `AutoSelect` makes it; calls differ by colour.
+    explained, permuted : array-like, optional
+        Share of the variance of each feature that the structure of the others
+        explains, and the largest such share of its permuted copies: a second panel.
 
     Examples
     --------
@@ -62,34 +74,80 @@ def score_curve(
     >>> "2 of 4 features" in score_curve([9.0, 5.0, 1.0, 0.5], 2).svg
     True
     """
+    count = np.size(scores)
+    both = explained is not None and permuted is not None
+    with drawing():
+        width = FULL_WIDTH / 2 if both else 0.7 * FULL_WIDTH
+        figure, every_axes = panels(1 + both, height=3.4, width=width)
+        draw_scores(every_axes[0], scores, n_selected, calls)
+        words = f"Scores by rank; the first {n_selected} of {count} features were "
+        words += "chosen."
+        if both:
+            draw_scores(every_axes[1], explained, n_selected, calls, permuted=permuted)
+            words += " Beside it, what is explained of each and of permuted copies."
+        shown = every_axes[-1].get_legend_handles_labels()
+        add_legend(figure, *shown)
+        return as_plot(figure, words, rows=every_axes)
+
+
+def draw_scores(
+    axes: Any,
+    scores: ArrayLike | None,
+    n_selected: int,
+    calls: ArrayLike | None = None,
+    *,
+    permuted: ArrayLike | None = None,
+) -> None:
+    """Draw scores by rank in the colours of the calls, the cut, and permuted copies."""
     values = np.array(scores, dtype=np.float64)
     if values.ndim != 1 or not 1 <= n_selected <= values.size:
         raise ValueError(
             f"a cut after n_selected={n_selected} needs at least as many scores in a "
             f"row, got an array of shape {values.shape}"
         )
-    count = len(values)
-    near = min(count, max(NEAR_THE_CUT * n_selected, 10))
-    shown = {f"all {count} features": count}
-    if near < count / 2:
-        shown[f"the first {near}"] = near
-    with drawing():
-        width = FULL_WIDTH / 2 if len(shown) > 1 else 0.7 * FULL_WIDTH
-        figure, every_axes = panels(len(shown), height=3.4, width=width)
-        for axes, (title, end) in zip(every_axes, shown.items(), strict=True):
-            axes.set_title(title)
-            _draw_scores(axes, values[:end], n_selected)
-            if calls is not None:
-                _draw_calls(axes, values[:end], np.asarray(calls)[:end])
-        if calls is not None:
-            handles = [line_handle(_call_look(kind)) for kind in CALLS]
-            add_legend(figure, handles, list(CALLS))
-        every_axes[0].set_ylabel("score")
-        figure.supxlabel("rank")
-        return as_plot(
-            figure,
-            f"Scores by rank; the first {n_selected} of {count} features were chosen.",
-        )
+    places = _thinned(len(values))
+    if calls is None:
+        calls = np.where(np.arange(len(values)) < n_selected, "chosen", "not chosen")
+    kinds = np.asarray(calls)[places]
+    if permuted is not None:
+        shown = np.asarray(permuted)[places]
+        look = {"color": GREYS[2], "label": "largest of its permuted copies"}
+        axes.plot(places + 1, shown, ".", markersize=4, **look)
+    line = {"linewidth": 2.6} if permuted is None else {"linestyle": ""}
+    dots = "." if permuted is not None or len(places) <= 60 else ""
+    for kind in [kind for kind in KINDS if kind in kinds]:
+        shown = np.where(kinds == kind, values[places], np.nan)
+        look = {"color": KINDS[kind], "label": kind, "marker": dots}
+        axes.plot(places + 1, shown, markersize=5, **look, **line)
+    if len(values) > MANY_PER_CHOSEN * n_selected:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:.0f}")
+        axes.set_xlabel("rank (logarithmic)")
+    else:
+        axes.set_xlabel("rank")
+    _draw_cut(axes, n_selected, on_the_left=n_selected > 0.7 * len(values))
+    axes.set_ylabel("score" if permuted is None else "explained share of variance")
+    axes.grid()
+
+
+def _draw_cut(axes: Any, n_selected: int, *, on_the_left: bool) -> None:
+    axes.axvline(n_selected + 0.5, color=COLOURS[3], linestyle="--", linewidth=1.4)
+    axes.annotate(
+        f"cut after {n_selected}",
+        (n_selected + 0.5, 0.97),
+        xycoords=axes.get_xaxis_transform(),
+        xytext=(-6 if on_the_left else 6, 0),
+        textcoords="offset points",
+        ha="right" if on_the_left else "left",
+        va="top",
+    )
+
+
+def _thinned(count: int) -> Index:
+    """Return places along a line, all at its start and fewer towards its end."""
+    if count <= MOST_POINTS:
+        return np.arange(count)
+    return np.unique(np.geomspace(1, count, MOST_POINTS).astype(np.intp)) - 1
 
 
 def false_share_curve(
@@ -117,7 +175,7 @@ def false_share_curve(
             f"shares for {shares.size}, {low.size} and {high.size} numbers of features "
             f"do not tell about n_selected={n_selected}"
         )
-    near = min(len(shares), max(NEAR_THE_CUT * n_selected, 10))
+    near = min(len(shares), max(3 * n_selected, 10))
     with drawing():
         figure, (axes,) = panels(1, height=3.2, width=0.7 * FULL_WIDTH)
         ranks = _thinned(near)
@@ -125,14 +183,14 @@ def false_share_curve(
             ranks + 1, low[ranks], high[ranks], color=COLOURS[4], alpha=0.3, lw=0
         )
         axes.plot(ranks + 1, shares[ranks], color=COLOURS[0])
-        _draw_cut(axes, n_selected, near)
+        _draw_cut(axes, n_selected, on_the_left=n_selected > 0.7 * near)
         axes.set(xlabel="best features", ylabel="false discovery rate", ylim=(0, 1.05))
         axes.grid()
-        return as_plot(
-            figure,
+        words = (
             f"About {shares[n_selected - 1]:.0%} of the {n_selected} chosen features "
-            "are false discoveries.",
+            "are false discoveries."
         )
+        return as_plot(figure, words, rows=[axes])
 
 
 def objective_curve(history: ArrayLike) -> Plot:
@@ -156,63 +214,11 @@ def objective_curve(history: ArrayLike) -> Plot:
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.set(xlabel="iteration", ylabel="objective")
         axes.grid()
-        return as_plot(
-            figure,
+        words = (
             f"The objective after each of {len(values)} iterations, from "
-            f"{values[0]:.6g} to {values[-1]:.6g}.",
+            f"{values[0]:.6g} to {values[-1]:.6g}."
         )
-
-
-def _draw_scores(axes: Any, values: Float, n_selected: int) -> None:
-    ranks = _thinned(len(values))
-    axes.plot(ranks + 1, values[ranks], color=GREY, linewidth=1.6)
-    chosen = ranks[ranks < n_selected]
-    axes.plot(chosen + 1, values[chosen], color=COLOURS[0], linewidth=2.6)
-    axes.fill_between(
-        chosen + 1,
-        values[chosen],
-        values.min(),
-        color=COLOURS[0],
-        alpha=0.18,
-        linewidth=0,
-    )
-    _draw_cut(axes, n_selected, len(values))
-    axes.grid()
-
-
-def _draw_calls(axes: Any, values: Float, calls: NDArray[np.str_]) -> None:
-    ranks = _thinned(len(values))
-    for kind in CALLS:
-        shown = np.where(calls[ranks] == kind, values[ranks], np.nan)
-        axes.plot(ranks + 1, shown, zorder=1, **_call_look(kind))
-
-
-def _call_look(kind: str) -> dict[str, Any]:
-    look = {"linewidth": 8, "alpha": 0.45, "solid_capstyle": "butt"}
-    return {"color": CALLS[kind], **look}
-
-
-def _draw_cut(axes: Any, n_selected: int, count: int) -> None:
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.axvline(n_selected + 0.5, color=COLOURS[3], linestyle="--", linewidth=1.4)
-    on_the_left = n_selected > 0.7 * count
-    axes.annotate(
-        f"cut after {n_selected}",
-        (n_selected + 0.5, 0.97),
-        xycoords=axes.get_xaxis_transform(),
-        xytext=(-6 if on_the_left else 6, 0),
-        textcoords="offset points",
-        ha="right" if on_the_left else "left",
-        va="top",
-        color=INK,
-    )
-
-
-def _thinned(count: int) -> Index:
-    """Return places along a line, all at its start and fewer towards its end."""
-    if count <= MOST_POINTS:
-        return np.arange(count)
-    return np.unique(np.geomspace(1, count, MOST_POINTS).astype(np.intp)) - 1
+        return as_plot(figure, words, rows=[axes])
 
 
 def random_bands(
@@ -240,48 +246,31 @@ def random_bands(
     """
     if not values:
         raise ValueError("bands need at least one criterion, and there is none")
+    words = []
     with drawing():
         width = FULL_WIDTH / max(2, len(values))
         figure, every_axes = panels(len(values), height=2.9, width=width, most=4)
         for axes, (name, value) in zip(every_axes, values.items(), strict=True):
             others = np.asarray(random_values[name], dtype=np.float64)
-            handles = _draw_band(axes, value, others)
-            note = (notes or {}).get(name, "")
-            lines = [printable(text) for text in (name, note) if text]
-            axes.set_title("\n".join(lines), fontsize=11)
+            low, high = np.quantile(others, BAND)
+            band = axes.axvspan(low, high, color=COLOURS[4], alpha=0.3, linewidth=0)
+            # Values that are all equal need a bin, too.
+            margin = 0.01 if np.ptp(others) == 0 else 0.0
+            bins = np.linspace(others.min() - margin, others.max() + margin, N_BINS + 1)
+            *_, bars = axes.hist(others, bins=bins, color=GREYS[1])
+            line = axes.axvline(value, color=COLOURS[3], linewidth=2.6)
+            axes.margins(x=0.12)
+            axes.set_yticks([])
+            axes.spines["left"].set_visible(False)
+            axes.xaxis.get_major_locator().set_params(nbins=4)
+            lines = [name, *([notes[name]] if notes and name in notes else [])]
+            axes.set_title("\n".join(map(printable, lines)), fontsize=11)
+            words.append(f"{name} {value:.3g}, random sets {low:.3g} to {high:.3g}")
         labels = ["random sets", "nine in ten of them", "chosen features"]
-        add_legend(figure, handles, labels)
+        add_legend(figure, [bars, band, line], labels)
         figure.supxlabel("value of the criterion; to the right is better")
-        return as_plot(figure, _description(values, random_values))
-
-
-def _draw_band(axes: Any, value: float, others: NDArray[np.float64]) -> list[Any]:
-    low, high = np.quantile(others, BAND)
-    band = axes.axvspan(low, high, color=COLOURS[4], alpha=0.3, linewidth=0)
-    *_, bars = axes.hist(others, bins=_bins(others), color=GREYS[1])
-    line = axes.axvline(value, color=COLOURS[3], linewidth=2.6)
-    axes.margins(x=0.12)
-    axes.set_yticks([])
-    axes.spines["left"].set_visible(False)
-    axes.xaxis.get_major_locator().set_params(nbins=4)
-    return [bars, band, line]
-
-
-def _bins(others: NDArray[np.float64]) -> NDArray[np.float64]:
-    low, high = float(others.min()), float(others.max())
-    if low == high:
-        low, high = low - 0.01, high + 0.01
-    return np.linspace(low, high, N_BINS + 1)
-
-
-def _description(
-    values: Mapping[str, float], random_values: Mapping[str, ArrayLike]
-) -> str:
-    parts = []
-    for name, value in values.items():
-        low, high = np.quantile(np.asarray(random_values[name], dtype=float), BAND)
-        parts.append(f"{name} {value:.3g}, random sets {low:.3g} to {high:.3g}")
-    return f"The chosen features among random sets: {'; '.join(parts)}."
+        said = f"The chosen features among random sets: {'; '.join(words)}."
+        return as_plot(figure, said)
 
 
 def selection_frequencies(
@@ -305,29 +294,24 @@ def selection_frequencies(
     >>> "stability 0.6" in plot.svg
     True
     """
+    with drawing():
+        figure, (axes,) = panels(1, height=3.2, width=0.8 * FULL_WIDTH)
+        shares = draw_frequencies(axes, frequency, chance, stability)
+        words = (
+            f"Chosen features are chosen again on {shares.mean():.0%} of the subsamples"
+        )
+        if stability is not None:
+            words += f" on average; stability {stability[0]:.3g}"
+        return as_plot(figure, f"{words}.", rows=[axes])
+
+
+def draw_frequencies(
+    axes: Any, frequency: ArrayLike, chance: float, stability: Interval | None = None
+) -> Float:
+    """Draw shares by rank, that of a random choice, and the stability in the title."""
     shares = np.array(frequency, dtype=np.float64)
     if shares.ndim != 1 or not shares.size:
         raise ValueError("frequencies need at least one feature, and there is none")
-    words = f"Chosen features are chosen again on {shares.mean():.0%} of the subsamples"
-    with drawing():
-        figure, (left, *others) = _two_panels(stability is not None)
-        _draw_frequencies(left, shares, chance)
-        if stability is not None:
-            _draw_stability(others[0], stability)
-            words += f" on average; stability {stability[0]:.3g}"
-        return as_plot(figure, f"{words}.")
-
-
-def _two_panels(both: bool) -> tuple[Any, list[Any]]:
-    figure, (axes,) = panels(1, height=3.2, width=FULL_WIDTH if both else 7)
-    if not both:
-        return figure, [axes]
-    axes.remove()
-    grid = figure.add_gridspec(1, 2, width_ratios=[5, 1])
-    return figure, [figure.add_subplot(grid[0]), figure.add_subplot(grid[1])]
-
-
-def _draw_frequencies(axes: Any, shares: Any, chance: float) -> None:
     ranks = np.arange(1, len(shares) + 1)
     if len(shares) <= 200:
         axes.vlines(ranks, 0, shares, color=COLOURS[0], linewidth=1.2, alpha=0.7)
@@ -338,18 +322,11 @@ def _draw_frequencies(axes: Any, shares: Any, chance: float) -> None:
     axes.set_xlim(1 - edge, len(shares) + edge)
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.grid(axis="y")
-
-
-def _draw_stability(axes: Any, stability: Interval) -> None:
-    value, lower, upper = stability
-    axes.vlines(0, lower, upper, color=COLOURS[0], linewidth=2)
-    axes.plot([0], [value], "o", color=COLOURS[0], markersize=8)
-    axes.axhline(0, color=GREY, linewidth=0.8)
-    axes.text(0.2, value, f"{value:.2f}", va="center", color=INK)
-    axes.set(xlim=(-0.5, 1), ylim=(min(-0.05, lower - 0.05), max(1.05, upper)))
-    axes.set_xticks([])
-    axes.set_title("stability")
-    axes.grid(axis="y")
+    if stability is not None:
+        value, low, high = stability
+        interval = f" (95 %: {low:.2f} to {high:.2f})" if high > low else ""
+        axes.set_title(f"stability {value:.2f}{interval}", fontsize=11)
+    return shares
 
 
 def sample_scatter(
@@ -376,147 +353,107 @@ def sample_scatter(
     >>> plot.svg.startswith("<svg")
     True
     """
-    points = {title: _points(title, plane) for title, plane in planes.items()}
-    if not points:
+    if not planes:
         raise ValueError("a view needs at least one plane, and there is none")
-    count = len(next(iter(points.values())))
-    members = [""] * count if groups is None else [str(group) for group in groups]
-    distinct = list(dict.fromkeys(_in_order(groups, members)))
     titles: dict[str, list[str]] = {}
     with drawing():
-        width = FULL_WIDTH / max(2, len(points))
-        figure, every_axes = panels(len(points), height=4.2, width=width)
-        for panel, (title, plane) in enumerate(points.items()):
-            axes, handles = every_axes[panel], []
-            for place, group in enumerate(distinct):
-                inside = np.flatnonzero(np.array(members) == group)
-                identity = f"points-{panel}-{place}"
-                handles += _draw_points(axes, plane, inside, place, identity)
-                if names is not None:
-                    titles[identity] = [
-                        f"{names[sample]} ({group})" if group else str(names[sample])
-                        for sample in inside.tolist()
-                    ]
-            axes.set_title(printable(title))
-            axes.set(xlabel="first component", ylabel="second component")
-            axes.set_xticks([])
-            axes.set_yticks([])
-        if 1 < len(distinct) <= LONGEST_LEGEND:
-            shown = [shortened(group, LONGEST_NAME) for group in distinct]
-            add_legend(figure, handles, shown)
-        kinds = f" in {len(distinct)} groups" if groups is not None else ""
-        words = f"{count} samples{kinds} by {' and by '.join(points)}"
+        width = FULL_WIDTH / max(2, len(planes))
+        figure, every_axes = panels(len(planes), height=4.2, width=width)
+        for panel, (title, plane) in enumerate(planes.items()):
+            axes = every_axes[panel]
+            points = np.array(plane, dtype=np.float64)
+            handles, kinds, members = draw_points(axes, points, groups, title)
+            for place, drawn in enumerate(handles if names is not None else ()):
+                drawn.set_gid(f"points-{panel}-{place}")
+                titles[drawn.get_gid()] = [
+                    f"{names[sample]}{f' ({kinds[place]})' if kinds[place] else ''}: "  # type: ignore[index]
+                    f"{points[sample, 0]:.3g}, {points[sample, 1]:.3g}"
+                    for sample in np.flatnonzero(members == place).tolist()
+                ]
+        if 1 < len(kinds) <= LONGEST_LEGEND:
+            add_legend(figure, handles, [shortened(k, LONGEST_NAME) for k in kinds])
+        said = f" in {len(kinds)} groups" if groups is not None else ""
+        words = f"{len(points)} samples{said} by {' and by '.join(planes)}"
         return as_plot(figure, words, titles=titles)
 
 
-def _points(title: str, plane: ArrayLike) -> NDArray[np.float64]:
-    points = np.array(plane, dtype=np.float64)
+def draw_points(
+    axes: Any, points: Float, groups: Sequence[Any] | None, title: str = ""
+) -> tuple[list[Any], list[str], NDArray[np.intp]]:
+    """Draw points by group; return what was drawn, the groups, and their members."""
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(
             f"{title!r} has shape {points.shape} but points have two parts"
         )
-    return points
-
-
-def _in_order(groups: Sequence[Any] | None, names: list[str]) -> list[str]:
-    """Return names in the order of their groups: numbers as numbers."""
-    if groups is None:
-        return names
-    values = np.asarray(groups)
+    values = np.asarray([""] * len(points) if groups is None else groups)
     if values.dtype.kind not in "biuf":
-        return sorted(names)
-    return [names[place] for place in np.argsort(values, kind="stable")]
-
-
-def _draw_points(
-    axes: Any, points: NDArray[np.float64], inside: Index, place: int, identity: str
-) -> list[Any]:
+        values = values.astype(str)
+    kinds, members = np.unique(values, return_inverse=True)
     size = float(np.clip(90 / np.sqrt(len(points)), 3, 6))
-    colour, marker = colour_and_marker(place)
-    look = {"color": colour, "marker": marker, "markersize": size, "alpha": 0.75}
-    drawn = axes.plot(*points[inside].T, linestyle="", markeredgewidth=0, **look)
-    drawn[0].set_gid(identity)
-    return list(drawn)
+    looks = zip(palette(len(kinds)), markers(len(kinds)), strict=True)
+    handles = []
+    for place, (colour, marker) in enumerate(looks):
+        look = {"color": colour, "marker": marker, "markersize": size, "alpha": 0.75}
+        inside = points[members == place].T
+        handles += axes.plot(*inside, linestyle="", markeredgewidth=0, **look)
+    axes.set_title(printable(title))
+    axes.set(xlabel="first component", ylabel="second component", xticks=[], yticks=[])
+    return handles, [str(kind) for kind in kinds], members
 
 
-def sparkline(values: ArrayLike) -> Graphic:
-    """Return a histogram as a cell: bars in the colour of the text.
+def sparkline(values: ArrayLike, groups: ArrayLike | None = None) -> Graphic:
+    """Return a distribution as a cell: a histogram, or quartiles by group.
 
     Examples
     --------
     >>> from ufselect.report import sparkline
     >>> sparkline([0.0, 1.0, 1.0, 4.0])
     'from 0 to 4, median 1'
-    """
-    numbers = np.asarray(values, dtype=np.float64)
-    words = "no values"
-    if numbers.size:
-        low, middle, high = numbers.min(), np.median(numbers), numbers.max()
-        words = f"from {low:.4g} to {high:.4g}, median {middle:.4g}"
-    counts = _bin_counts(numbers)
-    width = SPARK_BAR * SPARK_BINS
-    svg = (
-        f'<svg width="{width}" height="{SPARK_HEIGHT}" role="img" '
-        f'aria-label="{escape(words)}"><path fill="currentColor" opacity=".65" '
-        f'd="{_bars(counts)}"/><path stroke="currentColor" opacity=".4" '
-        f'd="M0 {SPARK_HEIGHT - 0.5}h{width}"/></svg>'
-    )
-    return Graphic(svg, words)
-
-
-def _bin_counts(numbers: Float) -> Index:
-    """Return how many numbers fall into each bin; a single value into the middle."""
-    # Halved, the largest numbers have a difference that is one.
-    low, high = numbers.min(initial=np.inf) / 2, numbers.max(initial=-np.inf) / 2
-    if low < high:
-        places = (numbers / 2 - low) / (high - low) * SPARK_BINS
-    else:
-        places = np.full(numbers.size, SPARK_BINS / 2)
-    bins = np.minimum(places.astype(np.intp), SPARK_BINS - 1)
-    return np.bincount(bins, minlength=SPARK_BINS)
-
-
-def _bars(counts: Index) -> str:
-    """Return the outline of all bars; one that is not empty is seen."""
-    highest = max(1, int(counts.max()))
-    heights = np.ceil(counts / highest * (SPARK_HEIGHT - 1)).astype(int)
-    return "".join(
-        f"M{SPARK_BAR * place} {SPARK_HEIGHT}v-{height}h{SPARK_BAR - 1}v{height}z"
-        for place, height in enumerate(heights.tolist())
-        if height
-    )
-
-
-def cluster_ranges(values: ArrayLike, groups: ArrayLike) -> Graphic:
-    """Return medians and quartiles by group as a cell, in the colours of the groups.
-
-    Examples
-    --------
-    >>> cluster_ranges([0.0, 1.0, 5.0, 6.0], [0, 0, 1, 1])
+    >>> sparkline([0.0, 1.0, 5.0, 6.0], [0, 0, 1, 1])
     'median by cluster: 0 at 0.5, 1 at 5.5'
     """
-    numbers, members = np.asarray(values, dtype=np.float64), np.asarray(groups)
-    kinds = np.unique(members)
-    step = 5 if len(kinds) < 5 else 4
-    width, height = SPARK_BAR * SPARK_BINS, step * len(kinds) + 2
+    numbers = np.asarray(values, dtype=np.float64)
+    if not numbers.size:
+        return _cell("", SPARK_HEIGHT, "no values")
     # Halved, the largest numbers have a difference that is one.
     low, high = numbers.min() / 2, numbers.max() / 2
-    scale = (width - 4) / (high - low) if high > low else 0.0
-    shapes, words = [], []
-    for place, kind in enumerate(kinds):
-        inside = numbers[members == kind]
-        first, middle, last = np.quantile(inside, [0.25, 0.5, 0.75])
-        x1, x, x2 = (2 + scale * (q / 2 - low) for q in (first, middle, last))
-        y, colour = step * (place + 0.5) + 1, COLOURS[place % len(COLOURS)]
+    spread = high - low or 1.0
+    if groups is None:
+        places = (numbers / 2 - low) / spread * SPARK_BINS
+        if high == low:
+            places += SPARK_BINS / 2
+        counts = np.bincount(np.minimum(places.astype(np.intp), SPARK_BINS - 1))
+        # One that is not empty is seen.
+        heights = np.ceil(counts / counts.max() * (SPARK_HEIGHT - 1)).astype(int)
+        bars = "".join(
+            f"M{SPARK_BAR * place} {SPARK_HEIGHT}v-{height}h{SPARK_BAR - 1}v{height}z"
+            for place, height in enumerate(heights.tolist())
+            if height
+        )
+        words = f"from {2 * low:.4g} to {2 * high:.4g}, median {np.median(numbers):.4g}"
+        shape = f'<path fill="currentColor" opacity=".65" d="{bars}"/>'
+        return _cell(shape, SPARK_HEIGHT, words)
+    kinds, members = np.unique(np.asarray(groups), return_inverse=True)
+    step = 5 if len(kinds) < 5 else 4
+    scale = (SPARK_BAR * SPARK_BINS - 4) / spread
+    shapes, said = [], []
+    for place, colour in enumerate(palette(len(kinds))):
+        quartiles = np.quantile(numbers[members == place], [0.25, 0.5, 0.75])
+        first, middle, last = 2 + scale * (quartiles / 2 - low)
+        y = step * (place + 0.5) + 1
         shapes.append(
             f'<path stroke="{colour}" stroke-width="2" opacity=".6" '
-            f'd="M{x1:.1f} {y}H{max(x2, x1 + 0.1):.1f}"/>'
-            f'<circle cx="{x:.1f}" cy="{y}" r="2" fill="{colour}"/>'
+            f'd="M{first:.1f} {y}H{max(last, first + 0.1):.1f}"/>'
+            f'<circle cx="{middle:.1f}" cy="{y}" r="2" fill="{colour}"/>'
         )
-        words.append(f"{kind} at {middle:.4g}")
-    said = f"median by cluster: {', '.join(words)}"
+        said.append(f"{kinds[place]} at {quartiles[1]:.4g}")
+    words = f"median by cluster: {', '.join(said)}"
+    return _cell("".join(shapes), step * len(kinds) + 2, words)
+
+
+def _cell(shapes: str, height: int, words: str) -> Graphic:
     svg = (
-        f'<svg width="{width}" height="{height}" role="img" '
-        f'aria-label="{escape(said)}">{"".join(shapes)}</svg>'
+        f'<svg width="{SPARK_BAR * SPARK_BINS}" height="{height}" role="img" '
+        f'aria-label="{escape(words)}">{shapes}</svg>'
     )
-    return Graphic(svg, said)
+    return Graphic(svg, words)

@@ -1,20 +1,24 @@
-"""A report about one selection in short: text for a terminal, and plain data."""
+"""The words of a report: what to do, text for a terminal, JSON, how to repeat it."""
 
+from collections.abc import Iterator
+from inspect import signature
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ufselect._version import __version__
+from ufselect._version import __version__, versions_here
 from ufselect.evaluation.tables import UNITS
-from ufselect.experiments.cells import versions_here
 from ufselect.report.drawing import printable, shortened
+from ufselect.report.method_cards import docstring_sections
+from ufselect.report.selection_parts import ABOUT_CRITERIA
 from ufselect.report.tables import text_table
+from ufselect.selectors import SCFS
+from ufselect.selectors.base import UnsupervisedSelector
 
 if TYPE_CHECKING:
     from ufselect.report.selection import SelectionReport
-    from ufselect.tuning import AutoSelect
 
 # Features in the table, and letters of a name or a list of names in it.
 MOST_LISTED = 10
@@ -22,40 +26,107 @@ LONGEST_NAME = 24
 WIDTH = 80
 # Parts that the text speaks of; a report has more.
 PARTS = ("stand-ins", "against_random", "labels")
-CRITERIA = (
-    "No criterion is enough alone: copies of one feature do well by structure, noise "
-    "does well by distinctness, and representatives of groups do well by "
-    "reconstruction and not by structure. Since there are several, the smallest p "
-    "value is too optimistic."
+# Below this stability, and above these shares and correlations, care is needed.
+POOR_STABILITY = 0.4
+MANY_BY_CHANCE = 0.2
+MUCH_REPETITION = 0.7
+# What to do next about a doubt.
+SAMPLES = "Do not rely on single features; more samples would tell."
+FEWER = "With fewer features, or more samples, it can be compared."
+COMPARE = (
+    "Compare other methods (ufselect compare), and see whether clusters make sense."
 )
 
 
-def ranking_frame(names: Any, selector: "AutoSelect") -> pd.DataFrame:
-    """Return all features by rank, with score, call and explained share.
+class Decision(NamedTuple):
+    """What to do with a selection.
 
-    Examples
-    --------
-    >>> from ufselect import AutoSelect
-    >>> from ufselect.data import planted
-    >>> X = planted("blobs").table
-    >>> selector = AutoSelect(n_features_to_select=5, random_state=0).fit(X)
-    >>> frame = ranking_frame([f"x{place}" for place in range(X.shape[1])], selector)
-    >>> list(frame), int(frame["selected"].sum())
-    (['rank', 'feature', 'score', 'selected', 'call', 'explained', 'q_value'], 5)
+    Attributes
+    ----------
+    level : {"use", "care", "stop"}
+    headline : str
+        What to do, in one sentence.
+    reasons : list of str
+        Why not simply use it.
+    next_steps : list of str
+        What to do next.
     """
-    order = selector.order_
-    ranks = np.arange(1, len(order) + 1)
-    return pd.DataFrame(
-        {
-            "rank": ranks,
-            "feature": [str(names[column]) for column in order],
-            "score": selector.scores_[order],
-            "selected": ranks <= selector.n_selected_,
-            "call": selector.calls_[order],
-            "explained": selector.explained_[order],
-            "q_value": selector.q_values_[order],
-        }
-    )
+
+    level: Literal["use", "care", "stop"]
+    headline: str
+    reasons: list[str]
+    next_steps: list[str]
+
+
+def decide(report: "SelectionReport") -> Decision:
+    """Return whether to use the selection, why not, and what to do next."""
+    if report.structure is not None and not report.structure.found:
+        return Decision(
+            "stop",
+            "This table shows no groups; do not use this selection.",
+            [],
+            [
+                "Check that the right rows and columns were read, and in which "
+                "units; more samples may show groups that these do not."
+            ],
+        )
+    if not report.n_selected:
+        return Decision("stop", "No feature was selected.", [], [])
+    doubts = list(_doubts(report))
+    if not doubts:
+        return Decision(
+            "use",
+            "Use this selection.",
+            [],
+            ["Look at what the clusters are, then go on with the chosen features."],
+        )
+    steps = list(dict.fromkeys(step for _, step in doubts))
+    reasons = [reason for reason, _ in doubts]
+    return Decision("care", "Use this selection with care.", reasons, steps)
+
+
+def _doubts(report: "SelectionReport") -> Iterator[tuple[str, str]]:
+    """Yield each reason for care, and what to do about it."""
+    calls = report.features.facts["calls"]
+    if calls is not None and not (calls == "confirmed").any():
+        yield "no feature is confirmed at a false discovery rate of 5 %", SAMPLES
+    elif calls is not None and (rejected := int((calls == "rejected").sum())):
+        yield (
+            f"{rejected} of the {report.n_selected} chosen features are rejected: "
+            "they follow the structure of the others no more than permuted copies "
+            "do",
+            "Let the number of features be decided, or ask for fewer.",
+        )
+    if report.against_random is None:
+        why = report.left_out.get("against_random", "")
+        yield (
+            f"there is no comparison with random features{why and f': {why}'}",
+            FEWER,
+        )
+    # Noise is distinct too; and features that mark clusters need not predict
+    # the others, so that being worse by one criterion is no reason for doubt.
+    elif not set(report.against_random.facts["better"]) - {"distinctness"}:
+        yield (
+            "features chosen in this way do not clearly fit the structure of the "
+            "table better than random ones",
+            COMPARE,
+        )
+    index = report.stability and report.stability.facts["index"]
+    if index and index.value < POOR_STABILITY:
+        value = f"{index.value:.2f}"
+        yield f"other samples would choose others (stability {value})", SAMPLES
+    if report.by_chance and report.by_chance.facts["share"] > MANY_BY_CHANCE:
+        yield (
+            f"about {report.by_chance.facts['share']:.0%} of them are false "
+            "discoveries",
+            "Ask for fewer features.",
+        )
+    if report.repetition and report.repetition.facts["mean"] > MUCH_REPETITION:
+        yield (
+            "they repeat one another (redundancy "
+            f"{report.repetition.facts['mean']:.2f})",
+            "Skip features that nearly repeat a better one (--max-correlation).",
+        )
 
 
 def as_text(report: "SelectionReport", source: str, label_column: str | None) -> str:
@@ -71,7 +142,7 @@ def as_text(report: "SelectionReport", source: str, label_column: str | None) ->
     """
     n_samples, n_features = report.shape
     opening = (
-        f"{printable(source)}: {report.method} chose {report.curve.n_selected} of "
+        f"{printable(source)}: {report.method} chose {report.n_selected} of "
         f"{n_features} features of {n_samples} samples, without looking at any label."
     )
     advice = report.decision
@@ -91,13 +162,14 @@ def _paragraph(text: str) -> str:
 
 
 def _verdict_parts(report: "SelectionReport") -> list[str]:
-    if not report.curve.n_selected:
+    if not report.n_selected:
         return []
     if report.against_random is None:
         reason = report.left_out.get("against_random", "it was not asked for")
         return [_paragraph(f"There is no comparison with random features: {reason}.")]
-    first = report.against_random.verdicts[0]
-    shown = report.against_random.shown().drop(columns="question")
+    first = report.against_random.facts["verdicts"][0]
+    shown: Any = report.against_random.shown
+    shown = shown.drop(columns="question")
     header = ["criterion", "chosen", "9 of 10 random sets", "p", "chosen are"]
     return [
         _paragraph(
@@ -107,7 +179,7 @@ def _verdict_parts(report: "SelectionReport") -> list[str]:
             f"{UNITS[first.standardize]}:"
         ),
         text_table(header, shown.to_numpy().tolist()),
-        _paragraph(CRITERIA),
+        _paragraph(ABOUT_CRITERIA),
     ]
 
 
@@ -117,21 +189,20 @@ def _label_parts(report: "SelectionReport", column: str | None) -> list[str]:
         reason = report.left_out.get("labels")
         sentence = f"There is no comparison with the labels{name}: {reason}."
         return [_paragraph(sentence)] if reason else []
-    rows = [
-        [title, *(f"{100 * score:.1f}" for score in scores)]
-        for title, *scores in report.labels.frame().itertuples(index=False)
-    ]
+    shown: Any = report.labels.shown
+    rows = shown.replace("%$", "", regex=True).to_numpy().tolist()
     sentence = (
         f"The labels{name} are for evaluation only and took no part in the selection. "
-        f"k-means on these columns, {report.labels.units}, finds them so well:"
+        f"k-means on these columns, {report.labels.facts['units']}, finds them so well:"
     )
     return [_paragraph(sentence), text_table(["columns", "ACC %", "NMI %"], rows)]
 
 
 def _feature_parts(report: "SelectionReport") -> list[str]:
-    if not report.curve.n_selected:
+    if not report.n_selected:
         return []
-    shown = report.features.shown(MOST_LISTED)
+    shown: Any = report.features.shown
+    shown = shown.head(MOST_LISTED).copy()
     wanted = ["feature", "score", "call", "explained", "stands for"]
     shown = shown[[title for title in wanted if title in shown]]
     for title in {"feature", "stands for"} & set(shown):
@@ -142,7 +213,7 @@ def _feature_parts(report: "SelectionReport") -> list[str]:
             ", and the share of the variance of each that the structure of the others "
             "explains"
         )
-    rest = report.curve.n_selected - len(shown)
+    rest = report.n_selected - len(shown)
     more = f"\nand {rest} more." if rest else ""
     if "stand-ins" in report.left_out:
         more += f"\nWhat they stand for was left out: {report.left_out['stand-ins']}."
@@ -153,6 +224,7 @@ def _feature_parts(report: "SelectionReport") -> list[str]:
 def as_dict(report: "SelectionReport", label_column: str | None) -> dict[str, Any]:
     """Return the report as JSON can hold it."""
     structure, stable, labels = report.structure, report.stability, report.labels
+    judged, repeated = report.against_random, report.repetition
     return {
         "n_samples": report.shape[0],
         "n_features": report.shape[1],
@@ -167,12 +239,12 @@ def as_dict(report: "SelectionReport", label_column: str | None) -> dict[str, An
             "evidence": structure.evidence,
         },
         "n_clusters": report.n_clusters,
-        "n_selected": report.curve.n_selected,
+        "n_selected": report.n_selected,
         "reasons": list(report.decisions),
         "features": _feature_rows(report),
-        "against_random": report.against_random
-        and [_verdict_row(each) for each in report.against_random.verdicts],
-        "redundancy": report.repetition and report.repetition.mean,
+        "against_random": judged
+        and [_verdict_row(each) for each in judged.facts["verdicts"]],
+        "redundancy": repeated and repeated.facts["mean"],
         "labels": labels
         and {
             "column": label_column,
@@ -181,9 +253,9 @@ def as_dict(report: "SelectionReport", label_column: str | None) -> dict[str, An
         },
         "stability": stable
         and {
-            "n_subsamples": stable.n_subsamples,
-            "index": stable.index and _finite(stable.index.value),
-            "chance": stable.chance,
+            "n_subsamples": stable.facts["n_subsamples"],
+            "index": stable.facts["index"] and _finite(stable.facts["index"].value),
+            "chance": stable.facts["chance"],
         },
         "left_out": {
             name: report.left_out[name] for name in PARTS if name in report.left_out
@@ -196,33 +268,29 @@ def as_dict(report: "SelectionReport", label_column: str | None) -> dict[str, An
 
 
 def _feature_rows(report: "SelectionReport") -> list[dict[str, Any]]:
-    features, frame = report.features, report.features.frame()
+    frame, facts = report.features.frame(), report.features.facts
     kept = ["rank", "feature", "column", "score", "call", "explained", "marks cluster"]
     rows = _rows(frame[[name for name in kept if name in frame]])
-    for row, found in zip(rows, features.stand_ins or (), strict=False):
-        other = found.alternative
-        row["stands_for"] = [features.names[column] for column in found.stands_for]
-        row["nearest_not_chosen"] = None if other is None else features.names[other]
-        row["its_correlation"] = _finite(found.alternative_correlation)
-    if features.frequency is not None:
-        for row, share in zip(rows, features.frequency, strict=True):
+    found, names = facts["stand_ins"] or (), facts["names"]
+    for row, each in zip(rows, found, strict=False):
+        row["stands_for"] = [names[column] for column in each.stands_for]
+        other = each.alternative
+        row["nearest_not_chosen"] = None if other is None else names[other]
+        row["its_correlation"] = _finite(each.alternative_correlation)
+    if "frequency" in frame:
+        for row, share in zip(rows, frame["frequency"], strict=True):
             row["frequency"] = _finite(share)
     return rows
 
 
 def _verdict_row(each: Any) -> dict[str, Any]:
+    numbers = ("value", "random_mean", "effect_size")
+    others = ("criterion", "p_value", "n_features", "n_samples", "standardize")
     return {
-        "criterion": each.criterion,
-        "value": _finite(each.value),
-        "random_mean": _finite(each.random_mean),
+        **{name: _finite(getattr(each, name)) for name in numbers},
+        **{name: getattr(each, name) for name in (*others, "sentence")},
         "random_band": [_finite(limit) for limit in each.band],
-        "effect_size": _finite(each.effect_size),
-        "p_value": each.p_value,
         "n_random": len(each.random_values),
-        "n_features": each.n_features,
-        "n_samples": each.n_samples,
-        "standardize": each.standardize,
-        "sentence": each.sentence,
     }
 
 
@@ -237,3 +305,59 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def _finite(value: Any) -> float | None:
     """Return a number; JSON has no infinity."""
     return float(value) if np.isfinite(value) else None
+
+
+def parameters_of(estimator: Any) -> dict[str, tuple[str, str]]:
+    """Return value and default of each parameter of an estimator.
+
+    Those of a selector that it fitted inside follow, behind the name of its class.
+
+    Examples
+    --------
+    >>> from ufselect import MaxVariance
+    >>> parameters_of(MaxVariance(5))
+    {'n_features_to_select': ('5', 'None')}
+    """
+    known = signature(type(estimator)).parameters
+    found = {
+        name: (repr(value), repr(known[name].default))
+        for name, value in estimator.get_params(deep=False).items()
+    }
+    inside = getattr(estimator, "selector_", None)
+    if inside is not None:
+        title = type(inside).__name__
+        found |= {f"{title}.{name}": v for name, v in parameters_of(inside).items()}
+    return found
+
+
+def code_of(selector: Any) -> str:
+    """Return the lines of Python that repeat a selection from X."""
+    parts = [selector, *selector.get_params().values()]
+    kinds = {type(each) for each in parts if isinstance(each, UnsupervisedSelector)}
+    imports = sorted(
+        f"from {kind.__module__ if kind.__module__[:9] != 'ufselect.' else 'ufselect'} "
+        f"import {kind.__name__}"
+        for kind in kinds
+    )
+    lines = [
+        *imports,
+        "",
+        f"selector = {selector!r}",
+        "selected = selector.fit_transform(X)",
+    ]
+    return "\n".join(lines)
+
+
+def citations_of(selector: Any, year: str) -> list[str]:
+    """Return ufselect and the papers of the methods that took part, to be cited."""
+    inside = getattr(selector, "selector_", None)
+    kinds = {type(each) for each in (selector, inside) if each is not None}
+    if inside is None and hasattr(selector, "structure_"):
+        kinds.add(SCFS)
+    papers = [
+        f"{kind.__name__}: {' '.join(paper.split())}"
+        for kind in sorted(kinds, key=lambda kind: kind.__name__)
+        if (paper := docstring_sections(kind).get("References"))
+    ]
+    own = f"The ufselect developers. ufselect, version {__version__}, {year}."
+    return [own, *papers]

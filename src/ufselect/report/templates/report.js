@@ -1,6 +1,6 @@
 
 "use strict";
-// Tables that sort and filter, data that can be saved, a map that names its cells.
+// Tables that sort and filter, data that can be saved, figures that name their points.
 // Without this script the report is complete; only what it adds is missing.
 const words = (cell) => cell.textContent.trim();
 const number = (text) => parseFloat(text.replace(/\u2212/g, "-").replace(/,/g, ""));
@@ -74,29 +74,61 @@ function readCsv(text) {
   return rows.slice(0, -1);
 }
 
-// Under the pointer, a heat map says which feature, which sample, and the value.
-function nameCells(svg) {
-  const [left, top, width, height] = svg.dataset.cells.split(" ").map(Number);
+// Under the pointer, a figure says which feature or sample it is, and the values.
+const tip = document.createElement("div");
+tip.className = "tip";
+tip.hidden = true;
+document.body.append(tip);
+
+function tell(event, text) {
+  tip.hidden = !text;
+  tip.textContent = text;
+  tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8)}px`;
+  tip.style.top = `${Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8)}px`;
+}
+
+function nameCell(header, rows, x, y) {
+  const first = header[1] === "marks" ? 2 : 1;
+  const row = rows[Math.floor(y * rows.length)];
+  const place = first + Math.floor(x * (header.length - first));
+  const marks = first === 2 && row[1] ? `\nmarks cluster ${row[1]}` : "";
+  return `${row[0]}, ${header[place]}: ${row[place]}${marks}`;
+}
+
+function nameRow(header, rows, part, x) {
+  const [low, high] = part.x;
+  const count = part.log ? low * (high / low) ** x : low + x * (high - low);
+  const row = rows[Math.round(count) - 1];
+  return row ? row.map((cell, place) => `${header[place]}: ${cell}`).join("\n") : "";
+}
+
+function makeHover(svg) {
+  const parts = JSON.parse(svg.dataset.hover);
   const [header, ...rows] = readCsv(
     svg.closest("figure").querySelector("template").content.textContent);
-  const first = header[1] === "marks" ? 2 : 1;
-  const tip = document.createElement("div");
-  tip.className = "tip";
-  tip.hidden = true;
-  document.body.append(tip);
   svg.addEventListener("pointermove", (event) => {
     const box = svg.getBoundingClientRect();
     const scale = svg.viewBox.baseVal.width / box.width;
-    const x = ((event.clientX - box.left) * scale - left) / width;
-    const y = ((event.clientY - box.top) * scale - top) / height;
-    tip.hidden = !(x >= 0 && x < 1 && y >= 0 && y < 1);
-    if (tip.hidden) return;
-    const row = rows[Math.floor(y * rows.length)];
-    const place = first + Math.floor(x * (header.length - first));
-    const marks = first === 2 && row[1] ? `\nmarks cluster ${row[1]}` : "";
-    tip.textContent = `${row[0]}, ${header[place]}: ${row[place]}${marks}`;
-    tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8)}px`;
-    tip.style.top = `${event.clientY + 14}px`;
+    for (const part of parts) {
+      const [left, top, width, height] = part.box;
+      const x = ((event.clientX - box.left) * scale - left) / width;
+      const y = ((event.clientY - box.top) * scale - top) / height;
+      if (!(x >= 0 && x < 1 && y >= 0 && y < 1)) continue;
+      tell(event, part.x ? nameRow(header, rows, part, x) : nameCell(header, rows, x, y));
+      return;
+    }
+    tip.hidden = true;
+  });
+  svg.addEventListener("pointerleave", () => { tip.hidden = true; });
+}
+
+// The title of a point, which browsers show late and screen readers keep.
+function namePoints(svg) {
+  svg.addEventListener("pointermove", (event) => {
+    const point = event.target.closest("use");
+    const title = point && point.querySelector("title");
+    if (title) { point.dataset.title = title.textContent; title.remove(); }
+    tell(event, point && point.dataset.title || "");
   });
   svg.addEventListener("pointerleave", () => { tip.hidden = true; });
 }
@@ -114,7 +146,8 @@ function makeReachable() {
 
 makeReachable();
 addEventListener("resize", makeReachable);
-for (const svg of document.querySelectorAll("svg[data-cells]")) nameCells(svg);
+for (const svg of document.querySelectorAll("svg[data-hover]")) makeHover(svg);
+for (const svg of document.querySelectorAll("svg:has(use > title)")) namePoints(svg);
 for (const figure of document.querySelectorAll("figure[data-interactive]")) {
   const table = figure.querySelector("table");
   makeSortable(table);

@@ -1,0 +1,392 @@
+"""A selection under its report: the table, the effort, and what needs no other fit."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
+
+from ufselect.evaluation import redundancy, sample_view, stand_ins
+from ufselect.matrix import DataMatrix, Float, Index, as_matrix
+from ufselect.report.maps import PixelPanel, cluster_map, pixel_plot, redundancy_map
+from ufselect.report.rendering import Graphic
+from ufselect.report.selection_figures import (
+    objective_curve,
+    sample_scatter,
+    sparkline,
+)
+from ufselect.report.selection_parts import Part
+from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.solvers.rankings import unit_columns
+
+# What one part may cost, in multiplications: a few seconds of one core.
+MOST_PRODUCTS = 2e10
+# Random sets of features to compare with, in every report and on the terminal.
+N_RANDOM = 99
+# Features in the table of the report; all of the chosen are in the file it offers.
+MOST_LISTED = 300
+# Features of a map of correlations, and features and samples of a heat map.
+MOST_MAPPED = 25
+MOST_ROWS_OF_MAP = 40
+MOST_COLUMNS_OF_MAP = 400
+MOST_PIXELS = 10_000
+# Samples whose distribution is drawn by cluster; of more, every second or third.
+MOST_IN_DISTRIBUTION = 10_000
+# Groups that colours and shapes can tell apart.
+MOST_GROUPS = 48
+
+ImageOrder = Literal["rows", "columns"]
+Progress = Callable[[int, int, str], None]
+
+
+class Effort(NamedTuple):
+    """How much to compute for a report.
+
+    Attributes
+    ----------
+    n_subsamples : int
+        Fits to halves of the samples, for stability; 0 leaves it out. The verdicts
+        share the first of them.
+    n_cluster_numbers : int
+        Fits with different numbers of clusters, for sensitivity; 0 leaves it out.
+    n_random : int
+        Random sets of as many features, for verdicts; 0 leaves them out.
+    n_decoy_fits : int
+        Fits with permuted columns among the features, for the share of false
+        discoveries; 0 leaves it out.
+    """
+
+    n_subsamples: int = 10
+    n_cluster_numbers: int = 3
+    n_random: int = N_RANDOM
+    n_decoy_fits: int = 0
+
+
+EFFORTS = {
+    "quick": Effort(2, 0),
+    "default": Effort(),
+    "thorough": Effort(50, 5, n_decoy_fits=5),
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A fitted selector, the table it was fitted to, and how hard to try."""
+
+    table: Any
+    selector: UnsupervisedSelector
+    refitted: UnsupervisedSelector
+    names: Sequence[str]
+    chosen: Index
+    effort: Effort
+    seed: int
+    n_jobs: int | None = None
+    time_budget: float | None = None
+    labels: Any = None
+    groups: Any = None
+    sample_names: Sequence[str] | None = None
+    image_shape: tuple[int, int] | None = None
+    image_order: ImageOrder = "rows"
+    given_clusters: Any = None
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Return the seconds in which fits may be started, if they are limited."""
+        if self.time_budget is None:
+            return None
+        return max(0.0, self.began + self.time_budget - time.monotonic())
+
+    @cached_property
+    def matrix(self) -> DataMatrix:
+        """Return the table as it is read by columns."""
+        return as_matrix(self.table).by_columns()
+
+    @cached_property
+    def listed(self) -> Float:
+        """Return the columns of the first of the chosen features."""
+        return self.matrix.columns(self.chosen[:MOST_LISTED])
+
+    @cached_property
+    def clusters(self) -> NDArray[Any] | None:
+        """Return the cluster of each sample, if the selector found several."""
+        found = self.given_clusters
+        if found is None:
+            found = learned(self.selector, "labels_")
+        if found is None or len(found) != self.table.shape[0]:
+            return None
+        clusters = np.asarray(found)
+        return clusters if 1 < len(np.unique(clusters)) <= MOST_GROUPS else None
+
+    def sample(self, place: int) -> str:
+        """Return the name of a sample, or its number from 1 on."""
+        names = self.sample_names
+        return str(1 + place if names is None else names[place])
+
+    @cached_property
+    def distributions(self) -> list[Graphic]:
+        """Return small drawings of the listed features, by cluster if there are any."""
+        clusters, columns = self.clusters, self.listed
+        if clusters is not None:
+            some = slice(None, None, 1 + len(clusters) // MOST_IN_DISTRIBUTION)
+            clusters, columns = clusters[some], columns[some]
+        return [sparkline(column, clusters) for column in columns.T]
+
+    @cached_property
+    def marks(self) -> list[tuple[Any, bool]] | None:
+        """Return the cluster that each listed feature marks, and whether it is high.
+
+        It is the one whose mean differs most from the mean of all other samples.
+        """
+        if self.clusters is None:
+            return None
+        kinds, places = np.unique(self.clusters, return_inverse=True)
+        counts = np.bincount(places)
+        found = []
+        for column in self.listed.T:
+            # Divided first, or sums of large numbers would overflow.
+            scale = max(float(np.abs(column).max()), np.finfo(float).tiny)
+            inside = np.bincount(places, column / scale)
+            outside = (inside.sum() - inside) / (len(places) - counts)
+            difference = inside / counts - outside
+            # Of two clusters, which differ alike, the one where the feature is high.
+            best = np.lexsort([difference, np.abs(difference).round(9)])[-1]
+            found.append((kinds[best].item(), bool(difference[best] > 0)))
+        return found
+
+    def in_order(self, most: int) -> tuple[Index, Index, list[Any] | None]:
+        """Return samples and features by cluster, and the cluster each marks.
+
+        Without clusters samples stand along the direction in which they differ most.
+        """
+        columns = self.listed[:, :most]
+        rows = np.arange(columns.shape[1])
+        if self.clusters is not None and self.marks is not None:
+            kinds = [kind for kind, _ in self.marks]
+            rows = np.array(sorted(rows, key=lambda row: kinds[row]))
+            order = np.argsort(self.clusters, kind="stable")
+            return order, rows, [kinds[row] for row in rows]
+        scale = np.maximum(np.abs(columns).max(axis=0), np.finfo(float).tiny)
+        centred = columns / scale - (columns / scale).mean(axis=0)
+        first = np.linalg.svd(centred, full_matrices=False)[0][:, 0]
+        return np.argsort(first), rows, None
+
+
+def learned(selector: Any, name: str) -> Any:
+    """Return what a selector, or the one that it fitted inside, has learned, or None.
+
+    Examples
+    --------
+    >>> from ufselect import SCFS, AutoSelect
+    >>> from ufselect.data import planted
+    >>> selector = AutoSelect(SCFS(), random_state=0).fit(planted("blobs").table)
+    >>> len(learned(selector, "labels_"))
+    90
+    """
+    inside = getattr(selector, "selector_", None)
+    return getattr(selector, name, getattr(inside, name, None))
+
+
+def who_chose(selector: Any) -> str:
+    """Return who chose: the name of a selector, and of the one that ranked for it.
+
+    Examples
+    --------
+    >>> from ufselect import SCFS, AutoSelect
+    >>> from ufselect.data import planted
+    >>> who_chose(AutoSelect(SCFS(), random_state=0).fit(planted("blobs").table))
+    'AutoSelect with SCFS'
+    """
+    name = type(selector).__name__
+    inside = getattr(selector, "selector_", None)
+    if inside is not None:
+        return f"{name} with {who_chose(inside)}"
+    # Of a consensus; there they may be pairs with a name.
+    members = getattr(selector, "selectors", None) or ()
+    kinds = {type(each).__name__ for each in members} - {"tuple"}
+    return f"{name} of {', '.join(sorted(kinds))}" if kinds else name
+
+
+def measure_heat_map(subject: Subject) -> Part:
+    """Set the chosen features over the samples, both by cluster."""
+    clusters = subject.clusters
+    order, rows, marks = subject.in_order(MOST_ROWS_OF_MAP)
+    n_chosen, n_samples = len(subject.chosen), subject.table.shape[0]
+    said = "Each row is a chosen feature, each column a sample. "
+    if marks is not None:
+        said += (
+            "Samples are ordered by cluster, and features by the cluster that they "
+            "mark: the one whose mean differs most from the other samples. If you "
+            "recognise what the samples of a cluster have in common, trust it more."
+        )
+    else:
+        said += (
+            f"{who_chose(subject.selector)} finds no clusters; samples are ordered "
+            "along the direction in which they differ most."
+        )
+    if len(order) > MOST_COLUMNS_OF_MAP:
+        places = np.linspace(0, len(order) - 1, MOST_COLUMNS_OF_MAP).round()
+        order = order[places.astype(int)]
+    values = subject.listed[np.ix_(order, rows)].T
+    names = [subject.names[column] for column in subject.chosen[rows]]
+    groups = None if clusters is None else clusters[order]
+    labels = subject.labels
+    if labels is not None and len(np.unique(labels)) > MOST_GROUPS:
+        labels = None
+    labels = None if labels is None else np.asarray(labels)[order].tolist()
+    # Six significant digits; all of them would make the report twice as long.
+    digits = 5 - np.floor(np.log10(max(float(np.abs(values).max()), 1e-300)))
+    data = pd.DataFrame(values.round(int(np.clip(digits, -300, 300))))
+    data.columns = pd.Index([subject.sample(sample) for sample in order])
+    data.insert(0, "feature", names, allow_duplicates=True)
+    if marks is not None:
+        data.insert(1, "marks", marks, allow_duplicates=True)
+    few = f"The first {len(names)} of the" if len(names) < n_chosen else "All"
+    some = f"{len(order)} of" if len(order) < n_samples else "all"
+    return Part(
+        "Clusters, and the features that mark them",
+        said,
+        data,
+        lambda: cluster_map(values, names, groups, labels=labels, marks=marks),
+        f"{few} {n_chosen} chosen features over {some} {n_samples} samples, each "
+        "feature scaled to mean 0 and deviation 1. Red is high, blue is low.",
+        facts={"groups": groups, "labels": labels, "marks": marks, "names": names},
+    )
+
+
+def measure_planes(subject: Subject) -> Part:
+    """Show samples by the chosen features and by all, coloured by cluster or label."""
+    chosen = sample_view(subject.table, subject.chosen, random_state=subject.seed)
+    every = sample_view(subject.table, random_state=subject.seed)
+    groups, grouped_by = subject.clusters, "cluster"
+    if groups is None:
+        groups, grouped_by = subject.labels, "label"
+    if groups is not None and len(np.unique(groups)) > MOST_GROUPS:
+        groups = None
+    names = [subject.sample(sample) for sample in every.samples]
+    shown = None if groups is None else np.asarray(groups)[every.samples].tolist()
+    columns: dict[str, Any] = {"sample": names}
+    if shown is not None:
+        columns[grouped_by] = shown
+    if subject.labels is not None and grouped_by == "cluster":
+        columns["label"] = np.asarray(subject.labels)[every.samples].tolist()
+    planes = {}
+    for title, view in {"chosen": chosen, "all": every}.items():
+        columns |= {f"{title} {1 + place}": view.points[:, place] for place in (0, 1)}
+        planes[f"{title} features ({sum(view.shares):.0%} of variance)"] = view.points
+    count, n_samples = len(names), subject.table.shape[0]
+    caption = f"{'All' if count == n_samples else f'{count} of'} {n_samples} samples"
+    if shown is not None:
+        caption += f"; colour and shape tell {len(set(shown))} {grouped_by}s apart"
+    return Part(
+        "The samples, by the chosen features and by all",
+        "Principal components of the samples. Groups that are apart on the left and "
+        "not on the right were hidden by the features that were not chosen.",
+        pd.DataFrame(columns),
+        lambda: sample_scatter(planes, shown, names=names),
+        f"{caption}.",
+        facts={"groups": shown, "grouped_by": grouped_by, "points": every.points},
+    )
+
+
+def measure_stand_ins(subject: Subject) -> list[Any]:
+    """Return what each chosen feature stands for, by rank."""
+    n_samples, n_features = subject.table.shape
+    refuse_beyond(n_samples * n_features * len(subject.chosen))
+    places = {each.column: each for each in stand_ins(subject.table, subject.chosen)}
+    return [places[column] for column in subject.chosen.tolist()]
+
+
+def measure_convergence(subject: Subject) -> Part:
+    """Return the objective of the fit."""
+    history = np.asarray(learned(subject.selector, "objective_history_"), dtype=float)
+    if not len(history):
+        name = type(subject.selector).__name__
+        raise ValueError(f"{name} has no objective that falls from step to step")
+    data = {"iteration": range(1, len(history) + 1), "objective": history}
+    return Part(
+        "Has the fit converged?",
+        "A curve that has become flat has converged.",
+        pd.DataFrame(data),
+        lambda: objective_curve(history),
+        "The objective after each iteration.",
+    )
+
+
+def measure_repetition(subject: Subject) -> Part:
+    """Correlate the chosen features, and set the first of them like beside like."""
+    count = len(subject.chosen)
+    if count < 2:
+        raise ValueError("a single chosen feature has nothing to repeat")
+    refuse_beyond(subject.table.shape[0] * count**2)
+    first = subject.chosen[:MOST_MAPPED]
+    # A constant column has no correlation but with itself.
+    columns = as_matrix(subject.table[:, first])
+    summary = columns.summary()
+    varying = np.flatnonzero(~summary.constant)
+    found = np.eye(len(first))
+    if len(varying):
+        unit = unit_columns(columns, summary, varying).columns(slice(None))
+        found[np.ix_(varying, varying)] = np.clip(unit.T @ unit, -1.0, 1.0)
+        np.fill_diagonal(found, 1.0)
+    order = leaves_list(linkage(squareform(1 - np.abs(found), checks=False), "average"))
+    names = [subject.names[column] for column in first[order]]
+    found = found[np.ix_(order, order)]
+    mean = redundancy(subject.table[:, np.sort(subject.chosen)])
+    data = pd.DataFrame(found.round(6), columns=names)
+    data.insert(0, "feature", names, allow_duplicates=True)
+    few = "all" if len(first) == count else f"the first {len(first)}"
+    return Part(
+        "Do the chosen features repeat one another?",
+        "Features that say the same need not all be measured. Redundancy, the mean "
+        f"absolute correlation over all pairs of chosen features, is {mean:.2f}.",
+        data,
+        lambda: redundancy_map(names, found),
+        f"Absolute correlations between {few} of the {count} chosen features, like "
+        "beside like.",
+        facts={"mean": mean},
+    )
+
+
+def measure_pixels(subject: Subject) -> Part:
+    """Return the mean image and the chosen pixels."""
+    n_features, shape = subject.table.shape[1], subject.image_shape or (0, 0)
+    if shape[0] * shape[1] != n_features:
+        raise ValueError(
+            f"images of {shape[0]} x {shape[1]} have {shape[0] * shape[1]} pixels, "
+            f"but there are {n_features} features"
+        )
+    if n_features > MOST_PIXELS:
+        raise ValueError(f"{n_features} pixels are more than can be drawn one by one")
+    along: Literal["C", "F"] = "C" if subject.image_order == "rows" else "F"
+    kept = np.isin(np.arange(n_features), subject.chosen).reshape(shape, order=along)
+    mean = subject.matrix.summary().mean.reshape(shape, order=along)
+    rows, columns = np.indices(shape)
+    data = {"row": rows, "column": columns, "mean": mean, "chosen": kept}
+    # In a panel one is black; in most images the smallest value is.
+    spread = max(float(np.ptp(mean)), np.finfo(np.float64).tiny)
+    darkness = (mean.max() - mean) / spread
+    words = f"{kept.sum()} of {kept.size} pixels"
+    return Part(
+        "The chosen pixels",
+        "Each feature is a pixel.",
+        pd.DataFrame({name: values.ravel() for name, values in data.items()}),
+        lambda: pixel_plot([PixelPanel("Chosen pixels", words, darkness, kept)]),
+        "The mean image; chosen pixels in red.",
+        facts={"kept": kept, "mean": mean},
+    )
+
+
+def refuse_beyond(products: float) -> None:
+    """Raise an error if a part would cost too much."""
+    if products > MOST_PRODUCTS:
+        raise ValueError(
+            f"it would take about {products:.0e} multiplications, more than a report "
+            "may cost; choose fewer features"
+        )
