@@ -23,44 +23,71 @@ def columns(adata):
     return [name for name in adata.var if name.startswith("ufselect")]
 
 
-def test_the_answer_is_that_of_the_selector(adata):
-    select(adata, "scfs", 5, n_clusters=3, random_state=0)
-
-    expected = SCFS(5, n_clusters=3, random_state=0).fit(adata.X)
-
-    np.testing.assert_array_equal(adata.var["ufselect"], expected.get_support())
-    np.testing.assert_array_equal(adata.var["ufselect_score"], expected.scores_)
-    np.testing.assert_array_equal(
-        np.argsort(adata.var["ufselect_rank"]), expected.order_
-    )
-
-
-def test_nothing_else_is_written(adata):
+def test_a_name_selects_as_the_command_line_does_and_an_instance_as_it_is(adata):
     before = adata.copy()
-    returned = select(adata, "maxvariance", 5)
+    returned = select(adata, "scfs", 5, n_clusters=3, alpha=0.5)
+    select(adata, SCFS(5, n_clusters=3, random_state=0), key_added="own")
+    expected = AutoSelect(
+        SCFS(alpha=0.5), n_features_to_select=5, n_clusters=3, random_state=0
+    ).fit(adata.X)
+    own = SCFS(5, n_clusters=3, random_state=0).fit(adata.X)
 
     assert returned is None
     assert columns(adata) == ["ufselect", "ufselect_rank", "ufselect_score"]
-    assert [*adata.var] == [*before.var, *columns(adata)]
+    np.testing.assert_array_equal(adata.var["ufselect"], expected.get_support())
+    np.testing.assert_array_equal(adata.var["ufselect_score"], expected.scores_)
+    order = np.argsort(adata.var["ufselect_rank"])
+    np.testing.assert_array_equal(order, expected.order_)
+    np.testing.assert_array_equal(adata.var["own_score"], own.scores_)
+    asked = adata.uns["ufselect"]
+    assert (asked["method"], asked["parameters"]["alpha"]) == ("SCFS", 0.5)
+    # Nothing else is written.
+    added = [f"own{each}" for each in ("", "_rank", "_score")]
+    assert [*adata.var] == [*before.var, *columns(adata), *added]
     assert adata.obs.equals(before.obs)
     np.testing.assert_array_equal(adata.X, before.X)
 
 
-def test_the_chosen_columns_can_be_cut_out(adata):
-    select(adata, "MaxVariance", 5)
+def test_the_answer_goes_where_scanpy_would_put_it(adata):
+    copied = select(adata, "maxvariance", n_top_genes=5, copy=True)
+    frame = select(adata, "maxvariance", 5, inplace=False)
+    best = select(adata, "maxvariance", 5, inplace=False, subset=True)
+    cut = select(adata, "maxvariance", 5, copy=True, subset=True)
 
-    part = adata[:, adata.var.ufselect]
-
-    assert part.shape == (adata.n_obs, 5)
-    assert sorted(part.var["ufselect_rank"]) == [1, 2, 3, 4, 5]
-
-
-def test_a_copy_has_the_answer_and_the_original_stays(adata):
-    result = select(adata, "maxvariance", 5, copy=True)
-
-    assert columns(result)
     assert not columns(adata)
     assert "ufselect" not in adata.uns
+    assert columns(copied) == frame.columns.tolist()
+    assert frame.equals(copied.var[frame.columns])
+    assert best.equals(frame[frame["ufselect"]])
+    assert cut.shape == (adata.n_obs, 5)
+    assert sorted(cut.var["ufselect_rank"]) == [1, 2, 3, 4, 5]
+    assert cut.var_names.equals(best.index)
+    select(adata, "maxvariance", 5, subset=True)
+    assert adata.var_names.equals(best.index)
+
+
+def test_raw_values_take_the_place_of_x(adata):
+    adata.raw = adata
+    part = adata[:, :8].copy()
+    part.X[:] = 1.0
+    select(part, "maxvariance", 3, use_raw=True)
+
+    expected = MaxVariance(3).fit(adata.X[:, :8]).get_support()
+    np.testing.assert_array_equal(part.var["ufselect"], expected)
+    assert part.uns["ufselect"]["layer"] == "raw"
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])
+def test_raw_counts_are_warned_of_and_their_logarithms_are_not(adata, container):
+    counts = np.random.default_rng(0).poisson(3, size=adata.shape).astype(float)
+    adata.layers["counts"] = container(counts)
+    adata.layers["log"] = container(np.log1p(counts))
+    adata.layers["binary"] = container((counts > 3).astype(float))
+
+    with pytest.warns(UserWarning, match=r"look like raw counts.*normalize_total"):
+        select(adata, "maxvariance", 3, layer="counts")
+    for layer in ("log", "binary", None):
+        select(adata, "maxvariance", 3, layer=layer)
 
 
 def test_the_key_names_all_that_is_added(adata):
@@ -205,98 +232,99 @@ class TestBatches:
         assert adata.var["ufselect"].sum() == int(np.median(numbers))
 
 
-class TestRefusals:
-    def test_an_unknown_batch_key(self, adata):
-        with pytest.raises(ValueError, match=r"'bacth' is no column .* could be batch"):
-            select(adata, batch_key="bacth")
-
-    def test_cells_without_a_batch(self, adata):
-        adata.obs.loc[adata.obs_names[:2], "batch"] = None
-
-        with pytest.raises(ValueError, match=r"^2 of 45 cells have no value in"):
-            select(adata, batch_key="batch")
-
-    def test_a_batch_of_one_cell(self, adata):
-        adata.obs.loc[adata.obs_names[0], "batch"] = "z"
-
-        with pytest.raises(ValueError, match=r"^Batch 'z' of .* has a single cell"):
-            select(adata, batch_key="batch")
-
-    def test_a_batch_with_fewer_cells_than_clusters(self, adata):
-        with pytest.raises(ValueError, match=r"^Batch 'a': n_clusters=20 but X has"):
-            select(adata, "scfs", 5, batch_key="batch", n_clusters=20)
-
-    @pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])
-    @pytest.mark.parametrize("batch_key", [None, "batch"])
-    def test_a_value_that_is_not_finite_with_the_name_of_its_feature(
-        self, adata, container, batch_key
-    ):
-        adata.X[4, 2] = np.nan
-        adata.X = container(adata.X)
-
-        with pytest.raises(ValueError, match=r"contains NaN in column 'gene 2'"):
-            select(adata, batch_key=batch_key)
-        assert not columns(adata)
-
-    def test_an_unknown_method(self, adata):
-        with pytest.raises(ValueError, match=r"no method 'scsf'; it could be .*scfs"):
-            select(adata, "scsf")
-
-    def test_what_is_no_method(self, adata):
-        with pytest.raises(TypeError, match=r"tl.select was given 3, which is no"):
-            select(adata, 3)
-
-    def test_an_unknown_parameter(self, adata):
-        with pytest.raises(
-            TypeError, match=r"AutoSelect has no .*'clusters'; .* n_clusters"
-        ):
-            select(adata, clusters=3)
-
-    def test_more_features_than_there_are(self, adata):
-        with pytest.raises(ValueError, match=r"=99 but X has 12 features; ask for at"):
-            select(adata, "maxvariance", 99)
-
-    def test_an_unknown_layer(self, adata):
-        with pytest.raises(ValueError, match=r"layer='haf' .* it could be half"):
-            select(adata, layer="haf")
-
-    def test_no_numbers(self, adata):
-        adata.X = None
-
-        with pytest.raises(ValueError, match=r"adata.X is empty; .* name a layer"):
-            select(adata)
-
-    def test_a_table(self, adata):
-        with pytest.raises(TypeError, match=r"needs an AnnData but was given ndarray"):
-            select(adata.X)
-
-    def test_a_copy_of_a_backed_one(self, adata, tmp_path):
-        adata.write_h5ad(tmp_path / "a.h5ad")
-        backed = anndata.read_h5ad(tmp_path / "a.h5ad", backed="r")
-
-        with pytest.raises(ValueError, match=r"copy=True would need a second file"):
-            select(backed, copy=True)
-        backed.file.close()
+def test_a_batch_that_ranks_nothing_is_refused(adata):
+    adata.obs["gap"] = adata.obs["batch"].where(np.arange(45) > 1)
+    adata.obs["lone"] = adata.obs["batch"].where(np.arange(45) > 0, "z")
+    for options, reason in [
+        ({"batch_key": "bacth"}, r"'bacth' is no column .* could be batch"),
+        ({"batch_key": "gap"}, r"^2 of 45 cells have no value in"),
+        ({"batch_key": "lone"}, r"^Batch 'z' of .* has a single cell"),
+        (
+            {"batch_key": "batch", "method": "scfs", "n_clusters": 20},
+            r"^Batch 'a': n_clusters=20 but X has",
+        ),
+    ]:
+        with pytest.raises(ValueError, match=reason):
+            select(adata, **options)
+    assert not columns(adata)
 
 
-def selected_by_command(path, number):
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("batch_key", [None, "batch"])
+def test_a_value_that_is_not_finite_is_refused_by_its_feature(
+    adata, container, batch_key
+):
+    adata.X[4, 2] = np.nan
+    adata.X = container(adata.X)
+
+    with pytest.raises(ValueError, match=r"contains NaN in column 'gene 2'"):
+        select(adata, batch_key=batch_key)
+    assert not columns(adata)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"method": "scsf"}, r"no method 'scsf'; it could be SCFS"),
+        ({"method": 3}, r"tl.select was given 3, which is no"),
+        ({"clusters": 3}, r"AutoSelect has no parameter 'clusters'; .* n_clusters"),
+        ({"n_top_gene": 3}, r"no parameter 'n_top_gene'; it could be n_top_genes\."),
+        ({"flavor": "seurat"}, r"no parameter 'flavor'; it could be .*batch_key"),
+        ({"method": SCFS(), "alhpa": 1}, r"SCFS has no .*'alhpa'; it could be alpha"),
+        ({"method": "maxvariance", "n_features": 99}, r"=99 but X has 12 features"),
+        ({"n_features": 3, "n_top_genes": 3}, r"mean the same; give one of them"),
+        ({"layer": "haf"}, r"layer='haf' .* it could be half"),
+        ({"use_raw": True}, r"adata.raw is empty; leave it out"),
+        ({"use_raw": True, "layer": "half"}, r"give one"),
+        ({"copy": True, "inplace": False}, r"copy=True returns an AnnData, inplace"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(adata, options, reason):
+    with pytest.raises((TypeError, ValueError), match=reason):
+        select(adata, **options)
+    assert not columns(adata)
+
+
+def test_what_is_no_anndata_or_has_no_numbers_is_refused(adata, tmp_path):
+    with pytest.raises(TypeError, match=r"needs an AnnData but was given ndarray"):
+        select(adata.X)
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "a.h5ad", backed="r")
+    for option in ("copy", "subset"):
+        with pytest.raises(ValueError, match=f"{option}=True would need a second file"):
+            select(backed, **{option: True})
+    backed.file.close()
+    adata.raw = adata[:, :4].copy()
+    with pytest.raises(ValueError, match=r"8 of 12 genes are not in adata.raw"):
+        select(adata, use_raw=True)
+    adata.X = None
+    with pytest.raises(ValueError, match=r"adata.X is empty; .* name a layer"):
+        select(adata)
+
+
+def selected_by_command(path, *options):
     """Return what the command line makes of a file."""
     output = path.with_name("out.h5ad")
-    asked = ["--method", "MaxVariance", "-k", str(number), "-o", str(output)]
-
-    assert main(["select", str(path), *asked]) == 0
+    assert main(["select", str(path), *options, "-o", str(output), "--quiet"]) == 0
     return anndata.read_h5ad(output)
 
 
-def test_the_command_line_writes_the_same_columns(tmp_path):
-    asked = cells()
-    asked.write_h5ad(tmp_path / "cells.h5ad")
-    select(asked, "MaxVariance", 4)
-    found = selected_by_command(tmp_path / "cells.h5ad", 4)
+@pytest.mark.parametrize("asked", [{}, {"method": "MCFS"}, {"method": "MCFS", "k": 4}])
+def test_the_command_line_selects_the_same_genes(asked, tmp_path):
+    adata = cells()
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    options = [f"--method={asked['method']}"] if "method" in asked else []
+    options += ["-k", str(asked["k"])] if "k" in asked else []
+    found = selected_by_command(tmp_path / "cells.h5ad", *options)
+    select(adata, asked.get("method", "autoselect"), n_top_genes=asked.get("k"))
 
-    assert columns(found) == columns(asked)
-    for name in columns(asked):
-        np.testing.assert_allclose(found.var[name], asked.var[name])
+    chosen = adata.var_names[adata.var["ufselect"]]
+    assert 0 < len(chosen) < adata.n_vars
+    assert columns(found) == columns(adata)
+    assert chosen.tolist() == found.var_names[found.var["ufselect"]].tolist()
+    for name in columns(adata):
+        values = adata.var.loc[found.var_names, name]
+        np.testing.assert_allclose(found.var[name], values)
 
 
 def test_what_the_command_line_writes_replaces_an_earlier_selection(tmp_path):
@@ -304,7 +332,8 @@ def test_what_the_command_line_writes_replaces_an_earlier_selection(tmp_path):
     select(adata, "MaxVariance", 4, batch_key="batch")
     adata.var["ufselect_selected"] = True  # as ufselect 0.1 called it
     adata.write_h5ad(tmp_path / "cells.h5ad")
-    found = selected_by_command(tmp_path / "cells.h5ad", 3)
+    options = ["--method=MaxVariance", "-k", "3"]
+    found = selected_by_command(tmp_path / "cells.h5ad", *options)
 
     assert columns(found) == ["ufselect", "ufselect_rank", "ufselect_score"]
     assert found.var["ufselect"].sum() == 3
