@@ -14,153 +14,116 @@ from ufselect import all_selectors
 from ufselect.report.rendering import content_security_policy
 
 FAST = {"method": "MaxVariance", "features": "3"}
-NAME = 'M\u00e4nner "und" Frauen;.csv'
+NAME = 'M\u00e4nner "und" Frauen;'
 
 
 @pytest.fixture(scope="module")
-def csv():
-    return small_frame().to_csv(index=False).encode()
-
-
-@pytest.fixture(scope="module")
-def done(server, csv):
+def done(server):
     """Return what is known of a run that is done."""
-    run = server.start(server.upload(NAME, csv), labels="kind", **FAST)
+    csv = small_frame().to_csv(index=False).encode()
+    file = server.upload(f"{NAME}.csv", csv)
+    run = server.start(file, labels="kind", format=".tsv", **FAST)
     return server.wait_for(run, "done", "failed")
 
 
 def test_the_page_says_what_there_is_to_choose(server):
     told = server.api("GET", "settings")
     page = server.page("GET", "").body.decode()
-    options = re.findall('<option value="(.*?)" data-hint="(.+?)">', page)
+    methods = re.findall('name="method" value="(.+?)".*\n.*"hint">(.+?)</span>', page)
 
-    assert [name for name, _ in options] == ["", *all_selectors()]
+    assert methods[0][0] == "AutoSelect"
+    assert sorted(name for name, _ in methods[1:]) == sorted(all_selectors())
+    assert all(words.endswith(".") for _, words in methods)
+    assert "Ranks each feature on its own by how little it changes" in page
     assert '<option value=".parquet">Parquet (.parquet)</option>' in page
     assert "up to 2 MB" in page
-    assert told["max_upload"] == MOST_BYTES
-    assert told["given"] is None
+    assert (told["max_upload"], told["given"]) == (MOST_BYTES, None)
 
 
-def test_the_selected_table_has_the_chosen_columns_and_a_proper_name(server, done):
-    answer = server.page("GET", f"api/runs/{done['run']}/files/selected.csv")
-    frame = pd.read_csv(io.BytesIO(answer.body))
-    name = 'M\u00e4nner "und" Frauen;.selected.csv'
-
-    assert done["state"] == "done"
-    assert frame.columns.tolist() == ["id", *CHOSEN, "kind"]
-    assert answer.getheader("Content-Disposition") == (
-        f"attachment; filename*=utf-8''{quote(name)}"
-    )
-    assert answer.getheader("Content-Type") == "application/octet-stream"
-
-
-def test_ranking_result_and_command_are_there(server, done):
-    ranking = server.page("GET", f"api/runs/{done['run']}/files/ranking.csv")
+def test_table_ranking_and_result_are_there_under_proper_names(server, done):
+    files = f"api/runs/{done['run']}/files"
+    answer = server.page("GET", f"{files}/selected.tsv")
+    table = pd.read_csv(io.BytesIO(answer.body), sep="\t")
+    ranking = server.page("GET", f"{files}/ranking.csv")
     result = server.api("GET", f"runs/{done['run']}/result")
 
+    assert done["state"] == "done"
+    assert list(done["files"]) == (
+        ["selected.tsv", "ranking.csv", "clusters.csv", "report.html"]
+    )
+    assert table.columns.tolist() == ["id", *CHOSEN, "kind"]
+    assert answer.getheader("Content-Disposition") == (
+        f"attachment; filename*=utf-8''{quote(NAME)}.selected.tsv"
+    )
+    assert answer.getheader("Content-Type") == "application/octet-stream"
     assert len(pd.read_csv(io.BytesIO(ranking.body))) == 12
     assert sorted(each["feature"] for each in result["features"]) == CHOSEN
     assert result["command"].startswith("ufselect select 'M\u00e4nner")
     assert "/" not in result["command"]
-    assert result["decision"]["level"] in ("use", "care")
-    assert list(done["files"]) == ["selected.csv", "ranking.csv", "report.html"]
-
-
-def test_a_report_may_not_speak_in_the_name_of_the_page(server, done):
-    answer = server.page("GET", f"api/runs/{done['run']}/report")
-    policy = answer.getheader("Content-Security-Policy")
-
-    assert answer.body.startswith(b"<!DOCTYPE html>")
-    assert str(server.folder).encode() not in answer.body
+    # A report may not speak in the name of the page, and has no path of ours in it.
+    report = server.page("GET", f"api/runs/{done['run']}/report")
+    policy = report.getheader("Content-Security-Policy")
+    assert str(server.folder).encode() not in report.body
     assert policy.startswith(content_security_policy())
     assert "sandbox allow-scripts allow-downloads;" in policy
-    assert answer.getheader("Content-Disposition") is None
+    for name in ("result.json", "..%2f..%2ftable.csv", "none", "selected.tsv%00"):
+        assert server.page("GET", f"{files}/{name}").status == 404
 
 
-@pytest.mark.parametrize(
-    "name", ["result.json", "..%2f..%2ftable.csv", "none", "selected.csv%00"]
-)
-def test_only_results_are_sent(server, done, name):
-    answer = server.page("GET", f"api/runs/{done['run']}/files/{name}")
+def test_uploads_that_are_too_large_or_unknown_are_refused_and_leave_nothing(server):
+    def stored():
+        return [path for path in server.folder.glob("*/uploads/*/*") if path.is_file()]
 
-    assert answer.status == 404
-
-
-def test_the_same_table_is_used_again_in_another_format(server, done):
-    run = server.start(done["file"], format=".tsv", transpose="no", **FAST)
-    state = server.wait_for(run, "done", "failed")
-    answer = server.page("GET", f"api/runs/{run}/files/selected.tsv")
-
-    assert state["state"] == "done"
-    assert answer.body.startswith(b"id\tg2\tg5\tg9")
-
-
-def uploaded_files(server):
-    return [path for path in server.folder.glob("*/uploads/*/*") if path.is_file()]
-
-
-def test_a_declared_size_above_the_limit_is_refused_before_a_byte_comes(server):
-    before = uploaded_files(server)
-    length = {"Content-Length": str(MOST_BYTES + 1)}
-    answer = server.page("POST", "api/files?name=big.csv", None, length)
-
-    assert answer.status == 413
-    assert json.loads(answer.body)["problem"].startswith("big.csv is larger than 2 MB;")
-    assert uploaded_files(server) == before
-
-
-def test_a_size_that_nobody_declared_is_limited_too(server):
-    before = uploaded_files(server)
-    size = MOST_BYTES + 1
+    before, size = stored(), MOST_BYTES + 1
+    # Refused before a byte comes, or counted if nobody declares how many will come.
+    declared = {"Content-Length": str(size)}
     chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (size, b"1" * size)
-    # A body of its own length would be declared, hence no help by the client.
-    headers = {"Transfer-Encoding": "chunked", "Content-Length": None}
-    answer = server.page("POST", "api/files?name=big.csv", chunks, headers)
+    chunked = {"Transfer-Encoding": "chunked", "Content-Length": None}
+    for name, body, headers, status, problem in (
+        ("big.csv", None, declared, 413, "big.csv is larger than 2 MB;"),
+        ("big.csv", chunks, chunked, 413, "big.csv is larger than 2 MB;"),
+        ("evil.exe", b"x", {}, 415, "evil.exe has a name that promises no known"),
+    ):
+        answer = server.page("POST", f"api/files?name={name}", body, headers)
+        assert answer.status == status
+        assert json.loads(answer.body)["problem"].startswith(problem)
+    assert stored() == before
 
-    assert answer.status == 413
-    assert uploaded_files(server) == before
+
+def test_bad_tables_and_choices_are_one_sentence_with_their_name(server):
+    gap, good = b"a,b\n1,NA\n2,3\n", b"a,b\n1,2\n2,3\n"
+    for content, choices, problem in (
+        (gap, {}, "genes.csv has missing or infinite values in column"),
+        (good, {"method": "None"}, "there is no method 'None'; it could"),
+        (good, {"features": "-1"}, "Number of features: -1 is neither"),
+    ):
+        run = server.start(server.upload("folder/genes.csv", content), **choices)
+        state = server.wait_for(run, "done", "failed")
+        remedies = [each["choices"] for each in state["remedies"]]
+        assert (state["state"], state["files"]) == ("failed", {})
+        assert state["problem"].startswith(problem)
+        assert str(server.folder) not in state["problem"]
+        assert "--" not in state["problem"]
+        assert ({"fill": "median"} in remedies) == (content is gap)
+        assert server.page("GET", f"api/runs/{run}/result").status == 404
 
 
-def test_a_format_that_nobody_knows_is_refused(server):
-    answer = server.page("POST", "api/files?name=evil.exe", b"x")
+def test_a_look_describes_columns_and_what_is_missing_until_it_is_filled(server):
+    content = b"id,a,b,target\nx,1,NA,0\ny,2,3,1\nz,4,5,1\n"
+    file = server.upload("genes.csv", content)
+    looks = []
+    for choices in ({}, {"fill": "median"}, {"drop": ["b"], "id": "id"}):
+        run = server.start(file, "look", **choices)
+        assert server.wait_for(run, "done", "failed")["state"] == "done"
+        looks.append(server.api("GET", f"runs/{run}/result"))
+    first, filled, dropped = looks
 
-    assert answer.status == 415
-    assert (
-        "evil.exe has a name that promises no known"
-        in json.loads(answer.body)["problem"]
+    assert (first["n_samples"], first["n_rows"], first["n_columns"]) == (3, 3, 4)
+    assert [each["role"] for each in first["columns"]] == (
+        ["sample names", "feature", "feature", "label"]
     )
-
-
-@pytest.mark.parametrize(
-    ("content", "choices", "problem"),
-    [
-        (b"a,b\n1,NA\n2,3\n", {}, "genes.csv has missing or infinite values in column"),
-        (b"a,b\n1,2\n2,3\n", {"method": "None"}, "there is no method 'None'; it could"),
-        (b"a,b\n1,2\n2,3\n", {"features": "-1"}, "-k/--features: -1 is neither"),
-    ],
-)
-def test_bad_tables_and_choices_are_one_sentence_with_their_name(
-    server, content, choices, problem
-):
-    run = server.start(server.upload("folder/genes.csv", content), **choices)
-    state = server.wait_for(run, "done", "failed")
-
-    assert state["state"] == "failed"
-    assert state["problem"].startswith(problem)
-    assert str(server.folder) not in state["problem"]
-    assert state["files"] == {}
-
-
-def test_a_run_that_is_cancelled_leaves_no_process_and_no_result(server, endless):
-    psutil = pytest.importorskip("psutil")
-    table, choices = endless
-    run = server.start(server.upload("big.npy", table), **choices)
-    server.wait_for(run, "running")
-    workers = psutil.Process(server.process.pid).children(recursive=True)
-    state = server.api("DELETE", f"runs/{run}")
-    _, alive = psutil.wait_procs(workers, timeout=60)
-
-    assert len(workers) >= 1
-    assert alive == []
-    assert (state["state"], state["files"]) == ("cancelled", {})
-    assert server.page("GET", f"api/runs/{run}/result").status == 404
+    assert [each["n_missing"] for each in first["columns"]] == [0, 0, 1, 0]
+    assert first["problem"].startswith("genes.csv has missing or infinite values")
+    assert {"drop": ["b"]} in [each["choices"] for each in first["remedies"]]
+    assert (filled["problem"], filled["remedies"], dropped["problem"]) == ("", [], "")
+    assert dropped["columns"][2]["role"] == "left out"

@@ -1,9 +1,17 @@
-"""Who is let in, asked of a real server by a client that keeps to no rule."""
+"""Who is let in and for how long, asked by a client that keeps to no rule."""
 
-import json
-import socket
+import asyncio
+from contextlib import asynccontextmanager
 
 import pytest
+
+pytest.importorskip("starlette")
+uvicorn = pytest.importorskip("uvicorn")
+
+from studies.reliability.page_attacks import served  # noqa: E402 - needs both
+from studies.reliability.security import REQUESTS  # noqa: E402
+from ufselect.serving.guard import TimedProtocol  # noqa: E402
+from ufselect.serving.server import listening  # noqa: E402
 
 SECURITY = {
     "Cache-Control": "no-store",
@@ -13,111 +21,130 @@ SECURITY = {
 }
 
 
-def test_without_the_token_there_is_nothing(server):
-    wrong = ["/", "/wrong/", "/wrong/api/settings", "//", "/api/settings", "/%00/"]
-    for path in [*wrong, f"/{server.token}x/"]:
-        answer = server.ask("GET", path)
-        assert answer.status == 404
-        assert b"ufselect" not in answer.body
-        assert server.token.encode() not in answer.body
+@pytest.fixture(scope="module")
+def target(tmp_path_factory):
+    """Serve a page to attack."""
+    # What leads out of the folder is looked for around it.
+    folder = tmp_path_factory.mktemp("around") / "server"
+    folder.mkdir()
+    with served(folder) as page:
+        yield page
 
 
-def test_only_the_usual_names_of_this_machine_are_served(server):
-    port = server.port
-    for name in (f"127.0.0.1:{port}", f"localhost:{port}"):
-        answer = server.page("GET", "", headers={"Host": name})
-        assert answer.status == 200
-        assert b"<title>ufselect</title>" in answer.body
-    for name in (
-        *("evil.example", f"evil.example:{port}", "127.0.0.1", "127.0.0.1:1"),
-        *("", None),
-    ):
-        answer = server.page("GET", "api/settings", headers={"Host": name})
-        assert answer.status in (400, 421)
-        assert b"max_upload" not in answer.body
+@pytest.mark.slow
+@pytest.mark.parametrize("what", REQUESTS)
+def test_attacks_of_the_study_come_to_nothing(target, what):
+    outcomes = list(REQUESTS[what](target))
+
+    assert all(outcomes)
+    assert outcomes or what == "connections from another machine"
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [("POST", "api/files?name=a.csv"), ("POST", "api/runs"), ("DELETE", "api/runs/x")],
-)
-def test_other_pages_may_not_write(server, method, path):
-    for origin in (
-        *(None, "null", "http://evil.example", "http://127.0.0.1:1"),
-        *(f"https://127.0.0.1:{server.port}", f"http://localhost:{server.port}"),
-        f"http://127.0.0.1:{server.port}.evil.example",
-    ):
-        assert server.page(method, path, b"{}", {"Origin": origin}).status == 403
-
-
-def test_other_pages_may_not_read_either(server):
-    foreign = {"Origin": "http://evil.example"}
-    read = server.page("GET", "api/settings", headers=foreign)
-    preflight = server.page(
-        "OPTIONS",
-        "api/runs",
-        headers=foreign | {"Access-Control-Request-Method": "POST"},
-    )
-
-    for answer in (read, preflight):
-        names = [name.lower() for name, _ in answer.getheaders()]
-        assert not [name for name in names if name.startswith("access-control")]
-    assert preflight.status == 403
-
-
-@pytest.mark.parametrize(
-    ("path", "policy"),
-    [
-        ("", "script-src 'self'"),
-        ("page.js", "script-src 'self'"),
-        ("api/settings", "default-src 'none'"),
+def test_every_answer_has_the_headers_that_protect(server):
+    for path, policy in (
+        *(("", "script-src 'self'"), ("page.js", "script-src 'self'")),
+        *(("api/settings", "default-src 'none'"), ("nothing", "default-src 'none'")),
         ("api/runs/none", "default-src 'none'"),
-        ("nothing", "default-src 'none'"),
+    ):
+        answer = server.page("GET", path)
+        assert {name: answer.getheader(name) for name in SECURITY} == SECURITY
+        assert policy in answer.getheader("Content-Security-Policy")
+        assert "frame-ancestors 'none'" in answer.getheader("Content-Security-Policy")
+        assert answer.getheader("Server") is None
+    local = {"Host": f"localhost:{server.port}"}
+    assert b"<title>ufselect</title>" in server.page("GET", "", headers=local).body
+    answer = server.ask("GET", f"/{server.token}")
+    assert (answer.status, answer.getheader("Location")) == (307, f"/{server.token}/")
+
+
+class Impatient(TimedProtocol):
+    """The same in a fraction of the time."""
+
+    max_connections = 20
+    header_seconds = 0.3
+    body_seconds = 0.3
+    bytes_per_second = 1e6
+
+
+async def sized(scope, receive, send):
+    """Answer with the size of the body; a body that breaks off has none."""
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return
+        size, more = size + len(message["body"]), message["more_body"]
+    body = str(size).encode()
+    headers = [(b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+@asynccontextmanager
+async def impatient_server():
+    with listening(0) as listener:
+        config = uvicorn.Config(
+            sized, http=Impatient, log_level="critical", lifespan="off"
+        )
+        server = uvicorn.Server(config)
+        running = asyncio.create_task(server.serve([listener]))
+        try:
+            yield lambda: asyncio.open_connection(*listener.getsockname())
+        finally:
+            server.should_exit = True
+            await running
+
+
+@pytest.mark.parametrize(
+    ("sent", "piece"),
+    [
+        (b"", b""),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n", b""),
+        (b"GET / HTTP/1.1\r\n", b"X: y\r\n"),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\n", b""),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\n", b"x"),
+        # The second request of a connection is timed, too.
+        (b"GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\n", b"X: y\r\n"),
     ],
 )
-def test_every_answer_has_the_headers_that_protect(server, path, policy):
-    answer = server.page("GET", path)
-    sent = {name: answer.getheader(name) for name in SECURITY}
+def test_a_request_that_never_ends_is_closed(sent, piece):
+    async def closed():
+        async with impatient_server() as connect, asyncio.timeout(60):
+            reader, writer = await connect()
+            writer.write(sent)
+            ended = asyncio.create_task(reader.read())
+            # One that trickles would last for ever.
+            while not ended.done():
+                writer.write(piece)
+                await asyncio.wait([ended], timeout=0.05)
+            writer.close()
+            return await ended
 
-    assert sent == SECURITY
-    assert policy in answer.getheader("Content-Security-Policy")
-    assert "frame-ancestors 'none'" in answer.getheader("Content-Security-Policy")
-    assert answer.getheader("Server") is None
-
-
-def test_no_path_leads_out_of_the_page(server):
-    for path in (
-        *("../pyproject.toml", "..%2f..%2fapplication.py", "application.py"),
-        *("templates/../../guard.py", "%2e%2e/guard.py", "api/runs/../../x"),
-        *("api/runs/%2e%2e/files/result.json", "page.js%00.html", "page.html.j2"),
-    ):
-        assert server.page("GET", path).status == 404
+    answered = asyncio.run(closed())
+    assert answered.count(b"200 OK") == sent.count(b"\r\n\r\nGET")
 
 
-def test_the_token_alone_leads_to_the_page(server):
-    answer = server.ask("GET", f"/{server.token}")
+def test_a_large_body_has_its_time_and_connections_are_limited():
+    async def attempt():
+        async with impatient_server() as connect:
+            reader, writer = await connect()
+            size = 4_000_000
+            writer.write(b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n")
+            writer.write(b"Content-Length: %d\r\n\r\n" % size)
+            for _ in range(10):  # longer in all than a header may take
+                await asyncio.sleep(0.05)
+                writer.write(bytes(size // 10))
+            answer = await reader.read()
+            writer.close()
+            opened = [await connect() for _ in range(40)]
+            ended = [asyncio.create_task(each.read()) for each, _ in opened]
+            done, _ = await asyncio.wait(ended, timeout=0.2)
+            await asyncio.wait(ended, timeout=60)
+            for _, each in opened:
+                each.close()
+            return answer, len(done), all(each.done() for each in ended)
 
-    assert answer.status == 307
-    assert answer.getheader("Location") == f"/{server.token}/"
-
-
-def test_only_the_loopback_address_is_served(server):
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        # No packet is sent: the system only says by which address it would go.
-        try:
-            probe.connect(("192.0.2.1", 9))
-        except OSError:
-            pytest.skip("this machine has no other address")
-        other = probe.getsockname()[0]
-    if other.startswith("127."):
-        pytest.skip("this machine has no other address")
-
-    with pytest.raises(OSError, match="refused"):
-        socket.create_connection((other, server.port), timeout=5)
-
-
-def test_choices_that_are_no_json_are_one_sentence(server):
-    for body in (b"", b"x", b"[]", b"\xff", b"[" * 60000, b"{" + b" " * 70000):
-        answer = server.page("POST", "api/runs", body)
-        assert answer.status in (400, 413)
-        assert json.loads(answer.body)["problem"].startswith("the choices are")
+    answer, n_refused, all_closed = asyncio.run(attempt())
+    assert answer.endswith(b"4000000")
+    assert n_refused >= 40 - Impatient.max_connections
+    assert all_closed

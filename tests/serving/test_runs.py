@@ -6,7 +6,7 @@ import time
 import pytest
 
 from ufselect.serving import runs as serving_runs
-from ufselect.serving.runs import Runs, sentence_of
+from ufselect.serving.runs import Runs
 from ufselect.serving.uploads import Refusal, Source
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
@@ -51,11 +51,10 @@ def wait_for(found, *states):
         time.sleep(0.02)
 
 
-def wait_for_progress(found):
-    deadline = time.monotonic() + 120
-    while not found.described()["progress"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+def finished(runs, source):
+    found = runs.start(source, "select", {})
+    wait_for(found, "done", "failed")
+    return found
 
 
 def test_a_run_tells_progress_notes_and_results(make, source):
@@ -66,52 +65,55 @@ print('{"doing": "it", "seconds": 1}', file=sys.stderr)
 pathlib.Path('ranking.csv').touch()
 print('{}')
 """
-    found = make(program).start(source, {})
-    wait_for(found, "done")
+    found = finished(make(program), source)
     told = found.described()
 
+    assert (told["state"], told["notes"]) == ("done", ["a note"])
     assert told["progress"] == {"doing": "it", "seconds": 1}
-    assert told["notes"] == ["a note"]
     assert told["files"] == {"ranking.csv": "genes.ranking.csv"}
     assert (found.folder / "result.json").read_text() == "{}\n"
 
 
-def test_a_failure_is_its_last_sentence_and_has_no_results(make, source):
+def test_a_failure_is_its_sentence_with_remedies_and_has_no_results(make, source):
     program = """
 import sys, pathlib
 pathlib.Path('ranking.csv').touch()
-print('{"note": "a note"}', file=sys.stderr)
-print('ufselect: it is bad; do good', file=sys.stderr)
-sys.exit(1)
+print('{"error": "it is bad; do good (--fill median)", "remedies": ['
+      '{"label": "Fill", "options": ["--fill=median"]}]}', file=sys.stderr)
+sys.exit('7')
 """
-    found = make(program).start(source, {})
-    wait_for(found, "failed")
+    found = finished(make(program), source)
 
     assert found.problem == "it is bad; do good"
+    assert found.remedies == [{"label": "Fill", "choices": {"fill": "median"}}]
     assert found.results() == {}
+    for program, words in (
+        ("import os; os.kill(os.getpid(), 9)", "(signal 9), for want of memory"),
+        ("raise SystemExit('ufselect: no; do')", "no; do"),
+        ("raise SystemExit(3)", "the worker failed"),
+    ):
+        assert words in finished(make(program), source).problem
 
 
-def test_a_worker_that_the_system_ends_is_told_of(make, source):
-    program = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
-    found = make(program).start(source, {})
-    wait_for(found, "failed")
-
-    assert "signal 9" in found.problem
-    assert "memory" in found.problem
-
-
-def test_runs_wait_for_their_turn_and_a_waiting_one_can_be_cancelled(make, source):
-    runs = make(SLEEP)
-    first, second, third = (runs.start(source, {}) for _ in range(3))
-    wait_for(first, "running")
-    ahead = [runs.ahead_of(each) for each in (first, second, third)]
+def test_runs_wait_for_their_turn_but_a_look_does_not_and_makes_way_first(make, source):
+    runs = make(SLEEP, max_runs=4)
+    first, second, third = (runs.start(source, "select", {}) for _ in range(3))
+    look = runs.start(source, "look", {})
+    for each in (first, look):
+        wait_for(each, "running")
+    ahead = [runs.ahead_of(each) for each in (first, second, third, look)]
     second.cancel()
+    look.cancel()
 
     assert (second.state, third.state) == ("cancelled", "waiting")
-    assert ahead == [0, 0, 1]
+    assert ahead == [0, 0, 1, 0]
     assert runs.ahead_of(third) == 0
     first.cancel()
     wait_for(third, "running")
+    runs.start(source, "select", {})
+    assert runs.find(second.identity) is second
+    with pytest.raises(Refusal, match="no longer kept"):
+        runs.find(look.identity)
 
 
 def test_who_does_not_follow_is_ended_by_force_with_its_children(
@@ -120,49 +122,32 @@ def test_who_does_not_follow_is_ended_by_force_with_its_children(
     psutil = pytest.importorskip("psutil")
     monkeypatch.setattr(serving_runs, "SECONDS_TO_END", 0.3)
     runs = make(STUBBORN)
-    found = runs.start(source, {})
-    wait_for_progress(found)
+    found = runs.start(source, "select", {})
+    deadline = time.monotonic() + 120
+    while not found.described()["progress"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
     worker = psutil.Process(found._process.pid)
     family = [worker, *worker.children(recursive=True)]
     found.cancel()
     runs.close()
     _, alive = psutil.wait_procs(family, timeout=60)
 
-    assert len(family) == 2
-    assert alive == []
-    assert found.state == "cancelled"
+    assert (len(family), alive, found.state) == (2, [], "cancelled")
 
 
-def test_the_oldest_finished_run_makes_way_with_its_files(make, source):
+def test_the_oldest_finished_run_makes_way_and_too_many_are_refused(make, source):
     runs = make("pass", n_jobs=2, max_runs=2)
-    first = runs.start(source, {})
-    wait_for(first, "done")
-    others = [runs.start(source, {}) for _ in range(2)]
+    first = finished(runs, source)
+    others = [runs.start(source, "select", {}) for _ in range(2)]
 
     assert not first.folder.exists()
     assert all(runs.find(each.identity) is each for each in others)
     with pytest.raises(Refusal, match="no longer kept"):
         runs.find(first.identity)
-
-
-def test_too_many_unfinished_runs_are_refused(make, source):
-    runs = make(SLEEP, max_runs=2)
+    endless = make(SLEEP, max_runs=2)
     for _ in range(2):
-        runs.start(source, {})
+        endless.start(source, "select", {})
     with pytest.raises(Refusal, match="2 runs are waiting; cancel one") as caught:
-        runs.start(source, {})
-
+        endless.start(source, "select", {})
     assert caught.value.status == 503
-
-
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
-        ("ufselect: no; do (see ufselect select --help)", "no; do"),
-        ("ufselect select: error: argument -k/--features: 0 is", "argument -k/--fea"),
-        ("RuntimeError: what", "RuntimeError: what"),
-        ("", "the worker failed"),
-    ],
-)
-def test_sentences_lose_what_belongs_to_a_terminal(said, expected):
-    assert sentence_of(1, said).startswith(expected)

@@ -1,6 +1,7 @@
 """What can be asked of the server, and what it answers."""
 
 import json
+import re
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,10 +17,15 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from ufselect._version import __version__
-from ufselect.report.method_cards import summary_line
+from ufselect.report.method_cards import docstring_sections
 from ufselect.report.rendering import content_security_policy, package_file
 from ufselect.selectors import all_selectors
-from ufselect.serving.choices import FORMATS, checked_choices
+from ufselect.serving.choices import (
+    FORMATS,
+    checked_choices,
+    remedies_on_page,
+    words_of_page,
+)
 from ufselect.serving.guard import Guard
 from ufselect.serving.runs import RESULT, Runs
 from ufselect.serving.server import Settings
@@ -27,9 +33,11 @@ from ufselect.serving.uploads import (
     GIVEN,
     KNOWN_ENDINGS,
     Refusal,
+    Source,
     Uploads,
     size_in_words,
 )
+from ufselect.tuning import AutoSelect
 
 TEMPLATES = Environment(
     loader=PackageLoader("ufselect.serving"),
@@ -48,8 +56,8 @@ REPORT_POLICY = (
     f"{content_security_policy()}; sandbox allow-scripts allow-downloads; "
     "frame-ancestors 'self'"
 )
-# Choices are short; nobody needs more.
-MOST_BYTES_OF_CHOICES = 1 << 16
+# Roles of thousands of columns; nobody needs more.
+MOST_BYTES_OF_CHOICES = 1 << 20
 
 
 class Application:
@@ -113,10 +121,10 @@ class Application:
         return Response(content, media_type=kind, headers=headers)
 
     def _page(self) -> str:
-        methods = all_selectors().items()
         return TEMPLATES.get_template("page.html.j2").render(
             version=__version__,
-            methods={name: summary_line(value) for name, value in methods},
+            automatic=in_two_sentences(AutoSelect).partition(". ")[2],
+            groups=grouped_methods(),
             formats=FORMATS,
             largest=size_in_words(self.settings.max_upload),
         )
@@ -124,10 +132,7 @@ class Application:
     async def start_of_page(self, _: Request) -> Response:
         """Say which tables are taken, and which one is there already."""
         settings = self.settings
-        given = None
-        if settings.file is not None:
-            source = self.uploads.find(GIVEN)
-            given = {"file": GIVEN, "name": source.name, "size": source.size}
+        given = None if settings.file is None else _told(self.uploads.find(GIVEN))
         return JSONResponse(
             {
                 "endings": KNOWN_ENDINGS,
@@ -150,14 +155,14 @@ class Application:
         except ClientDisconnect:
             return Response(status_code=400)
         self.uploads.forget({run.source.identity for run in self.runs.unfinished()})
-        told = {"file": source.identity, "name": source.name, "size": source.size}
-        return JSONResponse(told, 201)
+        return JSONResponse(_told(source), 201)
 
     async def start(self, request: Request) -> Response:
-        """Start a run with a table and choices."""
+        """Start to look at a table, to select from it or to compare methods."""
         asked = await _json(request)
         source = self.uploads.find(asked.get("file"))
-        run = self.runs.start(source, checked_choices(asked.get("choices", {})))
+        choices = checked_choices(asked.get("choices", {}))
+        run = self.runs.start(source, str(asked.get("action")), choices)
         return JSONResponse(run.described(), 201)
 
     async def state(self, request: Request) -> Response:
@@ -176,7 +181,19 @@ class Application:
         run = self.runs.find(request.path_params["run"])
         if run.state != "done":
             raise Refusal(404, "this run has no result")
-        return FileResponse(run.folder / RESULT, media_type="application/json")
+        text = await run_in_threadpool((run.folder / RESULT).read_text, "utf-8")
+        if run.action != "look":
+            return Response(text, media_type="application/json")
+        seen = json.loads(text)
+        seen["problem"] = words_of_page(seen["problem"] or "")
+        seen["remedies"] = remedies_on_page(seen["remedies"])
+        # A look does not fill what is missing, of which the page knows more.
+        if "fill" in run.choices and any(
+            "fill" in x["choices"] for x in seen["remedies"]
+        ):
+            seen |= {"problem": "", "remedies": []}
+        seen["notes"] = [words_of_page(note) for note in seen["notes"]]
+        return JSONResponse(seen)
 
     async def report(self, request: Request) -> Response:
         """Send the report to look at."""
@@ -198,6 +215,45 @@ class Application:
         if name not in results:
             raise Refusal(404, "this run has no such file")
         return results[name]
+
+
+def grouped_methods() -> dict[str, dict[str, str]]:
+    """Return what each method does, in groups by what the methods declare."""
+    groups: dict[str, dict[str, str]] = {
+        "Clusters or an embedding of the samples, predicted from few features": {},
+        "Neighbour graphs: features that change little between similar samples": {},
+        "Reconstruction: few features from which all others follow": {},
+        "Baselines, to compare with": {},
+    }
+    predicted, graphs, rebuilt, baselines = groups.values()
+    for name, selector in all_selectors().items():
+        declared = selector.PROPERTIES
+        if declared.regression:
+            group = predicted
+        elif declared.self_expression == "features":
+            group = rebuilt
+        else:
+            group = baselines if declared.similarity == "no" else graphs
+        group[name] = in_two_sentences(selector)
+    return groups
+
+
+def in_two_sentences(selector: type) -> str:
+    """Return what a method is called, and the first sentence of what it does.
+
+    Examples
+    --------
+    >>> from ufselect import RandomSelection
+    >>> in_two_sentences(RandomSelection)
+    'Keep features drawn at random.'
+    """
+    name, _, rest = docstring_sections(selector)[""].partition("\n\n")
+    does = re.split(r"::|\.(?= |$)", " ".join(rest.split()))[0]
+    return f"{name} {does}." if does else name
+
+
+def _told(source: Source) -> dict[str, Any]:
+    return {"file": source.identity, "name": source.name, "size": source.size}
 
 
 def _file(name: str) -> str:

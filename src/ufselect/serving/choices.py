@@ -1,26 +1,56 @@
-"""What people choose on the page becomes options of the command line.
+"""What people choose on the page becomes options of the command line, and back.
 
 Whether a value makes sense is said by the command itself, as it would be in a terminal.
 """
 
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ufselect.serving.uploads import Refusal, selected_name
 
-# Fields of the page that are options with a value.
-OPTIONS = {
-    "method": "--method",
-    "features": "--features",
-    "clusters": "--clusters",
+# Fields of the page that are options: how the table is read, ...
+READING = {
     "labels": "--labels",
     "id": "--id",
+    "groups": "--groups",
+    "drop": "--drop",
+    "use": "--use-column",
+    "na": "--na",
+    "skip_rows": "--skip-rows",
     "variable": "--variable",
     "sheet": "--sheet",
-    "fill": "--fill",
-    "seed": "--seed",
-    "effort": "--effort",
+    "transpose": "",
+    "header": "",
+    "allow_large": "",
 }
-TURNED = {"": [], "yes": ["--transpose"], "no": ["--no-transpose"]}
+# ... and what is done with it.
+SELECTING = {
+    "fill": "--fill",
+    "features": "--features",
+    "clusters": "--clusters",
+    "seed": "--seed",
+}
+ACTIONS = {
+    "look": READING,
+    "select": READING
+    | SELECTING
+    | {"method": "--method", "effort": "--effort"}
+    | {"only_features": "", "write_filled": ""},
+    "compare": READING | SELECTING | {"methods": "--methods"},
+}
+# Fields that hold several values, and options that have no value of their own.
+SEVERAL = {"drop", "use", "na", "methods"}
+FLAGS = {
+    ("transpose", "yes"): "--transpose",
+    ("transpose", "no"): "--no-transpose",
+    ("header", "yes"): "--header",
+    ("header", "no"): "--no-header",
+    ("allow_large", "yes"): "--allow-large",
+    ("fill", "rows"): "--drop-incomplete=rows",
+    ("only_features", "yes"): "--only-features",
+    ("write_filled", "yes"): "--write-filled",
+}
 # Formats that any table can be written in, with what people call them.
 FORMATS = {
     ".csv": "CSV",
@@ -31,24 +61,56 @@ FORMATS = {
     ".npy": "NumPy",
     ".mat": "MATLAB",
 }
-FIELDS = [*OPTIONS, "drop", "transpose", "format"]
+FIELDS = {*(field for fields in ACTIONS.values() for field in fields), "format"}
+# What the page calls an option that a sentence speaks of.
+WORDS = {
+    "-k/--features": "Number of features",
+    "-k": "Number of features",
+    "--features": "Number of features",
+    "--clusters": "Number of clusters",
+    "--seed": "Seed",
+    "--labels": "the role label",
+    "--id": "the role sample names",
+    "--groups": "the role group",
+    "--drop": "the role left out",
+    "--use-column": "the role feature",
+    "--sheet": '"Sheet"',
+    "--variable": '"Variable"',
+    "--skip-rows": '"Lines above the table"',
+    "--na": '"Signs of missing values"',
+    "--fill": '"Missing values"',
+    "--transpose": '"Samples are in: columns"',
+    "--no-transpose": '"Samples are in: rows"',
+}
+OPTION = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, WORDS))})(?![\w-])")
+# An option between brackets says in a terminal what a button does on the page.
+BRACKETS = re.compile(
+    r"""\s\((?:'[^']*'|"[^"]*"|[^()'"])*--(?:'[^']*'|"[^"]*"|[^()'"])*\)"""
+)
 LONGEST_VALUE = 1000
+MOST_VALUES = 20_000
 
 
-def checked_choices(given: Any) -> dict[str, str]:
+def checked_choices(given: Any) -> dict[str, Any]:
     """Return what was chosen, in fields that we know; others are refused.
 
     Examples
     --------
-    >>> checked_choices({"method": " SCFS ", "features": "", "labels": "kind"})
-    {'method': 'SCFS', 'labels': 'kind'}
+    >>> checked_choices({"method": "SCFS", "features": " ", "drop": ["kind"]})
+    {'method': 'SCFS', 'drop': ['kind']}
     """
     if not isinstance(given, dict):
         raise Refusal(400, "the choices are no object; reload the page")
     for name, value in given.items():
-        if name not in FIELDS or not _is_plain(value):
+        several = value if name in SEVERAL and isinstance(value, list) else [value]
+        if (
+            name not in FIELDS
+            or isinstance(value, list) != (name in SEVERAL)
+            or len(several) > MOST_VALUES
+            or not all(map(_is_plain, several))
+        ):
             raise Refusal(400, f"the choice of {name[:40]!r} is not understood")
-    return {name: value.strip() for name, value in given.items() if value.strip()}
+    return {name: value for name, value in given.items() if any(map(str.strip, value))}
 
 
 def _is_plain(value: Any) -> bool:
@@ -59,24 +121,82 @@ def _is_plain(value: Any) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
-def arguments_of(choices: dict[str, str], source: str) -> list[str]:
-    r"""Return the options of ``ufselect select`` for choices that were checked.
+def arguments_of(action: str, choices: Mapping[str, Any], source: str) -> list[str]:
+    """Return a command and its options for choices that were checked.
 
     Each value is one word with its option, so that none is taken for another option.
 
     Examples
     --------
-    >>> arguments_of({"features": "5", "drop": "a\nb"}, "genes.csv")[:3]
-    ['--features=5', '--drop=a', '--drop=b']
+    >>> choices = {"features": "5", "drop": ["a", "b"], "format": ".tsv"}
+    >>> arguments_of("look", choices, "genes.csv")
+    ['look', '--drop=a', '--drop=b']
+    >>> arguments_of("select", choices, "genes.csv")[1:6]
+    ['--features=5', '--drop=a', '--drop=b', '-o', 'selected.tsv']
     """
-    turned, wanted = choices.get("transpose", ""), choices.get("format", "")
-    if turned not in TURNED or wanted not in ("", *FORMATS):
-        raise Refusal(400, "this form or direction of the table is not known")
-    dropped = (line.strip() for line in choices.get("drop", "").splitlines())
-    return [
-        *(f"{OPTIONS[name]}={choices[name]}" for name in OPTIONS if name in choices),
-        *(f"--drop={column}" for column in dropped if column),
-        *TURNED[turned],
-        *("-o", selected_name(source, wanted)),
-        *("--scores", "ranking.csv", "--report", "report.html"),
-    ]
+    if action not in ACTIONS:
+        raise Refusal(400, "the page asks for what is not offered; reload it")
+    arguments = [action]
+    for field, value in choices.items():
+        option = ACTIONS[action].get(field)
+        if option is None:
+            continue
+        if field == "methods":
+            arguments.append(f"{option}={','.join(value)}")
+        elif field in SEVERAL:
+            arguments += [f"{option}={each}" for each in value]
+        elif (field, value) in FLAGS:
+            arguments.append(FLAGS[field, value])
+        elif not option:
+            raise Refusal(400, f"the choice of {field!r} is not understood")
+        elif (field, value) != ("method", "AutoSelect"):
+            arguments.append(f"{option}={value}")
+    if action == "select":
+        wanted = choices.get("format", "")
+        if wanted not in ("", *FORMATS):
+            raise Refusal(400, "this format of the table is not known")
+        arguments += ["-o", selected_name(source, wanted), "--scores", "ranking.csv"]
+        arguments += ["--save-clusters", "clusters.csv"]
+    return arguments + ["--report", "report.html"] * (action != "look")
+
+
+def remedies_on_page(remedies: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return remedies as choices; those that the page has no field for are left out.
+
+    Examples
+    --------
+    >>> remedies_on_page([{"label": "Leave 'x' out", "options": ["--drop=x"]}])
+    [{'label': "Leave 'x' out", 'choices': {'drop': ['x']}}]
+    """
+    known = (READING | SELECTING).items()
+    fields = {option: field for field, option in known if option}
+    flags = {option: flag for flag, option in FLAGS.items()}
+    found = []
+    for remedy in remedies:
+        choices: dict[str, Any] = {}
+        for option in remedy["options"]:
+            name, _, value = option.partition("=")
+            field, value = flags.get(option, (fields.get(name), value))
+            if field is None:
+                break
+            if field in SEVERAL:
+                choices.setdefault(field, []).append(value)
+            else:
+                choices[field] = value
+        else:
+            found.append({"label": str(remedy["label"]), "choices": choices})
+    return found
+
+
+def words_of_page(sentence: str) -> str:
+    """Return a sentence of the command line in words of the page.
+
+    Examples
+    --------
+    >>> words_of_page("a.csv has gaps; fill them (--fill median), or drop 'b (x)'")
+    "a.csv has gaps; fill them, or drop 'b (x)'"
+    >>> words_of_page("-k/--features: -1 is no number (see ufselect select --help)")
+    'Number of features: -1 is no number'
+    """
+    plain = BRACKETS.sub("", sentence)
+    return OPTION.sub(lambda found: WORDS[found[0]], plain)

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
-from ufselect.serving.choices import arguments_of
+from ufselect.serving.choices import arguments_of, remedies_on_page, words_of_page
 from ufselect.serving.uploads import Refusal, Source, suggested_name
 
 # Alone (-P), Python would look for modules in the folder that it works in.
@@ -23,35 +23,41 @@ UFSELECT = [sys.executable, "-P", "-m", "ufselect"]
 # After this time a run that was cancelled is ended by force.
 SECONDS_TO_END = 3.0
 RESULT = "result.json"
-RESULTS = ("selected*", "ranking.csv", "report.html")
+RESULTS = ("selected*", "ranking.csv", "clusters.csv", "report.html")
 
 
 class Run:
-    """A selection from one table, which waits, runs, and is done, failed or cancelled.
+    """A command on one table, which waits, runs, and is done, failed or cancelled.
 
     Parameters
     ----------
     source : Source
         The table.
-    choices : dict of str to str
+    action : str
+        The command: look, select or compare.
+    choices : dict of str to str or list of str
         What was chosen on the page, checked.
     folder : path
-        For all that is written; it is made.
+        For all that is written; a folder is made in it.
     """
 
-    def __init__(self, source: Source, choices: dict[str, str], folder: Path) -> None:
+    def __init__(
+        self, source: Source, action: str, choices: dict[str, Any], folder: Path
+    ) -> None:
+        command, *options = arguments_of(action, choices, source.path.name)
+        self._arguments = [
+            *(command, str(source.path), f"--name={source.name}"),
+            *(*options, "--json", "--progress=json"),
+        ]
         self.identity = secrets.token_urlsafe(9)
         self.source = source
+        self.action = action
         self.choices = choices
         self.folder = folder / self.identity
         self.state = "waiting"
         self.problem = ""
+        self.remedies: list[dict[str, Any]] = []
         self.notes: list[str] = []
-        self._arguments = [
-            *("select", str(source.path), f"--name={source.name}"),
-            *arguments_of(choices, source.path.name),
-            *("--json", "--progress=json"),
-        ]
         self._progress: dict[str, Any] = {}
         self._heard = self._began = time.monotonic()
         self._ended: float | None = None
@@ -72,8 +78,12 @@ class Run:
                 process = self._start(output)
                 if process is None:
                     return
-                last = self._listen(process)
-                self._conclude(process.wait(), last)
+                why = self._listen(process)
+                code = process.wait()
+                if code == 0:
+                    self._end("done")
+                else:
+                    self._end("failed", sentence_of(code, why))
         except OSError as error:
             self._end("failed", f"the worker could not start ({error})")
 
@@ -85,7 +95,7 @@ class Run:
             process = self._process
             self._end("cancelled")
             if process is not None:
-                interrupt(process)
+                end(process)
                 force = threading.Timer(SECONDS_TO_END, self._end_by_force)
                 force.daemon = True
                 force.start()
@@ -104,9 +114,11 @@ class Run:
                 "file": self.source.identity,
                 "name": self.source.name,
                 "size": self.source.size,
+                "action": self.action,
                 "choices": self.choices,
                 "state": self.state,
                 "problem": self.problem,
+                "remedies": self.remedies,
                 "notes": list(self.notes),
                 "progress": self._present(),
                 "seconds": round((self._ended or time.monotonic()) - self._began, 1),
@@ -125,23 +137,28 @@ class Run:
             return self._process
 
     def _listen(self, process: subprocess.Popen[str]) -> str:
-        """Follow what the command says; return its last words that are no progress."""
-        last = ""
+        """Follow what the command says; return why it fails, if it does."""
+        why = last = ""
         assert process.stderr is not None
         with process.stderr as lines:
             for line in lines:
-                said = _progress_of(line)
-                if said is None:
-                    last = line.strip() or last
-                    continue
+                try:
+                    said = json.loads(line)
+                except ValueError:
+                    said = None
                 with self._turn:
-                    if "note" in said:
-                        self.notes.append(str(said["note"]))
+                    if not isinstance(said, dict):
+                        last = line.strip() or last
+                    elif "note" in said:
+                        self.notes.append(words_of_page(str(said["note"])))
+                    elif "error" in said:
+                        why = str(said["error"])
+                        self.remedies = remedies_on_page(said.get("remedies", ()))
                     else:
                         self._progress, self._heard = said, time.monotonic()
         with self._turn:
             self._is_silent = True
-        return last
+        return why or last
 
     def _present(self) -> dict[str, Any]:
         """Return the progress, with the time that is left from now on."""
@@ -155,13 +172,7 @@ class Run:
         """End what still holds the line, be it the process or a child of it."""
         with self._turn:
             if self._process is not None and not self._is_silent:
-                kill(self._process)
-
-    def _conclude(self, code: int, last: str) -> None:
-        if code == 0:
-            self._end("done")
-        else:
-            self._end("failed", sentence_of(code, last))
+                end(self._process, by_force=True)
 
     def _end(self, state: str, problem: str = "") -> None:
         with self._turn:
@@ -188,13 +199,16 @@ class Runs:
         self.max_runs = max_runs
         self._runs: dict[str, Run] = {}
         self._pool = ThreadPoolExecutor(n_jobs, thread_name_prefix="ufselect-run")
+        # A look takes a second, and does not wait for runs that take hours.
+        self._looks = ThreadPoolExecutor(1, thread_name_prefix="ufselect-look")
 
-    def start(self, source: Source, choices: dict[str, str]) -> Run:
+    def start(self, source: Source, action: str, choices: dict[str, Any]) -> Run:
         """Queue a run; it starts as soon as there is a place."""
         self._make_room()
-        run = Run(source, choices, self.folder)
+        run = Run(source, action, choices, self.folder)
         self._runs[run.identity] = run
-        self._pool.submit(run.work)
+        pool = self._looks if action == "look" else self._pool
+        pool.submit(run.work)
         return run
 
     def find(self, identity: str) -> Run:
@@ -207,7 +221,12 @@ class Runs:
 
     def ahead_of(self, run: Run) -> int:
         """Return how many others wait before this one."""
-        waiting = [each for each in self._runs.values() if each.state == "waiting"]
+        waiting = [
+            each
+            for each in self._runs.values()
+            if each.state == "waiting"
+            and (each.action == "look") == (run.action == "look")
+        ]
         return waiting.index(run) if run in waiting else 0
 
     def unfinished(self) -> list[Run]:
@@ -218,10 +237,12 @@ class Runs:
         """End all runs, and wait until they have ended."""
         for run in self.unfinished():
             run.cancel()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for pool in (self._pool, self._looks):
+            pool.shutdown(wait=True, cancel_futures=True)
 
     def _make_room(self) -> None:
         over = [run for run in self._runs.values() if run.is_over]
+        over.sort(key=lambda run: run.action != "look")
         while len(self._runs) >= self.max_runs:
             if not over:
                 raise Refusal(
@@ -234,32 +255,20 @@ class Runs:
             shutil.rmtree(oldest.folder, ignore_errors=True)
 
 
-def sentence_of(code: int, last: str) -> str:
-    """Return why a command failed, from its exit code and its last words.
+def sentence_of(code: int, why: str) -> str:
+    """Return why a command failed, from its exit code and what it said.
 
     Examples
     --------
     >>> sentence_of(1, "ufselect: genes.csv is empty; export the table again")
     'genes.csv is empty; export the table again'
-    >>> sentence_of(2, "ufselect select: error: argument --seed: 'x' is not a number")
-    "argument --seed: 'x' is not a number"
     """
     if code < 0:
         return (
             f"the system ended the worker (signal {-code}), for want of memory or "
             "because the file is damaged; try a smaller table, or export it again"
         )
-    for prefix in ("ufselect select: error: ", "ufselect: "):
-        last = last.removeprefix(prefix)
-    return last.removesuffix(" (see ufselect select --help)") or "the worker failed"
-
-
-def _progress_of(line: str) -> dict[str, Any] | None:
-    try:
-        said = json.loads(line)
-    except ValueError:
-        return None
-    return said if isinstance(said, dict) else None
+    return words_of_page(why.removeprefix("ufselect: ")) or "the worker failed"
 
 
 def start_process(
@@ -270,10 +279,15 @@ def start_process(
     apart: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    # It works in another folder, and speaks through pipes.
+    environment = dict(os.environ, PYTHONIOENCODING="utf-8")
+    if places := environment.get("PYTHONPATH", ""):
+        absolute = (str(Path(place).absolute()) for place in places.split(os.pathsep))
+        environment["PYTHONPATH"] = os.pathsep.join(absolute)
     return subprocess.Popen(  # nosec B603 # no shell; every option is checked
         [*UFSELECT, *arguments],
         cwd=folder,
-        env=_environment(),
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.PIPE,
@@ -284,34 +298,11 @@ def start_process(
     )
 
 
-def interrupt(process: subprocess.Popen[str]) -> None:
-    """Ask a process and its children to end, as Ctrl-C does."""
+def end(process: subprocess.Popen[str], *, by_force: bool = False) -> None:
+    """Ask a process and its children to end, as Ctrl-C does, or kill them."""
     if sys.platform == "win32":
-        process.terminate()
-    else:
-        _signal(process, signal.SIGINT)
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    """End a process and its children."""
-    if sys.platform == "win32":
-        process.kill()
-    else:
-        _signal(process, signal.SIGKILL)
-
-
-def _signal(process: subprocess.Popen[str], number: int) -> None:
+        process.kill() if by_force else process.terminate()
+        return
     # It may have ended by itself.
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
-
-
-def _environment() -> dict[str, str]:
-    """Return our environment, made fit for another folder and for pipes."""
-    found = dict(os.environ, PYTHONIOENCODING="utf-8")
-    if "PYTHONPATH" in found:
-        places = [place for place in found["PYTHONPATH"].split(os.pathsep) if place]
-        found["PYTHONPATH"] = os.pathsep.join(
-            str(Path(place).absolute()) for place in places
-        )
-    return found
+        os.killpg(process.pid, signal.SIGKILL if by_force else signal.SIGINT)

@@ -2,11 +2,14 @@
 
 import contextlib
 import errno
+import os
 import secrets
+import shutil
 import signal
 import socket
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +19,7 @@ ADDRESS = "127.0.0.1"
 # For answers under way when the server is told to end.
 SECONDS_TO_FINISH = 2
 GIGABYTE = 10**9
+PREFIX = "ufselect-serve-"
 
 
 @dataclass(frozen=True)
@@ -66,19 +70,20 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> Ending:
     """
     uvicorn, _ = _needed("uvicorn"), _needed("starlette")
     from ufselect.serving.application import Application
+    from ufselect.serving.guard import TimedProtocol
 
     token = secrets.token_urlsafe(32)
     with (
         listening(settings.port) as listener,
-        tempfile.TemporaryDirectory(prefix="ufselect-serve-") as folder,
+        private_folder() as folder,
     ):
         port = listener.getsockname()[1]
-        application = Application(settings, Path(folder))
+        application = Application(settings, folder)
         server = uvicorn.Server(
             uvicorn.Config(
                 application.guarded(token, port),
                 access_log=False,
-                http="h11",
+                http=TimedProtocol,
                 lifespan="on",
                 log_level="critical",
                 loop="asyncio",
@@ -93,6 +98,51 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> Ending:
             announce(f"http://{ADDRESS}:{port}/{token}/")
             server.run(sockets=[listener])
     return Ending(application.n_ended)
+
+
+@contextlib.contextmanager
+def private_folder() -> Iterator[Path]:
+    """Make a folder that nobody else can read; remove those of killed servers."""
+    place = Path(tempfile.gettempdir())
+    # Runs are processes of their own, and inherit this.
+    mask = os.umask(0o077)
+    made = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=place))
+    with _locked(made):
+        for left in place.glob(f"{PREFIX}*"):
+            with _locked(left) as is_left:
+                if is_left:
+                    shutil.rmtree(left, ignore_errors=True)
+        # It takes the name by which others would remove it when it is locked.
+        folder = made.rename(place / made.name.removeprefix("."))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.umask(mask)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[bool]:
+    """Lock a folder of ours as long as this process lives; tell whether it is ours."""
+    if sys.platform == "win32":
+        yield False
+        return
+    import fcntl
+
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        yield False
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        is_locked = os.fstat(handle).st_uid == os.getuid()
+    except OSError:
+        is_locked = False
+    try:
+        yield is_locked
+    finally:
+        os.close(handle)
 
 
 def listening(port: int) -> socket.socket:
@@ -138,5 +188,5 @@ def _needed(package: str) -> Any:
         return import_module(package)
     except ImportError as error:
         raise ImportError(
-            f"the page needs {package}; pip install 'ufselect[serve]' installs it"
+            f"the web page needs {package}; pip install 'ufselect[serve]' installs it"
         ) from error

@@ -1,14 +1,31 @@
 "use strict";
-// One tab shows one run, whose name is in the address after #. Text from the server,
-// names of columns above all, is only ever set as text.
+// One tab shows one run, whose name is in the address after #: a look at a table, a
+// selection, or a comparison. Text from the server, names of columns above all, is only
+// ever set as text.
 
-const MILLISECONDS_BETWEEN_QUESTIONS = 400;
+const MILLISECONDS_BETWEEN_QUESTIONS = 300;
+const MOST_ROWS = 200; // of the table of columns; a search finds the others
+const FEW_COLUMNS = 30; // are all listed
+// The field of the command that gives a column its role.
+const ROLES = { feature: "use", label: "labels", "sample names": "id", group: "groups",
+  "left out": "drop" };
+// Choices after which the table has other columns, which have no roles yet.
+const LAYOUT = ["sheet", "variable", "transpose", "header", "skip_rows"];
+const COMPARED = ["AutoSelect", "SCFS", "LaplacianScore", "MCFS"];
+const TITLES = { "ranking.csv": "Ranking of all features", "report.html": "Report",
+  "clusters.csv": "Cluster of each sample" };
 const at = (id) => document.getElementById(id);
 const form = at("form");
 let settings = null;
 let chosen = null; // { blob, name, size } here, or { file, name, size } on the server
 let sending = null; // an upload under way
 let shown = ""; // the run that this tab follows
+let current = null; // what is known of it
+let seen = null; // the preview of the table
+let roles = {}; // columns that the reader gave a role, by field
+const plain = new Set(); // columns that are features without being told so
+const special = new Set(); // columns that are listed first: no plain features
+const touched = new Set(); // columns that stay listed where they are
 
 // ---- Asking the server
 
@@ -42,6 +59,38 @@ function upload(table, onProgress) {
   }).finally(() => { sending = null; });
 }
 
+async function send() {
+  showRun(`Sending ${chosen.name}`);
+  const total = chosen.size || 1;
+  const stored = await upload(chosen, (loaded) => showProgress(
+    { doing: "uploading", done: loaded, total }, ""));
+  chosen.file = stored.file;
+}
+
+// Starts a command and returns its run; a file that made way for others is sent again.
+async function begun(action, choices) {
+  const post = () => ask("runs", { method: "POST",
+    body: JSON.stringify({ file: chosen.file, action, choices }) });
+  if (!chosen.file) await send();
+  try {
+    return await post();
+  } catch (error) {
+    if (error.status !== 404 || !chosen.blob) throw error;
+    await send();
+    return post();
+  }
+}
+
+async function begin(action, choices) {
+  setProblem("");
+  try {
+    location.hash = `run=${(await begun(action, choices)).run}`; // and so it is followed
+  } catch (error) {
+    showForm();
+    setProblem(error.message);
+  }
+}
+
 // ---- Words
 
 function sizeInWords(size) {
@@ -58,14 +107,14 @@ function duration(seconds) {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-// Names of files, which have a full stop in them, stay as they are.
-const sentence = (text) => text.replace(/^[a-z](?=[a-z]*( |$))/, (letter) => letter.toUpperCase())
+// The name of the file stays as it is.
+const sentence = (text) => (text.startsWith(chosen?.name) ? text
+  : text.replace(/^[a-z](?=[a-z]*( |$))/, (letter) => letter.toUpperCase()))
   + (/[.?!]$/.test(text) ? "" : ".");
-
-function setProblem(text) {
-  at("problem").textContent = text ? sentence(text) : "";
-  at("problem").hidden = !text;
-}
+// A name may be a whole text; the files have all of it.
+const brief = (name) => name.length > 80 ? `${name.slice(0, 79)}\u2026` : name;
+const count = (number, thing) =>
+  `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
 
 function element(name, text, className = "") {
   const made = document.createElement(name);
@@ -74,14 +123,23 @@ function element(name, text, className = "") {
   return made;
 }
 
-// ---- Choosing
-
-function showChosen() {
-  if (!chosen) return;
-  at("file-name").textContent = chosen.name;
-  at("file-hint").textContent = `${sizeInWords(chosen.size)}; choose or drop another to replace it`;
-  at("drop").classList.add("filled");
+function button(text, onClick) {
+  const made = element("button", text);
+  made.type = "button";
+  made.addEventListener("click", onClick);
+  return made;
 }
+
+function setProblem(text, remedies = []) {
+  at("problem").querySelector("p").textContent = text ? sentence(text) : "";
+  at("problem").querySelector(".buttons").replaceChildren(
+    ...remedies.map(({ label, choices }) => button(label, () => remedy(choices))));
+  at("problem").hidden = !text;
+}
+
+const announce = (text) => { at("status").textContent = text; };
+
+// ---- What is chosen: a file, how it is read, roles of columns, and what to do
 
 function choose(blob) {
   setProblem("");
@@ -94,83 +152,139 @@ function choose(blob) {
       + "the command line (ufselect serve FILE), or allow more (--max-upload)");
   } else {
     chosen = { blob, name: blob.name, size: blob.size };
-    showChosen();
+    form.reset();
+    forget();
+    begin("look", {});
   }
+}
+
+function forget() {
+  [seen, roles] = [null, {}];
+  for (const each of [plain, special, touched]) each.clear();
+  at("find").value = "";
 }
 
 function choices() {
-  const given = Array.from(new FormData(form)).filter(([name]) => name);
-  return Object.fromEntries(given.filter(([, value]) => value.trim()));
+  const given = new FormData(form);
+  const methods = given.getAll("method");
+  const fields = Object.fromEntries(given);
+  const action = fields.action;
+  for (const name of ["action", "method", "na"]) delete fields[name];
+  const na = form.elements.na.value.split(/\s+/).filter(Boolean);
+  const method = action === "compare" ? { methods } : { method: methods[0] };
+  return { action, choices: { ...roles, ...fields, ...method, na } };
 }
 
-function restore(run) {
-  for (const [name, value] of Object.entries(run.choices)) {
-    if (form.elements[name]) form.elements[name].value = value;
+// Puts choices of a run, or of a remedy, into the form.
+function apply(given) {
+  for (const [name, value] of Object.entries(given)) {
+    if (Object.values(ROLES).includes(name)) roles[name] = value;
+    else if (name === "na") form.elements.na.value = value.join(" ");
+    else if (name !== "method" && name !== "methods") form.elements[name].value = value;
   }
-  if (!chosen?.blob) chosen = { file: run.file, name: run.name, size: run.size };
-  describeMethod();
-  showChosen();
 }
 
-function describeMethod() {
-  at("method-hint").textContent = at("method").selectedOptions[0].dataset.hint;
-}
-
-// ---- Running
-
-async function start(event) {
-  event.preventDefault();
-  setProblem("");
-  if (!chosen) {
-    setProblem("choose a table first");
-    at("file").focus();
-    return;
+// Adds the choices of a remedy to those that are there.
+function remedy(more) {
+  const running = current && current.action !== "look";
+  const old = running ? { ...current.choices } : choices().choices;
+  if (LAYOUT.some((name) => name in more)) {
+    for (const field of Object.values(ROLES)) delete old[field];
+    forget();
   }
-  const button = form.querySelector(".primary");
-  button.disabled = true;
+  for (const [name, value] of Object.entries(more)) {
+    old[name] = Array.isArray(value) ? [...new Set([...old[name] ?? [], ...value])] : value;
+  }
+  if (running) begin(current.action, old);
+  else {
+    apply(old);
+    lookAgain();
+  }
+}
+
+function setRole(name, role) {
+  for (const [field, value] of Object.entries(roles)) {
+    if (Array.isArray(value)) roles[field] = value.filter((each) => each !== name);
+    else if (value === name) delete roles[field];
+  }
+  const field = ROLES[role];
+  if (field === "drop" || (field === "use" && !plain.has(name))) {
+    roles[field] = [...roles[field] ?? [], name];
+  } else if (field !== "use") roles[field] = name;
+  touched.add(name);
+  lookAgain();
+}
+
+// Looks at the table with new choices, while the form stays as it is.
+async function lookAgain() {
+  announce("Reading the table again.");
+  at("preview").ariaBusy = "true";
   try {
-    const run = await begun().catch((error) => {
-      if (error.status !== 404 || !chosen.blob) throw error;
-      chosen.file = ""; // It made way for others, and is sent again.
-      return begun();
-    });
-    location.hash = `run=${run.run}`; // and so it is followed
+    // An answer to older choices is of no use.
+    if (current?.state === "running") await ask(`runs/${current.run}`, { method: "DELETE" });
+    const run = await begun("look", choices().choices);
+    shown = run.run;
+    history.replaceState(null, "", `#run=${run.run}`);
+    follow(run.run);
   } catch (error) {
-    showForm();
     setProblem(error.message);
-  } finally {
-    button.disabled = false;
   }
 }
 
-async function begun() {
-  if (!chosen.file) await send();
-  return ask("runs", { method: "POST",
-    body: JSON.stringify({ file: chosen.file, choices: choices() }) });
+function setTask() {
+  const comparing = form.elements.action.value === "compare";
+  for (const input of form.elements.method) {
+    const was = input.checked;
+    input.type = comparing ? "checkbox" : "radio";
+    input.checked = comparing ? was || COMPARED.includes(input.value)
+      : input.value === "AutoSelect";
+  }
+  at("others").open = comparing;
+  at("methods-legend").textContent = comparing ? "Methods" : "Method";
+  at("start").textContent = comparing ? "Compare methods" : "Select features";
+  for (const field of form.querySelectorAll(".selecting")) field.hidden = comparing;
 }
 
-async function send() {
-  showRun(`Sending ${chosen.name}`);
-  const total = chosen.size || 1;
-  const stored = await upload(chosen, (loaded) => showProgress(
-    { doing: "uploading", done: loaded, total }, ""));
-  chosen.file = stored.file;
+function restore({ file, name, size, choices: given }) {
+  if (chosen?.file !== file) {
+    chosen = { file, name, size };
+    forget();
+  }
+  form.reset();
+  roles = {};
+  form.elements.action.value = given.methods ? "compare" : "select";
+  setTask();
+  const methods = given.methods ?? [given.method ?? "AutoSelect"];
+  for (const input of form.elements.method) input.checked = methods.includes(input.value);
+  at("others").open = Boolean(given.methods) || methods[0] !== "AutoSelect";
+  apply(given);
+}
+
+// ---- Following a run
+
+function showOnly(part) {
+  for (const id of ["form", "run", "result"]) at(id).hidden = id !== part;
+  document.body.classList.toggle("reading", part === "result");
+  if (part !== "result") at("frame").removeAttribute("src");
 }
 
 function showForm() {
-  shown = "";
-  at("run").hidden = true;
-  at("frame").removeAttribute("src");
-  form.hidden = false;
+  showOnly("form");
+  at("intro").hidden = Boolean(chosen?.file);
+  at("choices").hidden = !chosen?.file;
+  if (!chosen) return;
+  at("file-name").textContent = chosen.name;
+  at("file-hint").textContent = `${sizeInWords(chosen.size)}; choose or drop another to replace it`;
+  at("drop").classList.add("filled");
 }
 
 function showRun(heading) {
-  for (const id of ["done", "notes", "repeat", "report"]) at(id).hidden = true;
-  form.hidden = true;
-  at("work").hidden = at("run").hidden = false;
-  at("again").parentElement.hidden = true;
+  showOnly("run");
+  at("work").hidden = false;
+  at("run").querySelector(".again").hidden = true;
+  at("run-notes").replaceChildren();
   at("run-heading").textContent = heading;
-  at("status").textContent = "";
+  announce("");
   at("run-heading").focus();
 }
 
@@ -180,167 +294,252 @@ function showProgress({ doing, done, total, seconds_left: left }, clock) {
   else bar.removeAttribute("value");
   const text = doing ? sentence(doing) : "Starting.";
   if (at("doing").textContent !== text) {
-    at("doing").textContent = at("status").textContent = text;
+    at("doing").textContent = text;
+    announce(text);
   }
   at("clock").textContent = clock + (left > 0.5 ? `, about ${duration(left)} left` : "");
 }
 
 async function follow(name) {
   shown = name;
-  setProblem("");
-  showRun("Selecting");
   while (shown === name) {
     try {
       const run = await ask(`runs/${name}`);
       if (shown !== name) return;
-      setProblem("");
-      if (showState(run)) return;
+      current = run;
+      document.title = `${run.name}: ufselect`;
+      if (run.state === "waiting" || run.state === "running") showWork(run);
+      else return await conclude(run);
     } catch (error) {
       if (shown !== name) return;
       setProblem(error.message);
-      if (error.status) {
-        showForm();
-        return;
-      }
+      if (error.status) return showForm();
     }
     await new Promise((done) => setTimeout(done, MILLISECONDS_BETWEEN_QUESTIONS));
   }
 }
 
-function showState(run) {
-  const heading = `Selecting from ${run.name}`;
-  if (at("run-heading").textContent !== heading) at("run-heading").textContent = heading;
-  document.title = `${run.name}: ufselect`;
-  showNotes(run.notes);
+function showWork(run) {
+  // A second look happens behind the form.
+  if (run.action === "look" && seen) return;
+  const doing = { look: "Reading", select: "Selecting from", compare: "Comparing methods on" };
+  const heading = `${doing[run.action]} ${run.name}`;
+  if (at("run").hidden || at("run-heading").textContent !== heading) showRun(heading);
+  at("run-notes").replaceChildren(...run.notes.map((note) => element("li", note)));
   if (run.state === "waiting") {
     const before = run.ahead ? `, and ${run.ahead} before this one` : "";
     showProgress({ doing: `waiting for other runs to end${before}` }, duration(run.seconds));
-  } else if (run.state === "running") {
-    const { doing, total } = run.progress;
-    showProgress({ ...run.progress, doing: total ? `for the report: ${doing}` : doing },
-      duration(run.seconds));
-  } else {
-    conclude(run);
-    return true;
-  }
-  return false;
+  } else showProgress(run.progress, duration(run.seconds));
 }
 
-function conclude(run) {
-  at("work").hidden = true;
-  at("again").parentElement.hidden = false;
+async function conclude(run) {
+  if (run.action === "look") return showLook(run);
   restore(run);
-  if (run.state === "done") showResult(run).catch((error) => setProblem(error.message));
-  if (run.state === "failed") setProblem(run.problem);
-  if (run.state === "cancelled") at("run-heading").textContent = `Cancelled: ${run.name}`;
-  if (run.state === "failed") at("run-heading").textContent = `Not done: ${run.name}`;
-  if (run.state !== "done") at("status").textContent = at("run-heading").textContent;
+  if (run.state === "done") return showResult(run);
+  const heading = `${run.state === "failed" ? "Not done" : "Cancelled"}: ${run.name}`;
+  showRun(heading);
+  at("work").hidden = true;
+  at("run").querySelector(".again").hidden = false;
+  at("run-notes").replaceChildren(...run.notes.map((note) => element("li", note)));
+  announce(heading);
+  if (run.state === "failed") setProblem(run.problem, run.remedies);
 }
 
 async function cancel() {
   if (sending) {
     sending.abort();
-    showForm();
+    chosen = null;
+    location.hash = "";
+    route();
   } else if (shown) {
     await ask(`runs/${shown}`, { method: "DELETE" }).catch((error) =>
       setProblem(error.message));
   }
 }
 
-// ---- Showing what was found
+// ---- The preview of a table
 
-function showNotes(notes) {
-  const list = at("notes").querySelector("ul");
-  if (list.children.length !== notes.length) {
-    list.replaceChildren(...notes.map((note) => element("li", note)));
-  }
-  at("notes").hidden = !notes.length;
-}
-
-async function showResult(run) {
-  const found = await ask(`runs/${run.run}/result`);
+async function showLook(run) {
+  const first = !seen || chosen?.file !== run.file;
+  if (first) restore(run);
+  const found = run.state === "done" ? await ask(`runs/${run.run}/result`) : null;
   if (shown !== run.run) return;
-  at("run-heading").textContent = `${found.n_selected} features of ${run.name}`;
-  at("summary").textContent = [`${found.chosen_by} chose ${found.n_selected} of ${
-    found.n_features} features of ${found.n_samples} samples in ${duration(run.seconds)
-  }, without looking at any label.`, ...found.reasons].join(" ");
-  showDecision(found.decision);
-  showFeatures(found.features);
-  showDownloads(run);
-  at("command").textContent = found.command;
-  const report = `api/runs/${run.run}/report`;
-  at("frame").src = at("report-tab").href = report;
-  for (const id of ["done", "repeat", "report"]) at(id).hidden = false;
-  at("status").textContent = `Done. ${at("run-heading").textContent}.`;
-}
-
-function showDecision({ level, headline, reasons, next_steps: steps }) {
-  const because = reasons.length ? [`Because ${reasons.join("; ")}.`] : [];
-  at("verdict").className = `verdict ${level}`;
-  at("verdict").querySelector("strong").textContent = headline;
-  at("verdict").querySelector("p").textContent = [...because, ...steps].join(" ");
-}
-
-function showFeatures(features) {
-  const stand = features.some((each) => each.stands_for?.length);
-  const titles = ["rank", "feature", "score", "explained", ...(stand ? ["stands for"] : [])];
-  const table = document.createElement("table");
-  const numbers = [0, 2, 3];
-  const kind = (place) => numbers.includes(place) ? "number" : place === 4 ? "words" : "";
-  const head = table.createTHead().insertRow();
-  for (const [place, title] of titles.entries()) {
-    const cell = element("th", title, kind(place));
-    cell.scope = "col";
-    head.append(cell);
+  showForm();
+  seen = found ?? seen;
+  setProblem(run.problem || found?.problem || "", found?.remedies ?? run.remedies);
+  at("preview").hidden = !seen;
+  at("preview").ariaBusy = "false";
+  if (!found) at("reading").open = true;
+  else {
+    const suspected = found.options.find((each) => each.startsWith("--labels="));
+    if (first && suspected) roles.labels ??= suspected.slice("--labels=".length);
+    showPreview(found);
   }
-  const body = table.createTBody();
-  for (const each of features) {
-    const others = each.stands_for ?? [];
-    const words = others.slice(0, 3).map(brief).join(", ")
-      + (others.length > 3 ? ` and ${others.length - 3} more` : "");
-    const row = body.insertRow();
-    const cells = [each.rank, brief(each.feature), shortNumber(each.score),
-      percent(each.explained), ...(stand ? [words] : [])];
-    for (const [place, text] of cells.entries()) {
-      row.append(element("td", text, kind(place)));
-    }
-  }
-  at("features").replaceChildren(table);
+  announce(found ? `${at("preview-heading").textContent} ${at("problem").textContent}` : "");
+  if (first && found && !found.problem) at("preview-heading").focus();
 }
 
-// A name may be a whole text; the files have all of it.
-const brief = (name) => name.length > 100 ? `${name.slice(0, 99)}\u2026` : name;
-const shortNumber = (value) => value === null ? "" : String(Number(value.toPrecision(4)));
-const percent = (value) => value === null ? "" : `${Math.round(100 * value)} %`;
+function showPreview(found) {
+  const given = Object.values(roles).flat();
+  for (const { name, role, why, n_missing: missing } of found.columns) {
+    if (role === "feature" && !given.includes(name)) plain.add(name);
+    if ((role !== "feature" || why || missing) && !touched.has(name)) special.add(name);
+  }
+  at("preview-heading").textContent = `${count(found.n_samples, "sample")}, ${
+    count(found.n_features, "feature")}`;
+  const missing = found.columns.reduce((sum, each) => sum + each.n_missing, 0);
+  const gaps = found.columns.filter((each) => each.n_missing).length;
+  const named = (role) => found.columns.filter((each) => each.role === role)
+    .map((each) => brief(each.name)).slice(0, 5).join(", ");
+  const facts = [
+    `${count(found.n_rows, "row")} and ${count(found.n_columns, "column")} (${found.format})${
+      found.transposed ? "; rows are features, so that the table is transposed" : ""}.`,
+    missing ? `${count(missing, "missing value")} in ${count(gaps, "column")}.`
+      : "No missing values.",
+    found.scale,
+    ...["label", "sample names", "group", "left out"].filter(named).map((role) =>
+      `${sentence(role).slice(0, -1)}: ${named(role)}.`),
+  ];
+  at("facts").replaceChildren(...facts.filter(Boolean).map((text) => element("li", text)));
+  at("notes").hidden = !found.notes.length;
+  at("notes").querySelector("summary").textContent = count(found.notes.length, "note");
+  at("notes").querySelector("ul").replaceChildren(
+    ...found.notes.map((note) => element("li", note)));
+  showColumns();
+}
 
-function showDownloads(run) {
-  const titles = { "ranking.csv": "Ranking of all features", "report.html": "Report" };
-  const links = Object.entries(run.files).map(([name, suggested]) => {
-    const link = element("a", `${titles[name] ?? "Selected table"}: ${suggested}`);
+// Lists what is no plain feature, and what is searched for; of small tables everything.
+function showColumns() {
+  const wanted = at("find").value.trim().toLowerCase();
+  const all = seen.columns.length <= FEW_COLUMNS;
+  const fits = (each) => wanted ? each.name.toLowerCase().includes(wanted)
+    : all || touched.has(each.name) || special.has(each.name);
+  const found = seen.columns.filter(fits).sort((one, other) =>
+    special.has(other.name) - special.has(one.name));
+  const rest = seen.n_features - seen.columns.filter((each) => each.role === "feature").length;
+  if (wanted && rest > 0 && !found.length) found.push(undescribed(at("find").value));
+  const listed = found.slice(0, MOST_ROWS);
+  at("found").value = `${count(listed.length, "column")} of ${
+    seen.columns.length.toLocaleString("en")}${wanted || all ? "" : " need attention"}${
+    found.length > listed.length ? "; search for the others" : ""}${
+    rest > 0 ? `; type the whole name of one of ${count(rest, "more feature")}` : ""}`;
+  const body = at("columns").querySelector("tbody");
+  const rows = Array.from(body.rows);
+  // Rows that stay are filled anew, so that the focus stays where it is.
+  if (rows.length !== listed.length || rows.some((row, place) =>
+    row.dataset.name !== listed[place].name)) {
+    const focused = document.activeElement.closest("#columns tr")?.dataset.name;
+    body.replaceChildren(...listed.map(newRow));
+    if (focused !== undefined) Array.from(body.rows).find((row) =>
+      row.dataset.name === focused)?.querySelector("select").focus();
+  }
+  listed.forEach((column, place) => fillRow(body.rows[place], column));
+}
+
+// A column of which nothing is known but its name, and what the reader wants of it.
+function undescribed(name) {
+  const fields = Object.entries(roles).filter(([, value]) => [value].flat().includes(name));
+  const role = Object.keys(ROLES).find((each) => ROLES[each] === fields[0]?.[0]) ?? "feature";
+  if (role === "feature") plain.add(name);
+  return { name, role, type: "", n_missing: 0, why: "" };
+}
+
+function newRow({ name }) {
+  const row = document.createElement("tr");
+  row.dataset.name = name;
+  const select = document.createElement("select");
+  select.ariaLabel = `role of ${brief(name)}`;
+  select.append(...Object.keys(ROLES).map((role) => element("option", role)));
+  select.addEventListener("change", () => setRole(name, select.value));
+  const cell = document.createElement("td");
+  cell.append(select);
+  const header = element("th", brief(name));
+  header.scope = "row";
+  row.append(header, cell, ...["", "number", "number", "words", "words"].map((kind) =>
+    element("td", "", kind)));
+  return row;
+}
+
+function fillRow(row, column) {
+  const { minimum, maximum, examples } = column;
+  const values = minimum === null || minimum === undefined
+    ? (examples ?? []).slice(0, 3).map((each) => brief(String(each))).join(", ")
+    : `${shortNumber(minimum)} to ${shortNumber(maximum)}`;
+  row.querySelector("select").value = column.role;
+  [column.type, column.n_missing || "", column.n_distinct ?? "", values, column.why].forEach(
+    (text, place) => { row.cells[place + 2].textContent = text; });
+  row.classList.toggle("out", column.role === "left out");
+}
+
+const shortNumber = (value) => typeof value === "number"
+  ? String(Number(value.toPrecision(4))) : String(value);
+
+// ---- The report
+
+function showResult(run) {
+  showOnly("result");
+  const comparing = run.action === "compare";
+  const heading = `${run.name}: ${comparing ? "methods compared" : "selected features"}`;
+  at("result-heading").textContent = heading;
+  at("other").textContent = comparing ? "Select features" : "Compare methods";
+  at("save").open = false;
+  at("downloads").replaceChildren(...Object.entries(run.files).map(([name, suggested]) => {
+    const link = element("a", TITLES[name] ?? "Selected table");
+    link.append(element("span", suggested, "hint"));
     link.href = `api/runs/${run.run}/files/${encodeURIComponent(name)}`;
     link.download = suggested;
     return link;
-  });
-  at("downloads").replaceChildren(...links);
+  }));
+  at("frame").src = at("report-tab").href = `api/runs/${run.run}/report`;
+  announce(`Done. ${heading}.`);
+  at("result-heading").focus();
 }
 
 // ---- Beginning
 
 function route() {
+  setProblem("");
   const name = /^#run=([\w-]+)$/.exec(location.hash)?.[1];
   if (name) follow(name);
   else {
-    setProblem("");
+    shown = "";
+    current = null;
     showForm();
   }
 }
 
 function listen() {
-  form.addEventListener("submit", start);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const { action, choices: given } = choices();
+    begin(action, given);
+  });
   at("file").addEventListener("change", () => at("file").files[0] && choose(at("file").files[0]));
-  at("method").addEventListener("change", describeMethod);
+  at("find").addEventListener("input", showColumns);
+  at("reading").addEventListener("change", (event) => {
+    if (LAYOUT.includes(event.target.name)) forget();
+    lookAgain();
+  });
+  form.addEventListener("keydown", (event) => {
+    // Here Enter would start a run before the table is seen anew.
+    if (event.key === "Enter" && event.target.matches("#find, #reading input")) {
+      event.preventDefault();
+      event.target.blur();
+    }
+  });
+  for (const input of form.elements.action) input.addEventListener("change", setTask);
   at("cancel").addEventListener("click", cancel);
-  at("again").addEventListener("click", () => { location.hash = ""; });
+  for (const each of document.querySelectorAll(".again")) {
+    each.addEventListener("click", () => {
+      seen = null;
+      begin("look", current.choices);
+    });
+  }
+  at("other").addEventListener("click", () => {
+    const { method, methods, ...rest } = current.choices;
+    if (current.action === "compare") begin("select", rest);
+    else begin("compare", { ...rest, methods: [...new Set([...COMPARED, ...(method ? [method] : [])])] });
+  });
   window.addEventListener("hashchange", route);
   for (const kind of ["dragover", "dragleave", "drop"]) {
     window.addEventListener(kind, (event) => {
@@ -353,14 +552,14 @@ function listen() {
   }
 }
 
-async function begin() {
+async function start() {
   settings = await ask("settings");
   chosen = settings.given;
   at("loading").hidden = true;
-  describeMethod();
-  showChosen();
+  setTask();
   listen();
-  route();
+  if (chosen && !location.hash) begin("look", {});
+  else route();
 }
 
-begin().catch((error) => setProblem(error.message));
+start().catch((error) => setProblem(error.message));
