@@ -71,25 +71,31 @@ def test_methods_are_judged_in_the_units_in_which_they_select(wine, capsys):
     assert max(alike.values()) < 0.45
 
 
-def test_auto_select_is_compared_by_default(wine, capsys):
-    names = compared(wine, capsys, "-k", "5")["names"]
-
-    assert names[:2] == ["AutoSelect", "SCFS"]
-
-
-def test_a_lead_within_the_spread_of_random_sets_makes_no_winner(wine, capsys):
-    arguments = ["--labels", "target", "--methods", "scfs"]
+def test_a_lead_within_noise_makes_no_winner_and_is_reported(
+    wine, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--labels", "target", "--report", "page.html"]
     data = compared(wine, capsys, *arguments)
     main(["compare", str(wine), "--quiet", *arguments])
-    words = " ".join(capsys.readouterr().out.split())
+    said = capsys.readouterr().out
+    words = " ".join(said.split())
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
 
+    assert data["names"][:2] == ["AutoSelect", "SCFS"]
     assert data["winner"] is None
-    assert "By NMI, SCFS leads MaxVariance by" in words
-    assert "not more than the spread of random sets: nine in ten" in words
-    assert words.endswith(data["conclusion"])
+    assert "which is not more than noise: 20 random sets differ by up to" in words
+    assert data["conclusion"] in words
+    assert words.endswith("Written: report in page.html.")
+    assert data["conclusion"] in page
+    assert "No method leads by more than noise." in page
+    assert f"ufselect compare {wine} --quiet --labels target" in page
+    assert len(data["selected"]["SCFS"]) == data["n_features"]
+    assert data["selected"]["SCFS"][0] in page
     assert set(data) == {
         *("file", "n_samples", "reading", "seed", "labels", "n_features", "rows"),
         *("names", "overlap", "rank_agreement", "standardize", "winner", "conclusion"),
+        *("selected", "written"),
     }
 
 
@@ -127,7 +133,8 @@ def test_text_and_markdown_have_the_same_rows(file, tmp_path, capsys):
     main(["compare", str(file), "--methods", "mcfs", "--labels", "kind", "-v"])
     verbose, reasons = capsys.readouterr()
 
-    assert max(map(len, re.sub(r"\S*/small.csv", "", said + narrow).splitlines())) <= 80
+    lines = re.sub(r"\S*/(small.csv|table.md)", "", said + narrow).splitlines()
+    assert max(map(len, lines)) <= 80
     assert " NMI %\n" in narrow
     assert " seconds\n" not in narrow
     assert "-v shows seconds and rank agreement, too." in " ".join(narrow.split())
@@ -175,6 +182,7 @@ def test_what_cannot_be_compared_is_one_sentence(file, capsys):
         (["-k", "13"], 1, "-k 13 is more than the 12 features"),
         (["--clusters", "25"], 1, "--clusters 25 is more than the 24 samples"),
         (["--markdown", "absent/a.md"], 1, "absent does not exist"),
+        (["--report", "absent/a.html"], 1, "absent does not exist"),
     ]:
         assert main(["compare", str(file), "--quiet", *arguments]) == code
         complaint = capsys.readouterr().err

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ufselect import all_selectors
 from ufselect.cli import main
-from ufselect.cli.options import method_names
 
 # What is typed before the tabulator, and what it becomes.
 LINES = {
@@ -135,10 +133,6 @@ def wait_for(path, terminal):
         if select.select([terminal], [], [], 0.05)[0]:
             os.read(terminal, 4096)
     raise AssertionError(f"zsh never wrote {path.name}")
-
-
-def test_methods_are_known_without_loading_them():
-    assert method_names() == list(all_selectors())
 
 
 def test_the_script_is_there_as_json(capsys):

@@ -58,9 +58,9 @@ def test_methods_are_listed_with_one_line_each_as_json_and_as_markdown(capsys):
     assert main(["methods", "--markdown"]) == 0
     page = capsys.readouterr().out
 
-    assert [line.split()[0] for line in lines] == sorted(all_selectors())
+    assert [line.split()[0] for line in lines] == ["AutoSelect", *all_selectors()]
     assert [line.split(maxsplit=1)[1] for line in lines] == list(data.values())
-    assert data.keys() == all_selectors().keys()
+    assert list(data) == ["AutoSelect", *all_selectors()]
     assert page.startswith("# Methods")
 
 
@@ -89,67 +89,45 @@ def test_every_set_is_listed_with_its_shape_and_place(catalogue, tmp_path, capsy
     }
 
 
-def test_fetched_set_is_cached_and_its_path_printed(catalogue, tmp_path, capsys):
-    code = main(["datasets", "--fetch", "here"])
-    printed = capsys.readouterr()
+def test_fetched_set_is_cached_and_its_path_printed(
+    catalogue, tmp_path, capsys, monkeypatch
+):
     path = tmp_path / "cache" / "here.mat"
+    assert main(["datasets", "--fetch", "here"]) == 0
+    assert capsys.readouterr() == (f"{path}\n", "here: 0.1 of 0.1 MB\n")
+    assert path.read_bytes() == BODY
     main(["datasets", "--json"])
     rows = json.loads(capsys.readouterr().out)
-
-    assert code == 0
-    assert printed.out == f"{path}\n"
-    assert printed.err == "here: 0.1 of 0.1 MB\n"
-    assert path.read_bytes() == BODY
     assert [row["place"] for row in rows] == ["cached", "absent", "absent"]
-
-
-def test_terminal_sees_the_download_grow(catalogue, monkeypatch, capsys):
+    # A terminal sees it grow.
+    path.unlink()
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     main(["datasets", "--fetch", "here"])
     progress = capsys.readouterr().err
-
-    assert progress.count("\n") == 1
     assert progress.startswith("here: 0.")
+    assert progress.count("\n") == 1
     assert progress.count("\r") >= 1
-
-
-def test_local_copy_is_not_downloaded(catalogue, tmp_path, capsys):
+    # A local copy is not downloaded.
     (tmp_path / "gone.mat").touch()
-    code = main(["datasets", "--data", str(tmp_path), "--fetch=gone"])
-
-    assert code == 0
+    assert main(["datasets", "--data", str(tmp_path), "--fetch=gone"]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'gone.mat'}\n"
 
 
-def test_sets_that_cannot_be_had_do_not_keep_others_from_being_fetched(
-    catalogue, tmp_path, capsys
-):
-    code = main(["datasets", "--fetch", "gone", "unpublished", "here"])
+def test_what_cannot_be_had_is_one_sentence_each(catalogue, tmp_path, capsys):
+    for arguments, sentence in [
+        (["--fetch", "here", "goone"], "no data set 'goone'; did you mean gone?\n"),
+        (["--data", str(tmp_path / "nowhere")], "nowhere is not a folder"),
+    ]:
+        assert main(["datasets", *arguments]) == 1
+        message = capsys.readouterr().err
+        assert sentence in message
+        assert message.count("\n") == 1
+        assert not (tmp_path / "cache").exists()
+    # Other sets are fetched all the same.
+    assert main(["datasets", "--fetch", "gone", "unpublished", "here"]) == 1
     printed = capsys.readouterr()
     complaints = [line for line in printed.err.splitlines() if "ufselect: " in line]
-
-    assert code == 1
     assert printed.out == f"{tmp_path / 'cache' / 'here.mat'}\n"
     assert len(complaints) == 2
     assert "HTTP 404" in complaints[0]
     assert "no public address" in complaints[1]
-
-
-def test_unknown_name_is_one_sentence_before_anything_is_fetched(
-    catalogue, tmp_path, capsys
-):
-    code = main(["datasets", "--fetch", "here", "goone"])
-    message = capsys.readouterr().err
-
-    assert code == 1
-    assert message == "ufselect: there is no data set 'goone'; did you mean gone?\n"
-    assert not (tmp_path / "cache").exists()
-
-
-def test_folder_that_is_not_there_is_one_sentence(tmp_path, capsys):
-    code = main(["datasets", "--data", str(tmp_path / "nowhere")])
-    message = capsys.readouterr().err
-
-    assert code == 1
-    assert message.count("\n") == 1
-    assert "nowhere is not a folder" in message

@@ -42,9 +42,10 @@ def test_alone_it_names_the_three_commands_that_people_need_first(capsys):
 
     assert said == ""
     assert re.findall(r"^  ufselect (\w+)", noted, re.M) == [
-        *("select", "compare", "serve"),
+        *("select", "look", "serve"),
     ]
-    assert len(noted.splitlines()) < 10
+    assert "ufselect demo --write genes.csv\n" in noted
+    assert len(noted.splitlines()) <= 10
 
 
 def test_help_lists_every_command_the_important_ones_first(capsys):
@@ -89,11 +90,13 @@ WRONG = [
     (["select", "a", "--seed", "-1"], "--seed: -1 is not in the range 0<=x"),
     (["select", "a", "--time-budget", "0"], "0 is not a time; give seconds above"),
     (["select", "a", "--time-budget", "nan"], "nan is not a time"),
-    (["select", "a", "--max-correlation", "2"], "2 is not between 0 and 1"),
+    (["select", "a", "--max-correlation", "2"], "2.0 is not in the range 0<=x<=1"),
     (["compare", "a", "--methods", ","], "--methods: no name is given"),
     (["completion"], "SHELL is missing; give one of bash, zsh, fish (see"),
     (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish' (see"),
     (["demo", "--seed", "x"], "--seed: 'x' is not a valid integer"),
+    (["demo", "--write", "a.xlsx"], "--write: a.xlsx must end with .csv"),
+    (["compare", "a", "--report", "b", "--markdown", "b"], "need different files"),
     (["methods", "--json", "--markdown"], "--json and --markdown exclude each oth"),
     (["datasets", "lung"], "'lung' is unexpected; fetch sets with --fetch"),
     (["run", "p", "--cell-timeout", "0"], "0 is not a time; give seconds above 0"),
@@ -149,17 +152,20 @@ def test_errors_are_one_sentence(error, code, sentence, capsys, monkeypatch):
     assert complaint.count("\n") == 1
 
 
-def test_demo_prints_the_table_and_writes_the_picture(tmp_path, capsys):
-    output = tmp_path / "kept.svg"
-    assert main(["demo", "--output", str(output)]) == 0
+def test_demo_opens_with_the_answer_and_its_picture(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    output = Path("ufselect-demo.svg")
+    assert main(["demo"]) == 0
     printed = capsys.readouterr().out
+    lines = printed.splitlines()
 
-    assert "SCFS keeps F3, F6, F9" in printed
+    assert lines[0].startswith("SCFS found the digits: 32 of the 32 columns it kept")
+    assert sum("\N{FULL BLOCK}" in line for line in lines[4:14]) == 8
+    assert "SCFS selects F3, F6, F9." in " ".join(printed.split())
     for method in ("SCFS", "highest variance", "random (mean of 3)", "all features"):
         assert f"\n{method} " in printed
-    # A path is not broken.
-    wide = [line for line in printed.splitlines() if len(line) > 80]
-    assert not [line for line in wide if str(output) not in line]
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
     assert output.read_text(encoding="utf-8").startswith("<svg")
 
     assert main(["demo", "--json", "--quiet", "--output", str(output)]) == 0
@@ -169,6 +175,38 @@ def test_demo_prints_the_table_and_writes_the_picture(tmp_path, capsys):
     assert data["toy"] == ["F3", "F6", "F9"]
     assert data["digits"][0]["real_pixels"] == 32
     assert data["picture"] == str(output)
+
+
+def test_the_sample_table_is_one_to_select_from_as_it_stands(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "--write", "genes.csv"]) == 0
+    first = capsys.readouterr().out
+    assert main(["demo", "--write", "genes.csv"]) == 1
+    refused = capsys.readouterr().err
+    assert main(["demo", "--write", "again.csv", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    text = Path("genes.csv").read_text(encoding="utf-8")
+    markers = {name for names in demo.MARKERS.values() for name in names.split()}
+    assert main(["select", "genes.csv", "--json", "--labels", "diagnosis"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    chosen = {each["feature"] for each in found["features"]}
+
+    assert first.endswith("\n  ufselect look genes.csv\n  ufselect select genes.csv\n")
+    assert refused == (
+        "ufselect: genes.csv is there already; give --write another name\n"
+    )
+    assert data == {"table": "again.csv", "n_samples": 80, "n_genes": 500}
+    assert Path("again.csv").read_text(encoding="utf-8") == text
+    assert text.startswith("patient,diagnosis,")
+    assert ",," in text
+    assert "6 columns" in " ".join(found["reading"])
+    assert (found["n_samples"], found["n_features"]) == (80, 494)
+    assert found["decision"]["level"] == "use"
+    assert len(chosen & markers) >= 0.9 * len(markers)
+    assert len(chosen - markers) <= 3
+    assert found["labels"]["scores"][0]["accuracy"] > 0.95
 
 
 def test_an_output_that_cannot_be_written_is_refused_before_the_work(tmp_path, capsys):
@@ -212,6 +250,8 @@ def loaded_by(*arguments, folder=None):
         (["select", "."], 1, ". is a folder; give the file in it"),
         (["select", "a.csv", "-o", "-", "--json"], 2, "both print to standard output"),
         (["select", "a.csv", "-o", "a.csv"], 2, "a.csv would be replaced"),
+        (["look", "absent.csv"], 1, "there is no file absent.csv"),
+        (["look", "a" * 9999], 1, "aaa cannot be opened (File name too long); "),
         (["compare", "absent.csv"], 1, "there is no file absent.csv"),
         (["compare", "a.csv", "--markdown", "no/a.md"], 1, "no does not exist"),
         (["serve", "absent.csv"], 1, "there is no file absent.csv"),
@@ -229,15 +269,19 @@ def test_arguments_and_the_file_are_checked_before_anything_heavy_is_loaded(
     assert not HEAVY & loaded
 
 
-def test_a_table_is_read_before_figures_are_loaded(tmp_path):
+@pytest.mark.parametrize("command", ["select", "compare", "look"])
+def test_a_table_is_read_before_anything_else_is_loaded(tmp_path, command):
     frame = small_frame().astype({"g4": object})
     frame.loc[5, "g4"] = "tall"
     write_frame(tmp_path / "a.csv", frame)
-    code, complaint, loaded = loaded_by("select", "a.csv", folder=tmp_path)
+    code, complaint, loaded = loaded_by(command, "a.csv", folder=tmp_path)
 
-    assert code == 1
-    assert "'tall'" in complaint
+    # To look is no error: it says what to do.
+    assert code == (command != "look")
+    assert ("'tall'" in complaint) == (command != "look")
     assert "matplotlib" not in loaded
+    if command != "compare":
+        assert not {"sklearn", "pandas", "joblib"} & loaded
 
 
 def test_ctrl_c_during_an_import_waits_for_its_end(tmp_path, monkeypatch):

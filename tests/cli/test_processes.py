@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import json
 import os
 import re
 import signal
@@ -16,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from real_command import run_forked
 from small_tables import CHOSEN, small_frame, users_table, write_frame
 
 import ufselect
@@ -24,7 +22,7 @@ import ufselect
 COMMAND = [sys.executable, "-m", "ufselect"]
 SOURCE = str(Path(ufselect.__file__).parents[1])
 # Moments at which the time goes by: the last module to have been loaded.
-MOMENTS = ("click", "numpy", "scipy", "ufselect.data.tables")
+MOMENTS = ("click", "numpy", "scipy", "ufselect.data.tables.detection")
 
 
 def test_standard_input_becomes_standard_output(tmp_path):
@@ -38,18 +36,8 @@ def test_standard_input_becomes_standard_output(tmp_path):
     frame = pd.read_parquet(io.BytesIO(done.stdout))
 
     assert done.returncode == 0
-    assert frame.columns.tolist() == ["id", *CHOSEN]
+    assert frame.columns.tolist() == ["id", *CHOSEN, "kind"]
     assert b"\nstandard input: AutoSelect chose 3 of 12" in done.stderr
-
-
-def test_text_is_piped_in_and_json_comes_out(tmp_path):
-    arguments = ["select", "-", "--method", "MaxVariance", "--quiet", "--json"]
-    table = small_frame().to_csv(index=False, sep=";").encode()
-    code, said, complaint = run_forked(arguments, tmp_path, stdin=table)
-    data = json.loads(said)
-
-    assert (code, complaint) == (0, "")
-    assert sorted(each["feature"] for each in data["features"][:3]) == CHOSEN
 
 
 def on_a_terminal(arguments, folder):
@@ -81,19 +69,40 @@ def on_a_terminal(arguments, folder):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such terminal")
-def test_a_terminal_of_80_columns_shows_the_whole_answer_in_colour(tmp_path):
-    (tmp_path / "genes.csv").write_text(users_table())
-    text = on_a_terminal(
-        ["select", "genes.csv", "--labels", "diagnosis", "--no-files"], tmp_path
-    )
+@pytest.mark.parametrize(
+    ("arguments", "style", "sentence"),
+    [
+        (
+            ["select", "genes.csv", "--labels", "diagnosis", "--no-files"],
+            "1;3[23]",
+            "Use this selection",
+        ),
+        (["compare", "genes.csv", "--labels", "diagnosis"], "1", "By NMI, "),
+        (["look", "genes.csv"], "1;32", "20 features of 30 samples to select from."),
+        (["methods"], "", "AutoSelect"),
+        (["demo"], "1;32", "SCFS found the digits: 32 of the 32 columns"),
+        (["demo", "--write", "new.csv"], "", "Wrote new.csv: 80 patients, 500 genes"),
+    ],
+)
+def test_a_terminal_of_80_columns_and_24_lines_shows_it_all(
+    tmp_path, arguments, style, sentence
+):
+    if arguments[0] in ("select", "compare", "look"):
+        table = users_table()
+        # Names as long as some are, and fewer of them.
+        table = re.sub(r"gene_(\d+)", r"a_long_name_of_gene_number_\1", table)
+        (tmp_path / "genes.csv").write_text(table)
+    text = on_a_terminal(arguments, tmp_path)
     # What is left of a line that is rewritten.
     shown = [line.split("\r")[-1] for line in text.replace("\r\n", "\n").split("\n")]
     lines = [re.sub(r"\x1b\[[\d;]*[A-Za-z]", "", line) for line in shown]
-
-    assert re.search(r"\x1b\[1;3[23]mUse this selection", text)
+    # A bar of progress is erased in the end.
+    lines = [line for line in lines if not re.match("[━╸╺]", line)]
+    if style:
+        assert re.search(rf"\x1b\[{style}m{re.escape(sentence)}", text)
+    assert sentence in " ".join(" ".join(lines).split())
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
-    assert "and 3 more." in lines
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signal")

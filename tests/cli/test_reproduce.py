@@ -1,13 +1,15 @@
 """``ufselect reproduce`` on a plan of the paper's shape and planted data."""
 
+import hashlib
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 from small_experiments import planted_sets
 
 from ufselect.cli import main
-from ufselect.experiments import plan
+from ufselect.experiments import plan, published
 
 PLAN = """
 name = "scfs-2020-quick"
@@ -84,8 +86,9 @@ def test_the_report_has_tables_figures_what_failed_and_what_is_missing(folder, c
     figures = [part.split("</svg>")[0] for part in page.split("<svg")[1:]]
 
     assert "ufselect: without lung: lung is nowhere" in err
-    assert out.count("data not available") == 2 * 5
-    assert out.endswith("The report is page.html, the scores are in page.sqlite.\n")
+    # Of each metric five rows; of the set, a sentence and its row in Table 2.
+    assert out.count("data not available") == 2 * 5 + 2
+    assert out.endswith("The report is page.html.\nThe scores are in page.sqlite.\n")
     # Two bar charts and one map per metric, and the curves.
     assert len(figures) == 2 * 2 + 2 + 1
     assert page.count('class="download"') == len(figures)
@@ -95,6 +98,37 @@ def test_the_report_has_tables_figures_what_failed_and_what_is_missing(folder, c
     assert "leaves no feature in the model" in page
     assert (folder / "page.sqlite").exists()
     assert "| Lymphoma | SCFS | 64.87 ±1.59 |" in (folder / "page.md").read_text()
+
+
+def test_a_reconstructed_file_is_marked_and_curves_are_searched_for(
+    folder, capsys, monkeypatch
+):
+    printed = published.published("scfs-2020")
+    content = (folder / "lymphoma.mat").read_bytes()
+    marked = printed.sets["Lymphoma"]._replace(
+        reconstructed=hashlib.sha256(content).hexdigest(), reconstruction="Rebuilt."
+    )
+    paper = replace(printed, sets={**printed.sets, "Lymphoma": marked})
+    monkeypatch.setattr(published, "published", lambda name: paper)
+    found = {}
+    for more in (["--json"], []):
+        assert reproduce("--output", "a.html", "--fit-curves", "0.5", *more) == 0
+        found[bool(more)] = capsys.readouterr().out
+    content = json.loads(found[True])
+    names = {row["data set"] for row in content["accuracy"]}
+    page = (folder / "a.html").read_text(encoding="utf-8")
+
+    assert names == {"Lung", "Lymphoma (reconstructed)", "ORL"}
+    assert "Lymphoma (reconstructed): Rebuilt." in found[False]
+    assert "lymphoma, reconstructed" in found[False]
+    curves = {row["data set"]: row for row in content["convergence"]}
+    assert list(curves) == ["Lymphoma (reconstructed)", "ORL"]
+    assert curves["ORL"]["published"] == "1.09368e+09 to 1.69202e+08"
+    assert curves["ORL"]["verdict"] == "not met"
+    assert float(curves["ORL"]["residual"].removesuffix(" %")) > 20
+    assert "The published algorithm at the setting that fits best." in page
+    # The reconstructed file is known; the repository's own is another.
+    assert printed.sets["Lung"].reconstructed.startswith("d6e4cf69")
 
 
 def test_a_mistake_is_answered_in_one_sentence(folder, capsys):

@@ -53,7 +53,9 @@ def test_tables_show_both_readings_and_the_same_command_goes_on(folder, capsys):
         assert out.count(f"\n{label} ") >= 6
     assert "Methods are told the number of classes" in out
     assert "No statistics: 2 sets" in out
-    assert err == "0/30 cells\n30/30 cells\n"
+    # On a busy machine there are lines between.
+    assert err.startswith("0/30 cells\n")
+    assert err.endswith("30/30 cells\n")
     assert "SCFS, 2 cells (one 1, two 1): ValueError: beta=1e+09 leaves no" in out
     assert again == 0
     assert capsys.readouterr() == (out, "")

@@ -49,7 +49,7 @@ def test_the_address_is_printed_and_opened(served, capsys):
 
     assert code == 0
     assert served["opened"] == ["http://127.0.0.1:8000/token/"]
-    assert said.startswith("The page is http://127.0.0.1:8000/token/\n")
+    assert said.startswith("The web page is http://127.0.0.1:8000/token/\n")
     assert said.endswith("Ended; uploads and results were deleted.\n")
 
 
@@ -81,11 +81,14 @@ def test_a_file_that_cannot_be_read_is_refused_at_once(served, tmp_path, capsys)
     for file, code, sentence in [
         ("absent.csv", 1, "there is no file absent.csv; check the name"),
         (".", 1, ". is a folder; give the file in it"),
-        ("-", 2, "the page reads files, not standard input; save the table"),
+        ("-", 2, "the web page reads files, not standard input; save the table"),
         (tmp_path / "empty.csv", 1, f"{tmp_path / 'empty.csv'} is empty; export"),
+        ("\x1b[31mx.csv", 1, "there is no file \\x1b[31mx.csv; check"),
     ]:
         assert main(["serve", str(file)]) == code
-        assert capsys.readouterr().err.startswith(f"ufselect: {sentence}")
+        said = capsys.readouterr().err
+        assert said.startswith(f"ufselect: {sentence}")
+        assert "\x1b" not in said
         assert "settings" not in served
 
 
@@ -108,7 +111,7 @@ def test_what_is_missing_is_named_with_the_remedy(package, monkeypatch, capsys, 
 
     assert code == 1
     assert capsys.readouterr().err == (
-        f"ufselect: the page needs {package}; "
+        f"ufselect: the web page needs {package}; "
         "pip install 'ufselect[serve]' installs it\n"
     )
 
@@ -156,6 +159,33 @@ def test_a_server_that_is_ended_leaves_no_process_and_no_file(needed, tmp_path, 
     assert list(folder.iterdir()) == []
     assert complaint == ""
     assert code == (0 if name == "SIGINT" else 128 + signal.SIGTERM)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
+def test_files_are_private_and_a_killed_server_leaves_them_to_the_next(
+    needed, tmp_path
+):
+    (tmp_path / "ufselect-serve-link").symlink_to(tmp_path / "precious")
+    (tmp_path / "precious").mkdir()
+    killed, living = PageServer(tmp_path), PageServer(tmp_path)
+    for server in (killed, living):
+        file = server.upload("a.csv", small_frame().to_csv(index=False).encode())
+        run = server.start(file, method="MaxVariance", features="3")
+        assert server.wait_for(run, "done", "failed")["state"] == "done"
+    folders = set(tmp_path.glob("ufselect-serve-*/"))
+    modes = {path.stat().st_mode & 0o777 for path in tmp_path.rglob("ufselect-*/**/*")}
+    killed.end(signal.SIGKILL)
+    with PageServer(tmp_path):
+        left = set(tmp_path.glob("ufselect-serve-*/"))
+    living.end()
+
+    assert len(folders) == 3
+    assert modes == {0o600, 0o700}
+    assert len(left & folders) == 2  # that of the living one, and what is no folder
+    assert sorted(path.name for path in tmp_path.iterdir()) == (
+        ["precious", "ufselect-serve-link"]
+    )
 
 
 @pytest.mark.slow

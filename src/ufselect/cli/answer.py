@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ufselect.cli.output import print_table, print_text, printable
+from ufselect.cli.output import print_table, print_text, printable, shortened
 
 # So that the answer fits a screen of 24 lines and 80 columns.
 MAX_LISTED = 8
@@ -54,7 +54,7 @@ def _print_features(
     header = ["feature", "score", "call", "explained", "stands for"]
     rows = [
         [
-            _shortened(row["feature"]),
+            shortened(row["feature"], LONGEST_NAME),
             "-" if row["score"] is None else f"{row['score']:.4g}",
             row["call"],
             "-" if row["explained"] is None else f"{row['explained']:.0%}",
@@ -73,12 +73,7 @@ def _stand_ins(names: Sequence[str]) -> str:
     if not names:
         return "-"
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return _shortened(names[0]) + more
-
-
-def _shortened(name: str) -> str:
-    text = printable(name)
-    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 3]}..."
+    return shortened(names[0], LONGEST_NAME) + more
 
 
 def _label_sentence(found: dict[str, Any]) -> str:

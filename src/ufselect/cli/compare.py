@@ -1,16 +1,25 @@
 """``ufselect compare``: several methods on one file, beside random and all features."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ufselect.cli.inputs import check_source, load, named_selector, read
+from ufselect.cli.inputs import (
+    FIGURES,
+    READING,
+    check_source,
+    command_line,
+    load,
+    named_selector,
+    read,
+)
 from ufselect.cli.options import (
     CLUSTERS,
     MARKDOWN,
+    PATH,
     PRINTING,
     TABLE,
     MethodNames,
@@ -36,6 +45,7 @@ if TYPE_CHECKING:
     from ufselect.data import Table
     from ufselect.report.method_comparison import Comparison
 
+COMPARISON = "ufselect.report.method_comparison"
 DEFAULT_METHODS = "AutoSelect,SCFS,LaplacianScore,MCFS"
 # Random selections: so many that their spread can be told.
 N_RANDOM = 20
@@ -56,6 +66,7 @@ EXPLANATION = (
     "samples that stay. distinctness: 1 minus the mean absolute correlation of pairs. "
     f"Of random features the mean of {N_RANDOM} draws is given."
 )
+LABELS = "ACC and NMI compare k-means with {!r}, which took no part in any selection."
 
 
 @command(
@@ -85,7 +96,11 @@ EXPLANATION = (
             default="auto",
         ),
     ),
-    MARKDOWN,
+    *section(
+        "Writing",
+        Option("--report HTML", "write a report with figures", type=PATH),
+        MARKDOWN,
+    ),
     *PRINTING,
     short_help="compare the selections of several methods on a file",
     help="Ranks the features of a table with each method, all told the same number of "
@@ -94,19 +109,21 @@ EXPLANATION = (
     examples=[
         "ufselect compare genes.csv",
         "ufselect compare genes.csv --methods SCFS,MCFS,UDFS -k 50",
-        "ufselect compare genes.csv --labels diagnosis --markdown comparison.md",
+        "ufselect compare genes.csv --labels diagnosis --report comparison.html",
     ],
 )
 def compare_command(**given: Any) -> int:
-    """Rank with each method, measure and print."""
+    """Rank with each method, measure, write and print."""
     options = SimpleNamespace(**given)
-    refuse_missing_folders(options.markdown)
+    refuse_missing_folders(options.markdown, options.report)
+    if options.report is not None and options.report == options.markdown:
+        raise click.UsageError("--report and --markdown need different files")
     check_source(options.file)
-    load("ufselect.data", "ufselect.tuning")
+    load(READING, "ufselect.tuning.auto_select")
     selectors = _selectors(options)
     with progress_for(options) as progress:
         table = read(options, progress)
-        load("ufselect.report")
+        load(COMPARISON, *([FIGURES] if options.report else []))
         compared = _compare(table, selectors, options, progress)
         progress.note(
             *(
@@ -115,28 +132,33 @@ def compare_command(**given: Any) -> int:
                 for remark in row.get("remarks", ())
             )
         )
-    if options.markdown is not None:
-        from ufselect.report import markdown_table
-
-        text = compared.table(markdown_table)
-        words = f"{compared.conclusion}\n\n{EXPLANATION}"
-        write_whole(options.markdown, f"{text}\n\n{words}\n")
+        written = _write(table, compared, options)
     if options.json:
-        _print_json(table, compared, options)
+        print_json(
+            {
+                "file": table.origin.name,
+                "n_samples": table.shape[0],
+                "reading": list(table.notes),
+                "seed": options.seed,
+                "labels": table.label_column,
+                **compared.to_dict(table.names().tolist()),
+                "written": written,
+            }
+        )
     else:
         _print_text(table, compared, options)
+        if written:
+            files = ", ".join(f"{what} in {path}" for what, path in written.items())
+            print_text(f"\nWritten: {printable(files)}.")
     asked = {name for name in selectors if not name.startswith("random ")}
     return int(not asked & set(compared.names))
 
 
 def _selectors(options: SimpleNamespace) -> dict[str, "UnsupervisedSelector"]:
     """Return the methods and the baselines by name."""
-    from ufselect import AutoSelect, MaxVariance, RandomSelection
+    from ufselect import MaxVariance, RandomSelection
 
-    chosen = [
-        AutoSelect() if name.lower() == "autoselect" else named_selector(name)
-        for name in options.methods
-    ]
+    chosen = map(named_selector, options.methods)
     several = {type(selector).__name__: selector for selector in chosen}
     # Random features are always there, and as several draws.
     several.pop("RandomSelection", None)
@@ -200,21 +222,30 @@ def _compare(
         )
 
 
-def _print_json(
+def _write(
     table: "Table", compared: "Comparison", options: SimpleNamespace
-) -> None:
-    print_json(
-        {
-            "file": table.origin.name,
-            "n_samples": table.shape[0],
-            "reading": list(table.notes),
-            "seed": options.seed,
-            "labels": table.label_column,
-            **compared._asdict(),
-            "overlap": compared.overlap.tolist(),
-            "rank_agreement": compared.rank_agreement.tolist(),
-        }
-    )
+) -> dict[str, str]:
+    """Write what was asked for; return where it is."""
+    from ufselect.report import markdown_table
+
+    explanation = EXPLANATION
+    if table.labels is not None:
+        explanation += " " + LABELS.format(table.label_column)
+    if options.markdown is not None:
+        text = compared.table(markdown_table)
+        words = f"{compared.conclusion}\n\n{explanation}"
+        write_whole(options.markdown, f"{text}\n\n{words}\n")
+    if options.report is not None:
+        page = compared.html(
+            f"{table.origin.name}: {len(compared.selected)} methods compared",
+            table.names().tolist(),
+            reading=table.notes,
+            explanation=explanation,
+            command=command_line(options),
+        )
+        write_whole(options.report, page)
+    kinds = ("report", "markdown")
+    return {kind: str(path) for kind in kinds if (path := getattr(options, kind))}
 
 
 def _print_text(
@@ -222,34 +253,25 @@ def _print_text(
 ) -> None:
     title = f"{compared.n_features} features of {table.origin.name} by each method:"
     print_text(printable(title) + "\n")
-    left_out: list[str] = []
-
-    def show(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-        columns = dict(zip(header, zip(*rows, strict=True), strict=True))
-        for name in DISPENSABLE:
-            if name in columns and _width(columns) > console().width:
-                del columns[name]
-                left_out.append(name)
-        print_table(list(columns), list(zip(*columns.values(), strict=True)))
-        return ""
-
-    if options.verbose:
-        print_plain(f"{compared.table()}\n")
-    else:
-        compared.table(show)
     words = [EXPLANATION if options.verbose else SHORT_EXPLANATION]
     if table.labels is not None:
-        words.append(
-            f"ACC and NMI compare k-means with {table.label_column!r}, which took no "
-            "part in any selection."
-        )
-    if left_out:
+        words.append(LABELS.format(table.label_column))
+    if options.verbose:
+        print_plain(f"{compared.table()}\n")
+    elif left_out := _print_what_fits(*compared.cells()):
         words.append(f"-v shows {' and '.join(reversed(left_out))}, too.")
     print_text("\n" + printable(" ".join(words)))
     print_text("\n" + printable(compared.conclusion), "bold")
 
 
-def _width(columns: Mapping[str, Sequence[str]]) -> int:
-    """Return how wide a table is, with two spaces between columns."""
-    widths = [max(map(len, [name, *cells])) for name, cells in columns.items()]
-    return sum(widths) + 2 * len(widths) - 2
+def _print_what_fits(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Print a table with the columns that fit the terminal; return the others."""
+    columns = dict(zip(header, zip(*rows, strict=True), strict=True))
+    left_out = []
+    for name in DISPENSABLE:
+        widths = [max(map(len, [title, *cells])) for title, cells in columns.items()]
+        if name in columns and sum(widths) + 2 * len(widths) - 2 > console().width:
+            del columns[name]
+            left_out.append(name)
+    print_table(list(columns), list(zip(*columns.values(), strict=True)))
+    return left_out

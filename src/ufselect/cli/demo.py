@@ -1,7 +1,10 @@
-"""``ufselect demo``: the main job on data that ships with scikit-learn."""
+"""``ufselect demo``: the main job on digits, or a sample table to try it with."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from ufselect.cli.inputs import load
 from ufselect.cli.options import JSON, PATH, QUIET, SEED, Option, command
@@ -17,18 +20,45 @@ from ufselect.cli.progress import Progress
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
-    from ufselect.data import DataSet
-
-    Array = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
 N_KEPT = 32
+# What the two methods in the pictures are called.
+DRAWN = ("SCFS", "highest variance")
+
+N_PATIENTS = 80
+N_GENES = 500
+# Genes that follow the cells in a sample of blood: T, B and myeloid cells.
+MARKERS = {
+    "T": "CD3D CD3E CD3G CD2 CD7 TRAC LCK IL7R ZAP70 CD247",
+    "B": "CD19 MS4A1 CD79A CD79B CD22 PAX5 BLNK VPREB3 FCRLA BANK1",
+    "M": "LYZ S100A8 S100A9 CD14 FCN1 CST3 MPO AZU1 ELANE CTSG",
+}
+KINDS = {"T": "T-ALL", "B": "B-ALL", "M": "AML"}
+# Names for the others, as genes have them: a family, numbers and endings.
+FAMILIES = {
+    "FAM": (220, "A B C"),
+    "TMEM": (260, "A B"),
+    "SLC": (52, "A1 A2 A3 A4 A5 A6 A7 A8 A9"),
+    "ZNF": (700, ""),
+    "KRT": (86, ""),
+    "RPL": (41, ""),
+}
+# Of a few genes, most patients have no value.
+N_GAPPED = 6
+SHARE_OF_GAPS = 0.6
 
 
 @command(
     "demo",
+    Option(
+        "--write CSV",
+        "write a sample table to try things with, and do nothing else",
+        type=PATH,
+    ),
     Option(
         "--output FILE",
         "where to write the picture (default: ufselect-demo.svg)",
@@ -38,31 +68,41 @@ N_KEPT = 32
     SEED,
     JSON,
     QUIET,
-    short_help="select features of embedded data and compare with baselines",
+    short_help="select features of embedded data, or write a table to try",
     help="Selects features of handwritten digits hidden among 200 columns of noise, "
-    "and of the toy of the SCFS paper; compares with random features, highest variance "
-    "and all features; writes a picture of the kept pixels.",
-    examples=["ufselect demo", "ufselect demo --output kept-pixels.svg"],
+    "and of the example of the SCFS paper; compares with random features, highest "
+    "variance and all features; writes a picture of the kept pixels. With --write it "
+    f"writes a table instead: {N_PATIENTS} patients with three kinds of leukaemia, "
+    f"{N_GENES} genes, and gaps. The values are made up.",
+    examples=["ufselect demo", "ufselect demo --write genes.csv"],
 )
-def demo_command(output: Path, seed: int, json: bool, quiet: bool) -> int:
-    """Run the demonstration."""
+def demo_command(
+    write: Path | None, output: Path, seed: int, json: bool, quiet: bool
+) -> int:
+    """Run the demonstration, or write the sample table."""
+    if write is not None:
+        _write_sample(write, seed, json=json, quiet=quiet)
+        return 0
     refuse_missing_folders(output)
-    load("ufselect.report")
+    load("ufselect.report.maps", "ufselect.evaluation.judging")
     with Progress(quiet=quiet) as progress:
-        progress.now("selecting features of the toy")
+        progress.now("selecting features of the example")
         kept = _toy(seed)
         progress.now("selecting features of the digits")
-        rows = _digits(seed, output)
+        rows, supports = _digits(seed, output)
     if json:
         print_json({"toy": kept, "digits": rows, "picture": str(output)})
         return 0
     print_text(
-        "Union of three subspaces (7 samples, 10 features; F3, F6 and F9 span them)\n"
-        f"  SCFS keeps {', '.join(kept)}\n\n"
-        "Handwritten digits: 1797 samples, 64 pixels, 200 decoys (shuffled pixels)\n"
-        "No label is used to select; SCFS is told that there are 10 clusters. ACC\n"
-        "and NMI compare k-means on the kept columns with the ten digits (3 seeds).\n"
+        f"SCFS found the digits: {rows[0]['real_pixels']:.0f} of the {N_KEPT} columns "
+        f"it kept are pixels. Of highest variance {rows[1]['real_pixels']:.0f} are.",
+        "bold green",
     )
+    print_text(
+        "1797 digits of 64 pixels, and 200 permuted copies of pixels; no label used.\n"
+    )
+    for line in _drawn(supports):
+        print_text(line)
     print_table(
         ["method", "features", "real pixels", "ACC %", "NMI %"],
         [
@@ -76,8 +116,76 @@ def demo_command(output: Path, seed: int, json: bool, quiet: bool) -> int:
             for row in rows
         ],
     )
-    print_text("\n" + printable(f"The kept pixels are drawn in {output}."))
+    print_text(
+        "\nOn the example of its paper, whose samples lie along three of ten features, "
+        f"SCFS selects {', '.join(kept)}. "
+        + printable(f"The picture is in {output}. ")
+        + "Next: ufselect demo --write genes.csv"
+    )
     return 0
+
+
+def _write_sample(path: Path, seed: int, *, json: bool, quiet: bool) -> None:
+    """Write the sample table, and say what to do with it."""
+    if path.suffix.lower() != ".csv":
+        raise click.UsageError(f"--write: {path} must end with .csv")
+    refuse_missing_folders(path)
+    if path.exists():
+        raise ValueError(f"{path} is there already; give --write another name")
+    load("pandas")
+    text = sample_table(seed).to_csv(index=False, lineterminator="\n")
+    write_whole(path, text, overwrite=False)
+    if json:
+        print_json({"table": str(path), "n_samples": N_PATIENTS, "n_genes": N_GENES})
+    elif not quiet:
+        print_text(
+            printable(f"Wrote {path}: {N_PATIENTS} patients, {N_GENES} genes, made up.")
+            + "\nSee what is in it, and select the genes that matter:\n"
+        )
+        for verb in ("look", "select"):
+            print_text(printable(f"  ufselect {verb} {shlex.quote(str(path))}"))
+
+
+def sample_table(seed: int = 0) -> "pd.DataFrame":
+    """Return expression of genes in the blood of patients, made up.
+
+    Examples
+    --------
+    >>> sample_table().iloc[:2, :3]
+      patient diagnosis  SLC4A7
+    0    P001     T-ALL    2.98
+    1    P002     T-ALL    4.19
+    """
+    import numpy as np
+    import pandas as pd
+
+    random = np.random.default_rng(seed)
+    others = [
+        f"{family}{number}{ending}"
+        for family, (most, endings) in FAMILIES.items()
+        for number in range(1, most)
+        for ending in endings.split() or [""]
+    ]
+    markers = [name for each in MARKERS.values() for name in each.split()]
+    names = [*markers, *random.choice(others, N_GENES - len(markers), replace=False)]
+    kinds = random.choice(list(KINDS), N_PATIENTS, p=[0.25, 0.4, 0.35])
+    # Patients of one kind have more or fewer of the cells that give it its name.
+    share = np.where(kinds[:, np.newaxis] == list(KINDS), 1.5, -0.5)
+    share = share + 0.4 * random.standard_normal(share.shape)
+    loadings = np.zeros((len(KINDS), N_GENES))
+    for place in range(len(KINDS)):
+        genes = slice(10 * place, 10 * (place + 1))
+        loadings[place, genes] = random.uniform(0.7, 1.3, 10)
+    values = random.uniform(4, 11, N_GENES) + share @ loadings
+    values += random.uniform(0.5, 1.2, N_GENES) * random.standard_normal(values.shape)
+    gapped = random.choice(np.arange(len(markers), N_GENES), N_GAPPED, replace=False)
+    gaps = random.uniform(size=(N_PATIENTS, N_GAPPED)) < SHARE_OF_GAPS
+    values[:, gapped] = np.where(gaps, np.nan, values[:, gapped])
+    order = random.permutation(N_GENES)
+    frame = pd.DataFrame(values.round(2)[:, order], columns=np.array(names)[order])
+    frame.insert(0, "patient", [f"P{number:03}" for number in range(1, N_PATIENTS + 1)])
+    frame.insert(1, "diagnosis", [KINDS[kind] for kind in kinds])
+    return frame
 
 
 def _toy(seed: int) -> list[str]:
@@ -91,22 +199,19 @@ def _toy(seed: int) -> list[str]:
     return sorted(toy.names[index] for index in selector.get_support(indices=True))
 
 
-def _digits(seed: int, output: Path) -> list[dict[str, Any]]:
-    from ufselect.data import digits_with_decoys
-
-    digits = digits_with_decoys(seed=seed)
-    supports = _supports(digits.table, seed)
-    rows = [_row(name, digits, kept) for name, kept in supports.items()]
-    write_whole(output, _picture(digits.table, supports))
-    return rows
-
-
-def _supports(table: "Array", seed: int) -> "dict[str, list[Mask]]":
-    """Return the kept columns of each method, of several draws for random."""
+def _digits(
+    seed: int, output: Path
+) -> "tuple[list[dict[str, Any]], dict[str, list[Mask]]]":
+    """Select pixels with each method; judge them, and write the picture."""
     import numpy as np
 
     from ufselect import SCFS, MaxVariance, RandomSelection
+    from ufselect.data import digits_with_decoys
+    from ufselect.evaluation import judge_by_k_means
+    from ufselect.report import PixelPanel, pixel_image
 
+    digits = digits_with_decoys(seed=seed)
+    table = digits.table
     selectors = {
         "SCFS": [SCFS(N_KEPT, n_clusters=10, random_state=seed)],
         "highest variance": [MaxVariance(N_KEPT)],
@@ -117,48 +222,43 @@ def _supports(table: "Array", seed: int) -> "dict[str, list[Mask]]":
     supports = {
         name: [selector.fit(table).get_support() for selector in draws]
         for name, draws in selectors.items()
-    }
-    return {**supports, "all features": [np.ones(table.shape[1], dtype=bool)]}
-
-
-def _row(name: str, digits: "DataSet", supports: "list[Mask]") -> dict[str, Any]:
-    import numpy as np
-
-    from ufselect.evaluation import judge_by_k_means
-
-    scores = np.vstack(
-        [
-            judge_by_k_means(
-                digits.table[:, kept], digits.classes, seeds=range(3), n_init=5
-            )
-            for kept in supports
+    } | {"all features": [np.ones(table.shape[1], dtype=bool)]}
+    rows = []
+    for name, draws in supports.items():
+        scores = [
+            judge_by_k_means(table[:, kept], digits.classes, seeds=range(3), n_init=5)
+            for kept in draws
         ]
-    ).mean(axis=0)
-    accuracy, information = scores.tolist()
-    return {
-        "method": name,
-        "features": int(supports[0].sum()),
-        "real_pixels": float(
-            np.mean([digits.informative[kept].sum() for kept in supports])
-        ),
-        "accuracy": accuracy,
-        "mutual_information": information,
-    }
-
-
-def _picture(table: "Array", supports: "dict[str, list[Mask]]") -> str:
-    """Draw the mean digit with the pixels that the two methods kept."""
-    from ufselect.report import PixelPanel, pixel_image
-
+        accuracy, information = np.vstack(scores).mean(axis=0).tolist()
+        rows.append(
+            {
+                "method": name,
+                "features": int(draws[0].sum()),
+                "real_pixels": float(
+                    np.mean([digits.informative[kept].sum() for kept in draws])
+                ),
+                "accuracy": accuracy,
+                "mutual_information": information,
+            }
+        )
     mean = table[:, :64].mean(axis=0).reshape(8, 8)
-    return pixel_image(
-        [
-            PixelPanel(
-                name,
-                f"{supports[name][0][:64].sum()} of the {N_KEPT} kept are pixels",
-                mean / mean.max(),
-                supports[name][0][:64].reshape(8, 8),
-            )
-            for name in ("SCFS", "highest variance")
-        ]
-    )
+    panels = []
+    for name in DRAWN:
+        kept = supports[name][0][:64]
+        words = f"{kept.sum()} of the {N_KEPT} kept are pixels"
+        panels.append(PixelPanel(name, words, mean / mean.max(), kept.reshape(8, 8)))
+    write_whole(output, pixel_image(panels))
+    return rows, supports
+
+
+def _drawn(supports: "dict[str, list[Mask]]") -> list[str]:
+    """Return the pictures of the kept pixels for a terminal, side by side."""
+    pictures = [supports[name][0][:64].reshape(8, 8) for name in DRAWN]
+    drawn = [
+        "   ".join(
+            "".join("\N{FULL BLOCK}" * 2 if kept else " ." for kept in row)
+            for row in rows
+        )
+        for rows in zip(*pictures, strict=True)
+    ]
+    return ["   ".join(f"{name:16}" for name in DRAWN), *drawn, ""]

@@ -36,7 +36,7 @@ from ufselect.cli.progress import CountProgress
 if TYPE_CHECKING:
     from ufselect.experiments.cells import Located
     from ufselect.experiments.plan import Plan
-    from ufselect.report.experiment import ExperimentReport
+    from ufselect.report.experiment import Document
 
 RUNNER = "ufselect.experiments.runner"
 N_CORES = os.cpu_count() or 1
@@ -109,7 +109,7 @@ def run_command(**given: Any) -> int:
     located = _locate_sets(plan, options)
     failed = _compute(plan, store, located, options)
     experiment = read_experiment(store, plan)
-    _give(experiment_report(experiment), options)
+    _give(experiment_report(experiment), options.html, options)
     return 1 if failed == experiment.count().cells else 0
 
 
@@ -138,7 +138,9 @@ def report_command(**given: Any) -> int:
     from ufselect.report.experiment import experiment_report
 
     plan = read_plan(find_plan(options.plan)) if options.plan else None
-    _give(experiment_report(read_experiment(options.store, plan)), options)
+    _give(
+        experiment_report(read_experiment(options.store, plan)), options.html, options
+    )
     return 0
 
 
@@ -150,6 +152,12 @@ def report_command(**given: Any) -> int:
         "--output FILE",
         "the report (default: NAME.html here; the store lies beside it)",
         type=PATH,
+    ),
+    Option(
+        "--fit-curves SECONDS",
+        "search for the setting behind each published convergence curve, for so long a "
+        "set (default: no search)",
+        type=seconds,
     ),
     *COMPUTING,
     *PRINTING,
@@ -164,16 +172,10 @@ def reproduce_command(**given: Any) -> int:
     options = SimpleNamespace(**given)
     refuse_missing_folders(options.output, options.markdown)
     load("ufselect.report.reproduction", RUNNER, FIGURES)
+    from ufselect.experiments.convergence import fit_curves
     from ufselect.experiments.plan import plan_path, read_plan
-    from ufselect.experiments.readings import published
-    from ufselect.report.rendering import html_page
-    from ufselect.report.reproduction import (
-        comparison_as_json,
-        comparison_as_text,
-        read_comparison,
-        reproduction_sections,
-    )
-    from ufselect.report.tables import markdown_table
+    from ufselect.experiments.published import published
+    from ufselect.report.reproduction import read_comparison
 
     paper = published(options.name)
     name = f"{options.name}-quick" if options.quick else options.name
@@ -183,17 +185,14 @@ def reproduce_command(**given: Any) -> int:
     located = _locate_sets(plan, options)
     store = page.with_suffix(".sqlite")
     _compute(plan, store, located, options)
-    comparison = read_comparison(plan, paper, store, located)
-    title = f"{paper.title}: reproduction"
-    write_whole(page, html_page(title, reproduction_sections(comparison)))
-    if options.markdown:
-        text = comparison_as_text(comparison, markdown_table)
-        write_whole(options.markdown, f"# {title}\n\n{text}")
-    if options.json:
-        print(comparison_as_json(comparison))
-    else:
-        print_plain(comparison_as_text(comparison) + "\n")
-        print_text(printable(f"The report is {page}, the scores are in {store}."))
+    fits = {}
+    if options.fit_curves is not None:
+        if not options.quiet:
+            say(f"searching for settings, {options.fit_curves:g} s for each curve")
+        fits = fit_curves(paper, located, options.fit_curves)
+    _give(read_comparison(plan, paper, store, located, fits), page, options)
+    if not options.json:
+        print_text(printable(f"The scores are in {store}."))
     return 0
 
 
@@ -204,18 +203,18 @@ def _check_outputs(options: SimpleNamespace) -> None:
     load("ufselect.report.experiment", RUNNER, *figures)
 
 
-def _give(report: "ExperimentReport", options: SimpleNamespace) -> None:
+def _give(report: "Document", page: Path | None, options: SimpleNamespace) -> None:
     """Write and print a report as the options ask."""
-    if options.html is not None:
-        write_whole(options.html, report.page())
+    if page is not None:
+        write_whole(page, report.page())
     if options.markdown is not None:
         write_whole(options.markdown, report.markdown())
     if options.json:
         print(report.as_json())
         return
     print_plain(report.text())
-    if options.html is not None:
-        print_text("\n" + printable(f"The report is {options.html}."))
+    if page is not None:
+        print_text("\n" + printable(f"The report is {page}."))
 
 
 def _locate_sets(plan: "Plan", options: SimpleNamespace) -> "Located":

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import shlex
 import signal
+import stat
 import threading
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +23,10 @@ if TYPE_CHECKING:
 
 # What figures are drawn with; that it is missing is found before the work.
 FIGURES = "matplotlib.figure"
-# Columns that a message names.
-MAX_NAMES = 3
+READING = "ufselect.data.tables.reading"
 # By default the output fits a screen of 24 lines.
 MAX_NOTES = 3
+USUAL = re.compile("^Text |holds sample names|is text and was left out")
 # Parameters that have an option of their own.
 OPTIONS = {
     "n_features_to_select": "-k",
@@ -68,69 +70,73 @@ def check_source(name: str) -> None:
     if name == "-":
         return
     path = Path(name)
-    if path.is_dir():
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        message = f"there is no file {path}; check the name and the folder"
+        raise ValueError(message) from None
+    except OSError as error:
+        raise ValueError(
+            f"{path} cannot be opened ({error.strerror}); check the name and the folder"
+        ) from None
+    if stat.S_ISDIR(mode):
         raise ValueError(f"{path} is a folder; give the file in it that has the table")
-    if not path.exists():
-        raise ValueError(f"there is no file {path}; check the name and the folder")
     if not os.access(path, os.R_OK):
         raise ValueError(f"{path} may not be read; ask its owner for the permission")
+
+
+def reading_options(options: SimpleNamespace) -> dict[str, Any]:
+    """Return what ``read_table`` and ``preview`` are told."""
+    return {
+        "labels": options.labels,
+        "id_column": options.id,
+        "groups": options.groups,
+        "use": options.use_column,
+        "drop": options.drop,
+        "transpose": options.transpose,
+        "variable": options.variable,
+        "sheet": options.sheet,
+        "header": options.header,
+        "na_values": options.na,
+        "skip_rows": options.skip_rows,
+        "allow_large": options.allow_large,
+        "name": options.name,
+    }
 
 
 def read(options: SimpleNamespace, progress: "Progress") -> "Table":
     """Read the table as the options say; refuse one that cannot be selected from."""
     from ufselect.data import read_table
     from ufselect.data.tables.isolation import within_memory
-    from ufselect.data.tables.table import filled, without_incomplete
+    from ufselect.data.tables.table import (
+        filled,
+        incomplete_error,
+        without_incomplete,
+    )
 
     progress.now(f"reading {options.name or options.file}")
     with within_memory():
-        table = read_table(
-            options.file,
-            labels=options.labels,
-            id_column=options.id,
-            drop=list(options.drop),
-            transpose=options.transpose,
-            variable=options.variable,
-            sheet=options.sheet,
-            header=options.header,
-            na_values=list(options.na),
-            skip_rows=options.skip_rows,
-            name=options.name,
-            isolate=True,
-        )
+        table = read_table(options.file, isolate=True, **reading_options(options))
         if options.drop_incomplete:
             table = without_incomplete(table)
         if options.fill is not None:
             table = filled(table, options.fill)
-    notes = list(table.notes)
-    if not options.verbose and options.progress == "text" and len(notes) > MAX_NOTES:
-        more = f"{len(notes) - MAX_NOTES + 1} more notes: see them with -v."
-        notes = [*notes[: MAX_NOTES - 1], more]
-    progress.note(*notes)
-    _refuse_incomplete(table)
+    brief = not options.verbose and options.progress == "text"
+    progress.note(*(few_notes(table.notes) if brief else table.notes))
+    if error := incomplete_error(table):
+        raise error
     _refuse_too_many(options, table)
     return table
 
 
-def _refuse_incomplete(table: "Table") -> None:
-    """Refuse missing and infinite values by the names of their columns."""
-    names = table.incomplete().tolist()
-    if not names:
-        return
-    first = ", ".join(repr(name) for name in names[:MAX_NAMES])
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    plural = "s" if len(names) > 1 else ""
-    drop = " ".join(map(_drop_option, names[:MAX_NAMES])) + (" ..." if more else "")
-    raise ValueError(
-        f"{table.origin.name} has missing or infinite values in column{plural} {first}"
-        f"{more}; fill them in (--fill median), leave the rows out "
-        f"(--drop-incomplete rows), or leave the column{plural} out ({drop})"
-    )
-
-
-def _drop_option(name: str) -> str:
-    # What begins like an option would be taken for one.
-    return f"--drop{'=' if name.startswith('-') else ' '}{shlex.quote(name)}"
+def few_notes(notes: Sequence[str], most: int | None = None) -> list[str]:
+    """Return the notes that matter most: not what is so with any table."""
+    shown = (most or MAX_NOTES) - 1
+    if len(notes) <= shown + 1:
+        return list(notes)
+    unusual_first = sorted(notes, key=lambda note: bool(USUAL.search(note)))
+    n_more = len(notes) - shown
+    return [*unusual_first[:shown], f"{n_more} more notes: see them with -v."]
 
 
 def _refuse_too_many(options: SimpleNamespace, table: "Table") -> None:
@@ -158,29 +164,18 @@ def named_selector(
     >>> named_selector("scfs", [("alpha", "0.5")])
     SCFS(alpha=0.5)
     """
-    from ufselect import all_selectors
-    from ufselect.experiments.plan import nearest_words
+    from ufselect import selector
 
-    methods = {each.lower(): each for each in all_selectors()}
-    if name.lower() not in methods:
-        near = nearest_words(name.lower(), methods).split(", ")
-        meant = ", ".join(methods[each] for each in near)
-        raise click.UsageError(f"there is no method {name!r}; it could be {meant}")
-    selector = all_selectors()[methods[name.lower()]]()
-    title, known = type(selector).__name__, selector.get_params()
     for each, _ in parameters:
         if each in OPTIONS:
             message = f"{each} has an option of its own: use {OPTIONS[each]}"
             raise click.UsageError(message)
-        if each not in known:
-            others = [other for other in known if other not in OPTIONS]
-            raise click.UsageError(
-                f"{title} has no parameter {each!r}; it could be "
-                f"{nearest_words(each, others)}"
-            )
-    return checked(
-        selector.set_params(**{each: literal(value) for each, value in parameters})
-    )
+    try:
+        made = selector(name, **{each: literal(value) for each, value in parameters})
+    except (TypeError, ValueError) as error:
+        words = str(error).rstrip(".")
+        raise click.UsageError(words.replace("There is", "there is")) from None
+    return checked(made)
 
 
 def checked(selector: Any) -> Any:
@@ -210,3 +205,18 @@ def literal(text: str) -> Any:
     except tomllib.TOMLDecodeError:
         return text
     return content["value"] if len(content) == 1 else text
+
+
+def command_line(options: SimpleNamespace) -> str:
+    """Return the command to repeat; a table with a name of its own is called by it.
+
+    Such a name comes from a program, whose own options are of no use to people.
+    """
+    words = list(click.get_current_context().obj.arguments)
+    if options.name is not None:
+        programs = {f"--name={options.name}", "--json", "--progress=json"}
+        words = [word for word in words if word not in programs]
+        # A name that looks like an option would be taken for one.
+        name = f"./{options.name}" if options.name.startswith("-") else options.name
+        words[words.index(options.file)] = name
+    return shlex.join(["ufselect", *words])

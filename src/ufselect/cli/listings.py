@@ -9,7 +9,7 @@ import click
 
 from ufselect.cli.inputs import load
 from ufselect.cli.options import JSON, PATH, QUIET, Option, command
-from ufselect.cli.output import print_json, print_table, say
+from ufselect.cli.output import console, print_json, print_table, say
 
 
 @command(
@@ -25,20 +25,25 @@ def methods_command(json: bool, markdown: bool, quiet: bool) -> int:
     """Print the list."""
     if json and markdown:
         raise click.UsageError("--json and --markdown exclude each other")
-    load("ufselect.report")
-    from ufselect import all_selectors
+    load("ufselect.report.method_cards")
+    from ufselect import AutoSelect, all_selectors
     from ufselect.report.method_cards import method_page, summary_line
 
     selectors = all_selectors()
-    summaries = {name: summary_line(value) for name, value in selectors.items()}
+    summaries = {"AutoSelect": summary_line(AutoSelect)}
+    summaries |= {name: summary_line(value) for name, value in selectors.items()}
     if json:
         print_json(summaries)
     elif markdown:
         print(method_page(selectors), end="")
     else:
-        header = ["method", "what it does"]
-        rows = [*summaries.items()]
-        print_table(header, rows, words=header[1:], show_header=False)
+        longest = max(map(len, summaries))
+        # A line each also on a terminal, where twenty of them fit.
+        width = console().width if sys.stdout.isatty() else None
+        for name, summary in summaries.items():
+            line = f"{name:{longest}}  {summary}"
+            cut = width is not None and len(line) > width
+            print(f"{line[: (width or 0) - 3]}..." if cut else line)
     return 0
 
 
@@ -74,7 +79,7 @@ def datasets_command(
     """Print the list, or what was fetched."""
     if more and not fetch:
         raise click.UsageError(f"{more[0]!r} is unexpected; fetch sets with --fetch")
-    load("ufselect.data")
+    load("ufselect.data.download")
     from ufselect.data import catalogued_sets
     from ufselect.data.download import local_names
 

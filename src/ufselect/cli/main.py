@@ -1,12 +1,14 @@
 """Entry point of ``ufselect``: finds the command and turns errors into sentences."""
 
 import errno
+import json as json_format
 import os
 import re
 import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import click
@@ -20,7 +22,12 @@ from ufselect.cli.output import print_json, say
 NO_SPACE = "there is no space left to write to; make some, or choose another place"
 # Where each command is, loaded when it is asked for; help has them in this order.
 SECTIONS = {
-    "Start here": {"select": "select", "compare": "compare", "serve": "serve"},
+    "Start here": {
+        "select": "select",
+        "look": "look",
+        "compare": "compare",
+        "serve": "serve",
+    },
     "Experiments": {
         "run": "experiments",
         "report": "experiments",
@@ -41,8 +48,10 @@ SHORT_HELP = """\
 ufselect finds the features that matter in a table, without labels.
 
   ufselect select genes.csv    select features; write the table and a report
-  ufselect compare genes.csv   compare the selections of several methods
+  ufselect look genes.csv      see what is in a table, and what select would do
   ufselect serve               do it in your browser
+
+Without a table of your own, make one: ufselect demo --write genes.csv
 
 ufselect --help lists all commands, ufselect select --help the options of one."""
 
@@ -132,18 +141,34 @@ def main(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except click.UsageError as error:
-        say(_sentence(error, given), error=True)
-        return 2
+        return _complain(_sentence(error, given), given, 2)
     except (ImportError, ValueError, OSError) as error:
         full = getattr(error, "errno", None) == errno.ENOSPC
-        say(NO_SPACE if full else error, error=True)
-        return 1
+        remedies = getattr(error, "remedies", ())
+        return _complain(NO_SPACE if full else str(error), given, 1, remedies)
     except MemoryError as error:
-        say(f"there is not enough memory ({error}); use a smaller table", error=True)
-        return 1
+        message = f"there is not enough memory ({error}); use a smaller table"
+        return _complain(message, given, 1)
     except KeyboardInterrupt as interruption:
-        say(str(interruption) or "interrupted; nothing was written", error=True)
-        return 130
+        message = str(interruption) or "interrupted; nothing was written"
+        return _complain(message, given, 130)
+
+
+def _complain(
+    message: str, given: Sequence[str], code: int, remedies: Sequence[Any] = ()
+) -> int:
+    """Say what is wrong, to programs as JSON too; return the exit code."""
+    say(message, error=True)
+    if "--progress=json" in given or ("--progress", "json") in pairwise(given):
+        content = {
+            "error": " ".join(message.split()),
+            "remedies": [
+                {"label": each.label, "options": list(each.options)}
+                for each in remedies
+            ],
+        }
+        print(json_format.dumps(content), file=sys.stderr, flush=True)
+    return code
 
 
 def _run(invocation: Invocation) -> int:

@@ -1,18 +1,15 @@
 """Options that commands share, the types of their values, and how help shows them."""
 
-import ast
+import re
 from collections.abc import Callable, Sequence
 from copy import copy
 from pathlib import Path
-from pkgutil import get_data
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 EXIT_CODES = "Exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted"
-# Not a method, but the base class of all.
-BASE_MODULE = "ufselect.selectors.base"
 
 
 class Option(click.Option):
@@ -122,14 +119,6 @@ def seconds(text: str) -> float:
     return value
 
 
-def correlation(text: str) -> float:
-    """Return an absolute correlation."""
-    value = _number(text, "a number")
-    if not 0 <= value <= 1:
-        raise click.BadParameter(f"{text} is not between 0 and 1")
-    return value
-
-
 def _number(text: str, what: str) -> float:
     try:
         return float(text)
@@ -145,10 +134,10 @@ def image_shape(text: str) -> tuple[int, int]:
     >>> image_shape("32x24")
     (32, 24)
     """
-    sizes = [size.strip() for size in text.lower().split("x")]
-    if len(sizes) != 2 or not all(size.isdecimal() and int(size) for size in sizes):
+    found = re.fullmatch(r"([1-9]\d*) ?x ?([1-9]\d*)", text.strip().lower())
+    if not found:
         raise click.BadParameter(f"{text} is no shape; write it like 32x32")
-    return int(sizes[0]), int(sizes[1])
+    return int(found[1]), int(found[2])
 
 
 def parameter(text: str) -> tuple[str, str]:
@@ -196,11 +185,13 @@ class MethodNames(click.ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Complete the name after the last comma."""
+        """Complete the name after the last comma; no method is loaded for it."""
+        from ufselect.selectors import own_names
+
         before, comma, start = incomplete.rpartition(",")
         return [
             CompletionItem(before + comma + name)
-            for name in ["AutoSelect", *method_names()]
+            for name in ["AutoSelect", *own_names()]
             if name.lower().startswith(start.lower())
         ]
 
@@ -213,27 +204,6 @@ class MethodName(MethodNames):
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the name as it is; it is checked when the methods are loaded."""
         return value
-
-
-def method_names() -> list[str]:
-    """Return the names of our methods without loading them, which takes seconds.
-
-    Examples
-    --------
-    >>> "SCFS" in method_names()
-    True
-    """
-    source = get_data("ufselect", "selectors/__init__.py")
-    return sorted(
-        name.name
-        for line in ast.parse(source or b"").body
-        if isinstance(line, ast.ImportFrom)
-        and str(line.module).startswith("ufselect.selectors.")
-        and line.module != BASE_MODULE
-        for name in line.names
-        # Functions are no methods.
-        if name.name[0].isupper()
-    )
 
 
 # A path is checked by the command, which has better sentences than click.
@@ -271,6 +241,17 @@ TABLE = [
             "the selection",
         ),
         Option("--id COLUMN", "column with sample names"),
+        Option(
+            "--groups COLUMN",
+            "which samples belong together, such as those of one patient; tests never "
+            "split them",
+        ),
+        Option(
+            "--use-column COLUMN",
+            "take this column as a feature, although it looks like labels or an index "
+            "or is mostly missing (may be given several times)",
+            multiple=True,
+        ),
         Option(
             "--drop COLUMN",
             "leave this column out (may be given several times)",
@@ -312,6 +293,7 @@ TABLE = [
             "which variable of a MATLAB or NumPy file, or layer of AnnData",
         ),
         Option("--sheet NAME", "which sheet of a workbook"),
+        Option("--allow-large", "read a file although it expands beyond the memory"),
         Option(
             "--name NAME",
             "what the table is called in messages, in the report, and in the command "

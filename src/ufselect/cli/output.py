@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ufselect.data.replacing import write_whole as write_whole
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -35,6 +37,12 @@ def printable(text: object) -> str:
         letter if letter.isprintable() else letter.encode("unicode_escape").decode()
         for letter in str(text)
     )
+
+
+def shortened(text: object, longest: int) -> str:
+    """Return printable text, cut if it would leave no room for anything else."""
+    shown = printable(text)
+    return shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
 
 
 def say(message: object, *, error: bool = False) -> None:
@@ -162,7 +170,6 @@ def print_table(
     rows: Sequence[Sequence[str]],
     *,
     words: Sequence[str] = (),
-    show_header: bool = True,
     stderr: bool = False,
 ) -> None:
     """Print a table; on a terminal, cells of ``words`` wrap where it is too narrow.
@@ -173,7 +180,6 @@ def print_table(
     rows : sequence of sequence of str
     words : sequence of str
         Titles of columns that are aligned to the left, beside the first.
-    show_header : bool
     stderr : bool
         Where to print.
     """
@@ -182,11 +188,7 @@ def print_table(
     from rich.text import Text
 
     table = Table(
-        box=SIMPLE_HEAD,
-        show_edge=False,
-        show_header=show_header,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
+        box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0)
     )
     for place, title in enumerate(header):
         table.add_column(
@@ -223,18 +225,3 @@ def refuse_missing_folders(*paths: Path | None) -> None:
             )
         if path is not None and path.is_dir():
             raise ValueError(f"{path} is a folder; give the name of a file in it")
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that takes its name when it is complete."""
-    from ufselect.data.replacing import replacing
-
-    try:
-        with replacing(path) as part:
-            # Line ends as they are, also in CSV on Windows.
-            part.write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        raise ValueError(
-            f"{path} cannot be written ({error.strerror or error}); choose another "
-            "place"
-        ) from error

@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ufselect.cli.output import console, printable, say
 
@@ -19,35 +19,6 @@ SECONDS_BETWEEN_REFRESHES = 0.25
 SECONDS_OF_SILENCE = 2.0
 # Small steps follow one another faster than anybody wants to know.
 SECONDS_BETWEEN_OBJECTS = 0.2
-
-
-class ProgressTask(NamedTuple):
-    """What is being done: how much of how much, since when."""
-
-    what: str
-    done: int
-    total: int
-    since: float
-
-    def times(self, now: float) -> str:
-        """Return for how long it is being done, and how long it will take.
-
-        Examples
-        --------
-        >>> ProgressTask("ranking", 0, 0, 100.0).times(107.0)
-        '7 s'
-        >>> ProgressTask("subsamples", 3, 12, 100.0).times(110.0)
-        '10 s, 30 s left'
-        """
-        gone = now - self.since
-        left = self.seconds_left(now)
-        return duration(gone) + ("" if left is None else f", {duration(left)} left")
-
-    def seconds_left(self, now: float) -> float | None:
-        """Return how long the rest takes if it goes on like this."""
-        if not self.done:
-            return None
-        return (now - self.since) / self.done * (self.total - self.done)
 
 
 class Progress:
@@ -65,8 +36,8 @@ class Progress:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet
-        self.task = ProgressTask("", 0, 0, time.monotonic())
-        self.detail = ""
+        self.what, self.detail = "", ""
+        self.done, self.total, self.since = 0, 0, time.monotonic()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._bars: Bars | None = None
@@ -87,19 +58,32 @@ class Progress:
 
     def now(self, what: str) -> None:
         """Begin something of which nobody knows how long it takes."""
-        self.task, self.detail = ProgressTask(what, 0, 0, time.monotonic()), ""
-        self._moved()
+        self.step(0, 0, what)
 
     def step(self, done: int, total: int, what: str) -> None:
         """Say how much of the present work is done; the first step begins it."""
-        since = time.monotonic() if done == 0 else self.task.since
-        self.task, self.detail = ProgressTask(what, done, total, since), ""
+        if done == 0:
+            self.since = time.monotonic()
+        self.what, self.detail, self.done, self.total = what, "", done, total
         self._moved()
 
     def iteration(self, method: str, number: int) -> None:
         """Say how far a fit is; how many iterations there will be is never known."""
         self.detail = f", {method} iteration {number}"
         self._moved()
+
+    def seconds_left(self) -> float | None:
+        """Return how long the rest takes if it goes on like this."""
+        if not self.done:
+            return None
+        return (time.monotonic() - self.since) / self.done * (self.total - self.done)
+
+    def text(self) -> str:
+        """Return what is being done, for how long, and how long it will take."""
+        left = self.seconds_left()
+        times = duration(time.monotonic() - self.since)
+        times += "" if left is None else f", {duration(left)} left"
+        return f"{printable(self.what + self.detail)}, {times}"
 
     def _moved(self) -> None:
         """Do nothing: the thread looks when it is time."""
@@ -119,32 +103,19 @@ class Progress:
     def _watch(self) -> None:
         if self._over.wait(SECONDS_OF_SILENCE):
             return
-        if sys.stderr.isatty():
-            self._rewrite_line()
+        if not sys.stderr.isatty():
+            print(self.text(), file=sys.stderr, flush=True)
+            while not self._over.wait(SECONDS_BETWEEN_LINES):
+                print(self.text(), file=sys.stderr, flush=True)
             return
+        display = bars()
         while True:
-            task = self.task
-            print(
-                printable(task.what + self.detail)
-                + f", {task.times(time.monotonic())}",
-                file=sys.stderr,
-                flush=True,
-            )
-            if self._over.wait(SECONDS_BETWEEN_LINES):
-                return
-
-    def _rewrite_line(self) -> None:
-        while True:
-            task = self.task
             with self._turn:
-                if self._bars is None:
-                    self._bars = bars()
-                    self._bars.start()
-                times = task.times(time.monotonic())
-                text = f"{printable(task.what + self.detail)}, {times}"
-                show(self._bars, text, task.done, task.total)
+                show(display, self.text(), self.done, self.total)
+                display.start()
+                self._bars = display
             if self._over.wait(SECONDS_BETWEEN_REFRESHES):
-                self._bars.stop()
+                display.stop()
                 return
 
 
@@ -156,9 +127,7 @@ class JsonProgress(Progress):
     ``seconds_left``.
     """
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        super().__init__(quiet=quiet)
-        self._last = ("", float("-inf"))
+    _last = ("", float("-inf"))
 
     def note(self, *sentences: str) -> None:
         """Write sentences, each as an object of its own."""
@@ -170,19 +139,18 @@ class JsonProgress(Progress):
         return self
 
     def _moved(self) -> None:
-        task, now = self.task, time.monotonic()
-        last, then = self._last
-        if task.what == last and now - then < SECONDS_BETWEEN_OBJECTS:
+        now = time.monotonic()
+        if self.what == self._last[0] and now - self._last[1] < SECONDS_BETWEEN_OBJECTS:
             return
-        self._last = (task.what, now)
+        self._last = (self.what, now)
         state: dict[str, Any] = {
-            "doing": task.what + self.detail,
-            "seconds": round(now - task.since, 1),
+            "doing": self.what + self.detail,
+            "seconds": round(now - self.since, 1),
         }
-        if task.total:
-            state |= {"done": task.done, "total": task.total}
-        if task.done:
-            state["seconds_left"] = round(task.seconds_left(now) or 0.0, 1)
+        if self.total:
+            state |= {"done": self.done, "total": self.total}
+        if (left := self.seconds_left()) is not None:
+            state["seconds_left"] = round(left, 1)
         self._write(state)
 
     def _write(self, content: dict[str, Any]) -> None:

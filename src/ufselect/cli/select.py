@@ -1,7 +1,6 @@
 """``ufselect select``: from a file to the columns that matter."""
 
 import os
-import shlex
 import time
 import warnings
 from collections.abc import Iterator
@@ -17,8 +16,10 @@ import click
 from ufselect.cli.answer import print_answer
 from ufselect.cli.inputs import (
     FIGURES,
+    READING,
     check_source,
     checked,
+    command_line,
     load,
     named_selector,
     read,
@@ -33,7 +34,6 @@ from ufselect.cli.options import (
     MethodName,
     Option,
     command,
-    correlation,
     image_shape,
     number_of_features,
     parameter,
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from ufselect.data import Table
     from ufselect.report import SelectionReport
 
+REPORT = "ufselect.report.selection"
 # Random sets of features to compare with if no report is asked for.
 N_RANDOM = 99
 
@@ -81,7 +82,7 @@ SELECTING = section(
         "--max-correlation R",
         "skip features that correlate more than this with a better one (default: 0.8, "
         "no limit for a method that you name)",
-        type=correlation,
+        type=click.FloatRange(0, 1),
     ),
     Option(
         "--time-budget SECONDS",
@@ -104,6 +105,10 @@ WRITING = section(
         "named",
     ),
     Option("--scores CSV", "write the ranking of all features", type=PATH),
+    Option("--save-clusters CSV", "write the cluster of each sample", type=PATH),
+    Option("--only-features", "leave the other columns of FILE out of the table"),
+    Option("--write-filled", "write what --fill put in place of missing values"),
+    Option("--no-subset", "AnnData: keep all features, and mark the chosen ones"),
     Option(
         "--keep-formulas",
         "in text, write names as they are, even if a spreadsheet would run them; "
@@ -140,7 +145,7 @@ WRITING = section(
     help="Reads a table, ranks its features without labels, decides how many to keep "
     "(unless -k says so), and says how far to believe it. Of genes.csv it writes "
     "genes.selected.csv and the report genes.report.html to the current folder, unless "
-    "-o, --scores or --report name files; what is there stays, and names get a number.",
+    "options name files; what is there stays, and names get a number.",
     examples=[
         "ufselect select genes.csv",
         "ufselect select genes.csv -k 50 -o selected.csv --report selected.html",
@@ -155,22 +160,33 @@ def select_command(**given: Any) -> int:
     start = time.monotonic()
     _check_usage(options)
     check_source(options.file)
-    load("ufselect.data")
+    load(READING)
+    ranking = None
     if _nobody_names_files(options):
-        output, options.report = free_names(Path(), Path(options.file).name)
+        source = Path(options.file).name
+        output, options.report, ranking = free_names(Path(), source)
         options.output = str(output)
     # If you name a method or its parameters, you get the ranking of that method. What
     # is wrong with them is said before the table is read.
     named = None
-    if options.method is not None or options.param:
-        named = named_selector(options.method or "SCFS", options.param)
+    auto = (options.method or "autoselect").lower() == "autoselect"
+    if options.param or not auto:
+        named = named_selector("SCFS" if auto else options.method, options.param)
     written: dict[str, str] = {}
     with _saying_what_is_complete(written), progress_for(options) as progress:
         table = read(options, progress)
+        if options.save_clusters is not None:
+            # Of a table that stays in its file only some samples would get a cluster.
+            table = replace(table, values=_in_memory(table.values))
         _refuse_other_images(options, table)
-        load("ufselect.report", *([FIGURES] if options.report else []))
+        load(REPORT, *([FIGURES] if options.report else []))
         selector, warned = _fitted(table, named, options, progress)
-        _write(table, selector, options, written)
+        if options.output not in (None, "-") and not selector.n_selected_:
+            # Nothing was chosen: the ranking takes the place of the table.
+            path = Path(options.output)
+            ranking = ranking or free_names(path.parent, path.name)[-1]
+            options.scores = options.scores or ranking
+        _write(table, selector, options, progress, written)
         report = _report(table, selector, options, start, progress)
         if options.report is not None:
             progress.now("drawing")
@@ -182,36 +198,46 @@ def select_command(**given: Any) -> int:
 
 def _check_usage(options: SimpleNamespace) -> None:
     """Refuse what contradicts itself, cannot be written or would destroy something."""
-    if options.no_files and any([options.output, options.scores, options.report]):
-        raise click.UsageError(
-            "--no-files writes nothing; leave it out, or -o and others"
-        )
-    if options.output == "-" and options.json:
-        raise click.UsageError(
-            "-o - and --json both print to standard output; give one a file"
-        )
-    if _nobody_names_files(options):
-        if not os.access(".", os.W_OK):
-            raise ValueError(
-                f"cannot write into the current folder {Path().resolve()}; name files "
-                "elsewhere with -o and --report, or write none with --no-files"
-            )
-        return
-    if options.report is None:
-        for name in ("effort", "image_shape"):
-            if getattr(options, name) is not None:
-                option = f"--{name.replace('_', '-')}"
-                message = f"{option} is about the report; add --report FILE.html"
-                raise click.UsageError(message)
-    outputs = [None if options.output == "-" else options.output]
-    paths = [Path(path) for path in [*outputs, options.scores, options.report] if path]
-    refuse_missing_folders(*paths)
+    files = (options.output, options.scores, options.save_clusters, options.report)
+    paths = [Path(file) for file in files if file and file != "-"]
     resolved = [path.resolve() for path in paths]
-    if len(set(resolved)) < len(resolved):
-        raise click.UsageError("-o, --scores and --report need different files")
-    if options.file != "-" and Path(options.file).resolve() in resolved:
-        message = f"{options.file} would be replaced; choose another output"
-        raise click.UsageError(message)
+    auto = (options.method or "").lower() == "autoselect"
+    about_report = {"effort": options.effort, "image-shape": options.image_shape}
+    report = options.report is not None or _nobody_names_files(options)
+    wrong = {
+        "--no-files writes nothing; leave it out, or -o and others": (
+            options.no_files and any(files)
+        ),
+        "--param is about a method, and AutoSelect decides by itself; name another "
+        "method, or leave --param out": auto and options.param,
+        "-o - and --json both print to standard output; give one a file": (
+            options.output == "-" and options.json
+        ),
+        "--write-filled is about --fill; add --fill median": (
+            options.write_filled and options.fill is None
+        ),
+        **{
+            f"--{name} is about the report; add --report FILE.html": (
+                not report and value is not None
+            )
+            for name, value in about_report.items()
+        },
+        "-o, --scores, --save-clusters and --report need different files": (
+            len(set(resolved)) < len(resolved)
+        ),
+        f"{options.file} would be replaced; choose another output": (
+            options.file != "-" and Path(options.file).resolve() in resolved
+        ),
+    }
+    for message, applies in wrong.items():
+        if applies:
+            raise click.UsageError(message)
+    refuse_missing_folders(*paths)
+    if _nobody_names_files(options) and not os.access(".", os.W_OK):
+        raise ValueError(
+            f"cannot write into the current folder {Path().resolve()}; name files "
+            "elsewhere with -o and --report, or write none with --no-files"
+        )
 
 
 def _nobody_names_files(options: SimpleNamespace) -> bool:
@@ -223,40 +249,26 @@ def _nobody_names_files(options: SimpleNamespace) -> bool:
     return not (options.no_files or named or options.json or options.file == "-")
 
 
-def free_names(folder: Path, name: str) -> tuple[Path, Path]:
-    """Return names of table and report under which there is nothing yet.
+def free_names(folder: Path, name: str) -> tuple[Path, Path, Path]:
+    """Return names of table, report and ranking under which there is nothing yet.
 
     Examples
     --------
     >>> from pathlib import Path
-    >>> table, report = free_names(Path("no-such-folder"), "genes.csv.gz")
-    >>> table.name, report.name
-    ('genes.selected.csv.gz', 'genes.report.html')
+    >>> names = free_names(Path("no-such-folder"), "genes.csv.gz")
+    >>> [path.name for path in names]
+    ['genes.selected.csv.gz', 'genes.report.html', 'genes.ranking.csv']
     """
     from ufselect.data.tables.detection import split_name
 
     stem, ending = split_name(name)
-    return next(
-        (table, report)
-        for mark in _marks()
-        for table in [folder / f"{stem}.selected{mark}{ending}"]
-        for report in [folder / f"{stem}.report{mark}.html"]
-        if not table.exists() and not report.exists()
-    )
-
-
-def _free_ranking_name(table: str) -> Path:
-    """Return a name for the ranking that is written where no table can be."""
-    from ufselect.data.tables.detection import split_name
-
-    path = Path(table)
-    stem = split_name(path.name)[0].removesuffix(".selected")
-    names = (path.with_name(f"{stem}.ranking{mark}.csv") for mark in _marks())
-    return next(name for name in names if not name.exists())
-
-
-def _marks() -> Iterator[str]:
-    return chain([""], map("-{}".format, count(2)))
+    for mark in chain([""], map("-{}".format, count(2))):
+        table = folder / f"{stem}.selected{mark}{ending}"
+        report = folder / f"{stem}.report{mark}.html"
+        ranking = folder / f"{stem}.ranking{mark}.csv"
+        if not any(path.exists() for path in (table, report, ranking)):
+            break
+    return table, report, ranking
 
 
 @contextmanager
@@ -281,15 +293,20 @@ def _saying_what_is_complete(written: dict[str, str]) -> Iterator[None]:
 
 
 def _refuse_other_images(options: SimpleNamespace, table: "Table") -> None:
-    if options.image_shape is None:
-        return
-    rows, columns = options.image_shape
+    """Refuse images of another size than the samples."""
+    rows, columns = options.image_shape or (1, table.shape[1])
     if rows * columns != table.shape[1]:
         raise ValueError(
             f"--image-shape {rows}x{columns} has {rows * columns} pixels, but "
             f"{table.origin.name} has {table.shape[1]} features; give the shape of one "
             "image"
         )
+
+
+def _in_memory(values: Any) -> Any:
+    import numpy as np
+
+    return np.array(values) if isinstance(values, np.memmap) else values
 
 
 def _fitted(
@@ -329,11 +346,11 @@ def _write(
     table: "Table",
     selector: "AutoSelect",
     options: SimpleNamespace,
+    progress: Progress,
     written: dict[str, str],
 ) -> None:
     """Write table and ranking as soon as they are known: a report may take longer."""
     from ufselect.data import write_table
-    from ufselect.report.selection_text import ranking_frame
     from ufselect.report.tables import csv_text
 
     chosen = selector.get_support()
@@ -345,16 +362,26 @@ def _write(
             options.output,
             scores=selector.scores_,
             escape_formulas=escape,
+            only_features=options.only_features,
+            write_filled=options.write_filled,
+            subset=not options.no_subset,
         )
         to_stdout = options.output == "-"
         written["table"] = "standard output" if to_stdout else options.output
-    elif options.output is not None and options.output != "-":
-        # Nothing was chosen: the ranking takes the place of the table.
-        options.scores = options.scores or _free_ranking_name(options.output)
     if options.scores is not None:
-        frame = ranking_frame(table.names(), selector)
+        frame = selector.ranking(table.names().tolist())
         write_whole(options.scores, csv_text(frame, None, escape_formulas=escape))
         written["scores"] = str(options.scores)
+    if options.save_clusters is not None and chosen.any():
+        samples: Any = table.sample_names
+        if samples is None:
+            samples = range(1, table.shape[0] + 1)
+        columns = {"sample": list(samples), "cluster": selector.labels_.tolist()}
+        text = csv_text(columns, None, escape_formulas=escape)
+        write_whole(options.save_clusters, text)
+        written["clusters"] = str(options.save_clusters)
+    elif options.save_clusters is not None:
+        progress.note(f"There are no clusters: {options.save_clusters} is not written.")
 
 
 def _report(
@@ -366,7 +393,7 @@ def _report(
 ) -> "SelectionReport":
     from ufselect._sklearn_compat import listening
     from ufselect.report import Effort, selection_report
-    from ufselect.report.selection_measures import who_chose
+    from ufselect.report.selection_subject import who_chose
 
     effort: Any = Effort(0, 0, N_RANDOM)
     if options.report is not None:
@@ -374,19 +401,15 @@ def _report(
     left = None
     if options.time_budget is not None:
         left = max(0.0, start + options.time_budget - time.monotonic())
-    samples = table.sample_names
     with listening(progress.iteration):
         report = selection_report(
             table.values,
             selector,
-            feature_names=table.names().tolist(),
-            labels=table.labels,
-            sample_names=None if samples is None else samples.tolist(),
+            table=table,
             image_shape=options.image_shape,
             image_order=options.image_order,
             title=f"{table.origin.name}: {selector.n_selected_} features",
-            command=_command_line(options),
-            reading=list(table.notes),
+            command=command_line(options),
             effort=effort,
             time_budget=left,
             n_jobs=options.jobs,
@@ -396,21 +419,6 @@ def _report(
     if selector.selector_ is not None:
         report = replace(report, method=who_chose(selector.selector_))
     return report
-
-
-def _command_line(options: SimpleNamespace) -> str:
-    """Return the command to repeat; a table with a name of its own is called by it.
-
-    Such a name comes from a program, whose own options are of no use to people.
-    """
-    words = list(click.get_current_context().obj.arguments)
-    if options.name is not None:
-        programs = {f"--name={options.name}", "--json", "--progress=json"}
-        words = [word for word in words if word not in programs]
-        # A name that looks like an option would be taken for one.
-        name = f"./{options.name}" if options.name.startswith("-") else options.name
-        words[words.index(options.file)] = name
-    return shlex.join(["ufselect", *words])
 
 
 def _print(

@@ -48,8 +48,8 @@ from ufselect.cli.options import (
     JSON,
     QUIET,
     short_help="select with a web page in your browser",
-    help="Opens a web page in the browser: choose a table, and a method and a number "
-    "of features or leave them to be decided; watch the progress, read the report, "
+    help="Opens a web page in the browser: choose a table, see how it is read, say "
+    "which columns are features, select features or compare methods, read the report, "
     "save the selected table. Only this machine can reach it, and only with the "
     "address that is printed; nothing is sent to any other. Ctrl-C ends it and deletes "
     "what was uploaded.",
@@ -84,7 +84,7 @@ def _check_file(path: Path | None) -> None:
     """Refuse a table that cannot be read, before a page is opened for it."""
     if path == Path("-"):
         raise click.UsageError(
-            "the page reads files, not standard input; save the table"
+            "the web page reads files, not standard input; save the table"
         )
     if path is not None:
         check_source(str(path))
@@ -98,7 +98,7 @@ def _announce(address: str, options: SimpleNamespace) -> None:
     elif options.quiet:
         print(address, flush=True)
     else:
-        print(f"The page is {address}", flush=True)
+        print(f"The web page is {address}", flush=True)
         print("Only this machine can open it. Ctrl-C ends it.", flush=True)
     if not options.no_browser:
         webbrowser.open(address)
