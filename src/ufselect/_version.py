@@ -9,3 +9,22 @@ except ModuleNotFoundError:
 # Without the number of commits since: what one release computes may be kept together.
 _number, _of_commits, _ = __version__.partition(".dev")
 RELEASE = f"{_number}.dev0" if _of_commits else __version__
+
+
+def versions_here() -> dict[str, str]:
+    """Return the versions of what computes, and where.
+
+    Examples
+    --------
+    >>> list(versions_here())
+    ['ufselect', 'python', 'numpy', 'scipy', 'scikit-learn', 'system']
+    """
+    import platform
+    from importlib.metadata import version
+
+    return {
+        "ufselect": RELEASE,
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
+        "system": f"{platform.system()} {platform.machine()}",
+    }

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from ufselect._version import __version__
 from ufselect.data.checkpoints import read_arrays, write_arrays
+from ufselect.data.replacing import not_written
 from ufselect.data.tables.isolation import reason_of
-from ufselect.evaluation.stability import Stability
+from ufselect.evaluation.comparison import Stability
 from ufselect.evaluation.structure_found import StructureTest
 from ufselect.selectors import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
@@ -105,10 +106,7 @@ def save_selector(selector: UnsupervisedSelector, path: AnyPath) -> None:
     try:
         write_arrays(Path(path), OPENING, arrays)
     except OSError as error:
-        raise ModelError(
-            f"{path} cannot be written ({error.strerror or error}); choose another "
-            "place"
-        ) from error
+        raise ModelError(not_written(Path(path), error)) from error
 
 
 def _description(value: Any, arrays: Arrays) -> Any:
