@@ -5,6 +5,7 @@ an `Outcome` for every kind of input or fault.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,7 +18,14 @@ ROW_HEADER = [
     *("what", "ours", "against", "", "ratio", "by processor time"),
     *("at most", "met", "limit", "note"),
 ]
-OUTCOME_HEADER = ["what", "tried", "answered", "refused", "lost", "note"]
+# How a trial may end, and what readers call that.
+ENDS = {
+    "answered": "right result",
+    "refused": "one sentence",
+    "crashed": "crashed",
+    "hung": "hung",
+    "lost": "lost",
+}
 
 BENCHMARKS = """# Benchmarks
 
@@ -35,25 +43,116 @@ This page and [reliability](reliability.md) are made by
 
 RELIABILITY = """# Reliability
 
-What was fed to ufselect, what was done to it, and how that ended. **Answered**: with
-the right result, nothing lost. **Refused**: with one sentence that names the problem
-and the remedy. **Lost**: anything else, be it a traceback, a wrong or non-finite
-answer, a finished result that is gone, or a process that stayed behind.
+What ufselect promises, how each promise is tried, how often, and how that ended.
+
+* **Right result**: the answer keeps its contract, and nothing is lost.
+* **One sentence**: an error of one line says what is wrong, where, and what to do. A
+  command then ends with a non-zero exit code.
+* **Crashed**: the process ended. **Hung**: it did not end in good time.
+* **Lost**: anything else, such as a traceback, a wrong or non-finite answer, a finished
+  result that is gone, or a process that stays behind.
 
 {verdict}
 
 {table}
 
-Every part can be run by itself; `--quick` tries less of everything, `--check` fails if
-anything is lost, and `--seed` chooses other inputs and moments:
+## Try it yourself
+
+Every row is a study. `--quick` tries less of everything, `--check` fails if anything
+crashed, hung or was lost, and `--seed` chooses other inputs and moments:
 
     python -m studies --list
+    python -m studies odd_inputs --quick --check
     python -m studies reliability --quick --check
 
-This page and [benchmarks](benchmarks.md) are made from what was run:
+Fuzzing needs atheris, which is not among the packages for development:
+
+    pip install atheris
+    python -m studies fuzz
+    python -m studies.reliability.fuzz matlab --seconds 60 --keep lost
+
+A file that found a fault stays in `studies/reliability/seeds`, and the tests read it in
+every run. All counts, kind by kind, are in `studies/results`. This page and
+[benchmarks](benchmarks.md) are made from them:
 
     python -m studies --read studies/results/*.json --markdown docs
+
+## What is not promised
+
+* **Pickles.** A selector that is unpickled, with `pickle` or `joblib`, runs what its
+  file says. Use `save_selector` and `load_selector`, whose files hold numbers and text.
+  No reader of ufselect unpickles anything.
+* **Subprocesses outside Linux.** Libraries that read Parquet, Feather, MATLAB, Matrix
+  Market, NumPy and HDF5 can crash on damaged files. On Linux the commands read such
+  files in a subprocess; elsewhere a crash of the library ends the command.
+* **A large `.npy` file that shrinks** while a selection runs on it. Its numbers stay on
+  disk and are mapped into memory, and the system ends a process that reads beyond the
+  end of a file.
+* **Objects that lie to compiled code.** An object whose `__array_interface__` points to
+  memory that is not its own ends any program that uses NumPy.
+* **Memory beyond `max_memory`.** Methods that say how much memory they need are refused
+  before they start. Other fits may end in a `MemoryError`.
+
+`SECURITY.md` says how to report what you find.
 """
+# What each study tries to break, and how.
+PROMISES = {
+    "odd_inputs": (
+        "`fit` ranks X or refuses it in one sentence, whatever X is.",
+        "Every class of selectors gets every odd input: no table at all, odd types, "
+        "missing values in any form, masks, dates, damaged sparse matrices, Dask "
+        "chunks that lie; 25 s and 2 GB each. A table in another container must get "
+        "the same scores.",
+    ),
+    "fuzzed_matrices": (
+        "Any small table of numbers gets finite scores that keep the contract.",
+        "Tables drawn at random, from 1e-300 to 1e300, for all selectors, metrics and "
+        "criteria, each asked twice.",
+    ),
+    "conditioning": (
+        "Units, offsets and dependent columns do not change a ranking where theory "
+        "says so.",
+        "Scores of a table and of its well-conditioned equivalent.",
+    ),
+    "many_digits": (
+        "Double precision loses no digit that matters.",
+        "The same formulas in fifty digits.",
+    ),
+    "repeatability": (
+        "The same seed gives the same answer, bit for bit.",
+        "Second fits, clones, pickles, threads, rows in another order.",
+    ),
+    "hostile_files": (
+        "A damaged or hostile file costs one sentence. It runs nothing, reads no other "
+        "file and takes no memory beyond a limit.",
+        "Files of every kind, damaged at random; bombs, false sizes, pickles, links "
+        "and pipes made by hand.",
+    ),
+    "fuzz": (
+        "So does a file that nobody has thought of.",
+        "Coverage-guided fuzzing of the readers and of the model file.",
+    ),
+    "circumstances": (
+        "A command survives its surroundings, and its output is whole or not there.",
+        "Full and read-only disks, closed streams, small limits, files that change "
+        "while they are read, kills, a cluster without its client, a server after 100 "
+        "runs.",
+    ),
+    "experiments_under_faults": (
+        "An experiment keeps every finished result.",
+        "Kills at any moment, methods that hang, crash or eat memory, full disks, "
+        "clocks that jump, damaged stores.",
+    ),
+    "long_runs": (
+        "Nothing grows in runs that last a weekend.",
+        "Memory, files, threads and processes after a fifth of the work and after all.",
+    ),
+    "security": (
+        "Downloads, reports and the web page serve only their user.",
+        "False addresses and contents, names that would be programs, requests of "
+        "others.",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -115,16 +214,18 @@ class Outcome:
 
     what: str  # the input or the fault, as a reader would say it
     tried: int  # how many times
-    answered: int  # ended with the right answer; nothing lost
-    refused: int  # ended with the documented one-sentence error
-    lost: int  # anything else; must be 0
+    answered: int = 0  # ended with the right answer; nothing lost
+    refused: int = 0  # ended with the documented one-sentence error
+    lost: int = 0  # anything else; must be 0
     note: str = ""  # such as the peak of memory, or the limit
+    crashed: int = 0  # ended the process; must be 0
+    hung: int = 0  # came to no end in good time; must be 0
 
     @property
     def all_lost(self) -> int:
         """What was lost, or ended in none of the three ways, or in two."""
-        ended = self.answered + self.refused + self.lost
-        return self.lost + abs(self.tried - ended)
+        lost = self.lost + self.crashed + self.hung
+        return lost + abs(self.tried - self.answered - self.refused - lost)
 
 
 def broken_down(error: Exception) -> Outcome:
@@ -134,44 +235,43 @@ def broken_down(error: Exception) -> Outcome:
 
 
 class Count:
-    """How trials of one kind have ended so far.
-
-    Parameters
-    ----------
-    what : str
-        The input or the fault, as a reader would say it.
-    """
+    """How trials of one kind, said as a reader would, have ended so far."""
 
     def __init__(self, what: str) -> None:
         self.what = what
-        self.answered = self.refused = 0
+        self.ends: Counter[str] = Counter()
         self.losses: list[str] = []
 
     @property
     def tried(self) -> int:
         """Return how many trials there were."""
-        return self.answered + self.refused + len(self.losses)
+        return self.ends.total()
 
     def answer(self, *problems: str | bool) -> None:
         """Count an answer, or a loss if there is any problem with it."""
-        self._count("answered", problems)
+        self._count("answered", "lost", problems)
 
     def refuse(self, *problems: str | bool) -> None:
         """Count a refusal, or a loss if there is any problem with it."""
-        self._count("refused", problems)
+        self._count("refused", "lost", problems)
 
-    def _count(self, how: str, problems: tuple[str | bool, ...]) -> None:
+    def crash(self, problem: str) -> None:
+        """Count what ended with its process."""
+        self._count("crashed", "crashed", (problem,))
+
+    def hang(self, problem: str) -> None:
+        """Count what came to no end."""
+        self._count("hung", "hung", (problem,))
+
+    def _count(self, how: str, else_: str, problems: tuple[str | bool, ...]) -> None:
         found = [str(problem) for problem in problems if problem]
-        if found:
-            self.losses.append("; ".join(found))
-        else:
-            setattr(self, how, getattr(self, how) + 1)
+        self.ends[else_ if found else how] += 1
+        self.losses += ["; ".join(found)] if found else []
 
     def outcome(self, note: str = "") -> Outcome:
         """Return the sums; a loss speaks for itself in the note."""
-        lost = len(self.losses)
-        said = f"lost: {self.losses[0]}"[:200] if lost else note
-        return Outcome(self.what, self.tried, self.answered, self.refused, lost, said)
+        said = f"lost: {self.losses[0]}"[:300] if self.losses else note
+        return Outcome(self.what, self.tried, **self.ends, note=said)
 
 
 @dataclass(frozen=True)
@@ -270,26 +370,22 @@ def page_of_ratios(results: Sequence[Result]) -> str:
 
 
 def page_of_outcomes(results: Sequence[Result]) -> str:
-    """Return the document of what was tried, with the sums first."""
-    sums = [total(result.rows, result.question) for result in results]
-    everything = total(sums, "**in all**")
-    lost = everything.all_lost
-    how = "**none was lost**" if lost == 0 else f"**{lost:,} were lost**"
-    opening = RELIABILITY.format(
-        verdict=f"Of {everything.tried:,} trials, {how}.",
-        table=markdown_table(
-            OUTCOME_HEADER[:-1], [counts(each)[:-1] for each in (*sums, everything)]
-        ),
+    """Return the document of promises, with how each of them ended."""
+    order = list(PROMISES)
+    known = sorted(results, key=lambda each: order.index(each.name))
+    sums = [total(result.rows, result.name) for result in known]
+    everything = total(sums, "in all")
+    bad = everything.all_lost
+    how = (
+        "**none crashed, hung or lost anything**" if bad == 0 else f"**{bad:,} failed**"
     )
-    sections = []
-    for result in results:
-        table = markdown_table(OUTCOME_HEADER, list(map(counts, result.rows)))
-        versions = result.machine.get("versions", {}).items()
-        words = ", ".join(f"{name} {version}" for name, version in versions)
-        sections.append(
-            section(result, table, f"{result.seconds:.0f} seconds; {words}")
-        )
-    return "\n".join([opening, *sections])
+    header = ["promise", "how it is tried", "study", "tried", *ENDS.values()]
+    rows = [[*PROMISES[each.what], f"`{each.what}`", *counts(each)] for each in sums]
+    rows.append(["**in all**", "", "", *counts(everything)])
+    return RELIABILITY.format(
+        verdict=f"Of {everything.tried:,} trials, {how}.",
+        table=markdown_table(header, rows),
+    )
 
 
 def section(result: Result, table: str, end: str) -> str:
@@ -314,25 +410,22 @@ def busy(results: Sequence[Result]) -> list[str]:
 def total(outcomes: Iterable[Outcome], what: str) -> Outcome:
     """Return the sums of outcomes."""
     listed = list(outcomes)
-    names = ("tried", "answered", "refused", "lost")
-    sums = [sum(getattr(each, name) for each in listed) for name in names]
-    return Outcome(what, *sums)
+    sums = {n: sum(getattr(each, n) for each in listed) for n in ("tried", *ENDS)}
+    return Outcome(what, **sums)
 
 
 def counts(outcome: Outcome) -> list[str]:
-    """Return the columns of ``OUTCOME_HEADER`` as text."""
-    numbers = (outcome.tried, outcome.answered, outcome.refused, outcome.lost)
-    return [outcome.what, *(f"{number:,}" for number in numbers), outcome.note]
+    """Return how often it was tried, and how often it ended in which way."""
+    return [f"{getattr(outcome, name):,}" for name in ("tried", *ENDS)]
 
 
 def line(row: Row | Outcome) -> str:
     """Return a row for the terminal."""
     if isinstance(row, Row):
         return ", ".join(cell for cell in cells(row) if cell)
-    what, *numbers, note = counts(row)
-    words = zip(numbers, OUTCOME_HEADER[1:-1], strict=True)
+    words = zip(counts(row), ("tried", *ENDS.values()), strict=True)
     found = ", ".join(f"{number} {how}" for number, how in words)
-    return f"{what}: {found}{f'; {note}' if note else ''}"
+    return f"{row.what}: {found}{f'; {row.note}' if row.note else ''}"
 
 
 def cells(row: Row) -> list[str]:

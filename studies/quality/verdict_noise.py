@@ -25,7 +25,7 @@ from scipy.stats import kstest
 from ufselect import SCFS, LaplacianScore, MaxVariance
 from ufselect.data import GEOMETRIES, data_folder, planted, read_labelled
 from ufselect.evaluation import verdicts
-from ufselect.evaluation.verdict import CRITERION_NAMES
+from ufselect.evaluation.significance import CRITERION_NAMES
 from ufselect.report import markdown_table
 
 DURATION = "15 minutes"

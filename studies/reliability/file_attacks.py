@@ -13,16 +13,22 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import pyarrow as arrow
 import scipy.io
+import scipy.sparse as sp
+from pyarrow import feather, parquet
 
 from studies.reliability.file_seeds import (
     SAMPLES,
+    SPARSE,
     VALUES,
     csv_text,
     write_anndata,
+    write_sparse_anndata,
     write_workbook,
 )
 
+Writer = Callable[[Path], object]
 # Of what the bombs become: more than the limit under which they are read.
 BOMB = 3 << 30
 MEGABYTE = bytes(1 << 20)
@@ -224,7 +230,7 @@ def symbolic(path: Path, target: str) -> None:
     path.symlink_to(target)
 
 
-def plain(content: bytes) -> Callable[[Path], object]:
+def plain(content: bytes) -> Writer:
     """Return how to write bytes as they are."""
     return lambda path: path.write_bytes(content)
 
@@ -252,113 +258,212 @@ def pickle_inside_anndata(path: Path) -> None:
         file["obs/_index"] = np.array([content.tobytes()] * len(SAMPLES), dtype="S200")
 
 
+def changed_anndata(name: str, value: object, sparse: bool = False) -> Writer:
+    """Return how to write AnnData in which something is another thing.
+
+    A number changes the first entry of an array; an attribute begins with @.
+    """
+
+    def write(path: Path) -> None:
+        (write_sparse_anndata if sparse else write_anndata)(path)
+        with h5py.File(path, "r+") as file:
+            if name.startswith("@"):
+                file["X"].attrs[name[1:]] = value
+            elif isinstance(value, int):
+                file[name][0] = value
+            else:
+                del file[name]
+                file[name] = value
+
+    return write
+
+
+def sparse_npz(form: str, **parts: tuple[int, int]) -> Writer:
+    """Return how to write a sparse matrix of a form, with entries of parts changed."""
+
+    def write(path: Path) -> None:
+        matrix = SPARSE[:10, :4].tocsr().asformat(form)
+        if form == "bsr":
+            matrix = SPARSE[:10, :4].tocsr().tobsr((2, 2))
+        for part, (place, value) in parts.items():
+            getattr(matrix, part)[place] = value
+        sp.save_npz(path, matrix)
+
+    return write
+
+
+def sparse_matlab(path: Path) -> None:
+    """Write a sparse MATLAB matrix with an index that is too large."""
+    matrix = sp.csc_array(VALUES)
+    matrix.indices[0] = 10**6
+    scipy.io.savemat(path, {"X": matrix})
+
+
+def arrow_file(table: dict[str, object]) -> Writer:
+    """Return how to write a table of Arrow."""
+    return lambda path: feather.write_feather(arrow.table(table), path)
+
+
+def many_rows(path: Path) -> None:
+    """Write a Parquet file of megabytes that is 3 GB of the same number."""
+    piece = arrow.table({name: np.zeros(1 << 20) for name in "abcdefgh"})
+    with parquet.ParquetWriter(path, piece.schema) as writer:
+        for _ in range(BOMB // piece.nbytes):
+            writer.write_table(piece)
+
+
+def many_cells(path: Path) -> None:
+    """Write a small workbook of four million cells."""
+    row = f"<row>{'<c><v>1</v></c>' * 100}</row>"
+    workbook_with(path, "xl/worksheets/sheet1.xml", sheet(row * 40_000))
+
+
 UTF_16 = csv_text().encode("utf-16-le")
-ATTACKS: dict[str, tuple[str, Callable[[Path], object]]] = {
-    "a million columns": ("a.csv", lambda path: huge_text(path, 10**6, 3)),
-    "200,000 columns in a line without end": (
-        "a.csv",
-        lambda p: huge_text(p, 200_000, 2),
-    ),
-    "NUL bytes": ("a.csv", plain(csv_text().encode().replace(b"s3", b"s\x003"))),
-    "NUL bytes only": ("a.csv", plain(bytes(5000))),
-    "UTF-16 without its mark": ("a.csv", plain(UTF_16)),
-    "UTF-16 cut in a character": ("a.csv", plain(b"\xff\xfe" + UTF_16[:-1])),
-    "UTF-32": ("a.csv", plain(csv_text().encode("utf-32"))),
-    "Shift JIS": (
-        "a.csv",
-        plain(csv_text().replace("s3", "\u6f22\u5b57").encode("shift_jis")),
-    ),
-    "bytes at random": ("a.csv", plain(np.random.default_rng(0).bytes(50_000))),
-    "a line of 200 MB": ("a.csv", lambda path: path.write_bytes(b"1" * 200_000_000)),
-    "a cell in quotes that never ends": ("a.csv", plain(b'a,b\n1,"' + b"x\n" * 10**6)),
-    "a cell of a megabyte": ("a.csv", plain(b"a,b\n1," + b"2" * 10**6 + b"\n3,4\n")),
-    "a header of a million empty names": ("a.csv", plain(b"," * 10**6 + b"\n1,2\n")),
-    "gzip of zeros, 3 GB": (
-        "a.csv.gz",
-        lambda p: compressed(gzip.compress, MEGABYTE, p),
-    ),
-    "gzip of numbers, 3 GB": (
-        "a.csv.gz",
-        lambda p: compressed(gzip.compress, ROWS, p, b""),
-    ),
-    "bzip2 of one line, 3 GB": (
-        "a.csv.bz2",
-        lambda p: compressed(bz2.compress, ONES, p),
-    ),
-    "xz of one line, 3 GB": ("a.csv.xz", lambda p: compressed(lzma.compress, ONES, p)),
-    "gzip in gzip in gzip": (
-        "a.csv.gz",
-        plain(gzip.compress(gzip.compress(gzip.compress(UTF_16)))),
-    ),
-    "zip in zip, 200 deep": ("a.zip", deep_archive),
-    "npy of 10^18 numbers": (
-        "a.npy",
-        plain(npy(shape("(10**9, 10**9)".replace("10**9", "1000000000")))),
-    ),
-    "npy with a negative shape": ("a.npy", plain(npy(shape("(-5, 4)")))),
-    "npy with a program in its header": (
-        "a.npy",
-        plain(npy("__import__('os').mkdir('executed')")),
-    ),
-    "npy whose header nests": ("a.npy", plain(npy("(" * 60_000, version=b"\2\0"))),
-    "npy of objects (a pickle)": (
-        "a.npy",
-        lambda path: np.save(path, PICKLE, allow_pickle=True),
-    ),
-    "npy of a version to come": (
-        "a.npy",
-        plain(npy(shape("(2, 5)"), version=b"\x09\0")),
-    ),
-    "npz of pickles": ("a.npz", pickled_npz),
-    "npz of 3 GB of zeros": ("a.npz", bomb_npz),
-    "npz with ways out in names": ("a.npz", plain(zipped_names())),
-    "npz of 10^18 numbers": (
-        "a.npz",
-        plain(zipped({"X.npy": npy(shape("(1000000000, 1000000000)"))})),
-    ),
-    "a pickle": ("a.pkl", plain(pickle.dumps(Program()))),
-    "a pickle called .npy": ("a.npy", plain(pickle.dumps(Program()))),
-    "a pickle called .mat": ("a.mat", plain(pickle.dumps(Program()))),
-    "a pickle called .h5ad": ("a.h5ad", plain(pickle.dumps(Program(), protocol=2))),
-    "a pickle of protocol 0 called .csv": (
-        "a.csv",
-        plain(pickle.dumps(Program(), protocol=0)),
-    ),
-    "workbook of a billion laughs": ("a.xlsx", entities),
-    "workbook that asks for another file": ("a.xlsx", other_file),
-    "workbook with a cell in the last row and column": ("a.xlsx", far_cell),
-    "workbook of 20 million strings": ("a.xlsx", many_strings),
-    "MATLAB matrix of 4 * 10^18 numbers": ("a.mat", huge_matrix),
-    "MATLAB cells, 20,000 deep": ("a.mat", deep_cells),
-    "AnnData with a link to another file": ("a.h5ad", lambda p: outside(p, "link")),
-    "AnnData with numbers stored in another file": (
-        "a.h5ad",
-        lambda p: outside(p, "storage"),
-    ),
-    "AnnData made up from another file": ("a.h5ad", lambda p: outside(p, "virtual")),
-    "AnnData with a circle of links": ("a.h5ad", circle),
-    "AnnData of 10^12 numbers": ("a.h5ad", lambda p: empty_space(p, "X")),
-    "AnnData with 10^12 names": ("a.h5ad", lambda p: empty_space(p, "obs/_index")),
-    "AnnData with pickles for names": ("a.h5ad", pickle_inside_anndata),
-    "Matrix Market of 10^9 rows": (
-        "a.mtx",
-        plain(
+OUTSIDE = arrow.DictionaryArray.from_arrays(
+    arrow.array([0, 99], arrow.int8()), arrow.array(["a"]), safe=False
+)
+BY_NAME: dict[str, dict[str, Writer]] = {
+    "a.csv": {
+        "a million columns": lambda path: huge_text(path, 10**6, 3),
+        "200,000 columns in a line without end": lambda p: huge_text(p, 200000, 2),
+        "NUL bytes": plain(csv_text().encode().replace(b"s3", b"s\x003")),
+        "NUL bytes only": plain(bytes(5000)),
+        "UTF-16 without its mark": plain(UTF_16),
+        "UTF-16 cut in a character": plain(b"\xff\xfe" + UTF_16[:-1]),
+        "UTF-32": plain(csv_text().encode("utf-32")),
+        "Shift JIS": plain(csv_text().replace("s3", "漢字").encode("shift_jis")),
+        "bytes at random": plain(np.random.default_rng(0).bytes(50000)),
+        "a line of 200 MB": lambda path: path.write_bytes(b"1" * 200000000),
+        "a cell in quotes that never ends": plain(b'a,b\n1,"' + b"x\n" * 10**6),
+        "a cell of a megabyte": plain(b"a,b\n1," + b"2" * 10**6 + b"\n3,4\n"),
+        "a header of a million empty names": plain(b"," * 10**6 + b"\n1,2\n"),
+        "a pickle of protocol 0 called .csv": plain(
+            pickle.dumps(Program(), protocol=0)
+        ),
+        "a link to itself": lambda path: symbolic(path, "a.csv"),
+        "a link to nothing": lambda path: symbolic(path, "nothing.csv"),
+        "a link to /dev/zero": lambda path: symbolic(path, "/dev/zero"),
+        "a link to a folder": lambda path: symbolic(path, "/"),
+        "a pipe that nobody writes to": os.mkfifo,
+    },
+    "a.csv.gz": {
+        "gzip of zeros, 3 GB": lambda p: compressed(gzip.compress, MEGABYTE, p),
+        "gzip of numbers, 3 GB": lambda p: compressed(gzip.compress, ROWS, p, b""),
+        "gzip in gzip in gzip": plain(
+            gzip.compress(gzip.compress(gzip.compress(UTF_16)))
+        ),
+        "gzip of short rows, 3 GB": lambda p: compressed(
+            gzip.compress, b"1,2\n" * (1 << 18), p, b"a,b\n"
+        ),
+    },
+    "a.csv.bz2": {
+        "bzip2 of one line, 3 GB": lambda p: compressed(bz2.compress, ONES, p),
+    },
+    "a.csv.xz": {
+        "xz of one line, 3 GB": lambda p: compressed(lzma.compress, ONES, p),
+    },
+    "a.zip": {
+        "zip in zip, 200 deep": deep_archive,
+    },
+    "a.npy": {
+        "npy of 10^18 numbers": plain(npy(shape("(1000000000, 1000000000)"))),
+        "npy with a negative shape": plain(npy(shape("(-5, 4)"))),
+        "npy with a program in its header": plain(
+            npy("__import__('os').mkdir('executed')")
+        ),
+        "npy whose header nests": plain(npy("(" * 60000, version=b"\x02\x00")),
+        "npy of objects (a pickle)": lambda path: np.save(
+            path, PICKLE, allow_pickle=True
+        ),
+        "npy of a version to come": plain(npy(shape("(2, 5)"), version=b"\t\x00")),
+        "a pickle called .npy": plain(pickle.dumps(Program())),
+    },
+    "a.npz": {
+        "npz of pickles": pickled_npz,
+        "npz of 3 GB of zeros": bomb_npz,
+        "npz with ways out in names": plain(zipped_names()),
+        "npz of 10^18 numbers": plain(
+            zipped({"X.npy": npy(shape("(1000000000, 1000000000)"))})
+        ),
+        "npz in blocks with a pointer outside": sparse_npz("bsr", indptr=(-1, 10**6)),
+        "npz in blocks with an index outside": sparse_npz("bsr", indices=(0, 99)),
+        "npz of triples with a negative row": sparse_npz("coo", row=(0, -1)),
+        "npz of rows with a falling pointer": sparse_npz("csr", indptr=(2, -7)),
+        "npz of columns with an index outside": sparse_npz(
+            "csc", indices=(0, 2**31 - 1)
+        ),
+    },
+    "a.pkl": {
+        "a pickle": plain(pickle.dumps(Program())),
+    },
+    "a.mat": {
+        "a pickle called .mat": plain(pickle.dumps(Program())),
+        "MATLAB matrix of 4 * 10^18 numbers": huge_matrix,
+        "MATLAB cells, 20,000 deep": deep_cells,
+        "MATLAB sparse matrix with an index outside": sparse_matlab,
+        "MATLAB structures in structures": lambda p: scipy.io.savemat(
+            p, {"X": {"a": {"b": VALUES}}}
+        ),
+    },
+    "a.h5ad": {
+        "a pickle called .h5ad": plain(pickle.dumps(Program(), protocol=2)),
+        "AnnData with a link to another file": lambda p: outside(p, "link"),
+        "AnnData with numbers stored in another file": lambda p: outside(p, "storage"),
+        "AnnData made up from another file": lambda p: outside(p, "virtual"),
+        "AnnData with a circle of links": circle,
+        "AnnData of 10^12 numbers": lambda p: empty_space(p, "X"),
+        "AnnData with 10^12 names": lambda p: empty_space(p, "obs/_index"),
+        "AnnData with pickles for names": pickle_inside_anndata,
+        "AnnData with an index outside": changed_anndata("X/indices", 99, sparse=True),
+        "AnnData with a negative index": changed_anndata("X/indices", -1, sparse=True),
+        "AnnData with pointers from elsewhere": changed_anndata(
+            "X/indptr", 10**6, sparse=True
+        ),
+        "AnnData with a shape that is too large": changed_anndata(
+            "@shape", (10**9, 10**9), sparse=True
+        ),
+        "AnnData with a negative shape": changed_anndata(
+            "@shape", (-5, 5), sparse=True
+        ),
+        "AnnData of text": changed_anndata("X", "text"),
+        "AnnData of records": changed_anndata("X", np.zeros((12, 5), "f8,i4")),
+        "AnnData of three dimensions": changed_anndata("X", np.zeros((12, 5, 2))),
+        "AnnData with names of another number": changed_anndata(
+            "obs/_index", ["a", "b"]
+        ),
+    },
+    "a.xlsx": {
+        "workbook of a billion laughs": entities,
+        "workbook that asks for another file": other_file,
+        "workbook with a cell in the last row and column": far_cell,
+        "workbook of 20 million strings": many_strings,
+        "workbook of 4 million cells": many_cells,
+    },
+    "a.feather": {
+        "Feather with a category outside": arrow_file({"a": OUTSIDE}),
+        "Feather of lists": arrow_file({"a": [[1.0], [2.0, 3.0]]}),
+        "Feather of nothing": arrow_file({"a": [None, None]}),
+    },
+    "a.parquet": {
+        "Parquet of one number, 3 GB": many_rows,
+    },
+    "a.mtx": {
+        "Matrix Market of 10^9 rows": plain(
             b"%%MatrixMarket matrix coordinate real general\n"
             b"1000000000 1000000000 1\n1 1 1\n"
         ),
-    ),
-    "Matrix Market with entries outside": (
-        "a.mtx",
-        plain(
+        "Matrix Market with entries outside": plain(
             b"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n-9 99 1\n"
         ),
-    ),
-    "a link to itself": ("a.csv", lambda path: symbolic(path, "a.csv")),
-    "a link to nothing": ("a.csv", lambda path: symbolic(path, "nothing.csv")),
-    "a link to /dev/zero": ("a.csv", lambda path: symbolic(path, "/dev/zero")),
-    "a link to a folder": ("a.csv", lambda path: symbolic(path, "/")),
-    "a pipe that nobody writes to": ("a.csv", os.mkfifo),
+    },
+}
+ATTACKS = {
+    what: (name, write)
+    for name, attacks in BY_NAME.items()
+    for what, write in attacks.items()
 }
 # Tables in spite of all: nothing is wrong with them but their size or their names.
 HONEST = {"a million columns", "200,000 columns in a line without end"}
+# Four million cells fit into memory.
+HONEST |= {"workbook of 4 million cells"}
 HONEST |= {"AnnData with pickles for names", "npz with ways out in names", "Shift JIS"}

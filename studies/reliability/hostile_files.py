@@ -1,8 +1,8 @@
 """Which damaged and hostile files end in a traceback, in too much memory, or in harm?
 
 Files of every kind that is read are damaged at random, also under their compression so
-that checksums are right. Each is read in a process that may take 1 GB of memory beyond
-what it has, and some seconds; what would run a program or open a connection is noticed.
+that checksums are right. Each is read in a process that may take 2 GB of memory and
+some seconds; what would run a program or open a connection is noticed.
 "Answered" is a table (damage may have changed a number, or a name, and no more),
 "refused" is one sentence.
 
@@ -11,9 +11,9 @@ what it has, and some seconds; what would run a program or open a connection is 
 
 import multiprocessing
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ from studies.reliability.file_seeds import (
     damaged,
     damaged_inside,
 )
-from studies.reliability.watched import ENDED, Trial, Verdict, verdicts
+from studies.reliability.watched import Trial, Verdict, counted, verdicts
 from studies.settings import Settings
 from ufselect import AutoSelect, MaxVariance, load_selector, save_selector
 from ufselect.data import TableError, read_labelled, read_table
@@ -38,15 +38,15 @@ from ufselect.data.checkpoints import Checkpoint
 from ufselect.experiments.plan import plan_path, read_plan
 from ufselect.models import ModelError
 
-DURATION = "21 minutes"
+DURATION = "12 minutes"
 BATCH = 250
 # Whatever has them in its folder has run something.
 MARKS = ("unpickled", "executed")
 # Minutes, most of them for reading gigabytes.
 SLOW = {what for what in ATTACKS if "GB" in what or "million" in what or "MB" in what}
 # Damage leads HDF5 in circles now and then, which takes its time.
-MANY = dict.fromkeys(("version-7.3.mat", "dense.h5ad", "sparse.h5ad"), 500)
-N_PROCESSES = 3
+MANY = dict.fromkeys(("version-7.3.mat", "dense.h5ad", "sparse.h5ad"), 150)
+N_PROCESSES = 2
 
 
 class Kind(NamedTuple):
@@ -82,67 +82,63 @@ def _done(work: tuple[Any, ...]) -> Outcome:
 
 
 def _attacked(what: str) -> Outcome:
-    return _outcome(what, _of_attack(what, *ATTACKS[what]), what in HONEST)
+    return counted(what, of_attack(what))
 
 
 def _all_damaged(name: str, settings: Settings, place: int) -> Outcome:
-    number = settings.count(MANY.get(name, 1000), 40)
-    random = np.random.default_rng([settings.seed, place])
-    tried = _of_damaged(name, KINDS[name], number, random)
-    return _outcome(f"{name}, damaged", tried)
+    number = settings.count(MANY.get(name, 300), 40)
+    return of_damaged(name, number, np.random.default_rng([settings.seed, place]))
 
 
-def _of_attack(
-    what: str, name: str, write: Callable[[Path], object]
-) -> Iterator[Verdict]:
+def of_attack(what: str) -> Iterator[Verdict]:
+    """Read what was made to do harm; a table in what is no honest one is a loss."""
+    name, write = ATTACKS[what]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, name)
         write(path)
-        trial = Trial(what, path, read_apart, (TableError,), MOST_SECONDS_APART)
-        for verdict in verdicts([trial]):
-            run = [each for each in MARKS if Path(folder, each).exists()]
-            yield (
-                verdict._replace(kind="lost", said=f"{run} was run") if run else verdict
-            )
+        work = partial(read_apart, path)
+        (verdict,) = verdicts([Trial(what, work, (TableError,), MOST_SECONDS_APART)])
+        run = [each for each in MARKS if Path(folder, each).exists()]
+        if run:
+            verdict = verdict._replace(kind="lost", said=f"{run} was run")
+        elif verdict.kind == "answered" and what not in HONEST:
+            verdict = verdict._replace(kind="lost", said="it was taken for a table")
+        yield verdict
 
 
-def _of_damaged(
-    name: str, kind: Kind, number: int, random: np.random.Generator
-) -> Iterator[Verdict]:
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        (kind.write or SEEDS[name])(folder / name)
-        whole = (folder / name).read_bytes()
-        for start in range(0, number, BATCH):
-            count = min(BATCH, number - start)
-            files = (
-                _damaged_file(folder / str(i) / name, kind, whole, random)
-                for i in range(count)
-            )
-            yield from _with_second_chance(list(files))
+def of_damaged(name: str, number: int, random: np.random.Generator) -> Outcome:
+    """Read so many damaged files of a kind.
 
-
-def _with_second_chance(trials: list[Trial]) -> Iterator[Verdict]:
-    """Read what ended the library, and the process, once more as the command does.
-
-    To read all in processes of their own would take ten times as long.
+    What ends the library, and the process, is read once more as the command does: to
+    read all in subprocesses would take ten times as long.
     """
-    for verdict in verdicts(trials):
-        if verdict.kind != ENDED:
-            yield verdict
-            continue
-        trial = verdict.trial._replace(read=read_apart, seconds=MOST_SECONDS_APART)
-        (again,) = verdicts([trial])
-        yield again._replace(said=ENDED) if again.kind == "refused" else again
-
-
-def _damaged_file(
-    path: Path, kind: Kind, whole: bytes, random: np.random.Generator
-) -> Trial:
-    path.parent.mkdir(exist_ok=True)
-    way = (damaged, damaged_inside)[random.integers(2)]
-    path.write_bytes(way(whole, random))
-    return Trial(path.name, path, kind.read, kind.refusals)
+    kind, found, ended = KINDS[name], [], 0
+    with tempfile.TemporaryDirectory() as place:
+        whole = Path(place, name)
+        (kind.write or SEEDS[name])(whole)
+        content = whole.read_bytes()
+        for start in range(0, number, BATCH):
+            trials = []
+            for i in range(min(BATCH, number - start)):
+                path = Path(place, str(i), name)
+                path.parent.mkdir(exist_ok=True)
+                way = (damaged, damaged_inside)[random.integers(2)]
+                path.write_bytes(way(content, random))
+                what = f"{name}, number {start + i}"
+                trials.append(Trial(what, partial(kind.read, path), kind.refusals))
+            for verdict in verdicts(trials):
+                if verdict.kind in ("crashed", "hung"):
+                    path = verdict.trial.work.args[0]  # type: ignore[attr-defined]
+                    trial = verdict.trial._replace(
+                        work=partial(read_apart, path), seconds=MOST_SECONDS_APART
+                    )
+                    (again,) = verdicts([trial])
+                    ended += again.kind == "refused"
+                    found.append(again)
+                else:
+                    found.append(verdict)
+    note = f"{ended} ended the library, in a subprocess" if ended else ""
+    return counted(f"{name}, damaged", found, note)
 
 
 def read_apart(path: Path) -> None:
@@ -150,9 +146,9 @@ def read_apart(path: Path) -> None:
     read_whole(path, isolate=True)
 
 
-def read_whole(path: Path, isolate: bool = False) -> None:
+def read_whole(path: Path, **options: Any) -> None:
     """Read a table, touch all that it holds, and see that it fits together."""
-    table = read_table(path, isolate=isolate)
+    table = read_table(path, **options)
     values = table.values.data if sp.issparse(table.values) else table.values
     float(np.sum(np.asarray(values), where=np.isfinite(values)))
     n_samples, n_features = table.shape
@@ -163,24 +159,6 @@ def read_whole(path: Path, isolate: bool = False) -> None:
 def _check(names: Any, length: int) -> None:
     if names is not None and len(names) != length:
         raise AssertionError(f"{len(names)} names for {length}")
-
-
-def _outcome(what: str, tried: Iterator[Verdict], honest: bool = True) -> Outcome:
-    """Count; a table in what is no honest one is a loss, too."""
-    counts: Counter[str] = Counter()
-    lost, ended = [], 0
-    for verdict in tried:
-        kind = "lost" if verdict.kind == ENDED else verdict.kind
-        if kind == "answered" and not honest:
-            kind = "lost"
-        counts[kind] += 1
-        ended += verdict.said == ENDED
-        if kind == "lost":
-            lost.append(verdict.said)
-    notes = [f"{ended} ended the library, in a process of its own"] if ended else []
-    notes += [each[:200] for each in sorted(set(lost))[:3]]
-    kinds = (counts[kind] for kind in ("answered", "refused", "lost"))
-    return Outcome(what, counts.total(), *kinds, "; ".join(notes))
 
 
 def write_plan(path: Path) -> None:
@@ -205,7 +183,8 @@ def read_checkpoint(path: Path) -> None:
 
 def write_selector(path: Path) -> None:
     """Write a fitted selector."""
-    save_selector(AutoSelect(MaxVariance(), random_state=0).fit(VALUES), path)
+    selector = AutoSelect(MaxVariance(), n_features_to_select=2, random_state=0)
+    save_selector(selector.fit(VALUES), path)
 
 
 def read_selector(path: Path) -> None:

@@ -5,22 +5,35 @@ A thousand fits of a method in one process: memory, open files, threads and chil
 after 200 and after all. Experiments one after the other in one process.
 
     python -m studies long_runs
+    python -m studies.reliability.long_runs fits METHOD NUMBER
+    python -m studies.reliability.long_runs experiments FOLDER NUMBER
+
+The others print what a process holds after a fifth of the repetitions and after all.
 """
 
+import gc
 import json
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
+import psutil
 from joblib import Parallel, delayed
+from sklearn.exceptions import ConvergenceWarning
 
 from studies.findings import Count, Outcome
 from studies.reliability.experiment_runs import Run, cells_in, environment_here, prepare
 from studies.settings import Settings
+from ufselect import all_selectors
+from ufselect.experiments.cells import locate
 from ufselect.experiments.limits import memory_of
+from ufselect.experiments.plan import read_plan
+from ufselect.experiments.runner import run_plan
 
 DURATION = "5 minutes"
 METHODS = ("SCFS", "LaplacianScore", "MCFS", "SPEC", "MaxVariance")
@@ -28,6 +41,8 @@ METHODS = ("SCFS", "LaplacianScore", "MCFS", "SPEC", "MaxVariance")
 AT_ONCE = 3
 # What an allocator may keep without anything being leaked, in bytes.
 SLACK = 8_000_000
+# A leak does not depend on how long a fit takes.
+SMALL = {"n_clusters": 3, "max_iter": 5, "n_init": 1}
 # Per set: all features, highest variance, Laplacian score, SCFS and random.
 PLAN = """
 name = "soak"
@@ -122,7 +137,7 @@ def looped(what: str, *arguments: str) -> Outcome:
     """Let a process repeat something, and count it unless something grows in it."""
     count = Count(what)
     done = subprocess.run(
-        [sys.executable, "-m", "studies.reliability.loops", *arguments],
+        [sys.executable, "-m", "studies.reliability.long_runs", *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -143,3 +158,52 @@ def looped(what: str, *arguments: str) -> Outcome:
         f"{sizes[0]} after a fifth, {sizes[1]} after all; {late['files']} open files, "
         f"{late['threads']} thread, {late['children']} children throughout"
     )
+
+
+def held() -> dict[str, int]:
+    """Return what this process holds: memory, open files, threads and children."""
+    gc.collect()
+    process = psutil.Process()
+    return {
+        "memory": process.memory_info().rss,
+        "files": process.num_fds(),
+        "threads": process.num_threads(),
+        "children": len(process.children()),
+    }
+
+
+def repeated(step: Callable[[], object], number: int) -> list[dict[str, int]]:
+    """Return what is held after a fifth of the repetitions, and after all of them."""
+    states = []
+    for count in range(1, number + 1):
+        step()
+        if count in (max(1, number // 5), number):
+            states.append(held())
+    return states
+
+
+def fit_of(method: str) -> Callable[[], object]:
+    """Return a small fit of a method, of other numbers each time."""
+    random, kind = np.random.default_rng(0), all_selectors()[method]
+    accepted = kind().get_params()
+    options = {name: value for name, value in SMALL.items() if name in accepted}
+    return lambda: kind(n_features_to_select=5, **options).fit(random.random((20, 10)))
+
+
+def experiment_in(folder: str) -> Callable[[], None]:
+    """Return a run of the whole plan in a folder."""
+    plan, store = read_plan(Path(folder, "plan.toml")), Path(folder, "loop.sqlite")
+    located = locate(plan.sets, Path(folder))
+
+    def run() -> None:
+        run_plan(plan, store, located, n_jobs=2)
+        store.unlink()
+
+    return run
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    what, which, number = sys.argv[1:]
+    step = {"fits": fit_of, "experiments": experiment_in}[what](which)
+    print(json.dumps(repeated(step, int(number))))

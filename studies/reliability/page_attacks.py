@@ -15,20 +15,18 @@ from urllib.parse import quote, urlsplit
 
 SECONDS = 300
 MOST_BYTES = 200_000
-OUTSIDE = (
-    "../pyproject.toml",
-    "..%2f..%2fapplication.py",
-    "%2e%2e/guard.py",
-    "page/../../guard.py",
-    "//etc/passwd",
-    "api/runs/%2e%2e/files/result.json",
-    "api/runs/..%2f..%2f/files/table.csv",
-    "page.js%00.html",
-)
+OUTSIDE = ("../pyproject.toml", "..%2f..%2fapplication.py", "%2e%2e/guard.py")
+OUTSIDE += ("page/../../guard.py", "//etc/passwd", "page.js%00.html", "page.html.j2")
+OUTSIDE += ("application.py", "templates/../../guard.py", "api/runs/../../x")
+OUTSIDE += ("api/runs/%2e%2e/files/result.json", "api/runs/..%2f..%2f/files/table.csv")
 NAMES = ("../../escaped.csv", "/tmp/escaped.csv", "..\\..\\escaped.csv", "a\0.csv")
 NAMES += ("escaped.csv/../../../x", "con.csv", "." * 300 + ".csv", "<img src=x>.csv")
-HOSTS = ("evil.example", "127.0.0.1:1", "", "localhost.evil.example")
-ORIGINS = ("null", "http://evil.example", "https://127.0.0.1", "http://127.0.0.1.evil")
+HOSTS = ("evil.example", "127.0.0.1:1", "127.0.0.1", "", "localhost.evil.example")
+ORIGINS = ("null", "http://evil.example", "http://127.0.0.1:1", "http://127.0.0.1.evil")
+CONTENTS = (b"", b"x", b"[]", b"\xff", b"[" * 60_000, b"{" + b" " * 1_100_000)
+# More than a server holds open, and longer than it waits for half a request.
+N_CONNECTIONS = 300
+SECONDS_OF_PATIENCE = 60
 
 
 class Page(NamedTuple):
@@ -39,21 +37,22 @@ class Page(NamedTuple):
     folder: Path
 
     def status(
-        self, method: str, path: str, body: bytes | None = None, **headers: str
+        self, method: str, path: str, body: bytes | None = None, **headers: str | None
     ) -> tuple[int, dict[str, str]]:
         """Send a request as it is; return the answer's status and headers."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
         sent = {"Host": f"127.0.0.1:{self.port}", **headers}
         connection.putrequest(method, path, skip_host=True)
         for name, value in sent.items():
-            connection.putheader(name, value)
+            if value is not None:
+                connection.putheader(name, value)
         if body is not None:
             connection.putheader("Content-Length", str(len(body)))
         connection.endheaders(body)
         answer = connection.getresponse()
-        answer.read()
+        leaked = answer.status >= 400 and self.token.encode() in answer.read()
         connection.close()
-        return answer.status, dict(answer.getheaders())
+        return 0 if leaked else answer.status, dict(answer.getheaders())
 
 
 @contextmanager
@@ -77,25 +76,32 @@ def served(folder: Path) -> Iterator[Page]:
 
 def without_token(page: Page) -> Iterator[bool]:
     """Ask without the token, or with a wrong one."""
-    for start in ("", "/", "/wrong", f"/{page.token}x", f"/{page.token[:-1]}"):
+    starts = ("", "/", "/wrong", "/%00", f"/{page.token}x", f"/{page.token[:-1]}")
+    for start in starts:
         for rest in ("/", "/api/settings", "/page.js"):
             yield page.status("GET", f"{start}{rest}")[0] == 404
 
 
 def under_another_name(page: Page) -> Iterator[bool]:
     """Ask as after DNS rebinding."""
-    for host in HOSTS:
+    for host in (*HOSTS, f"evil.example:{page.port}", None):
         yield page.status("GET", f"/{page.token}/", Host=host)[0] in (400, 421)
 
 
 def from_another_page(page: Page) -> Iterator[bool]:
     """Write, read and ask for permission from a page of another origin."""
-    for origin in ORIGINS:
-        for path in ("api/files?name=a.csv", "api/runs"):
-            yield (
-                page.status("POST", f"/{page.token}/{path}", b"{}", Origin=origin)[0]
-                == 403
+    other = (f"https://127.0.0.1:{page.port}", f"http://localhost:{page.port}")
+    for origin in (*ORIGINS, *other, f"http://127.0.0.1:{page.port}.evil", None):
+        for request in (
+            "POST api/files?name=a.csv",
+            "POST api/runs",
+            "DELETE api/runs/x",
+        ):
+            method, path = request.split()
+            status, _ = page.status(
+                method, f"/{page.token}/{path}", b"{}", Origin=origin
             )
+            yield status == 403
         for method in ("GET", "OPTIONS"):
             answer = page.status(method, f"/{page.token}/api/runs/x", Origin=origin)
             yield not [name for name in answer[1] if "access-control" in name.lower()]
@@ -105,6 +111,34 @@ def for_other_files(page: Page) -> Iterator[bool]:
     """Ask for files that are none of the page's."""
     for path in OUTSIDE:
         yield page.status("GET", f"/{page.token}/{path}")[0] == 404
+
+
+def with_broken_content(page: Page) -> Iterator[bool]:
+    """Ask for a run with what is no object of JSON, or too much of it."""
+    own = f"http://127.0.0.1:{page.port}"
+    for content in CONTENTS:
+        path = f"/{page.token}/api/runs"
+        yield page.status("POST", path, content, Origin=own)[0] in (400, 413)
+
+
+def half_sent(page: Page) -> Iterator[bool]:
+    """Begin many requests and never end them; each is closed, and others go on."""
+    opened = []
+    for _ in range(N_CONNECTIONS):
+        connection = socket.create_connection(("127.0.0.1", page.port), timeout=5)
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n")
+        connection.settimeout(SECONDS_OF_PATIENCE)
+        opened.append(connection)
+    yield page.status("GET", f"/{page.token}/")[0] == 200
+    for connection in opened:
+        try:
+            is_closed = connection.recv(1) == b""
+        except ConnectionError:
+            is_closed = True
+        except TimeoutError:
+            is_closed = False
+        connection.close()
+        yield is_closed
 
 
 def uploads_with_names(page: Page) -> Iterator[bool]:

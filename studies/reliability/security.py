@@ -107,6 +107,8 @@ REQUESTS: dict[str, Callable[[attacks.Page], Iterator[bool]]] = {
     "requests under another name of the machine": attacks.under_another_name,
     "requests from another page": attacks.from_another_page,
     "requests for other files": attacks.for_other_files,
+    "requests with broken content": attacks.with_broken_content,
+    "requests that never end": attacks.half_sent,
     "uploads under names that lead elsewhere": attacks.uploads_with_names,
     "uploads that are too large": attacks.uploads_too_large,
     "connections from another machine": attacks.from_another_machine,

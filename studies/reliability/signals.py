@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import psutil
 
 from studies.findings import Count, Outcome
 from studies.reliability.experiment_runs import (
@@ -20,7 +21,6 @@ from studies.reliability.experiment_runs import (
     run_whole,
     stray_files,
 )
-from studies.reliability.loops import command_of, parent_of
 from studies.settings import Settings
 
 
@@ -147,25 +147,25 @@ def kill_one(
     """Kill one of the processes that are found at some moment of the work."""
     run.begun()
     time.sleep(random.uniform(0, seconds / 2))
-    found = find(run)
-    if not found:
-        return False
-    with suppress(ProcessLookupError):
+    with suppress(ProcessLookupError, psutil.NoSuchProcess):
+        found = find(run)
+        if not found:
+            return False
         os.kill(int(random.choice(found)), signal.SIGKILL)
         return True
     return False
 
 
 def servers_of(run: Run) -> list[int]:
-    """Return the processes that start others: children with children."""
+    """Return the processes that start others."""
     return [
-        process
-        for process in run.processes()
-        if parent_of(process) == run.process.pid and "forkserver" in command_of(process)
+        child.pid
+        for child in psutil.Process(run.process.pid).children()
+        if any("forkserver" in word for word in child.cmdline())
     ]
 
 
 def workers_of(run: Run) -> list[int]:
     """Return the processes that compute."""
-    servers = servers_of(run)
-    return [each for each in run.processes() if parent_of(each) in servers]
+    servers = map(psutil.Process, servers_of(run))
+    return [child.pid for server in servers for child in server.children()]

@@ -1,4 +1,4 @@
-"""Times, ratios, memory, and counts of the operations that no program avoids."""
+"""Times, ratios, memory, counts of operations, and a guard that fails what is slow."""
 
 import time
 from pathlib import Path
@@ -8,15 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from studies import measuring
-from studies.measuring import (
-    Spread,
-    Timing,
-    interleaved,
-    peak_memory,
-    ratio,
-    spread,
-    timed,
-)
+from studies.measuring import Spread, interleaved, peak_memory, ratio, spread
+from studies.speed.guard import COMPARISONS, MARGIN, Pair, guarded, read_bounds
 
 
 def busy(seconds):
@@ -26,47 +19,21 @@ def busy(seconds):
         pass
 
 
-def test_functions_take_turns_first_one_way_then_the_other():
+def test_functions_take_turns_and_warming_up_is_not_counted():
     calls = []
     functions = {
-        "a": lambda repetition: calls.append(("a", repetition)),
-        "b": lambda repetition: calls.append(("b", repetition)),
+        name: lambda repetition, name=name: calls.append((name, repetition))
+        for name in "ab"
     }
 
-    interleaved(functions, 2, warm_up=False)
+    timings = interleaved(functions, 2)
 
-    assert calls == [("a", 0), ("b", 0), ("b", 1), ("a", 1)]
-
-
-def test_warming_up_is_a_call_that_is_not_counted():
-    calls = []
-
-    timings = interleaved({"a": calls.append}, 3)
-
-    assert len(calls) == 4
-    assert len(timings["a"]) == 3
+    assert calls == [("a", 0), ("b", 0), ("a", 0), ("b", 0), ("b", 1), ("a", 1)]
+    assert len(timings["a"]) == 2
 
 
-def test_waiting_takes_time_on_the_clock_and_none_of_the_processor():
-    timing = timed(lambda _: time.sleep(0.05))
-
-    assert timing.clock >= 0.05
-    assert timing.processor < 0.5 * timing.clock
-
-
-def test_work_takes_time_of_the_processor():
-    assert timed(lambda _: busy(0.02)).processor >= 0.02
-
-
-def test_what_measures_itself_is_believed():
-    assert timed(lambda _: Timing(3.0, 4.0)) == Timing(3.0, 4.0)
-
-
-def test_the_spread_is_the_median_and_the_extremes():
+def test_spreads_are_of_medians_and_ratios_are_within_repetitions():
     assert spread([5.0, 1.0, 2.0]) == Spread(2.0, 1.0, 5.0)
-
-
-def test_a_ratio_is_of_medians_and_its_extremes_are_within_repetitions():
     # The second repetition was disturbed, on both sides.
     assert ratio([2.0, 20.0, 4.0], [1.0, 10.0, 4.0]) == Spread(1.0, 1.0, 2.0)
 
@@ -82,33 +49,36 @@ def test_memory_is_that_of_the_call_and_not_of_what_came_before():
     assert 45e6 < memory.peak - memory.before < 100e6
 
 
-def test_a_fit_counts_its_gram_matrix_once_and_a_product_per_iteration():
-    X = np.ones((10, 300))
+@pytest.mark.parametrize(
+    ("X", "operations"),
+    [
+        # Half of X X' by symmetry; then X X' is multiplied, which is less than X twice.
+        (np.ones((10, 300)), 10 * 10 * 300 + 7 * 3 * 2 * 10 * 10),
+        (np.ones((300, 10)), 300 * 10 * 10 + 7 * 3 * 4 * 300 * 10),
+        (sp.csr_matrix(np.eye(50)), 7 * 3 * 4 * 50),
+    ],
+)
+def test_operations_are_those_that_no_solver_avoids(X, operations, monkeypatch):
+    monkeypatch.setattr(measuring, "product_speed", lambda threads: 1e9)
 
     counted = measuring.scfs_operations(X, n_clusters=3, n_iterations=7)
 
-    # Half of X X' by symmetry; then X X' is multiplied, which is less than X twice.
-    assert counted == 10 * 10 * 300 + 7 * 3 * 2 * 10 * 10
+    assert counted == operations
+    assert measuring.limit(counted) == pytest.approx(operations / 1e9)
 
 
-def test_a_tall_table_is_multiplied_twice_rather_than_by_its_kernel():
-    X = np.ones((300, 10))
+@pytest.mark.parametrize(
+    ("wait", "work", "met"), [(0, 0.002, True), (0, 0.04, False), (0.05, 0.002, True)]
+)
+def test_only_what_became_much_slower_is_missed_and_no_waiting(wait, work, met):
+    def ours(_):
+        time.sleep(wait)
+        busy(work)
 
-    counted = measuring.scfs_operations(X, n_clusters=3, n_iterations=7)
+    pair = Pair(ours, "the other", lambda _: busy(0.002))
 
-    assert counted == 300 * 10 * 10 + 7 * 3 * 4 * 300 * 10
+    (row,) = guarded({"a fit": lambda folder: pair}, {"a fit": 1.0}, repeats=3)
 
-
-def test_of_a_sparse_table_only_what_is_stored_counts():
-    X = sp.csr_matrix(np.eye(50))
-
-    assert measuring.scfs_operations(X, n_clusters=2, n_iterations=1) == 2 * 4 * 50
-
-
-def test_the_limit_is_the_time_at_the_speed_of_this_machine(monkeypatch):
-    monkeypatch.setattr(
-        measuring, "product_speed", lambda threads: 1e9 * (threads or 2)
-    )
-
-    assert measuring.limit(4e9) == pytest.approx(2.0)
-    assert measuring.limit(4e9, threads=1) == pytest.approx(4.0)
+    assert (row.target, row.judged_by, row.met) == (MARGIN, "processor", met)
+    assert row.ours.median >= wait + work
+    assert set(read_bounds()) == set(COMPARISONS)

@@ -5,19 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from studies import runner
+from studies import findings, runner
 from studies.findings import Outcome, Row
 from studies.measuring import Spread
 from studies.runner import FOLDER, find_studies, minutes_of
 
-STUDY = '''"""{question}"""
-
-DURATION = "a moment"
-
-
-def measure(settings):
-    yield settings
-'''
+STUDY = '"""{}"""\nDURATION = "a moment"\ndef measure(settings): yield settings\n'
 KEPT = Outcome("a kill", 1200, 1150, 50, 0, "20 moments")
 LOST = Outcome("a flood", 3, 1, 0, 2)
 SLOW = Row("a fit", "k-means", ratio=Spread(3.0, 3.0, 3.0), target=2.0)
@@ -26,13 +19,10 @@ FAST = Row("a fit", "k-means", ratio=Spread(1.5, 1.5, 1.5), target=2.0)
 
 @pytest.fixture
 def answers(tmp_path, monkeypatch):
-    """Offer two studies, a script and a helper; return what they find, to be set.
-
-    What is found may be an exception. Settings and arguments are kept in ``given``.
-    """
+    """Offer two studies, a script and a helper; return what they find, to be set."""
     for kind, name, text in (
-        ("speed", "speed", STUDY.format(question="Is it fast?")),
-        ("reliability", "storms", STUDY.format(question="Does it hold?")),
+        ("speed", "speed", STUDY.format("Is it fast?")),
+        ("reliability", "storms", STUDY.format("Does it hold?")),
         ("quality", "script", '"""What does\nit print?"""\n'),
         ("quality", "helper", '"""Helps."""\n'),
     ):
@@ -68,72 +58,55 @@ def test_studies_are_files_that_begin_with_a_question(answers, capsys):
     assert [each.measured for each in found.values()] == [False, True, True]
     assert runner.main(["--list"]) == 0
     assert "speed   a moment  Is it fast?" in capsys.readouterr().out
+    assert [minutes_of(each) for each in ("3 minutes", "half a minute")] == [3.0, 0.5]
 
 
-def test_every_file_of_this_project_is_a_study_or_imported_by_one():
+def test_every_file_is_a_study_or_imported_by_one_and_says_how_to_run_it():
     found = find_studies()
-    paths = list(FOLDER.rglob("*.py"))
-    text = "".join(path.read_text("utf-8") for path in paths)
+    text = "".join(path.read_text("utf-8") for path in FOLDER.rglob("*.py"))
     others = {path.stem for path in FOLDER.glob("*/*.py")} - set(found)
 
     assert {"guard", "label_free", "mutants", "security"} <= set(found)
     assert all(f"{name} import" in text or f"import {name}" in text for name in others)
-
-
-def test_every_study_of_this_project_says_how_long_it_takes_and_its_command():
-    for study in find_studies().values():
+    for study in found.values():
         text = study.path.read_text("utf-8")
         assert study.duration, study.name
         assert f"python -m studies {study.name}" in text, study.name
         assert study.measured or "def main(arguments" in text, study.name
 
 
-@pytest.mark.parametrize(
-    ("duration", "minutes"), [("3 minutes", 3.0), ("half a minute", 0.5), ("", 0.5)]
-)
-def test_durations_are_added_up(duration, minutes):
-    assert minutes_of(duration) == minutes
-
-
-def test_settings_reach_the_study(answers, capsys):
+def test_settings_reach_the_study_and_scripts_get_options_of_their_own(answers, capsys):
     options = ["--quick", "--repeats", "9", "--sets", "a,b", "--seed", "7"]
 
-    runner.main(["speed", *options])
-    runner.main(["speed"])
+    others = (
+        "speed",
+        "script --parts speed --sets a",
+        "script speed --quick --repeats 2",
+    )
+    for arguments in (["speed", *options], *map(str.split, others)):
+        assert runner.main(arguments) == 0
 
-    quick, usual = answers.given
+    quick, usual, own, among_others, settings = answers.given
     assert (quick.repetitions(3), quick.count(500, 5), quick.seed) == (9, 5, 7)
     assert quick.names_of_sets(["c"], quick=["d"]) == ("a", "b")
     assert quick.options() == " ".join(options)
     assert (usual.repetitions(5), usual.count(500, 5)) == (5, 500)
     assert usual.options() == ""
+    assert own == ["--parts", "speed", "--sets", "a"]
+    assert among_others == ["--quick"]
+    assert settings.repeats == 2
 
 
-def test_without_a_name_it_is_said_first_what_will_be_run(answers, capsys):
+def test_names_are_of_studies_or_kinds_and_all_are_run_without(answers, capsys):
     assert runner.main([]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("storms  a moment  Does it hold?\nspeed   a moment  Is ")
     assert "2 studies, about 1 minutes" in printed
     assert "script" not in printed
-
-
-def test_a_kind_stands_for_its_studies(answers, capsys):
     assert runner.main(["reliability", "--check"]) == 0
     printed = capsys.readouterr().out
-    assert "a kill: 1,200 tried, 1,150 answered, 50 refused, 0 lost; 20 mom" in printed
+    assert "a kill: 1,200 tried, 1,150 right result, 50 one sentence, 0 cr" in printed
     assert "Is it fast?" not in printed
-
-
-def test_a_script_gets_its_options_and_among_others_only_quick(answers, capsys):
-    assert runner.main(["script", "--parts", "speed", "--sets", "a"]) == 0
-    assert runner.main(["script", "speed", "--quick", "--repeats", "2"]) == 0
-    own, quick, settings = answers.given
-    assert own == ["--parts", "speed", "--sets", "a"]
-    assert quick == ["--quick"]
-    assert settings.repeats == 2
-
-
-def test_an_unknown_name_is_answered_with_those_that_are_known(answers, capsys):
     assert runner.main(["sped"]) == 2
     assert capsys.readouterr().err == (
         "studies: nothing here is called 'sped'; use one of reliability, speed, "
@@ -141,83 +114,56 @@ def test_an_unknown_name_is_answered_with_those_that_are_known(answers, capsys):
     )
 
 
-def test_results_are_written_and_pages_are_made_from_what_was_written(answers, capsys):
+def test_results_are_written_row_by_row_and_pages_are_made_from_them(
+    answers, capsys, monkeypatch
+):
+    monkeypatch.setitem(findings.PROMISES, "storms", ("It holds.", "Storms."))
     written, folder = answers.folder / "results.json", answers.folder / "pages"
     folder.mkdir()
-    pages = [answers.folder / "a.md", answers.folder / "b.md"]
+    pages, seen = [answers.folder / "a.md", answers.folder / "b.md"], []
 
+    class Looking(list):
+        def __iter__(self):
+            for row in (KEPT, KEPT):
+                seen.append(len(json.loads(written.read_text())[0]["rows"]))
+                yield row
+
+    answers.storms = Looking()
     runner.main(["--json", str(written), "--markdown", str(pages[0])])
     runner.main(["--read", str(written), "--markdown", str(pages[1])])
     runner.main(["--read", str(written), "--markdown", str(folder)])
 
     ratios, outcomes = (folder / f"{name}.md" for name in ("benchmarks", "reliability"))
+    assert seen == [0, 1]
     assert "| 1.50 |" in ratios.read_text()
-    assert "| a kill | 1,200 |" in outcomes.read_text()
+    assert "| `storms` | 2,400 |" in outcomes.read_text()
     assert pages[0].read_text() == ratios.read_text() + "\n" + outcomes.read_text()
     assert pages[1].read_text() == pages[0].read_text()
 
 
-def test_what_was_found_is_written_before_the_next_trial(answers, capsys):
-    written, seen = answers.folder / "results.json", []
-
-    class Looking(list):
-        def __iter__(self):
-            for row in (KEPT, KEPT, KEPT):
-                seen.append(len(json.loads(written.read_text())[0]["rows"]))
-                yield row
-
-    answers.storms = Looking()
-
-    runner.main(["storms", "--json", str(written)])
-
-    assert seen == [0, 1, 2]
-
-
 @pytest.mark.parametrize(
-    ("name", "rows", "options", "message"),
+    ("name", "rows", "options", "code", "message"),
     [
-        ("speed", [SLOW], ["--check"], "speed: a fit took 3 times as long as k-means"),
-        ("storms", [LOST], ["--check"], "storms: a flood: 2 of 3 lost."),
-        ("speed", [SLOW], [], ""),
-        ("storms", [LOST], [], ""),
-        ("speed", [FAST], ["--check"], ""),
-        ("storms", [KEPT], ["--check"], ""),
+        ("speed", [SLOW], ["--check"], 1, "speed: a fit took 3 times as long as k-mea"),
+        ("storms", [LOST], ["--check"], 1, "storms: a flood: 2 of 3 lost."),
+        ("storms", [KEPT, RuntimeError("no such storm")], ["--check"], 1, "Traceback"),
+        ("speed", [SLOW], [], 0, ""),
+        ("storms", [KEPT], ["--check"], 0, ""),
+        ("speed", [ValueError("no data")], [], 2, "studies: no data\n"),
+        ("speed", [FAST, KeyboardInterrupt()], [], 130, "studies: stopped; what was"),
     ],
 )
-def test_a_missed_target_and_a_loss_fail_only_when_checked(
-    answers, capsys, name, rows, options, message
+def test_misses_and_losses_fail_when_checked_and_what_was_found_is_kept(
+    answers, capsys, name, rows, options, code, message
 ):
     setattr(answers, name, rows)
-
-    assert runner.main([name, *options]) == bool(message)
-    complaint = capsys.readouterr().err
-    assert complaint.startswith(message)
-    assert bool(complaint) == bool(message)
-
-
-def test_what_was_found_before_a_stop_is_kept(answers, capsys):
-    answers.speed = [FAST, KeyboardInterrupt()]
     written = answers.folder / "results.json"
 
-    assert runner.main(["speed", "storms", "--json", str(written)]) == 130
-    (result,) = json.loads(written.read_text())
-    assert [row["what"] for row in result["rows"]] == ["a fit"]
-    assert "what was found is kept" in capsys.readouterr().err
-
-
-def test_a_study_that_fails_says_why_and_does_not_stop_the_others(answers, capsys):
-    answers.speed = [ValueError("no data: set UFSELECT_DATA")]
-
-    assert runner.main(["speed", "storms"]) == 2
-    printed = capsys.readouterr()
-    assert printed.err == "studies: no data: set UFSELECT_DATA\n"
-    assert "a kill: 1,200 tried" in printed.out
-
-
-def test_a_trial_that_breaks_down_is_a_loss_and_what_it_found_is_kept(answers, capsys):
-    answers.storms = [KEPT, RuntimeError("no such storm")]
-
-    assert runner.main(["storms", "--check"]) == 1
+    # What fails does not stop the others, but for Ctrl-C.
+    assert runner.main([name, "storms", "--json", str(written), *options]) == code
     said = capsys.readouterr()
-    assert "a kill: 1,200 tried, 1,150 answered, 50 refused, 0 lost" in said.out
-    assert "the trial itself: 1 of 1 lost (RuntimeError: no such storm)." in said.err
+    assert said.err.startswith(message)
+    assert bool(said.err) == bool(message)
+    assert ("a kill: 1,200 tried" in said.out) == (code != 130 and LOST not in rows)
+    found = json.loads(written.read_text())[0]["rows"]
+    assert code == 2 or found[0]["what"] == rows[0].what
