@@ -1,13 +1,16 @@
 """What several test modules share: planted data and the folder of public data."""
 
+import shutil
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from browser import Browser, find_chromium
+from playwright.sync_api import sync_playwright
 
 import ufselect.data
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SLOW_FIXTURES = {"chromium", "page", "data_folder"}
 # Files and folders whose tests start processes, or run documents and studies.
 SLOW_PATHS = (
     "studies",
@@ -26,10 +29,8 @@ SLOW_PATHS = (
 def pytest_collection_modifyitems(items):
     """Mark what only ``scripts/test --all`` runs."""
     for item in items:
-        fixtures = set(getattr(item, "fixturenames", ()))
-        if fixtures & {"browser", "data_folder"} or set(SLOW_PATHS) & set(
-            item.path.parts
-        ):
+        fixtures = SLOW_FIXTURES & set(getattr(item, "fixturenames", ()))
+        if fixtures or set(SLOW_PATHS) & set(item.path.parts):
             item.add_marker(pytest.mark.slow)
 
 
@@ -66,12 +67,31 @@ def planted():
     return plant
 
 
-@pytest.fixture(scope="session")
-def browser():
-    """Return a real browser, which opens one page after the other."""
-    path = find_chromium()
+# Not of the session: while Playwright is open, no other test can run an event loop.
+@pytest.fixture(scope="module")
+def chromium():
+    """Return Playwright's handle of a real browser."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip("no Chromium found; install the package chromium")
-    browser = Browser(path)
-    yield browser
-    browser.close()
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path=path,
+            chromium_sandbox=False,  # tests may run as root
+            args=["--disable-gpu", "--disable-background-networking"],
+        )
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(chromium):
+    """Return a new page; an error in it, or a refused script, fails the test."""
+    context = chromium.new_context(accept_downloads=True)
+    page = context.new_page()
+    problems = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda said: said.type == "error" and problems.append(said.text))
+    yield page
+    context.close()
+    assert not problems

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import ufselect
+from studies.quality import layout
 from ufselect import UnsupervisedSelector
 
 PACKAGE = Path(ufselect.__file__).parent
@@ -35,6 +36,7 @@ ROOMS = [
     "models",
     "experiments",
     "report",
+    "pl",
     "tl",
     "serving",
     "cli",
@@ -42,7 +44,7 @@ ROOMS = [
 # Only these rooms may import the package.
 HOMES = {
     "jinja2": {"report", "serving"},
-    "matplotlib": {"report"},
+    "matplotlib": {"report", "pl"},
     "pooch": {"data"},
     "requests": {"data"},
     "dask": {"matrix", "experiments"},
@@ -51,7 +53,7 @@ HOMES = {
     "uvicorn": {"serving"},
 }
 # What the rooms that treat all methods alike may know of the selectors.
-SHARED_BY_SELECTORS = {"all_selectors", "UnsupervisedSelector", "base"}
+SHARED_BY_SELECTORS = {"all_selectors", "selector", "UnsupervisedSelector", "base"}
 HEAVY = {
     *("anndata", "dask", "distributed", "h5py", "matplotlib", "openpyxl", "pandas"),
     *("polars", "pooch", "requests", "starlette", "uvicorn", "zarr"),
@@ -160,7 +162,7 @@ def test_every_import_keeps_to_the_rules():
         ("_sklearn_compat.py", "import ufselect.matrix", "imports the room"),
         ("cli/a.py", "from sklearn.utils._mask import indices", "private"),
         ("cli/a.py", "from sklearn.base import _fit_context", "private"),
-        ("cli/a.py", "import matplotlib.pyplot", "belongs to ['report']"),
+        ("cli/a.py", "import matplotlib.pyplot", "belongs to ['pl', 'report']"),
         ("cli/a.py", "import uvicorn", "belongs to ['serving']"),
         ("solvers/a.py", "import dask.array as da", "belongs to ['experiments'"),
         ("matrix/a.py", "from . import base", "relative"),
@@ -238,22 +240,38 @@ def test_importing_the_package_needs_nothing_heavy():
     )
 
 
-def test_methods_are_loaded_when_one_is_asked_for():
+def test_names_are_loaded_when_they_are_asked_for():
     loaded = run_python(
         "import sys, ufselect\n"
-        "ufselect.__version__\n"
-        "print('numpy' in sys.modules)\n"
-        "ufselect.SCFS\n"
-        "print('numpy' in sys.modules)"
+        "listed = dir(ufselect)\n"
+        "print('numpy' in sys.modules, 'report' in listed, 'selector' in listed)\n"
+        "from ufselect import SCFS\n"
+        "print(*(name for name in sys.modules if 'ufselect' in name))"
     )
 
-    assert loaded == ["False", "True"]
+    assert loaded[:3] == ["False", "True", "True"]
+    assert "ufselect.selectors.scfs" in loaded
+    # Another method, and packages that SCFS does without.
+    unused = ("selectors.mcfs", "report", "evaluation", "tuning", "experiments", "cli")
+    assert not {f"ufselect.{name}" for name in unused} & set(loaded)
 
 
-def test_what_is_public_is_seen_before_it_is_loaded():
-    listed = run_python("import ufselect; print(*dir(ufselect))")
+def test_what_is_public_is_listed():
+    packages = {"data", "evaluation", "pl", "report", "tl", "tuning"}
 
-    assert set(ufselect.__all__) <= set(listed)
+    assert {*ufselect.__all__, *packages, "selector"} <= set(dir(ufselect))
+    assert packages.isdisjoint(ufselect.__all__)
+
+
+def test_no_name_is_hidden_by_a_module():
+    # Once such a module is imported, Python puts it in the place of the name.
+    for path in PACKAGE.rglob("__init__.py"):
+        folder = path.parent.relative_to(PACKAGE.parent)
+        package = importlib.import_module(".".join(folder.parts))
+        modules = {module.name for module in pkgutil.iter_modules([str(path.parent)])}
+
+        if hasattr(package, "__getattr__"):
+            assert modules.isdisjoint(package.__all__), folder
 
 
 def test_what_is_not_there_is_said_in_the_words_of_python():
@@ -305,3 +323,20 @@ def test_the_name_of_a_class_is_unique():
                 places[node.name].append(str(path.relative_to(PACKAGE)))
 
     assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
+def test_code_lines_are_counted_without_docstrings_and_comments(tmp_path):
+    lines = ['"""Doc."""', "", "# why", "def f():", '    """Doc."""', '    return """']
+    path = tmp_path / "a.py"
+    path.write_text("\n".join([*lines, '"""', ""]))
+
+    assert layout.code_lines(path) == 3
+
+
+@pytest.mark.slow
+def test_a_selection_loads_the_methods_that_it_uses():
+    loaded = layout.loaded_modules()
+
+    assert "ufselect.selectors.scfs" in loaded
+    assert not {"ufselect.selectors.mcfs", "ufselect.experiments"} & set(loaded)
+    assert len(loaded) <= 80

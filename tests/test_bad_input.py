@@ -1,6 +1,7 @@
 """Bad input: each kind gets one clear error, or a behaviour that is defined."""
 
 import re
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from ufselect import (
     StabilitySelection,
     all_selectors,
 )
+from ufselect.evaluation import redundancy
 
 NAMES = ["age", "mass", "height", "pulse", "sugar", "iron"]
 
@@ -171,14 +173,105 @@ def test_every_method_ranks_the_least_that_can_be_ranked(each_selector, X):
 
 
 @pytest.mark.parametrize(
-    ("part", "value"), [("indices", 10**6), ("indices", -1), ("indptr", 10**6)]
+    ("form", "part", "value"),
+    [
+        *(("csr", "indices", 10**6), ("csr", "indices", -1), ("csr", "indptr", 10**6)),
+        *(("csc", "indices", 30), ("csc", "indptr", -1), ("bsr", "indices", 50)),
+        *(("bsr", "indptr", 10**6), ("coo", "row", 77), ("coo", "col", -3)),
+    ],
 )
-def test_a_malformed_sparse_matrix_is_refused(X, part, value):
-    matrix = sp.csr_matrix(X)
-    getattr(matrix, part)[3] = value
+def test_a_damaged_sparse_matrix_is_refused(X, form, part, value):
+    selector = MaxVariance(2).fit(X)
+    matrix = sp.csr_matrix(X).asformat(form)
+    getattr(matrix, part)[1] = value
 
-    with pytest.raises(ValueError, match="X is a malformed sparse matrix"):
-        MaxVariance(2).fit(matrix)
+    for use in (selector.transform, selector.fit, redundancy):
+        with pytest.raises(ValueError, match="is a damaged sparse matrix"):
+            use(matrix)
+
+
+def cell(X, value):
+    table = X.astype(object)
+    table[3, 1] = value
+    return table
+
+
+def frame(X, mass):
+    return pd.DataFrame(X, columns=NAMES).assign(mass=mass)
+
+
+NO_DATE = pd.to_datetime(["2020-01-01"] * 29 + [None])
+DATE, DAYS = date(2020, 1, 1), pd.to_timedelta(range(30), "D")
+DISGUISED = {
+    "no table": (lambda X: "abc", "Expected 2D array, got 0D|has 0 dimension"),
+    "a list": (lambda X: ["a", "b"], "Expected 2D array, got 1D|has 1 dimension"),
+    "integer": (lambda X: cell(X, 10**400), "Column 1 .* number of 1329 bits"),
+    "masked": (
+        lambda X: np.ma.array(X, mask=np.eye(30, 6)),
+        "masked value in column 0",
+    ),
+    "NaT": (lambda X: frame(X, NO_DATE), "Column 'mass' .* dates"),
+    "days": (lambda X: frame(X, DAYS), "Column 'mass' .* dates"),
+    "dates of NumPy": (lambda X: X.astype("M8[D]"), "Column 0 .* dates"),
+    "a date in a cell": (lambda X: cell(X, np.datetime64(DATE)), "Column 1 .* dates"),
+    "dates as objects": (lambda X: frame(X, [DATE] * 30), "Column 'mass' .* dates"),
+    "dates of Polars": (
+        lambda X: pl.from_pandas(frame(X, NO_DATE)),
+        "Column 'mass' .* dates",
+    ),
+    "NA in a cell": (lambda X: cell(X, pd.NA), r"NaN in column 1 \(1 of 30"),
+    "NaT in a cell": (lambda X: cell(X, pd.NaT), r"NaN in column 1 \(1 of 30"),
+    "None in a cell": (lambda X: cell(X, None), r"NaN in column 1 \(1 of 30"),
+    "integers with NA": (
+        lambda X: frame(X, pd.array([1] * 29 + [pd.NA], dtype="Int64")),
+        "NaN in column 'mass'",
+    ),
+    "categories with NA": (
+        lambda X: frame(X, pd.Categorical([1, None] * 15)),
+        "NaN in column 'mass'",
+    ),
+    "categories": (
+        lambda X: frame(X, pd.Categorical(["low", "high"] * 15)),
+        "Column 'mass' .* text 'low'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DISGUISED)
+def test_what_only_looks_like_numbers_is_refused_by_its_column(X, case):
+    disguise, message = DISGUISED[case]
+    for use in (MaxVariance(2).fit, AutoSelect().fit, redundancy):
+        with pytest.raises(ValueError, match=message):
+            use(disguise(X))
+
+
+def test_objects_and_categories_that_are_numbers_and_empty_masks_are_taken(X):
+    order = MaxVariance().fit(X).order_.tolist()
+    for same in (X.astype(object), np.ma.array(X), pd.DataFrame(X).astype("Float64")):
+        assert MaxVariance().fit(same).order_.tolist() == order
+    assert len(MaxVariance().fit(frame(X, pd.Categorical([1, 2] * 15))).order_) == 6
+
+
+def test_an_AnnData_is_taken_by_its_matrix_and_names(X, tmp_path):
+    anndata = pytest.importorskip("anndata")
+    adata = anndata.AnnData(X, var=pd.DataFrame(index=NAMES))
+    expected = SCFS(2, n_clusters=2, random_state=0).fit(pd.DataFrame(X, columns=NAMES))
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    for source in (adata, adata[:], backed):
+        selector = clone(expected).fit(source)
+
+        pd.testing.assert_frame_equal(selector.ranking(), expected.ranking())
+        kept = selector.get_support()
+        np.testing.assert_array_equal(selector.transform(source), X[:, kept])
+    backed.file.close()
+    assert redundancy(adata) == redundancy(X)
+    with pytest.raises(ValueError, match="names of X should match"):
+        expected.transform(anndata.AnnData(X))
+    with pytest.raises(ValueError, match="NaN in column 'height'"):
+        MaxVariance().fit(anndata.AnnData(spoiled(X, np.nan), var=adata.var))
+    with pytest.raises(ValueError, match="an AnnData without a matrix X"):
+        MaxVariance().fit(anndata.AnnData(obs=adata.obs, var=adata.var))
 
 
 def test_types_layouts_and_sparse_formats_do_not_matter(selector, X):

@@ -3,6 +3,7 @@
 import pickle
 from copy import deepcopy
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,6 +14,7 @@ from each_case import each
 from quick_selectors import made
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -26,6 +28,7 @@ from ufselect import (
     SPFS,
     AutoSelect,
     Consensus,
+    MaxVariance,
     StabilitySelection,
     UnsupervisedSelector,
     all_selectors,
@@ -323,16 +326,67 @@ def test_output_frames_keep_names(one_of_few, planted, kind):
         np.testing.assert_array_equal(result.to_numpy(), X[:, kept])
 
 
+def test_a_ranking_is_a_frame_with_what_was_learned(planted):
+    X = planted(40, 12).X
+    both = ufselect.Consensus([SCFS(), MaxVariance()], 3, random_state=0)
+    around = {
+        ufselect.AutoSelect(random_state=0): ["call", "explained", "q_value"],
+        ufselect.StabilitySelection(MaxVariance(), n_subsamples=3): ["frequency"],
+        both: ["rank by scfs", "rank by maxvariance"],
+        MaxVariance(3): [],
+    }
+    for selector, more in around.items():
+        selector.fit(pd.DataFrame(X).add_prefix("gene "))
+        frame = selector.ranking()
+
+        assert list(frame) == ["rank", "feature", "score", "selected", *more]
+        assert frame["rank"].tolist() == list(range(1, 13))
+        assert frame["score"].is_monotonic_decreasing
+        assert set(frame["feature"][frame["selected"]]) == set(
+            selector.get_feature_names_out()
+        )
+    calls = next(iter(around)).ranking().set_index("feature")["call"]
+    assert calls["gene 5"] == next(iter(around)).calls_[5]
+    assert MaxVariance().fit(X).ranking()["feature"][0].startswith("x")
+    named = MaxVariance().fit(X).ranking(list("abcdefghijkl"))
+    assert named["feature"].str.len().eq(1).all()
+    with pytest.raises(NotFittedError):
+        MaxVariance().ranking()
+    figure, ax = plt.subplots()
+    for selector in around:
+        assert selector.plot(ax=ax) is ax
+        assert ax.lines or ax.collections or ax.patches
+    plt.close(figure)
+    with pytest.raises(NotFittedError):
+        MaxVariance().plot()
+
+
 # Discovery
 
 
-def test_one_file_and_one_line_make_a_new_method(monkeypatch):
-    class Newest(UnsupervisedSelector):
-        def _score_features(self, data, summary):
-            return summary.mean
+def test_every_selector_is_found_by_its_name():
+    found = all_selectors()
 
-    monkeypatch.setattr(ufselect.selectors, "Newest", Newest, raising=False)
+    assert list(found) == sorted(found)
+    assert UnsupervisedSelector not in found.values()
+    for name, kind in found.items():
+        assert type(ufselect.selector(name.lower(), random_state=0)) is kind
+    assert ufselect.selector("MCFS", n_clusters=3).n_clusters == 3
+    assert ufselect.selector("scfs", random_state=7).random_state == 7
+    assert isinstance(ufselect.selector("autoselect"), ufselect.AutoSelect)
 
-    assert all_selectors()["Newest"] is Newest
-    assert list(all_selectors()) == sorted(all_selectors())
-    assert UnsupervisedSelector not in all_selectors().values()
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "sentence"),
+    [
+        ("mcf", {}, "no method 'mcf'; it could be MCFS"),
+        ("", {}, "no method ''; it could be AutoSelect, Consensus, CPFS"),
+        ("MaxVariance", {"n_clusters": 3}, "MaxVariance does not cluster the samples"),
+        ("scfs", {"bta": 1}, "SCFS has no parameter 'bta'; it could be beta"),
+    ],
+)
+def test_a_wrong_name_gets_a_guess(name, parameters, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        ufselect.selector(name, **parameters)
+    with pytest.raises(TypeError, match="given by its name, not as 3"):
+        ufselect.selector(3)

@@ -11,6 +11,7 @@ import sqlite3
 import tomllib
 from contextlib import closing
 from itertools import islice
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,7 +19,7 @@ import pytest
 from document_blocks import COMMANDS, ROOT
 from documented_method import documented_method
 from scipy.io import savemat
-from small_tables import users_table
+from small_tables import genes_table
 
 import ufselect.selectors
 from studies import runner
@@ -45,7 +46,7 @@ ELSEWHERE = {
     "./scripts/package": ".ci/run runs it; tests/test_packaging.py",
     "./scripts/docs": ".ci/run runs it; tests/test_site.py, tests/test_examples.py",
     "./scripts/audit": "needs the network; scripts/test runs the half that does not",
-    "python -m venv": "makes an environment, as scripts/test and scripts/demo do",
+    "./scripts/versions": "installs old packages, and runs the quick tests with them",
     "ufselect serve": "waits for a browser; tests/cli/test_serve.py, tests/serving",
     "dask scheduler": "never ends; test_documents.py starts such a cluster",
     "python -m studies guard": ".ci/run runs it, with --check",
@@ -66,15 +67,10 @@ ELSEWHERE = {
         "starts many processes; tests/cli/test_processes.py starts the same command"
     ),
     "python -m studies reliability --quick --check": (
-        "all of them, for minutes; those of the page are run one by one"
+        "all of them, for minutes; tests/studies has samples of each"
     ),
-    **{
-        f"python -m studies {study}": (
-            "half a minute for its first outcome; tests/experiments and tests/cli have "
-            "stores that are damaged and runs that are killed"
-        )
-        for study in ("experiments_under_faults", "long_runs")
-    },
+    "python -m studies fuzz": "two hours; tests/test_fuzzing.py reads what it found",
+    "python -m studies.reliability.fuzz": "needs atheris; tests/test_fuzzing.py",
 }
 # Commands that change the machine; what can be asked of them here is asked.
 INSTALLING = ("pip", "git", "cd")
@@ -119,7 +115,7 @@ def shortened(plan):
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
     """Work where the files are of which documents speak, and nothing takes long."""
-    (tmp_path / "genes.csv").write_text(users_table(), encoding="utf-8")
+    (tmp_path / "genes.csv").write_text(genes_table(), encoding="utf-8")
     write_sets(tmp_path / "DIR")
     for path in (ROOT / "plans").glob("*.toml"):
         text = shortened(path.read_text("utf-8"))
@@ -185,7 +181,9 @@ def paths_of(word):
 
 
 def run_ufselect(arguments, monkeypatch):
-    """Run the command line."""
+    """Run the command line; the sample table is there, and is written anew."""
+    if arguments[:2] == ["demo", "--write"]:
+        Path(arguments[2]).unlink()
     return main([word.replace("FILE", "quick.sqlite") for word in arguments])
 
 
@@ -236,13 +234,24 @@ def test_the_commands_of_a_page_work_from_top_to_bottom(page, run, desk, capsys)
 
 
 def test_the_first_command_of_a_newcomer_is_the_same_everywhere():
-    first = {
-        next(tuple(words) for words in COMMANDS[page] if words[0] == "ufselect")
-        for page in ("README.md", "start.md", "command-line.md")
-    }
-
-    assert first == {FIRST}
+    for page in ("README.md", "start.md", "command-line.md"):
+        used = [tuple(words) for words in COMMANDS[page] if words[0] == "ufselect"]
+        selecting = [words for words in used if words[1] == "select"]
+        assert selecting[0][:3] == FIRST
     assert any(FIRST in found for found in last_shown().values())
+
+
+def test_what_pages_show_of_the_sample_table_is_what_is_printed(desk, capsys):
+    main(["look", "genes.csv"])
+    main(["select", "genes.csv", "--labels", "diagnosis"])
+    printed = capsys.readouterr().out.splitlines()
+
+    for page in ("start.md", "command-line.md"):
+        text = (ROOT / "docs" / page).read_text("utf-8")
+        shown = re.findall(r"^```text\n(.*?)^```", text, re.M | re.S)
+        assert shown
+        lines = [line for block in shown for line in block.splitlines()]
+        assert set(lines) <= set(printed)
 
 
 def test_commands_that_are_run_elsewhere_are_shown_or_may_be():

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 import pytest
 from document_blocks import CODE, FENCE, PAGES, ROOT, fenced
 from small_experiments import planted_sets, small_plan
-from small_tables import users_table
+from small_tables import genes_table
 
 from ufselect.experiments.plan import parse_plan
 from ufselect.experiments.runner import run_plan
@@ -25,7 +25,7 @@ CLUSTER = "tcp://127.0.0.1:8786"
 @pytest.fixture
 def users_folder(tmp_path, monkeypatch):
     """Work in a folder with the files of which documents speak."""
-    (tmp_path / "genes.csv").write_text(users_table(), encoding="utf-8")
+    (tmp_path / "genes.csv").write_text(genes_table(), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

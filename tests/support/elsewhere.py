@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ufselect.matrix.row_blocks import RowSource
+from ufselect.matrix.arrays import RowSource
 
 _counter = itertools.count()
 

@@ -14,6 +14,11 @@ SECONDS = 180
 MOST_BYTES = 2_000_000
 
 
+def _heed_hangups():
+    """Undo what ``nohup ./scripts/test`` hands on to every process that is started."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class PageServer:
     """A server in a process of its own; files of its own are in ``folder``."""
 
@@ -28,6 +33,7 @@ class PageServer:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=_heed_hangups if os.name == "posix" else None,
         )
         line = self.process.stdout.readline()
         assert line, self.process.stderr.read()
@@ -46,7 +52,13 @@ class PageServer:
         """End the server by a signal; return exit code and what it said."""
         if self.process.poll() is None:
             self.process.send_signal(number)
-        said = self.process.communicate(timeout=SECONDS)
+        try:
+            said = self.process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            # No process and no pipe is left to the tests that follow.
+            self.process.kill()
+            self.process.communicate()
+            raise
         return self.process.returncode, *said
 
     def ask(self, method, path, body=None, headers=None):
@@ -82,9 +94,10 @@ class PageServer:
         assert answer.status == 201, answer.body
         return json.loads(answer.body)["file"]
 
-    def start(self, file, **choices):
+    def start(self, file, action="select", **choices):
         """Start a run; return its name."""
-        return self.api("POST", "runs", {"file": file, "choices": choices})["run"]
+        asked = {"file": file, "action": action, "choices": choices}
+        return self.api("POST", "runs", asked)["run"]
 
     def wait_for(self, run, *states):
         """Wait until a run is in one of the states; return what is known of it."""

@@ -4,11 +4,13 @@ import sqlite3
 from contextlib import closing
 
 import numpy as np
+import pandas as pd
 from scipy.io import savemat
 
-from ufselect.experiments.cells import Located
+from ufselect.experiments.cells import Located, Record
 from ufselect.experiments.plan import parse_plan
 from ufselect.experiments.runner import run_plan
+from ufselect.experiments.stored import _experiment
 
 
 def small_plan(**changes):
@@ -28,6 +30,14 @@ def small_plan(**changes):
         ],
     }
     return parse_plan({**content, **changes})
+
+
+def stored_experiment(sets=("one",)):
+    """Return the small experiment without a result, as it is read from a store."""
+    plan = small_plan(sets=list(sets))
+    record = Record(plan, {name: name for name in sets}, {}, {"ufselect": "0"})
+    scores = pd.DataFrame(columns=["key", "features", "metric", "value"])
+    return _experiment(record, [record], [], scores.astype({"value": float}))
 
 
 def planted_sets(folder, names=("one", "two")):

@@ -6,6 +6,8 @@ import pandas as pd
 import scipy.io
 import scipy.sparse as sp
 
+from ufselect.cli.demo import sample_table
+
 NAMES = [f"g{place}" for place in range(12)]
 CHOSEN = ["g2", "g5", "g9"]
 
@@ -23,8 +25,13 @@ def small_frame(n_samples=24):
     return frame
 
 
+def genes_table():
+    """Return the text of genes.csv, of which documents speak."""
+    return sample_table().to_csv(index=False)
+
+
 def users_table():
-    """Return the text of genes.csv, of which documents speak: names, labels, genes."""
+    """Return the text of a smaller table: names, labels, genes."""
     random = np.random.default_rng(0)
     lines = ["sample,diagnosis," + ",".join(f"gene_{index}" for index in range(20))]
     for row in range(30):
