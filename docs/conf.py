@@ -49,6 +49,8 @@ highlight_language = "text"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings say them in the words of the field
 numpydoc_show_class_members = False  # autodoc lists them
+# It comes from scikit-learn, whose user guide its text refers to.
+autodoc_default_options = {"exclude-members": "set_fit_request"}
 
 # The gallery
 

@@ -18,6 +18,7 @@ PUBLIC = {
     "ufselect.evaluation": "Evaluation",
     "ufselect.tuning": "Tuning",
     "ufselect.report": "Reports",
+    "ufselect.pl": "Plots",
     "ufselect.models": "Saved selectors",
     "ufselect.tl": "Single cells",
     "ufselect.serving": "The local page",
