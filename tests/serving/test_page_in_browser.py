@@ -63,6 +63,8 @@ def accessible(page):
 
 
 def facts(page, words):
+    # A form that is hidden holds the facts of an earlier look.
+    expect(page.locator("#facts")).to_be_visible()
     expect(page.locator("#facts")).to_contain_text(words)
 
 

@@ -95,7 +95,7 @@ def demo_command(
         return 0
     print_text(
         f"SCFS found the digits: {rows[0]['real_pixels']:.0f} of the {N_KEPT} columns "
-        f"it kept are pixels. Of highest variance {rows[1]['real_pixels']:.0f} are.",
+        f"it kept are pixels (variance: {rows[1]['real_pixels']:.0f}).",
         "bold green",
     )
     print_text(
