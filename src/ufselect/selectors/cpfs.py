@@ -112,10 +112,10 @@ class CPFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Not invariant to.** unit of single features.
 
-    **Cannot.** X is taken in its own units: features of a large variance are worth more
-    to rebuild. On planted data whose columns differ in unit by up to a hundred to one,
-    useful columns rank no better than noise in most geometries; standardise such X
-    first.
+    **Cannot.** Correct for different units. X is taken in its own units: features of a
+    large variance are worth more to rebuild. On planted data whose columns differ in
+    unit by up to a hundred to one, useful columns rank no better than noise in most
+    geometries; standardise such X first.
 
     **Cost.** O(a p min(a, n)) per step for a features in the working set, and
     O(n p^2) for each look at the others; W is a x p, and X is held as a dense array
