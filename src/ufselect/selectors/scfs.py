@@ -156,9 +156,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Cannot.** Find, in a wide table, clusters that share their mean: no linear
     function of the features separates them. For three planes through the origin, 40
-    samples and 150 columns, the ranking is little better than chance. Nor does it tell
-    that clusters differ in fewer directions than there could be: of 12 standardised
-    columns with three groups in a row along 3 of them, noise is among the best 3 with
+    samples and 150 columns, the ranking is little better than chance. If the clusters
+    differ in fewer than c - 1 directions, noise may rank high: of 12 standardised
+    features with three groups on a line in 3 of them, noise is among the best 3 with
     ``n_clusters=3``, and is not with ``n_clusters=2``.
 
     **Cost.** O(n p min(n, p)) once, then O(n min(n, p) c) per step. No n x n matrix

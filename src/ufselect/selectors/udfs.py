@@ -110,7 +110,7 @@ class UDFS(IterativeSelector):
     0``, of which there are at least p - n + 1: W is then the basis that the eigensolver
     happens to return, and the ranking depends on the order of the features. Hence the
     other start when p >= n, which is not in the paper; published results on such data
-    cannot be expected to come back, and the ranking still depends on the start. In 12
+    cannot be reproduced with it, and the ranking still depends on the start. In 12
     draws of 60 x 300 data with 10 planted features, the best three held 18 of 36
     possible planted ones (all or none in each draw), 7 from ``D = I``, and 1.2 for
     random features: use it with care where p > n. Of equal columns i and j, ``w = e_i -
