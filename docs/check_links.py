@@ -1,7 +1,7 @@
 """Check the links of a built site without a network: `python docs/check_links.py DIR`.
 
-A link inside the site must lead to a file that is there, and to a place in it that is
-there. A link to elsewhere must look like one: https, and a host.
+A link inside the site must lead to a file and a place that exist. A link to another
+site must have https and a host.
 """
 
 import sys

@@ -41,7 +41,7 @@ html_css_files = ["ufselect.css"]
 html_show_sphinx = False
 html_copy_source = False
 html_math_renderer = "mathml"
-# Tables of numbers and sessions of a shell are no Python.
+# Most blocks are tables of numbers and commands, not Python.
 highlight_language = "text"
 
 # The reference

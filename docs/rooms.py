@@ -1,7 +1,7 @@
-"""Draw the rooms of the package and who imports whom: `python docs/rooms.py`.
+"""Draw the packages of ufselect and their imports: `python docs/rooms.py`.
 
-Writes docs/images/rooms.svg from the code alone. Rooms come in an order in which every
-import leads upwards; a room says of itself what the first line of its docstring says.
+Writes docs/images/rooms.svg from the code. Packages are in an order in which every
+import leads upwards; beside each is the first line of its docstring.
 """
 
 import ast
@@ -28,7 +28,7 @@ marker path { fill: #5b7fa6; stroke: none }
 
 
 def rooms():
-    """Return the first line of the docstring of every room, by name."""
+    """Return the first line of the docstring of every package, by name."""
     return {
         path.parent.name: ast.get_docstring(parsed(path)).split("\n")[0]
         for path in sorted(PACKAGE.glob("*/__init__.py"))
@@ -50,7 +50,7 @@ def imported_names(tree):
 
 
 def room_imports(package=PACKAGE):
-    """Return, for every room, the other rooms of which it imports something."""
+    """Return, for every package, the other packages that it imports from."""
     found = {}
     known, public = rooms(), public_names(package)
     for room in known:
@@ -77,7 +77,7 @@ def public_names(package):
 
 
 def in_order(imports):
-    """Return the rooms so that each comes after those it imports; ties by name."""
+    """Return the packages, each after those it imports; ties by name."""
     sorter, order = TopologicalSorter(imports), []
     sorter.prepare()
     while sorter.is_active():
@@ -88,7 +88,7 @@ def in_order(imports):
 
 
 def drawn(imports, sentences):
-    """Return the picture: rooms below each other, imports as arcs on the right."""
+    """Return the picture: packages below each other, imports as arcs on the right."""
     order = in_order(imports)
     place = {room: TOP + index * ROW for index, room in enumerate(order)}
     longest = max(
@@ -99,7 +99,7 @@ def drawn(imports, sentences):
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" role="img" '
-        'aria-label="The rooms of ufselect and who imports whom">',
+        'aria-label="The packages of ufselect and their imports">',
         f"<style>{STYLE}</style>",
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
         'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>',
@@ -117,7 +117,7 @@ def drawn(imports, sentences):
 
 
 def arc(start, end):
-    """Return the arrow from a room to one above it that it imports."""
+    """Return the arrow from a package to one above it that it imports."""
     right, bow = LEFT + WIDTH, 20 + (start - end) / 2.2
     first, last = start + 16, end + 28
     return (

@@ -21,7 +21,7 @@ PUBLIC = {
     "ufselect.pl": "Plots",
     "ufselect.models": "Saved selectors",
     "ufselect.tl": "Single cells",
-    "ufselect.serving": "The local page",
+    "ufselect.serving": "The web page",
 }
 
 

@@ -2,14 +2,13 @@
 A path over beta
 ================
 
-``beta`` says how much a feature in the model costs. From large to small, features enter
-one after another, and each fit starts where the last one ended. The picture shows what
-the default, 0.05 of the largest useful beta, is a point of.
+``beta`` is the penalty for a feature in the model. As it decreases, features enter one
+after another. The dashed line marks the default, 0.05 of the largest useful beta.
 """
 
 # %%
-# ``beta_`` of a default fit tells the scale. ``path`` prepares X once and starts every
-# fit from the one before, which makes sixteen fits cost a few.
+# ``beta_`` of a default fit gives the scale. ``path`` prepares X once and starts every
+# fit from the one before, so sixteen fits take the time of a few.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,7 +24,7 @@ path = default.path(table, alphas=[default.alpha_], betas=betas)
 norms = np.array([np.linalg.norm(fitted.coef_, axis=1) for fitted in path])
 
 # %%
-# The best measurement for telling groups of wines apart enters first.
+# The measurement that separates the groups of wines best enters first.
 
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for feature in default.order_:
@@ -36,12 +35,12 @@ axes.invert_xaxis()
 axes.legend(fontsize=6, ncols=2)
 
 # %%
-# How many features are in the model along the path?
+# The number of features in the model along the path:
 
 print(*np.count_nonzero(norms, axis=1))
 
 # %%
-# The ranking of the default fit is nearly the order in which features enter.
+# The ranking of the default fit is almost the order in which features enter.
 
 entered = np.argmax(norms > 0, axis=0)
 print(*table.columns[np.argsort(entered, kind="stable")][:5], sep=", ")

@@ -2,8 +2,8 @@
 Single cells in AnnData
 =======================
 
-Cells by genes, mostly zeros, with names on both sides. The selector takes the sparse
-matrix as it is, and what it finds goes into ``adata.var``, where tools of scverse look.
+``ufselect.tl.select`` takes the sparse matrix of an AnnData as it is and writes the
+result into ``adata.var``, where the tools of scverse look for it.
 """
 
 # %%
@@ -26,7 +26,7 @@ adata = anndata.AnnData(sp.csr_matrix(np.log1p(data.table)), obs=cells, var=gene
 print(adata)
 
 # %%
-# Scores, ranks (1 is best) and the choice, beside the genes they belong to.
+# ``adata.var`` gets the score and the rank (1 is best) of each gene, and the choice.
 
 ufselect.tl.select(adata, n_features=20, n_clusters=3, random_state=0)
 print(adata.var.sort_values("ufselect_rank").head())
@@ -34,8 +34,8 @@ markers = adata.var.loc[adata.var["ufselect"], "marker"]
 print(f"{markers.sum()} of {len(markers)} chosen genes are markers")
 
 # %%
-# ``batch_key=`` ranks every batch by itself, and an AnnData that is backed by its file
-# is read in blocks. The cells, by all genes and by the chosen ones:
+# ``batch_key=`` ranks each batch on its own, and backed AnnData is read in blocks. The
+# cells, by all genes and by the chosen ones:
 
 small = adata[:, adata.var["ufselect"]]
 planes = {

@@ -2,12 +2,12 @@
 In a pipeline, before clustering
 ================================
 
-A selector is a step of a pipeline like any other. Here it stands between scaling and
-k-means: the clusters of wines become clear again among columns of noise.
+A selector is a step of a scikit-learn pipeline. Here it stands between scaling and
+k-means, and removes features of noise that hide the clusters of wines.
 """
 
 # %%
-# Thirteen measurements of 178 wines, and 87 columns of noise beside them.
+# Thirteen measurements of 178 wines, and 87 features of noise.
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -32,14 +32,14 @@ chosen = pipeline[1].get_support(indices=True)
 print(f"{np.sum(chosen < 13)} of 13 chosen are measurements")
 
 # %%
-# The growers, whom the pipeline never saw, say whether the clusters mean anything.
+# The pipeline never saw the growers. Compare the clusters with them:
 
 for name, found in {"chosen": clusters, "all": k_means.fit_predict(X)}.items():
     print(f"{name:7} {adjusted_rand_score(growers, found):.2f}")
 
 # %%
-# The same wines in their plane of largest variance: by all hundred columns, and by the
-# thirteen chosen ones.
+# The wines in the plane of their first two principal components: by all hundred
+# features, and by the thirteen chosen ones.
 
 planes = {
     title: PCA(2, random_state=0).fit_transform(table)

@@ -2,13 +2,13 @@
 Rows on a Dask cluster
 ======================
 
-What does not fit into memory stays where it is. Each pass over the rows brings back
-sums of a few thousand numbers, so that the fit is that in memory, up to rounding.
+Data that do not fit into memory stay on the cluster. Each pass over the rows returns
+sums of a few thousand numbers. The result is that of the fit in memory, up to rounding.
 """
 
 # %%
-# Chunks of whole rows. On a cluster they would be read by its workers, from Zarr for
-# instance; here the threads of this process do the work.
+# Use chunks of whole rows. On a cluster its workers read them, for instance from Zarr;
+# here the threads of this process do the work.
 
 import dask.array as da
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ rows = da.from_array(data.table, chunks=(150, -1))
 print(rows)
 
 # %%
-# The call is the same, and so is the answer.
+# The call is the same, and so is the result.
 
 selector = SCFS(n_features_to_select=15, n_clusters=3, random_state=0)
 far = selector.fit(rows)
@@ -32,13 +32,13 @@ print("the same order:", np.array_equal(order, near.order_))
 print(f"scores differ by {np.abs(scores - near.scores_).max():.0e}")
 
 # %%
-# Whatever has a row for each sample stays on Dask as well: nothing was gathered yet.
+# Results with one row per sample stay on Dask.
 
 print(far.transform(rows))
 print(far.memberships_)
 
 # %%
-# Every feature on the diagonal: near and far are the same.
+# All features lie on the diagonal: the scores are the same.
 
 figure, axes = plt.subplots(figsize=(4, 3.6), layout="constrained")
 colours = np.where(data.informative, "tab:orange", "tab:blue")

@@ -2,14 +2,14 @@
 Which pixels tell digits apart?
 ===============================
 
-Every pixel is a feature, and no label is used. The chosen pixels lie where strokes of
-different digits part ways; the margins, which are the same for all, are left out.
+Every pixel is a feature, and no label is used. The chosen pixels lie where the strokes
+of digits differ. Pixels of the margin, which are the same in all drawings, are left
+out.
 """
 
 # %%
-# Pixels share one unit, and pixels of the margin hardly vary. ``standardize=False``
-# keeps it so; scaled to unit variance, a pixel that is black in one drawing of a
-# thousand would count as much as any other.
+# Pixels share one unit, so ``standardize=False`` is right. Scaled to unit variance, a
+# pixel that is black in one drawing of a thousand would count as much as any other.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,7 +24,7 @@ selector = SCFS(20, n_clusters=10, standardize=False, random_state=0).fit(X)
 print(selector.order_[:20])
 
 # %%
-# A score for each pixel, in the place where the pixel is. Rings mark the chosen ones.
+# The score of each pixel at its place. Rings mark the chosen pixels.
 
 figure, (scores, mean) = plt.subplots(1, 2, figsize=(7, 3.4), layout="constrained")
 scores.imshow(selector.scores_.reshape(8, 8), cmap="viridis")
@@ -37,8 +37,8 @@ for axes in (scores, mean):
     axes.set_axis_off()
 
 # %%
-# The labels come in now, and only to judge: how well do clusters of 20 pixels agree
-# with the digits, beside clusters of all 64 and of 20 pixels drawn at random?
+# Only now use the labels, to judge: how well do clusters by 20 chosen pixels agree with
+# the digits, compared with clusters by all 64 and by 20 random pixels?
 
 drawn = np.random.default_rng(0).choice(64, 20, replace=False)
 tables = {"20 chosen": selector.transform(X), "all 64": X, "20 random": X[:, drawn]}

@@ -2,14 +2,14 @@
 A few useful genes among hundreds
 =================================
 
-A wide table as laboratories have it: ninety samples, five hundred genes, of which
-twenty follow three hidden groups of samples. Nobody says how many groups there are, nor
-how many genes to keep; ``AutoSelect`` decides both, and says why.
+The table has ninety samples and five hundred genes, of which twenty follow three hidden
+groups of samples. ``AutoSelect`` decides how many groups there are and how many genes
+to keep, and gives its reasons.
 """
 
 # %%
-# The table is made, so that the answer is known. The units of the columns differ by up
-# to a hundred to one, as they do where columns are measured in different ways.
+# The table is made up, so the answer is known. The units of the genes differ by up to
+# a hundred to one.
 
 import pandas as pd
 
@@ -24,20 +24,19 @@ chosen = selector.fit_transform(genes)
 print(*selector.reasons_, sep="\n")
 
 # %%
-# What was chosen keeps its names. How many of it are useful ones?
+# The chosen genes keep their names. How many of them are useful?
 
 print(list(chosen.columns[:5]), "and so on")
 found = data.informative[selector.get_support(indices=True)]
 print(f"{found.sum()} of {len(found)} chosen genes are useful")
 
 # %%
-# Where the scores fall, the cut belongs.
+# The cut is where the scores fall.
 
 plot = score_curve(selector.scores_[selector.order_], len(found))
 
 # %%
-# Highest variance, the usual first thing to do, finds the columns with the largest
-# unit.
+# Selecting by highest variance finds the genes with the largest unit.
 
 variance = MaxVariance(n_features_to_select=len(found)).fit(genes)
 by_variance = data.informative[variance.get_support(indices=True)]

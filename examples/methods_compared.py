@@ -2,14 +2,14 @@
 Methods side by side
 ====================
 
-Every method takes the same table and gives the same things back, so that comparing them
-is a loop. Two lessons: what a method finds depends on the shape of the groups, and
-methods that do equally well need not choose the same columns.
+All methods have the same interface, so you can compare them in a loop. What a method
+finds depends on the shape of the groups. Methods that do equally well need not choose
+the same features.
 """
 
 # %%
-# Useful columns are planted in three ways: as clusters, as rings around a common
-# centre, and as counts. A method is asked for as many columns as are useful.
+# The useful features form clusters, rings around a common centre, or counts. Each
+# method selects as many features as are useful.
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
@@ -47,13 +47,13 @@ for geometry in ("blobs", "rings", "counts"):
     }
 
 # %%
-# The share of useful columns among the chosen ones. On standardised columns variance
-# has nothing to go by.
+# The share of useful features among the chosen ones. All standardised features have the
+# same variance, so the highest variance says nothing about them.
 
 plot = bar_chart(shares, label="useful columns found (%)", baselines=baselines)
 
 # %%
-# How many of the 15 columns do two methods share, where the groups are rings?
+# How many of the 15 features do two methods share if the groups are rings?
 
 masks = np.array([chosen["rings"][name] for name in names], dtype=float)
 overlap = agreement_maps(names, {"share of columns in common": masks @ masks.T / 15})

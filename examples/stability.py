@@ -2,14 +2,14 @@
 Would other samples choose the same?
 ====================================
 
-A selection that changes with the patients that happened to come is no finding.
-``StabilitySelection`` asks a selector again and again, on half of the samples each
-time.
+If a selection changes with the sample, do not trust it. ``StabilitySelection`` fits a
+selector to many random halves of the samples and counts how often each feature is
+selected.
 """
 
 # %%
-# Thirty measurements of tumour cells. Many say nearly the same, so that one can stand
-# for another, and which one it is hangs on the samples.
+# Thirty measurements of tumour cells. Many correlate, so one can stand for another,
+# and which one is selected depends on the samples.
 
 from sklearn.datasets import load_breast_cancer
 
@@ -26,8 +26,8 @@ for feature in selector.order_[:10]:
     print(f"{selector.frequency_[feature]:4.0%}  {table.columns[feature]}")
 
 # %%
-# The index of Nogueira and others puts it in one number: 1 for the same set each time,
-# 0 for what chance would give.
+# The index of Nogueira and others is one number: 1 if all halves select the same
+# features, 0 if they select random ones.
 
 index = selector.stability_
 print(f"stability {index.value:.2f}, between {index.lower:.2f} and {index.upper:.2f}")
@@ -38,8 +38,7 @@ plot = selection_frequencies(
 )
 
 # %%
-# What competes with what? Each chosen feature has stand-ins, columns that say nearly
-# the same.
+# Each chosen feature has stand-ins: features that correlate with it.
 
 for each in stand_ins(table, selector.get_support()):
     others = ", ".join(table.columns[each.stands_for]) or "nothing else"

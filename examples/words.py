@@ -2,13 +2,12 @@
 The words that make subjects
 ============================
 
-Documents in three subjects share most of their words. The table of words by documents
-is sparse and stays so. The chosen words are read off by name, and need no list of stop
-words.
+Documents about three subjects share most of their words. The table of documents by
+words is sparse and stays sparse. You need no list of stop words.
 """
 
 # %%
-# Short notices, written by chance: a third of the words of each belong to its subject.
+# Short random documents: a third of the words of each belong to its subject.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,8 +39,9 @@ print(
 )
 
 # %%
-# ``standardize="auto"`` sees that the columns are mostly zero, and scales documents to
-# unit length instead of blowing up rare words.
+# ``standardize="auto"`` sees that the features are mostly zero. It scales documents to
+# unit length, because scaling words to unit variance would give rare words too much
+# weight.
 
 selector = SCFS(n_features_to_select=30, n_clusters=3, random_state=0).fit(X)
 words = vectorizer.get_feature_names_out()
@@ -49,8 +49,8 @@ print("prepared by scaling", selector.standardize_)
 print(*words[selector.order_[:12]])
 
 # %%
-# Each bar is a word, in the colour of its subject. The common words, in grey, come
-# last, although they are the most frequent ones.
+# Each bar is a word, in the colour of its subject. The common words (grey) come last,
+# although they are the most frequent ones.
 
 colours = {
     word: f"C{place}"

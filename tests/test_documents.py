@@ -3,7 +3,6 @@
 Commands are run by test_document_commands.py.
 """
 
-import json
 import re
 import tomllib
 from importlib.util import find_spec
@@ -111,12 +110,6 @@ def test_the_plan_in_the_documents_is_one_with_what_is_added_to_it_later():
     assert parse_plan(plan).methods
 
 
-def test_the_file_in_the_documents_is_json():
-    (file,) = fenced(ROOT / "docs" / "models.md", "json")
-
-    assert json.loads(file)["selector"]["is"] == "selector"
-
-
 def test_there_is_code_to_run():
     assert CODE["README.md"]
     assert CODE["auto.md"]
@@ -132,7 +125,6 @@ def test_every_block_of_code_is_of_a_kind_that_is_tested():
 
     assert kinds <= {
         ("experiments.md", "toml"),
-        ("models.md", "json"),
         ("add-a-method.md", "toml"),
     }
 

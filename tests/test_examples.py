@@ -34,7 +34,7 @@ LESSONS = {
     "cells": lambda names: names["small"].var["marker"].mean() > 0.9,
     "clustering_pipeline": lambda names: np.sum(names["chosen"] < 13) >= 9,
     "dask_rows": lambda names: np.array_equal(names["order"], names["near"].order_),
-    "decoys": lambda names: (
+    "false_discoveries": lambda names: (
         15 <= names["found"].largest_k <= 25 and names["nothing"].largest_k == 0
     ),
     # The corners are the same in nearly all drawings.

@@ -11,7 +11,7 @@ from ufselect.report.method_cards import (
 )
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "methods.md"
-CARD = ("Optimised", "Differs", "Confidence", "Needs c", "Cost")
+CARD = ("Optimised", "Differs", "Confidence", "Needs c", "Cannot", "Cost")
 BASELINES = {"MaxVariance", "RandomSelection"}
 
 

@@ -37,7 +37,7 @@ COST_HEADER = (
 )
 COST_EXPLANATION = (
     "Of one fit with one thread, on the machines that ran the plan, whatever else they "
-    "did. What fits on the same data share, such as products of the data, is counted "
+    "did. What fits on the same data share, such as Gram matrices, is counted "
     "in the first fit of a process. Memory is the peak of the whole process, with "
     "Python and the data; 1 MB is a million bytes."
 )

@@ -16,12 +16,25 @@ HEADINGS = {
 
 INTRODUCTION = """# Methods
 
-This page is made by `ufselect methods --markdown` from the classes themselves.
+`ufselect methods --markdown` makes this page from the docstrings of the classes.
 
-The table has the columns of the comparison in the SCFS paper: what expresses what,
-whether the similarity of samples is computed, whether the graph is learned, whether
-learning and selection are joint, and which of clustering, regression and regularisation
-take part.
+How to read a card:
+
+* **Optimised** says what the method computes, **Differs** how that differs from the
+  paper.
+* **Confidence** says how the formulas were confirmed. Only the text of the SCFS paper
+  was at hand, so only its card has equation numbers; the others state the objective.
+* **Needs c** says whether you give a number of clusters c.
+* **Invariant to** and **Not invariant to** say which changes keep the ranking: another
+  sign, offset or unit of features, order of samples, or seed. The tests check both. A
+  method without `random_state` uses no random numbers.
+* **Cannot** says what the method does not find.
+* **Cost** counts operations and memory for n samples and p features.
+
+The table has the columns of the comparison in the SCFS paper: whether samples or
+features are expressed by each other, how the similarity of samples is computed, whether
+the graph is learned, whether learning and selection are joint, and whether the method
+uses clustering, regression and regularisation.
 """
 
 

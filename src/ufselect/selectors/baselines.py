@@ -12,8 +12,8 @@ from ufselect.selectors.base import UnsupervisedSelector
 class MaxVariance(UnsupervisedSelector):
     """Keep the features with the highest variance.
 
-    A baseline to stand beside every other method. It depends on the units of the
-    columns, so that it says something only where they share one.
+    A baseline for every other method. It depends on the units of the features, so use
+    it only if all features share a unit.
 
     Parameters
     ----------
@@ -30,9 +30,10 @@ class MaxVariance(UnsupervisedSelector):
 
     Notes
     -----
-    **Cannot.** X is taken in its own units: noise of a large variance comes first. On
-    planted data whose columns differ in unit by up to a hundred to one, useful columns
-    rank no better than noise in most geometries; standardise such X first.
+    **Cannot.** Correct for different units. X is taken in its own units: noise of a
+    large variance comes first. On planted data whose columns differ in unit by up to a
+    hundred to one, useful columns rank no better than noise in most geometries;
+    standardise such X first.
 
     Examples
     --------
@@ -72,8 +73,8 @@ class RandomSelection(UnsupervisedSelector):
 
     Notes
     -----
-    **Cannot.** X is not looked at: on any data it ranks as chance does, which is its
-    use.
+    **Cannot.** Find anything: X is not looked at, and the seed alone decides. Use it as
+    a baseline.
 
     Examples
     --------

@@ -96,12 +96,11 @@ class CPFS(CallbackSupportMixin, UnsupervisedSelector):
     accelerated proximal gradient steps with restart on a working set of features.
     The proximal map of the largest entry comes from the projection on the l1 ball.
 
-    **Differs.** The text of the paper was not at hand: that the penalty is the
-    largest entry of each row, that it is a penalty and not a constraint, and its
-    scale are inferred from descriptions. The solver is this package's own. X is
-    centred but not scaled, so that features with a large variance have more to say;
-    standardise X first if its columns do not share a unit. Equal columns enter
-    together, with equal scores.
+    **Differs.** The text of the paper was not at hand: that the penalty is the largest
+    entry of each row, that it is a penalty and not a constraint, and its scale are
+    inferred from descriptions. The solver is this package's own. X is centred but not
+    scaled, so features with a large variance weigh more; standardise X first if its
+    columns do not share a unit. Equal columns enter together, with equal scores.
 
     **Confidence.** Reconstructed.
 
@@ -112,10 +111,10 @@ class CPFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Not invariant to.** unit of single features.
 
-    **Cannot.** X is taken in its own units: features of a large variance are worth more
-    to rebuild. On planted data whose columns differ in unit by up to a hundred to one,
-    useful columns rank no better than noise in most geometries; standardise such X
-    first.
+    **Cannot.** Correct for different units. X is taken in its own units: features of a
+    large variance add more to the error that it minimises. On planted data whose
+    columns differ in unit by up to a hundred to one, useful columns rank no better than
+    noise in most geometries; standardise such X first.
 
     **Cost.** O(a p min(a, n)) per step for a features in the working set, and
     O(n p^2) for each look at the others; W is a x p, and X is held as a dense array

@@ -128,7 +128,7 @@ class FSASL(IterativeSelector):
     "auto" does with measurements.
 
     **Cannot.** Find, in a wide table, clusters that share their mean: no linear
-    function of the features separates them, and by chance some function of many fits as
+    function of the features separates them, and among many functions some fit noise as
     well. For three planes through the origin, 40 samples and 150 columns, the ranking
     is little better than chance.
 

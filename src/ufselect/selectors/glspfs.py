@@ -105,8 +105,8 @@ class GLSPFS(StructuredSelector):
     longest count as zero, and are ranked by their KKT ratio: how near they are to
     entering the model.
 
-    **Differs.** X and K are centred: with an intercept, that is. Y keeps 99.9 % of the
-    trace of K, since row norms do not depend on the root and the rest is small. The
+    **Differs.** X and K are centred, which amounts to an intercept. Y keeps 99.9 % of
+    the trace of K, since row norms do not depend on the root and the rest is small. The
     graph has weights between zero and one; the public code measures its bandwidth in
     another unit than its distances, which makes all weights nearly one. It takes the
     number of classes for the dimension of the tangent spaces.
@@ -125,7 +125,7 @@ class GLSPFS(StructuredSelector):
     "auto" does with measurements.
 
     **Cannot.** Find, in a wide table, clusters that share their mean: no linear
-    function of the features separates them, and by chance some function of many fits as
+    function of the features separates them, and among many functions some fit noise as
     well. For three planes through the origin, 40 samples and 150 columns, the ranking
     is little better than chance.
 

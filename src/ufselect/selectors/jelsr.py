@@ -130,10 +130,10 @@ class JELSR(IterativeSelector):
 
     **Not invariant to.** unit of single features.
 
-    **Cannot.** X is taken in its own units: features of a large variance decide which
-    samples are near each other. On planted data whose columns differ in unit by up to a
-    hundred to one, useful columns rank no better than noise in some geometries;
-    standardise such X first.
+    **Cannot.** Correct for different units. X is taken in its own units: features of a
+    large variance decide which samples are near each other. On planted data whose
+    columns differ in unit by up to a hundred to one, useful columns rank no better than
+    noise in some geometries; standardise such X first.
 
     **Cost.** O(n^2 p + n^3) per iteration. The method is defined by a dense n x n
     matrix; there is no p x p matrix unless p <= n. Five n x n arrays at once, refused

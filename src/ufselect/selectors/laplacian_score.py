@@ -70,10 +70,10 @@ class LaplacianScore(UnsupervisedSelector):
 
     **Not invariant to.** unit of single features.
 
-    **Cannot.** X is taken in its own units: features of a large variance decide which
-    samples are near each other. On planted data whose columns differ in unit by up to a
-    hundred to one, useful columns rank no better than noise in some geometries;
-    standardise such X first.
+    **Cannot.** Correct for different units. X is taken in its own units: features of a
+    large variance decide which samples are near each other. On planted data whose
+    columns differ in unit by up to a hundred to one, useful columns rank no better than
+    noise in some geometries; standardise such X first.
 
     **Out of core.** Of samples in a Dask collection, a Zarr array or an HDF5 data set,
     up to ``n_landmarks`` are read and ranked as in memory. More of them have an

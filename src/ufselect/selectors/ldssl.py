@@ -130,12 +130,12 @@ class LDSSL(SparseFactorSelector):
     samples; seed. X has to be non-negative: a feature whose sign is flipped is
     another one after the shift.
 
-    **Cannot.** X is taken in its own units: features of a large variance are worth more
-    to rebuild. On planted data whose columns differ in unit by up to a hundred to one,
-    useful columns rank no better than noise in most geometries; standardise such X
-    first. The start, and
-    with it the seed and the order of the samples, decides much of the ranking: look at
-    several seeds, or at their `Consensus`.
+    **Cannot.** Correct for different units. X is taken in its own units: features of a
+    large variance add more to the error that it minimises. On planted data whose
+    columns differ in unit by up to a hundred to one, useful columns rank no better than
+    noise in most geometries; standardise such X first. Much of the ranking depends on
+    the start, and so on the seed and the order of the samples: compare several seeds,
+    or use their `Consensus`.
 
     **Cost.** O(n^2 p) at most for the neighbours and O(n k^2 (p + k)) for L, which is
     sparse; O(n p K + p K^2) per iteration; memory O((n + p) K + n k^2) beside X, and

@@ -97,9 +97,9 @@ class MCFS(UnsupervisedSelector):
 
     Notes
     -----
-    **Optimised.** Eigenvectors of the graph, and the exact path of each regression
-    by least angle steps in lasso mode, up to the end of the first line on which it
-    has the number of features wanted. There is neither chance nor a start.
+    **Optimised.** Eigenvectors of the graph, and the exact path of each regression by
+    least angle steps in lasso mode, up to the end of the first line on which it has the
+    number of features wanted. It uses no random numbers and no start.
 
     **Differs.** Columns are centred, which is an intercept, and scaled together so
     that the ridge has the same meaning in all units; the public code of the authors
@@ -118,7 +118,7 @@ class MCFS(UnsupervisedSelector):
     "auto" does with measurements.
 
     **Cannot.** Find, in a wide table, clusters that share their mean: no linear
-    function of the features separates them, and by chance some function of many fits as
+    function of the features separates them, and among many functions some fit noise as
     well. For three planes through the origin, 40 samples and 150 columns, the ranking
     is little better than chance.
 
@@ -139,10 +139,9 @@ class MCFS(UnsupervisedSelector):
     The d columns of a regression are dense, 16 n d bytes, beside a matrix of min(5 n /
     4, d) rows. Where X is dense and p is above some 12 d, a path looks at the 6 d
     columns nearest to entering, and at all of them, in single precision, every 32
-    steps, which changes nothing but the time. What is needed is said before the fit
-    starts, and refused beyond ``max_memory``. Out of core, O(n p (m + p)) for m
-    landmarks, in some five passes over X, of which one makes all sums; some p x p
-    matrices are in memory.
+    steps, which changes nothing but the time. The memory is computed before the fit and
+    refused beyond ``max_memory``. Out of core, O(n p (m + p)) for m landmarks, in some
+    five passes over X, of which one makes all sums; some p x p matrices are in memory.
 
     References
     ----------

@@ -197,9 +197,9 @@ class MFFS(FactorSelector):
     Notes
     -----
     **Optimised.** Columns of W are given unit length (H makes up for it), then W and H
-    take one multiplicative step each. The objective never rises, unless ``exponent``
-    is given. It is not convex, so that the result depends on the start; the more so
-    the larger rho is, because W then turns orthogonal before X has had a say.
+    take one multiplicative step each. The objective never rises, unless ``exponent`` is
+    given. It is not convex, so the result depends on the start, and more so for a large
+    rho, with which W becomes orthogonal before it fits X.
 
     **Differs.** X is made non-negative feature by feature: one shift for all of
     X, which ``shift="table"`` does, is so large beside the spread of most features
@@ -222,12 +222,12 @@ class MFFS(FactorSelector):
     samples; seed. X has to be non-negative: a feature whose sign is flipped is
     another one after the shift.
 
-    **Cannot.** X is taken in its own units: features of a large variance are worth more
-    to rebuild. On planted data whose columns differ in unit by up to a hundred to one,
-    useful columns rank no better than noise in most geometries; standardise such X
-    first. The start, and
-    with it the seed and the order of the samples, decides much of the ranking: look at
-    several seeds, or at their `Consensus`.
+    **Cannot.** Correct for different units. X is taken in its own units: features of a
+    large variance add more to the error that it minimises. On planted data whose
+    columns differ in unit by up to a hundred to one, useful columns rank no better than
+    noise in most geometries; standardise such X first. Much of the ranking depends on
+    the start, and so on the seed and the order of the samples: compare several seeds,
+    or use their `Consensus`.
 
     **Cost.** O(n p K + p K^2) per iteration, or O(p^2 K) where p <= n; memory O(p K)
     beside X, and p x p only where that is no larger than X.

@@ -149,12 +149,13 @@ class NDFS(IterativeSelector):
     **Invariant to.** sign of features; offset of features; unit of X; order of
     samples.
 
-    **Not invariant to.** unit of single features.
+    **Not invariant to.** unit of single features. The start is a spectral clustering
+    that depends on the seed.
 
-    **Cannot.** X is taken in its own units: features of a large variance decide which
-    samples are near each other. On planted data whose columns differ in unit by up to a
-    hundred to one, useful columns rank no better than noise in some geometries;
-    standardise such X first.
+    **Cannot.** Correct for different units. X is taken in its own units: features of a
+    large variance decide which samples are near each other. On planted data whose
+    columns differ in unit by up to a hundred to one, useful columns rank no better than
+    noise in some geometries; standardise such X first.
 
     **Cost.** O(n^2 p) for the graph, then O(n p min(n, p)) per iteration; no p x p
     matrix unless p <= n, and no n x n matrix unless p > n, but for the start with up

@@ -121,20 +121,23 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
 
     Notes
     -----
-    **Optimised.** W and G together, alternately, by one of two solvers.
+    **Optimised.** W and G in turn, by one of two solvers.
 
     **Exact solver.** The feasible G are the ``P diag(P'1)^(-1/2)`` for soft partitions
-    P (non-negative, rows sum to one). Projected gradient steps for P, which W follows
-    as a ridge regression would, alternate with Newton steps of a group lasso for W.
-    Neither raises the objective. ``path`` fits many weights for the price of a few.
+    P (non-negative, rows sum to one). Projected gradient steps for P, with fitted
+    values of a ridge regression on G, alternate with Newton steps of a group lasso for
+    W. Neither raises the objective. ``path`` fits many weights in the time of a few
+    fits.
 
-    **Paper solver.** On X shifted to be non-negative. A zero in G remains zero: from a
-    crisp start no sample ever changes its cluster. From a dense start the objective may
-    rise, in a two-cycle caused by gamma. Where beta is too large for any feature W
-    shrinks without end, and the order of what is left is returned.
+    **Paper solver.** Algorithm 1 on X shifted to be non-negative: Eq. 10 for W, Eq. 16
+    for G and Eq. 17 for the reweighting D (numbers are the labels in the source of the
+    paper). A zero in G stays zero: from a crisp start no sample changes its cluster.
+    From a dense start the objective may rise, in a two-cycle caused by gamma. If beta
+    is too large for any feature, W shrinks without end, and the ranking is the order of
+    what is left.
 
-    **Precision.** Of a float32 X, whatever is multiplied in every step is float32, and
-    sums are float64; 98 to 100 of the best 100 features were the same on six sets.
+    **Precision.** For float32 X, products with X are float32 and sums are float64; 98
+    to 100 of the best 100 features were the same on six sets.
 
     **Differs.** The paper's solver penalises the constraint; the default solves it.
     The default adds an intercept, weights without units and a preparation of X.
@@ -153,9 +156,9 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
 
     **Cannot.** Find, in a wide table, clusters that share their mean: no linear
     function of the features separates them. For three planes through the origin, 40
-    samples and 150 columns, the ranking is little better than chance. Nor does it tell
-    that clusters differ in fewer directions than there could be: of 12 standardised
-    columns with three groups in a row along 3 of them, noise is among the best 3 with
+    samples and 150 columns, the ranking is little better than chance. If the clusters
+    differ in fewer than c - 1 directions, noise may rank high: of 12 standardised
+    features with three groups on a line in 3 of them, noise is among the best 3 with
     ``n_clusters=3``, and is not with ``n_clusters=2``.
 
     **Cost.** O(n p min(n, p)) once, then O(n min(n, p) c) per step. No n x n matrix

@@ -73,10 +73,10 @@ class SPEC(UnsupervisedSelector):
     offset of features as well: they compare a feature, not centred, with
     eigenvectors.
 
-    **Cannot.** X is taken in its own units: features of a large variance decide which
-    samples are near each other. On planted data whose columns differ in unit by up to a
-    hundred to one, useful columns rank no better than noise in some geometries;
-    standardise such X first.
+    **Cannot.** Correct for different units. X is taken in its own units: features of a
+    large variance decide which samples are near each other. On planted data whose
+    columns differ in unit by up to a hundred to one, useful columns rank no better than
+    noise in some geometries; standardise such X first.
 
     **Cost.** O(n^2 p) for the graph, O(k n p) for phi1 and phi2, and c eigenvectors of
     a sparse n x n matrix and O(n p c) for phi3. With another exponent, phi1 and phi2

@@ -98,6 +98,11 @@ class SPUFS(StructuredSelector):
     single features; order of samples. This is for X standardised by features, as
     "auto" does with measurements.
 
+    **Cannot.** Find clusters that share their mean as well as others. For planes
+    through the origin in 60 x 500 data, a useful feature ranks above one of noise in
+    76 % of pairs; in other planted data, in 81 to 100 % (``python -m studies
+    planted``).
+
     **Cost.** O(n p min(n, p)) per iteration; no p x p matrix unless p <= n, and no
     n x n matrix unless p > n. Five or six of these at once, and for p > n three arrays
     of the shape of X; refused beyond ``max_memory``.

@@ -106,18 +106,18 @@ class UDFS(IterativeSelector):
     eigenvalues of ``M + gamma D`` and then ``D_ii = 1 / (2 |w_i|)``, with norms
     smoothed by 2.2e-16 under the root. The objective does not rise.
 
-    **Differs.** From ``D = I`` the smallest eigenvalue is shared by all w with
-    ``M w = 0``, of which there are at least p - n + 1: W is then whatever basis the
-    eigensolver happens to return, and the ranking is not one of the features but of
-    their places. Hence the other start when p >= n, which is not in the paper;
-    published results on such data cannot be expected to come back, and the ranking
-    still depends on the start. In 12 draws of 60 x 300 data with 10 planted features,
-    the best three held 18 of 36 possible planted ones (all or none in each draw),
-    7 from ``D = I``, and 1.2 by chance: use it with care where p > n. Of equal
-    columns i and j, ``w = e_i - e_j`` has ``M w = 0``, so that they come first; which
-    of many is decided by their places. The leading factor lam of L is left out, as in
-    the public code. Public code that has the same neighbours for all samples, or
-    1 / lam for the ridge where p <= n_neighbors, is wrong.
+    **Differs.** From ``D = I`` the smallest eigenvalue is shared by all w with ``M w =
+    0``, of which there are at least p - n + 1: W is then the basis that the eigensolver
+    happens to return, and the ranking depends on the order of the features. Hence the
+    other start when p >= n, which is not in the paper; published results on such data
+    cannot be reproduced with it, and the ranking still depends on the start. In 12
+    draws of 60 x 300 data with 10 planted features, the best three held 18 of 36
+    possible planted ones (all or none in each draw), 7 from ``D = I``, and 1.2 for
+    random features: use it with care where p > n. Of equal columns i and j, ``w = e_i -
+    e_j`` has ``M w = 0``, so that they come first; which of many is decided by their
+    places. The leading factor lam of L is left out, as in the public code. Public code
+    that has the same neighbours for all samples, or 1 / lam for the ridge where p <=
+    n_neighbors, is wrong.
 
     **Confidence.** Confirmed for p < n: reference numbers of the authors' public
     code. For p >= n the iteration is the same and the start is our own.

@@ -149,7 +149,7 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
     array, up to 5000 evenly spaced samples are read and everything is decided from
     them.
 
-    Mathematics, measurements and what was tried without gain are in docs/auto.md.
+    docs/auto.md has the formulas, docs/quality.md the measurements.
 
     Examples
     --------
