@@ -61,6 +61,12 @@ def test_it_shows_what_select_would_do_and_the_command_to_run(folder, capsys):
     program, *words = shlex.split(command)
     assert program == "ufselect"
     assert main([*words, *FAST]) == 0
+    capsys.readouterr()
+    # What is asked for settles the missing values, and is in the command.
+    for asked in ("--fill=zero", "--drop-incomplete=rows"):
+        settled = looked_at("study.csv", capsys, asked)
+        assert (settled["problem"], settled["remedies"]) == (None, [])
+        assert settled["command"].endswith(f" {asked}")
 
 
 def test_verbose_has_every_column_and_its_reason(folder, capsys):

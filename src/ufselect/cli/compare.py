@@ -70,7 +70,6 @@ LABELS = "ACC and NMI compare k-means with {!r}, which took no part in any selec
 
 
 @command(
-    "compare",
     *TABLE,
     *section(
         "Comparing",
@@ -102,18 +101,20 @@ LABELS = "ACC and NMI compare k-means with {!r}, which took no part in any selec
         MARKDOWN,
     ),
     *PRINTING,
-    short_help="compare the selections of several methods on a file",
-    help="Ranks the features of a table with each method, all told the same number of "
-    "features and clusters, and measures the selections beside those of highest "
-    "variance, of random features, and all features.",
-    examples=[
-        "ufselect compare genes.csv",
-        "ufselect compare genes.csv --methods SCFS,MCFS,UDFS -k 50",
-        "ufselect compare genes.csv --labels diagnosis --report comparison.html",
-    ],
 )
 def compare_command(**given: Any) -> int:
-    """Rank with each method, measure, write and print."""
+    """Compare the selections of several methods on a file.
+
+    Ranks the features of a table with each method, all told the same number of
+    features and clusters, and measures the selections beside those of highest
+    variance, of random features, and all features.
+
+    For example:
+
+        ufselect compare genes.csv
+        ufselect compare genes.csv --methods SCFS,MCFS,UDFS -k 50
+        ufselect compare genes.csv --labels diagnosis --report comparison.html
+    """
     options = SimpleNamespace(**given)
     refuse_missing_folders(options.markdown, options.report)
     if options.report is not None and options.report == options.markdown:

@@ -13,16 +13,20 @@ from ufselect.cli.output import console, print_json, print_table, say
 
 
 @command(
-    "methods",
     JSON,
     Option("--markdown", "print the page of method cards"),
     QUIET,
-    short_help="list the methods",
-    help="Lists every method with one line each.",
-    examples=["ufselect methods", "ufselect methods --json"],
 )
 def methods_command(json: bool, markdown: bool, quiet: bool) -> int:
-    """Print the list."""
+    """List the methods.
+
+    Lists every method with one line each.
+
+    For example:
+
+        ufselect methods
+        ufselect methods --json
+    """
     if json and markdown:
         raise click.UsageError("--json and --markdown exclude each other")
     load("ufselect.report.method_cards")
@@ -48,7 +52,6 @@ def methods_command(json: bool, markdown: bool, quiet: bool) -> int:
 
 
 @command(
-    "datasets",
     # click's options take one value; the names that follow the first are arguments.
     click.Argument(["more"], nargs=-1, metavar=""),
     Option(
@@ -64,10 +67,6 @@ def methods_command(json: bool, markdown: bool, quiet: bool) -> int:
     ),
     JSON,
     QUIET,
-    short_help="list public data sets, or download some",
-    help="Lists the data sets of the catalogue and of the local folder: their shape, "
-    "and whether they are on this machine.",
-    examples=["ufselect datasets", "ufselect datasets --fetch lymphoma ORL"],
 )
 def datasets_command(
     more: Sequence[str],
@@ -76,7 +75,16 @@ def datasets_command(
     json: bool,
     quiet: bool,
 ) -> int:
-    """Print the list, or what was fetched."""
+    """List public data sets, or download some.
+
+    Lists the data sets of the catalogue and of the local folder: their shape, and
+    whether they are on this machine.
+
+    For example:
+
+        ufselect datasets
+        ufselect datasets --fetch lymphoma ORL
+    """
     if more and not fetch:
         raise click.UsageError(f"{more[0]!r} is unexpected; fetch sets with --fetch")
     load("ufselect.data.download")

@@ -22,7 +22,6 @@ from ufselect.cli.options import (
 
 
 @command(
-    "serve",
     Argument(
         "[FILE]",
         "a table to offer at once; it is read where it is",
@@ -47,20 +46,22 @@ from ufselect.cli.options import (
     ),
     JSON,
     QUIET,
-    short_help="select with a web page in your browser",
-    help="Opens a web page in the browser: choose a table, see how it is read, say "
-    "which columns are features, select features or compare methods, read the report, "
-    "save the selected table. Only this machine can reach it, and only with the "
-    "address that is printed; nothing is sent to any other. Ctrl-C ends it and deletes "
-    "what was uploaded.",
-    examples=[
-        "ufselect serve",
-        "ufselect serve genes.csv",
-        "ufselect serve --port 8000 --no-browser --max-upload 500MB",
-    ],
 )
 def serve_command(**given: Any) -> int:
-    """Print the address, open it, and serve until Ctrl-C."""
+    """Select with a web page in your browser.
+
+    Opens a web page in the browser: choose a table, see how it is read, say which
+    columns are features, select features or compare methods, read the report, save
+    the selected table. Only this machine can reach it, and only with the address
+    that is printed; nothing is sent to any other. Ctrl-C ends it and deletes what
+    was uploaded.
+
+    For example:
+
+        ufselect serve
+        ufselect serve genes.csv
+        ufselect serve --port 8000 --no-browser --max-upload 500MB
+    """
     options = SimpleNamespace(**given)
     _check_file(options.file)
     load("ufselect.serving.server")

@@ -187,11 +187,6 @@ class Application:
         seen = json.loads(text)
         seen["problem"] = words_of_page(seen["problem"] or "")
         seen["remedies"] = remedies_on_page(seen["remedies"])
-        # A look does not fill what is missing, of which the page knows more.
-        if "fill" in run.choices and any(
-            "fill" in x["choices"] for x in seen["remedies"]
-        ):
-            seen |= {"problem": "", "remedies": []}
         seen["notes"] = [words_of_page(note) for note in seen["notes"]]
         return JSONResponse(seen)
 
