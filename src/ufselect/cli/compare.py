@@ -125,6 +125,8 @@ def compare_command(**given: Any) -> int:
     with progress_for(options) as progress:
         table = read(options, progress)
         load(COMPARISON, *([FIGURES] if options.report else []))
+        from ufselect.report import markdown_table
+
         compared = _compare(table, selectors, options, progress)
         progress.note(
             *(
@@ -133,7 +135,24 @@ def compare_command(**given: Any) -> int:
                 for remark in row.get("remarks", ())
             )
         )
-        written = _write(table, compared, options)
+        explanation = EXPLANATION
+        if table.labels is not None:
+            explanation += " " + LABELS.format(table.label_column)
+        if options.markdown is not None:
+            words = f"{compared.conclusion}\n\n{explanation}"
+            text = compared.table(markdown_table)
+            write_whole(options.markdown, f"{text}\n\n{words}\n")
+        if options.report is not None:
+            page = compared.html(
+                f"{table.origin.name}: {len(compared.selected)} methods compared",
+                table.names().tolist(),
+                reading=table.notes,
+                explanation=explanation,
+                command=command_line(options),
+            )
+            write_whole(options.report, page)
+    kinds = ("report", "markdown")
+    written = {kind: str(path) for kind in kinds if (path := given[kind])}
     if options.json:
         print_json(
             {
@@ -221,32 +240,6 @@ def _compare(
             random_state=options.seed,
             progress=progress.step,
         )
-
-
-def _write(
-    table: "Table", compared: "Comparison", options: SimpleNamespace
-) -> dict[str, str]:
-    """Write what was asked for; return where it is."""
-    from ufselect.report import markdown_table
-
-    explanation = EXPLANATION
-    if table.labels is not None:
-        explanation += " " + LABELS.format(table.label_column)
-    if options.markdown is not None:
-        text = compared.table(markdown_table)
-        words = f"{compared.conclusion}\n\n{explanation}"
-        write_whole(options.markdown, f"{text}\n\n{words}\n")
-    if options.report is not None:
-        page = compared.html(
-            f"{table.origin.name}: {len(compared.selected)} methods compared",
-            table.names().tolist(),
-            reading=table.notes,
-            explanation=explanation,
-            command=command_line(options),
-        )
-        write_whole(options.report, page)
-    kinds = ("report", "markdown")
-    return {kind: str(path) for kind in kinds if (path := getattr(options, kind))}
 
 
 def _print_text(

@@ -88,13 +88,21 @@ def datasets_command(
     if more and not fetch:
         raise click.UsageError(f"{more[0]!r} is unexpected; fetch sets with --fetch")
     load("ufselect.data.download")
-    from ufselect.data import catalogued_sets
-    from ufselect.data.download import local_names
+    from ufselect.data import DataUnavailableError, catalogued_sets
+    from ufselect.data import fetch as download
+    from ufselect.data.download import local_names, whereabouts
 
-    failed = False
-    names = list(dict.fromkeys([*catalogued_sets(), *local_names(data)]))
-    if fetch:
-        names, failed = _fetch_all([*fetch, *more], data, quiet)
+    wanted = [*fetch, *more]
+    names = wanted[:] or list(dict.fromkeys([*catalogued_sets(), *local_names(data)]))
+    # A name that is not known is refused before anything is downloaded.
+    for name in wanted:
+        whereabouts(name, data)
+    for name in wanted:
+        try:
+            download(name, data, progress=None if quiet else _progress_line(name))
+        except DataUnavailableError as error:
+            say(error)
+            names.remove(name)
     rows = [_row(name, data) for name in names]
     if json:
         print_json(rows)
@@ -102,28 +110,21 @@ def datasets_command(
         for row in rows:
             print(row["path"])
     else:
-        _print_sets(rows)
-    return int(failed)
-
-
-def _fetch_all(
-    names: Sequence[str], folder: Path | None, quiet: bool
-) -> tuple[list[str], bool]:
-    """Fetch every set that can be had; return their names, and whether any failed."""
-    from ufselect.data import DataUnavailableError, fetch
-    from ufselect.data.download import whereabouts
-
-    # A name that is not known is refused before anything is downloaded.
-    for name in names:
-        whereabouts(name, folder)
-    fetched = []
-    for name in names:
-        try:
-            fetch(name, folder, progress=None if quiet else _progress_line(name))
-            fetched.append(name)
-        except DataUnavailableError as error:
-            say(error)
-    return fetched, len(fetched) < len(names)
+        numbers = ("n_samples", "n_features", "n_classes")
+        cells = [
+            [
+                row["name"],
+                *("-" if row[key] is None else str(row[key]) for key in numbers),
+                "no public address"
+                if row["place"] == "absent" and not row["addresses"]
+                else row["place"],
+                row["domain"],
+            ]
+            for row in rows
+        ]
+        header = ["name", "samples", "features", "classes", "where", "what"]
+        print_table(header, cells, words=["where", "what"])
+    return int(len(names) < len(wanted))
 
 
 def _progress_line(name: str) -> Callable[[int, int | None], None]:
@@ -156,20 +157,3 @@ def _row(name: str, folder: Path | None) -> dict[str, Any]:
         "source": known and known.source,
         "addresses": list(known.addresses) if known else [],
     }
-
-
-def _print_sets(rows: Sequence[dict[str, Any]]) -> None:
-    numbers = ("n_samples", "n_features", "n_classes")
-    cells = [
-        [
-            row["name"],
-            *("-" if row[key] is None else str(row[key]) for key in numbers),
-            "no public address"
-            if row["place"] == "absent" and not row["addresses"]
-            else row["place"],
-            row["domain"],
-        ]
-        for row in rows
-    ]
-    header = ["name", "samples", "features", "classes", "where", "what"]
-    print_table(header, cells, words=["where", "what"])
