@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from one_sentence import refused
 from real_command import run
 from small_tables import CHOSEN, NAMES, small_frame, write_frame
 
@@ -300,10 +301,9 @@ def test_a_report_that_cannot_be_written_does_not_hide_the_table(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    code = select(file, *FAST, "--quiet", "-o", "o.csv", "--report", "p.html")
+    asked = [*FAST, "--quiet", "-o", "o.csv", "--report", "p.html"]
 
-    assert code == 1
-    assert capsys.readouterr().err == (
+    assert refused(capsys, "select", file, *asked) == (
         "ufselect: p.html cannot be written (No space left on device); choose another "
         "place; o.csv is complete\n"
     )
@@ -399,13 +399,10 @@ def test_a_folder_that_cannot_be_written_is_found_before_the_work(
 ):
     readable = os.R_OK
     monkeypatch.setattr(os, "access", lambda path, mode: mode == readable)
-    code = select(file, *FAST)
-    complaint = capsys.readouterr().err
+    complaint = refused(capsys, "select", file, *FAST)
 
-    assert code == 1
     assert "cannot write into the current folder" in complaint
     assert "-o and --report, or write none with --no-files" in complaint
-    assert complaint.count("\n") == 1
 
 
 def test_what_does_not_fit_the_file_is_refused_in_one_sentence(file, capsys):
@@ -417,11 +414,7 @@ def test_what_does_not_fit_the_file_is_refused_in_one_sentence(file, capsys):
         (["--report", "p.html", "--image-shape", "5x5"], "25 pixels"),
         (["--clusters", "30"], "--clusters 30 is more than the 24 samples of"),
     ]:
-        assert select(file, "--quiet", *arguments) == 1
-        complaint = capsys.readouterr().err
-        assert complaint.startswith("ufselect: ")
-        assert complaint.count("\n") == 1
-        assert reason in complaint
+        assert reason in refused(capsys, "select", file, "--quiet", *arguments)
 
 
 def test_wrong_usage_is_refused_before_the_file_is_read(tmp_path, capsys, monkeypatch):
@@ -440,10 +433,7 @@ def test_wrong_usage_is_refused_before_the_file_is_read(tmp_path, capsys, monkey
         (["--no-files", "-o", "b.csv"], "--no-files writes nothing"),
         (["--method", "AutoSelect", "--param", "a=1"], "AutoSelect decides by itself"),
     ]:
-        assert select("a.csv", *arguments) == 2
-        complaint = capsys.readouterr().err
-        assert complaint.count("\n") == 1
-        assert reason in complaint
+        assert reason in refused(capsys, "select", "a.csv", *arguments, code=2)
 
 
 def test_names_keep_the_endings_that_say_the_format(tmp_path):
