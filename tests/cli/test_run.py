@@ -63,15 +63,9 @@ def test_tables_show_both_readings_and_the_same_command_goes_on(folder, capsys):
     assert "SCFS, 2 cells (one 1, two 1): ValueError: beta=1e+09 leaves no" in out
     assert again == 0
     assert capsys.readouterr() == (out, "")
-    assert (folder / "kept.sqlite").exists()
-
-
-def test_markdown_and_json_for_documents_and_scripts(folder, capsys):
-    run("--quiet", "--json", "--markdown", "tables.md")
-
+    run("--store", "kept.sqlite", "--quiet", "--json", "--markdown", "tables.md")
     content = json.loads(capsys.readouterr().out)
     tables = {(table["metric"], table["reading"]): table for table in content["tables"]}
-
     assert tables["accuracy", "oracle"]["labels_chose_parameters"]
     assert not tables["accuracy", "fixed"]["labels_chose_parameters"]
     assert 0 < tables["accuracy", "fixed"]["means"]["SCFS"]["one"] <= 1

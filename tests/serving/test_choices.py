@@ -83,7 +83,7 @@ def test_what_no_page_sends_is_refused():
     ):
         with pytest.raises(Refusal) as caught:
             arguments_of("select", checked_choices(choices), "table.csv")
-        assert caught.value.status == 400
+        assert caught.value.status_code == 400
     with pytest.raises(Refusal, match="not offered"):
         arguments_of("serve", {}, "table.csv")
 
