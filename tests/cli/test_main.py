@@ -152,6 +152,10 @@ def test_demo_opens_with_the_answer_and_its_picture(tmp_path, capsys, monkeypatc
     assert data["toy"] == ["F3", "F6", "F9"]
     assert data["digits"][0]["real_pixels"] == 32
     assert data["picture"] == str(output)
+    # What cannot be written is refused before the work.
+    missing = tmp_path / "absent" / "kept.svg"
+    for output, reason in ((missing, "does not exist"), (tmp_path, "is a folder")):
+        assert reason in refused(capsys, "demo", "--output", output)
 
 
 def test_the_sample_table_is_one_to_select_from_as_it_stands(
@@ -183,13 +187,6 @@ def test_the_sample_table_is_one_to_select_from_as_it_stands(
     assert len(chosen & markers) >= 0.9 * len(markers)
     assert len(chosen - markers) <= 3
     assert found["labels"]["scores"][0]["accuracy"] > 0.95
-
-
-def test_an_output_that_cannot_be_written_is_refused_before_the_work(tmp_path, capsys):
-    missing = tmp_path / "absent" / "kept.svg"
-
-    for output, reason in ((missing, "does not exist"), (tmp_path, "is a folder")):
-        assert reason in refused(capsys, "demo", "--output", output)
 
 
 def loaded_by(*arguments, folder=None):
