@@ -28,14 +28,8 @@ from ufselect.experiments import plan
 
 FIRST = ("ufselect", "select", "genes.csv")
 SETS = (
-    "arcene",
-    "colon",
-    "lung_small",
-    "lymphoma",
-    "ORL",
-    "Isolet",
-    "Prostate-GE",
-    "COIL20",
+    *("arcene", "colon", "lung_small", "lymphoma"),
+    *("ORL", "Isolet", "Prostate-GE", "COIL20"),
 )
 
 # Commands that are not run here: why, and where they are run instead.
@@ -131,19 +125,7 @@ def desk(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(desk, monkeypatch):
-    """Return what runs the words of a command and returns its exit code."""
-    cut_short(monkeypatch)
-
-    def ran(words):
-        program, *arguments = words
-        program = program.removeprefix(".venv/bin/")
-        return PROGRAMS[program](arguments, monkeypatch)
-
-    return ran
-
-
-def cut_short(monkeypatch):
-    """Let studies end with their first row, and scripts have less to do."""
+    """Return what runs a command; studies end with their first row."""
     load = runner.load
 
     def beginning(study):
@@ -158,8 +140,14 @@ def cut_short(monkeypatch):
 
     monkeypatch.setattr(runner, "load", beginning)
 
+    def ran(words):
+        program, *arguments = words
+        return PROGRAMS[program.removeprefix(".venv/bin/")](arguments)
 
-def run_python(arguments, monkeypatch):
+    return ran
+
+
+def run_python(arguments):
     """Run studies of the repository."""
     _, _, *rest = arguments
     rest = [word for each in rest for word in paths_of(each)]
@@ -180,21 +168,21 @@ def paths_of(word):
     return ["." if word == "docs" else word]
 
 
-def run_ufselect(arguments, monkeypatch):
+def run_ufselect(arguments):
     """Run the command line; the sample table is there, and is written anew."""
     if arguments[:2] == ["demo", "--write"]:
         Path(arguments[2]).unlink()
     return main([word.replace("FILE", "quick.sqlite") for word in arguments])
 
 
-def run_sqlite(arguments, monkeypatch):
+def run_sqlite(arguments):
     """Ask a store what the command asks it."""
     path, question = arguments
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as store:
         return 0 if store.execute(question).fetchall() else 1
 
 
-def check_installing(arguments, monkeypatch):
+def check_installing(arguments):
     """Look whether the extras are there; nothing is installed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     named = re.findall(r"\[([\w,]+)\]", " ".join(arguments))
@@ -254,7 +242,7 @@ def test_what_pages_show_of_the_sample_table_is_what_is_printed(desk, capsys):
         assert set(lines) <= set(printed)
 
 
-def test_commands_that_are_run_elsewhere_are_shown_or_may_be():
+def test_commands_that_are_run_elsewhere_are_shown_and_run_there():
     shown = [
         " ".join(words).removeprefix(".venv/bin/")
         for found in COMMANDS.values()
@@ -262,23 +250,16 @@ def test_commands_that_are_run_elsewhere_are_shown_or_may_be():
     ]
     # Pages of results show what was measured last.
     measured = {f"python -m studies {name}" for name in runner.find_studies()}
-
-    assert all(
-        key in measured or any(line.startswith(key) for line in shown)
-        for key in ELSEWHERE
-    )
-
-
-def test_the_places_that_are_said_to_run_them_exist():
     places = {
         place
         for reason in ELSEWHERE.values()
         for place in re.findall(r"[\w./]*/[\w/]+(?:\.(?:py|yml))?", reason)
     }
 
+    assert len(shown) > 40
+    assert all(
+        key in measured or any(line.startswith(key) for line in shown)
+        for key in ELSEWHERE
+    )
     assert places
     assert all((ROOT / place).exists() for place in places)
-
-
-def test_there_are_commands():
-    assert sum(map(len, COMMANDS.values())) > 40

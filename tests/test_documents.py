@@ -91,45 +91,14 @@ def test_the_code_of_a_page_runs_from_top_to_bottom(
     assert printed
 
 
-def test_the_packages_of_others_are_used_somewhere():
-    used = {
-        name
-        for blocks in CODE.values()
-        for code in blocks
-        for name in packages_of(code)
-    }
-
-    assert used >= NOT_OURS
-
-
-def test_the_plan_in_the_documents_is_one_with_what_is_added_to_it_later():
-    # Keys that are added belong before the tables.
-    blocks = fenced(ROOT / "docs" / "experiments.md", "toml")
-    plan = tomllib.loads("\n".join(reversed(blocks)))
-
-    assert parse_plan(plan).methods
-
-
-def test_there_is_code_to_run():
-    assert CODE["README.md"]
-    assert CODE["auto.md"]
-
-
-def test_every_block_of_code_is_of_a_kind_that_is_tested():
+def test_every_block_is_of_a_kind_that_is_tested_and_none_hides_elsewhere():
+    blocks = [code for found in CODE.values() for code in found]
     kinds = {
         (page.name, kind)
         for page in PAGES
         for kind, _ in FENCE.findall(page.read_text("utf-8"))
         if kind not in {"python", "sh", "text", "{image}", "{include}", "{toctree}"}
     }
-
-    assert kinds <= {
-        ("experiments.md", "toml"),
-        ("add-a-method.md", "toml"),
-    }
-
-
-def test_no_command_hides_in_a_block_that_is_not_run():
     hidden = [
         (page.name, line)
         for page in PAGES
@@ -138,4 +107,19 @@ def test_no_command_hides_in_a_block_that_is_not_run():
         if re.match(r"\$ |ufselect |python |pip |\./scripts/|import |from ", line)
     ]
 
+    assert CODE["README.md"]
+    assert CODE["auto.md"]
+    assert set().union(*map(packages_of, blocks)) >= NOT_OURS
+    assert kinds <= {
+        ("experiments.md", "toml"),
+        ("add-a-method.md", "toml"),
+    }
     assert hidden == []
+
+
+def test_the_plan_in_the_documents_can_be_read():
+    # Keys that are added later belong before the tables.
+    blocks = fenced(ROOT / "docs" / "experiments.md", "toml")
+    plan = tomllib.loads("\n".join(reversed(blocks)))
+
+    assert parse_plan(plan).methods

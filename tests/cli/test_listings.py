@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from data.local_server import content, running_server, status
+from one_sentence import refused
 
 import ufselect.data.catalogue
 from ufselect import all_selectors
@@ -118,10 +119,7 @@ def test_what_cannot_be_had_is_one_sentence_each(catalogue, tmp_path, capsys):
         (["--fetch", "here", "goone"], "no data set 'goone'; did you mean gone?\n"),
         (["--data", str(tmp_path / "nowhere")], "nowhere is not a folder"),
     ]:
-        assert main(["datasets", *arguments]) == 1
-        message = capsys.readouterr().err
-        assert sentence in message
-        assert message.count("\n") == 1
+        assert sentence in refused(capsys, "datasets", *arguments)
         assert not (tmp_path / "cache").exists()
     # Other sets are fetched all the same.
     assert main(["datasets", "--fetch", "gone", "unpublished", "here"]) == 1

@@ -1,7 +1,6 @@
 """What all commands share: help, guesses, one-line errors, exit codes, start-up."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -10,6 +9,8 @@ from pathlib import Path
 
 import click
 import pytest
+from one_sentence import refused
+from real_command import run
 from small_tables import small_frame, write_frame
 
 from ufselect import __version__
@@ -21,22 +22,11 @@ from ufselect.cli.options import EXIT_CODES
 HEAVY = {"joblib", "matplotlib", "numpy", "pandas", "scipy", "sklearn"}
 
 
-def ufselect(*arguments, **settings):
-    """Run the command in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "ufselect", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        **settings,
-    )
-
-
 def command(name):
     return program.get_command(click.Context(program), name)
 
 
-def test_alone_it_names_the_three_commands_that_people_need_first(capsys):
+def test_help_has_what_people_need_first(capsys):
     assert main([]) == 2
     said, noted = capsys.readouterr()
 
@@ -47,12 +37,9 @@ def test_alone_it_names_the_three_commands_that_people_need_first(capsys):
     assert "ufselect demo --write genes.csv\n" in noted
     assert len(noted.splitlines()) <= 10
 
-
-def test_help_lists_every_command_the_important_ones_first(capsys):
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
     listed = re.findall(r"^  ([a-z]+)  +\w", text, re.M)
-
     assert listed == list(COMMANDS)
     assert listed[0] == "select"
     assert EXIT_CODES in text
@@ -110,23 +97,15 @@ WRONG = [
 
 def test_wrong_usage_is_the_one_line_that_is_wrong(capsys):
     for arguments, sentence in WRONG:
-        assert main(arguments) == 2
-        said, complaint = capsys.readouterr()
-
-        assert said == ""
-        assert complaint.startswith("ufselect: ")
+        complaint = refused(capsys, *arguments, code=2)
         assert sentence in complaint
         assert complaint.endswith(" --help)\n")
-        assert complaint.count("\n") == 1
 
 
 def test_values_are_printed_without_control_characters_and_not_at_any_length(capsys):
-    main(["select", f"a{'b' * 100_000}c\x1b[31m.csv"])
-    complaint = capsys.readouterr().err
+    complaint = refused(capsys, "select", f"a{'b' * 100_000}c\x1b[31m.csv")
 
-    assert "\x1b" not in complaint
     assert r"c\x1b[31m" in complaint
-    assert complaint.count("\n") == 1
     assert len(complaint) < 1100
 
 
@@ -146,10 +125,8 @@ def test_errors_are_one_sentence(error, code, sentence, capsys, monkeypatch):
 
     monkeypatch.setattr(demo, "_toy", fail)
 
-    assert main(["demo", "--quiet"]) == code
-    complaint = capsys.readouterr().err
+    complaint = refused(capsys, "demo", "--quiet", code=code)
     assert complaint.startswith(f"ufselect: {sentence}")
-    assert complaint.count("\n") == 1
 
 
 def test_demo_opens_with_the_answer_and_its_picture(tmp_path, capsys, monkeypatch):
@@ -175,6 +152,10 @@ def test_demo_opens_with_the_answer_and_its_picture(tmp_path, capsys, monkeypatc
     assert data["toy"] == ["F3", "F6", "F9"]
     assert data["digits"][0]["real_pixels"] == 32
     assert data["picture"] == str(output)
+    # What cannot be written is refused before the work.
+    missing = tmp_path / "absent" / "kept.svg"
+    for output, reason in ((missing, "does not exist"), (tmp_path, "is a folder")):
+        assert reason in refused(capsys, "demo", "--output", output)
 
 
 def test_the_sample_table_is_one_to_select_from_as_it_stands(
@@ -183,8 +164,7 @@ def test_the_sample_table_is_one_to_select_from_as_it_stands(
     monkeypatch.chdir(tmp_path)
     assert main(["demo", "--write", "genes.csv"]) == 0
     first = capsys.readouterr().out
-    assert main(["demo", "--write", "genes.csv"]) == 1
-    refused = capsys.readouterr().err
+    again = refused(capsys, "demo", "--write", "genes.csv")
     assert main(["demo", "--write", "again.csv", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     text = Path("genes.csv").read_text(encoding="utf-8")
@@ -194,7 +174,7 @@ def test_the_sample_table_is_one_to_select_from_as_it_stands(
     chosen = {each["feature"] for each in found["features"]}
 
     assert first.endswith("\n  ufselect look genes.csv\n  ufselect select genes.csv\n")
-    assert refused == (
+    assert again == (
         "ufselect: genes.csv is there already; give --write another name\n"
     )
     assert data == {"table": "again.csv", "n_samples": 80, "n_genes": 500}
@@ -207,16 +187,6 @@ def test_the_sample_table_is_one_to_select_from_as_it_stands(
     assert len(chosen & markers) >= 0.9 * len(markers)
     assert len(chosen - markers) <= 3
     assert found["labels"]["scores"][0]["accuracy"] > 0.95
-
-
-def test_an_output_that_cannot_be_written_is_refused_before_the_work(tmp_path, capsys):
-    missing = tmp_path / "absent" / "kept.svg"
-
-    for output, reason in ((missing, "does not exist"), (tmp_path, "is a folder")):
-        assert main(["demo", "--output", str(output)]) == 1
-        complaint = capsys.readouterr().err
-        assert reason in complaint
-        assert complaint.count("\n") == 1
 
 
 def loaded_by(*arguments, folder=None):
@@ -299,50 +269,35 @@ def test_ctrl_c_during_an_import_waits_for_its_end(tmp_path, monkeypatch):
 
 
 def test_version_is_printed_by_the_installed_command():
-    assert ufselect("--version").stdout.strip() == __version__
+    assert run(["--version"]).said.decode().strip() == __version__
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="has no head")
-@pytest.mark.parametrize("options", ["methods", "methods --markdown", "--help"])
-def test_a_reader_that_stops_reading_is_no_error(options):
-    command = (
-        f"{{ {sys.executable} -m ufselect {options}; echo code $? >&2; }} | head -c 1"
-    )
-    result = subprocess.run(command, shell=True, capture_output=True, text=True)
-
-    assert len(result.stdout) == 1
-    assert result.stderr == "code 0\n"
+M = f"{sys.executable} -m ufselect"
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
-@pytest.mark.parametrize("arguments", [["completion", "zsh"], ["methods"]])
-def test_a_full_disk_is_one_sentence(arguments):
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "ufselect", *arguments],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-
-    assert done.returncode == 1
-    assert done.stderr == f"ufselect: {NO_SPACE}\n".encode()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 @pytest.mark.parametrize(
-    # One command is quick, and the other loads libraries that might write.
-    "command",
-    ["completion zsh <&-", "completion zsh >&-", "methods 2>&-"],
+    ("line", "complaint"),
+    [
+        # A reader that stops reading is no error.
+        (f"{{ {M} methods; echo code $? >&2; }} | head -c 1", "code 0\n"),
+        (f"{{ {M} methods --markdown; echo code $? >&2; }} | head -c 1", "code 0\n"),
+        (f"{{ {M} --help; echo code $? >&2; }} | head -c 1", "code 0\n"),
+        # Nor is a closed stream. One command is quick, one loads what might write.
+        (f"{M} completion zsh <&-; echo code $? >&2", "code 0\n"),
+        (f"{M} completion zsh >&-; echo code $? >&2", "code 0\n"),
+        (f"{M} methods 2>&-; echo code $? >&2", "code 0\n"),
+        # A full disk is one sentence.
+        (f"{M} completion zsh >/dev/full", f"ufselect: {NO_SPACE}\n"),
+        (
+            f"{M} methods >/dev/full; echo code $? >&2",
+            f"ufselect: {NO_SPACE}\ncode 1\n",
+        ),
+    ],
 )
-def test_a_closed_stream_is_no_error(command):
-    done = subprocess.run(
-        ["sh", "-c", f'exec "$0" -m ufselect {command}', sys.executable],
-        capture_output=True,
-        check=False,
-    )
+def test_streams_that_are_closed_full_or_not_read(line, complaint):
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
 
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stderr == complaint
+    assert len(done.stdout) == 1 or "head" not in line

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
 import pytest
+from one_sentence import refused
 from small_experiments import planted_sets
 
 from ufselect.cli import main
@@ -137,7 +138,4 @@ def test_a_mistake_is_answered_in_one_sentence(folder, capsys):
         (["scfs-1999"], "no published results are called 'scfs-1999'"),
         ([*quick, "--output", "no/page.html"], "the folder no does not exist"),
     ]:
-        assert main(["reproduce", *arguments]) == 1
-        err = capsys.readouterr().err
-        assert sentence in err
-        assert err.count("\n") == 1
+        assert sentence in refused(capsys, "reproduce", *arguments)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from one_sentence import refused
 from small_experiments import change, planted_sets, query
 
 from ufselect.cli import main
@@ -36,8 +37,11 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+RUN = ["run", "tiny.toml", "--data", ".", "--jobs", "1"]
+
+
 def run(*more):
-    return main(["run", "tiny.toml", "--data", ".", "--jobs", "1", *more])
+    return main([*RUN, *more])
 
 
 def test_tables_show_both_readings_and_the_same_command_goes_on(folder, capsys):
@@ -59,15 +63,9 @@ def test_tables_show_both_readings_and_the_same_command_goes_on(folder, capsys):
     assert "SCFS, 2 cells (one 1, two 1): ValueError: beta=1e+09 leaves no" in out
     assert again == 0
     assert capsys.readouterr() == (out, "")
-    assert (folder / "kept.sqlite").exists()
-
-
-def test_markdown_and_json_for_documents_and_scripts(folder, capsys):
-    run("--quiet", "--json", "--markdown", "tables.md")
-
+    run("--store", "kept.sqlite", "--quiet", "--json", "--markdown", "tables.md")
     content = json.loads(capsys.readouterr().out)
     tables = {(table["metric"], table["reading"]): table for table in content["tables"]}
-
     assert tables["accuracy", "oracle"]["labels_chose_parameters"]
     assert not tables["accuracy", "fixed"]["labels_chose_parameters"]
     assert 0 < tables["accuracy", "fixed"]["means"]["SCFS"]["one"] <= 1
@@ -82,26 +80,25 @@ def test_a_bad_plan_is_answered_in_one_sentence(folder, capsys):
         (("sets = [", "sets = [["), "is not valid TOML"),
     ]:
         (folder / "tiny.toml").write_text(PLAN.replace(*edit))
-        assert run() == 1
-        err = capsys.readouterr().err
-        assert sentence in err
-        assert err.count("\n") == 1
+        assert sentence in refused(capsys, *RUN)
 
 
-def test_a_corrupt_store_is_answered_in_one_sentence(folder, capsys):
+def test_a_corrupt_store_and_limits_on_a_cluster_are_one_sentence(folder, capsys):
+    damaged = "the store tiny.sqlite cannot be used, being damaged"
     (folder / "tiny.sqlite").write_bytes(b"not a database" * 100)
 
-    code = run()
-    err = capsys.readouterr().err
-
-    assert code == 1
-    assert "the store tiny.sqlite cannot be used, being damaged" in err
-    assert err.count("\n") == 1
+    assert damaged in refused(capsys, *RUN)
+    on_cluster = ["--dask", "tcp://127.0.0.1:1", "--cell-timeout", "5"]
+    (folder / "tiny.sqlite").unlink()
+    said = refused(capsys, *RUN, *on_cluster)
+    assert "can be limited on this machine only" in said
 
 
 def test_what_can_be_read_of_a_damaged_store_is_gone_on_with_on_request(folder, capsys):
     run("--quiet")
     first = capsys.readouterr().out
+    run("--quiet", "--recover")
+    assert capsys.readouterr().err == "ufselect: tiny.sqlite is not damaged\n"
     store = folder / "tiny.sqlite"
     gone = "SELECT key FROM rankings WHERE set_name = 'two'"
     change(
@@ -116,11 +113,10 @@ def test_what_can_be_read_of_a_damaged_store_is_gone_on_with_on_request(folder, 
     content[4096 * (page - 1)] ^= 0xFF
     store.write_bytes(content)
     damaged = store.read_bytes()
-    refused, complaint = run("--quiet"), capsys.readouterr().err
+    complaint = refused(capsys, *RUN, "--quiet")
     code = run("--quiet", "--recover")
     out, err = capsys.readouterr()
 
-    assert refused == 1
     assert "keep what can be read with ufselect run PLAN --recover" in complaint
     assert code == 0
     assert "recovered 15 cells, 14 of them with scores; the damaged" in err
@@ -129,22 +125,6 @@ def test_what_can_be_read_of_a_damaged_store_is_gone_on_with_on_request(folder, 
     # But for times and memory, at the end.
     assert out.split("seconds")[0] == first.split("seconds")[0]
     assert (folder / "tiny.sqlite.damaged").read_bytes() == damaged
-
-
-def test_a_store_that_is_not_damaged_needs_no_recovery(folder, capsys):
-    run("--quiet")
-
-    code = run("--quiet", "--recover")
-
-    assert code == 0
-    assert capsys.readouterr().err == "ufselect: tiny.sqlite is not damaged\n"
-
-
-def test_limits_of_cells_are_not_for_a_cluster(folder, capsys):
-    code = run("--dask", "tcp://127.0.0.1:1", "--cell-timeout", "5")
-
-    assert code == 1
-    assert "can be limited on this machine only" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -179,6 +159,5 @@ def test_a_plan_is_known_by_its_name_or_answered_with_those_that_there_are(
         (["report", "none.sqlite", "--plan", "qick"], unknown),
         (["run", "qick"], unknown),
     ]:
-        assert main(arguments) == 1
-        assert capsys.readouterr().err.startswith(f"ufselect: {sentence}")
+        assert refused(capsys, *arguments).startswith(f"ufselect: {sentence}")
     assert find_plan(Path("quick")) == plan_path("quick")

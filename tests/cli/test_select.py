@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from one_sentence import refused
 from real_command import run
 from small_tables import CHOSEN, NAMES, small_frame, write_frame
 
@@ -245,11 +246,16 @@ def test_method_parameters_seed_and_fraction_reach_the_selector(file, capsys):
     assert first == again != other
 
 
-def test_time_that_is_up_is_said(file, capsys):
+def test_what_there_is_no_time_for_and_too_few_samples_is_said(file, capsys):
     data = selected(file, capsys, *FAST, "--time-budget", "1e-6")
+    few = write_frame(file.with_name("few.csv"), small_frame(8))
+    select(few, *FAST, "--no-files")
+    words = " ".join(capsys.readouterr().out.split())
 
     assert sorted(chosen(data)) == CHOSEN
     assert data["left_out"]["against_random"] == "there was no time left for it"
+    assert "MaxVariance chose 3 of 12 features of 8 samples" in words
+    assert "no comparison with random features: X has" in words
 
 
 def test_warnings_are_notes_and_quiet_has_none(file, capsys):
@@ -300,10 +306,9 @@ def test_a_report_that_cannot_be_written_does_not_hide_the_table(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    code = select(file, *FAST, "--quiet", "-o", "o.csv", "--report", "p.html")
+    asked = [*FAST, "--quiet", "-o", "o.csv", "--report", "p.html"]
 
-    assert code == 1
-    assert capsys.readouterr().err == (
+    assert refused(capsys, "select", file, *asked) == (
         "ufselect: p.html cannot be written (No space left on device); choose another "
         "place; o.csv is complete\n"
     )
@@ -365,6 +370,15 @@ def test_files_go_to_the_current_folder_and_what_is_there_stays(elsewhere, capsy
     ]
     assert Path("genes.selected.csv").read_text() == "mine"
     assert "table in genes.selected-3.csv" in capsys.readouterr().out
+    # Names keep the endings that say the format.
+    for name, table, page in [
+        ("genes.TSV.gz", "genes.selected.TSV.gz", "genes.report.html"),
+        ("a.b.parquet", "a.b.selected.parquet", "a.b.report.html"),
+        ("counts", "counts.selected", "counts.report.html"),
+        ("counts.2024", "counts.2024.selected", "counts.2024.report.html"),
+    ]:
+        free = free_names(elsewhere.parent, name)
+        assert [path.name for path in free][:2] == [table, page]
 
 
 def test_files_that_are_not_wanted_are_not_written(elsewhere, capsys):
@@ -399,13 +413,10 @@ def test_a_folder_that_cannot_be_written_is_found_before_the_work(
 ):
     readable = os.R_OK
     monkeypatch.setattr(os, "access", lambda path, mode: mode == readable)
-    code = select(file, *FAST)
-    complaint = capsys.readouterr().err
+    complaint = refused(capsys, "select", file, *FAST)
 
-    assert code == 1
     assert "cannot write into the current folder" in complaint
     assert "-o and --report, or write none with --no-files" in complaint
-    assert complaint.count("\n") == 1
 
 
 def test_what_does_not_fit_the_file_is_refused_in_one_sentence(file, capsys):
@@ -417,11 +428,7 @@ def test_what_does_not_fit_the_file_is_refused_in_one_sentence(file, capsys):
         (["--report", "p.html", "--image-shape", "5x5"], "25 pixels"),
         (["--clusters", "30"], "--clusters 30 is more than the 24 samples of"),
     ]:
-        assert select(file, "--quiet", *arguments) == 1
-        complaint = capsys.readouterr().err
-        assert complaint.startswith("ufselect: ")
-        assert complaint.count("\n") == 1
-        assert reason in complaint
+        assert reason in refused(capsys, "select", file, "--quiet", *arguments)
 
 
 def test_wrong_usage_is_refused_before_the_file_is_read(tmp_path, capsys, monkeypatch):
@@ -440,26 +447,4 @@ def test_wrong_usage_is_refused_before_the_file_is_read(tmp_path, capsys, monkey
         (["--no-files", "-o", "b.csv"], "--no-files writes nothing"),
         (["--method", "AutoSelect", "--param", "a=1"], "AutoSelect decides by itself"),
     ]:
-        assert select("a.csv", *arguments) == 2
-        complaint = capsys.readouterr().err
-        assert complaint.count("\n") == 1
-        assert reason in complaint
-
-
-def test_names_keep_the_endings_that_say_the_format(tmp_path):
-    for name, table, page in [
-        ("genes.TSV.gz", "genes.selected.TSV.gz", "genes.report.html"),
-        ("a.b.parquet", "a.b.selected.parquet", "a.b.report.html"),
-        ("counts", "counts.selected", "counts.report.html"),
-        ("counts.2024", "counts.2024.selected", "counts.2024.report.html"),
-    ]:
-        assert [path.name for path in free_names(tmp_path, name)][:2] == [table, page]
-
-
-def test_few_samples_are_selected_without_a_verdict(tmp_path, capsys):
-    file = write_frame(tmp_path / "few.csv", small_frame(8))
-    select(file, *FAST, "--no-files")
-    words = " ".join(capsys.readouterr().out.split())
-
-    assert "MaxVariance chose 3 of 12 features of 8 samples" in words
-    assert "no comparison with random features: X has" in words
+        assert reason in refused(capsys, "select", "a.csv", *arguments, code=2)

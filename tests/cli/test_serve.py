@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from one_sentence import refused
 from page_server import PageServer
 from small_tables import small_frame, write_frame
 
@@ -17,7 +18,6 @@ import ufselect.serving.server
 from ufselect.cli import main
 from ufselect.cli.serve import serve_command
 from ufselect.serving import Settings
-from ufselect.serving.server import Ending
 
 COMMAND = [sys.executable, "-m", "ufselect", "serve"]
 
@@ -36,7 +36,7 @@ def served(monkeypatch):
     def serve(settings, announce):
         seen["settings"] = settings
         announce("http://127.0.0.1:8000/token/")
-        return Ending(seen.get("n_runs", 0))
+        return seen.get("n_runs", 0)
 
     monkeypatch.setattr(ufselect.serving.server, "serve", serve)
     monkeypatch.setattr(webbrowser, "open", seen["opened"].append)
@@ -51,16 +51,13 @@ def test_the_address_is_printed_and_opened(served, capsys):
     assert served["opened"] == ["http://127.0.0.1:8000/token/"]
     assert said.startswith("The web page is http://127.0.0.1:8000/token/\n")
     assert said.endswith("Ended; uploads and results were deleted.\n")
-
-
-def test_scripts_get_one_line_and_no_browser(served, capsys):
-    address = "http://127.0.0.1:8000/token/"
-
+    # Scripts get one line, and no browser.
+    (address,) = served["opened"]
     assert main(["serve", "--json", "--no-browser"]) == 0
     assert json.loads(capsys.readouterr().out) == {"address": address}
     assert main(["serve", "--quiet", "--no-browser"]) == 0
     assert capsys.readouterr().out == f"{address}\n"
-    assert served["opened"] == []
+    assert served["opened"] == [address]
 
 
 def test_options_are_what_the_server_is_told(served, tmp_path, capsys):
@@ -85,10 +82,8 @@ def test_a_file_that_cannot_be_read_is_refused_at_once(served, tmp_path, capsys)
         (tmp_path / "empty.csv", 1, f"{tmp_path / 'empty.csv'} is empty; export"),
         ("\x1b[31mx.csv", 1, "there is no file \\x1b[31mx.csv; check"),
     ]:
-        assert main(["serve", str(file)]) == code
-        said = capsys.readouterr().err
+        said = refused(capsys, "serve", file, code=code)
         assert said.startswith(f"ufselect: {sentence}")
-        assert "\x1b" not in said
         assert "settings" not in served
 
 
@@ -97,20 +92,16 @@ def test_a_port_that_is_taken_is_one_sentence(needed, capsys):
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        code = main(["serve", "--no-browser", "--port", str(port)])
-    said = capsys.readouterr().err
+        said = refused(capsys, "serve", "--no-browser", "--port", port)
 
-    assert code == 1
     assert said.startswith(f"ufselect: port {port} is taken or not allowed; choose ano")
 
 
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])
 def test_what_is_missing_is_named_with_the_remedy(package, monkeypatch, capsys, needed):
     monkeypatch.setitem(sys.modules, package, None)
-    code = main(["serve", "--no-browser"])
 
-    assert code == 1
-    assert capsys.readouterr().err == (
+    assert refused(capsys, "serve", "--no-browser") == (
         f"ufselect: the web page needs {package}; "
         "pip install 'ufselect[serve]' installs it\n"
     )

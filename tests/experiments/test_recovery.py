@@ -123,12 +123,6 @@ def test_what_a_killed_run_left_in_the_journal_is_kept(tmp_path, path, whole, lo
     assert read_experiment(path).count().missing == 0
 
 
-def test_a_store_that_is_not_damaged_stays_as_it_is(path, whole):
-    assert recover(path) is None
-    assert path.read_bytes() == whole
-    assert list(path.parent.iterdir()) == [path]
-
-
 def another_program(path):
     path.unlink()
     change(path, "CREATE TABLE theirs (a)")
@@ -165,7 +159,12 @@ def test_nothing_is_recovered_under_a_run_or_from_nothing(path, tmp_path):
         recover(tmp_path / "none.sqlite")
 
 
-def test_a_second_recovery_overwrites_nothing(path):
+def test_a_whole_store_stays_as_it_is_and_a_second_recovery_overwrites_nothing(
+    path, whole
+):
+    assert recover(path) is None
+    assert path.read_bytes() == whole
+    assert list(path.parent.iterdir()) == [path]
     kept = []
     for _ in range(2):
         overwrite(path, pages_of(path, "scores")[0])

@@ -12,8 +12,6 @@ from ufselect.report.experiment_figures import FLOOR
 from ufselect.report.experiment_tables import (
     MetricTable,
     Significance,
-    convergence_blocks,
-    cost_blocks,
     cost_summary,
 )
 from ufselect.report.reproduction import _bars, _published_curves
@@ -74,9 +72,9 @@ def test_methods_are_ranked_and_tested_against_random():
     assert "(Nemenyi, 5 %) do not occur." in compared.sentence()
     assert lower.table().rows[0][0] == "good"
     assert not few.enough
-    assert [block.text for block in few.blocks()] == [
+    assert few.sentence() == (
         "No statistics: 4 sets have a score of every method, and at least 5 are needed."
-    ]
+    )
     assert some.sentence().startswith("7 sets. ")
     assert some.sentence().endswith("Without slow, of which there is no score.")
 
@@ -95,13 +93,12 @@ def experiment(*, measured=True):
 
 
 def test_costs_have_median_and_largest_and_what_failed():
-    _, costs, by_set = cost_blocks(experiment())
-    rows = {row[0]: row[1:] for row in costs.rows}
     report = ExperimentReport(experiment())
-    part = report.costs
+    rows = {row[0]: row[1:] for row in report.cost_table().rows}
+    by_set, part = report.seconds_by_set(), report.costs
     lines = [line.get_xdata().tolist() for line in part.plot().figure.axes[0].lines]
-    bare, nothing = experiment(measured=False), ExperimentReport(stored_experiment())
-    (paragraph,) = convergence_blocks(bare)
+    bare = ExperimentReport(experiment(measured=False))
+    nothing = ExperimentReport(stored_experiment())
 
     assert rows["SCFS"] == ["5", "1", "3.00", "5.00", "300", "500"]
     assert rows["LaplacianScore"] == ["0", "0", "-", "-", "-", "-"]
@@ -121,9 +118,9 @@ def test_costs_have_median_and_largest_and_what_failed():
         *("seconds of a fit", "peak memory (MB)")
     ]
     assert all(name in part.plot().svg for name in part.frame()["measure"].unique())
-    assert convergence_blocks(experiment())[0].rows == [["SCFS", "5", "3", "3"]]
-    assert cost_blocks(bare)[1].rows[0] == ["SCFS", "0", "1", "-", "-", "-", "-"]
-    assert paragraph.text.startswith("The store has no objective of any fit")
+    assert report.length_table().rows == [["SCFS", "5", "3", "3"]]
+    assert bare.cost_table().rows[0] == ["SCFS", "0", "1", "-", "-", "-", "-"]
+    assert "The store has no objective of any fit" in bare.text()
     assert nothing.costs is nothing.convergence is None
 
 

@@ -44,15 +44,16 @@ def test_a_method_that_leads_by_more_than_noise_is_the_winner():
         in found.conclusion
     )
     assert found.selected == {"bad": NOISE[:10].tolist(), "good": USEFUL.tolist()}
-
-
-def test_equal_methods_lead_together():
+    # Equal methods lead together, one alone leads nobody; else neighbours decide.
     again = np.r_[USEFUL[::-1], NOISE]
-    several = methods(first=GOOD, second=again, third=GOOD)
-    found = compare_selections(DATA.table, several, 10, labels=DATA.classes)
-
-    assert found.winner is None
-    assert "first, second and third are equal (" in found.conclusion
+    for several, labels, words in (
+        (methods(a=GOOD, b=again, c=GOOD), DATA.classes, "a, b and c are equal ("),
+        (methods(good=GOOD), None, "There are no two methods to compare."),
+        (methods(bad=BAD, good=GOOD), None, "By neighbours, "),
+    ):
+        found = compare_selections(DATA.table, several, 10, labels=labels)
+        assert words in found.conclusion
+        assert found.winner is None or words == "By neighbours, "
 
 
 def test_a_method_no_better_than_random_is_no_winner():
@@ -86,19 +87,6 @@ def test_equal_methods_make_a_winner_in_one_of_twenty_cases_at_most(
     # Three standard errors above one of twenty.
     assert n_winners / 2000 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 2000)
     assert n_winners > 0 or n_methods > 2 or distribution == "uniform"
-
-
-def test_without_labels_neighbours_decide():
-    found = compare_selections(DATA.table, methods(bad=BAD, good=GOOD), 10)
-
-    assert found.conclusion.startswith("By neighbours, ")
-
-
-def test_one_method_alone_leads_nobody():
-    found = compare_selections(DATA.table, methods(good=GOOD), 10)
-
-    assert found.winner is None
-    assert "no two methods" in found.conclusion
 
 
 @pytest.mark.parametrize(

@@ -150,4 +150,4 @@ def test_the_oldest_finished_run_makes_way_and_too_many_are_refused(make, source
         endless.start(source, "select", {})
     with pytest.raises(Refusal, match="2 runs are waiting; cancel one") as caught:
         endless.start(source, "select", {})
-    assert caught.value.status == 503
+    assert caught.value.status_code == 503

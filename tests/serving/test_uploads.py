@@ -33,7 +33,7 @@ def test_of_a_name_only_its_end_is_kept_and_it_is_shown_in_one_line():
     for name in ("", "table", "table.exe", "csv", ".gz", "a.csv.rar"):
         with pytest.raises(Refusal, match=r"one of \.csv, \.tsv") as caught:
             stored_name(name)
-        assert caught.value.status == 415
+        assert caught.value.status_code == 415
     assert suggested_name("dir/Männer & Frauen.TSV.gz", "selected.tsv.gz") == (
         "Männer & Frauen.selected.tsv.gz"
     )
@@ -70,7 +70,7 @@ def test_what_is_too_large_full_or_broken_off_leaves_nothing(tmp_path):
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(uploads.receive("a.csv", broken(), at_once))
 
-    assert (large.value.status, no_room.value.status) == (413, 507)
+    assert (large.value.status_code, no_room.value.status_code) == (413, 507)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -99,4 +99,4 @@ def test_tables_get_names_of_ours_and_the_oldest_make_way_but_none_in_use(tmp_pa
     for identity in (None, 7, "", "../x", ["given"]):
         with pytest.raises(Refusal) as caught:
             uploads.find(identity)
-        assert caught.value.status == 404
+        assert caught.value.status_code == 404

@@ -70,7 +70,6 @@ LABELS = "ACC and NMI compare k-means with {!r}, which took no part in any selec
 
 
 @command(
-    "compare",
     *TABLE,
     *section(
         "Comparing",
@@ -102,18 +101,20 @@ LABELS = "ACC and NMI compare k-means with {!r}, which took no part in any selec
         MARKDOWN,
     ),
     *PRINTING,
-    short_help="compare the selections of several methods on a file",
-    help="Ranks the features of a table with each method, all told the same number of "
-    "features and clusters, and measures the selections beside those of highest "
-    "variance, of random features, and all features.",
-    examples=[
-        "ufselect compare genes.csv",
-        "ufselect compare genes.csv --methods SCFS,MCFS,UDFS -k 50",
-        "ufselect compare genes.csv --labels diagnosis --report comparison.html",
-    ],
 )
 def compare_command(**given: Any) -> int:
-    """Rank with each method, measure, write and print."""
+    """Compare the selections of several methods on a file.
+
+    Ranks the features of a table with each method, all told the same number of
+    features and clusters, and measures the selections beside those of highest
+    variance, of random features, and all features.
+
+    For example:
+
+        ufselect compare genes.csv
+        ufselect compare genes.csv --methods SCFS,MCFS,UDFS -k 50
+        ufselect compare genes.csv --labels diagnosis --report comparison.html
+    """
     options = SimpleNamespace(**given)
     refuse_missing_folders(options.markdown, options.report)
     if options.report is not None and options.report == options.markdown:
@@ -124,6 +125,8 @@ def compare_command(**given: Any) -> int:
     with progress_for(options) as progress:
         table = read(options, progress)
         load(COMPARISON, *([FIGURES] if options.report else []))
+        from ufselect.report import markdown_table
+
         compared = _compare(table, selectors, options, progress)
         progress.note(
             *(
@@ -132,7 +135,24 @@ def compare_command(**given: Any) -> int:
                 for remark in row.get("remarks", ())
             )
         )
-        written = _write(table, compared, options)
+        explanation = EXPLANATION
+        if table.labels is not None:
+            explanation += " " + LABELS.format(table.label_column)
+        if options.markdown is not None:
+            words = f"{compared.conclusion}\n\n{explanation}"
+            text = compared.table(markdown_table)
+            write_whole(options.markdown, f"{text}\n\n{words}\n")
+        if options.report is not None:
+            page = compared.html(
+                f"{table.origin.name}: {len(compared.selected)} methods compared",
+                table.names().tolist(),
+                reading=table.notes,
+                explanation=explanation,
+                command=command_line(options),
+            )
+            write_whole(options.report, page)
+    kinds = ("report", "markdown")
+    written = {kind: str(path) for kind in kinds if (path := given[kind])}
     if options.json:
         print_json(
             {
@@ -220,32 +240,6 @@ def _compare(
             random_state=options.seed,
             progress=progress.step,
         )
-
-
-def _write(
-    table: "Table", compared: "Comparison", options: SimpleNamespace
-) -> dict[str, str]:
-    """Write what was asked for; return where it is."""
-    from ufselect.report import markdown_table
-
-    explanation = EXPLANATION
-    if table.labels is not None:
-        explanation += " " + LABELS.format(table.label_column)
-    if options.markdown is not None:
-        text = compared.table(markdown_table)
-        words = f"{compared.conclusion}\n\n{explanation}"
-        write_whole(options.markdown, f"{text}\n\n{words}\n")
-    if options.report is not None:
-        page = compared.html(
-            f"{table.origin.name}: {len(compared.selected)} methods compared",
-            table.names().tolist(),
-            reading=table.notes,
-            explanation=explanation,
-            command=command_line(options),
-        )
-        write_whole(options.report, page)
-    kinds = ("report", "markdown")
-    return {kind: str(path) for kind in kinds if (path := getattr(options, kind))}
 
 
 def _print_text(

@@ -76,7 +76,6 @@ COMPUTING = [
 
 
 @command(
-    "run",
     Argument(
         "PLAN",
         "a plan in TOML, or one that comes with ufselect, such as quick",
@@ -90,14 +89,18 @@ COMPUTING = [
     HTML,
     *COMPUTING,
     *PRINTING,
-    short_help="run a plan of experiments, or go on with it",
-    help="Runs every cell of a plan (data set x method x setting) that the store does "
-    "not have yet, then prints the tables. Stop it at any moment; the same command "
-    "goes on.",
-    examples=["ufselect run quick --data DIR --jobs 2"],
 )
 def run_command(**given: Any) -> int:
-    """Run the plan and print its tables."""
+    """Run a plan of experiments, or go on with it.
+
+    Runs every cell of a plan (data set x method x setting) that the store does not
+    have yet, then prints the tables. Stop it at any moment; the same command goes
+    on.
+
+    For example:
+
+        ufselect run quick --data DIR --jobs 2
+    """
     options = SimpleNamespace(**given)
     _check_outputs(options)
     from ufselect.experiments.plan import find_plan, read_plan
@@ -114,7 +117,6 @@ def run_command(**given: Any) -> int:
 
 
 @command(
-    "report",
     Argument("STORE", "an SQLite file", type=PATH),
     Option(
         "--plan PLAN",
@@ -124,13 +126,17 @@ def run_command(**given: Any) -> int:
     ),
     HTML,
     *PRINTING,
-    short_help="show the results of an experiment that its store holds",
-    help="Reads the store that ufselect run or ufselect reproduce has made, finished "
-    "or not, and prints its tables. Nothing is computed and no data is needed.",
-    examples=["ufselect report quick.sqlite --html quick.html"],
 )
 def report_command(**given: Any) -> int:
-    """Print the tables and write what was asked for."""
+    """Show the results of an experiment that its store holds.
+
+    Reads the store that ufselect run or ufselect reproduce has made, finished or
+    not, and prints its tables. Nothing is computed and no data is needed.
+
+    For example:
+
+        ufselect report quick.sqlite --html quick.html
+    """
     options = SimpleNamespace(**given)
     _check_outputs(options)
     from ufselect.experiments.plan import find_plan, read_plan
@@ -145,7 +151,6 @@ def report_command(**given: Any) -> int:
 
 
 @command(
-    "reproduce",
     Argument("NAME", "the paper: scfs-2020"),
     Option("--quick", "a small part of it, in a few minutes"),
     Option(
@@ -161,20 +166,23 @@ def report_command(**given: Any) -> int:
     ),
     *COMPUTING,
     *PRINTING,
-    short_help="repeat the experiments of a paper and compare cell by cell",
-    help="Runs the plan of a paper (or goes on with it) and writes a report with every "
-    "published cell, ours, the difference and a verdict, and the figures. Data sets "
-    "that cannot be had are named.",
-    examples=["ufselect reproduce scfs-2020 --quick --data DIR"],
 )
 def reproduce_command(**given: Any) -> int:
-    """Run the plan, write the report and print the tables."""
+    """Repeat the experiments of a paper and compare cell by cell.
+
+    Runs the plan of a paper (or goes on with it) and writes a report with every
+    published cell, ours, the difference and a verdict, and the figures. Data sets
+    that cannot be had are named.
+
+    For example:
+
+        ufselect reproduce scfs-2020 --quick --data DIR
+    """
     options = SimpleNamespace(**given)
     refuse_missing_folders(options.output, options.markdown)
     load("ufselect.report.reproduction", RUNNER, FIGURES)
-    from ufselect.experiments.convergence import fit_curves
     from ufselect.experiments.plan import plan_path, read_plan
-    from ufselect.experiments.published import published
+    from ufselect.experiments.published import fit_curves, published
     from ufselect.report.reproduction import read_comparison
 
     paper = published(options.name)

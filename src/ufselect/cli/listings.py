@@ -13,16 +13,20 @@ from ufselect.cli.output import console, print_json, print_table, say
 
 
 @command(
-    "methods",
     JSON,
     Option("--markdown", "print the page of method cards"),
     QUIET,
-    short_help="list the methods",
-    help="Lists every method with one line each.",
-    examples=["ufselect methods", "ufselect methods --json"],
 )
 def methods_command(json: bool, markdown: bool, quiet: bool) -> int:
-    """Print the list."""
+    """List the methods.
+
+    Lists every method with one line each.
+
+    For example:
+
+        ufselect methods
+        ufselect methods --json
+    """
     if json and markdown:
         raise click.UsageError("--json and --markdown exclude each other")
     load("ufselect.report.method_cards")
@@ -48,7 +52,6 @@ def methods_command(json: bool, markdown: bool, quiet: bool) -> int:
 
 
 @command(
-    "datasets",
     # click's options take one value; the names that follow the first are arguments.
     click.Argument(["more"], nargs=-1, metavar=""),
     Option(
@@ -64,10 +67,6 @@ def methods_command(json: bool, markdown: bool, quiet: bool) -> int:
     ),
     JSON,
     QUIET,
-    short_help="list public data sets, or download some",
-    help="Lists the data sets of the catalogue and of the local folder: their shape, "
-    "and whether they are on this machine.",
-    examples=["ufselect datasets", "ufselect datasets --fetch lymphoma ORL"],
 )
 def datasets_command(
     more: Sequence[str],
@@ -76,17 +75,34 @@ def datasets_command(
     json: bool,
     quiet: bool,
 ) -> int:
-    """Print the list, or what was fetched."""
+    """List public data sets, or download some.
+
+    Lists the data sets of the catalogue and of the local folder: their shape, and
+    whether they are on this machine.
+
+    For example:
+
+        ufselect datasets
+        ufselect datasets --fetch lymphoma ORL
+    """
     if more and not fetch:
         raise click.UsageError(f"{more[0]!r} is unexpected; fetch sets with --fetch")
     load("ufselect.data.download")
-    from ufselect.data import catalogued_sets
-    from ufselect.data.download import local_names
+    from ufselect.data import DataUnavailableError, catalogued_sets
+    from ufselect.data import fetch as download
+    from ufselect.data.download import local_names, whereabouts
 
-    failed = False
-    names = list(dict.fromkeys([*catalogued_sets(), *local_names(data)]))
-    if fetch:
-        names, failed = _fetch_all([*fetch, *more], data, quiet)
+    wanted = [*fetch, *more]
+    names = wanted[:] or list(dict.fromkeys([*catalogued_sets(), *local_names(data)]))
+    # A name that is not known is refused before anything is downloaded.
+    for name in wanted:
+        whereabouts(name, data)
+    for name in wanted:
+        try:
+            download(name, data, progress=None if quiet else _progress_line(name))
+        except DataUnavailableError as error:
+            say(error)
+            names.remove(name)
     rows = [_row(name, data) for name in names]
     if json:
         print_json(rows)
@@ -94,28 +110,21 @@ def datasets_command(
         for row in rows:
             print(row["path"])
     else:
-        _print_sets(rows)
-    return int(failed)
-
-
-def _fetch_all(
-    names: Sequence[str], folder: Path | None, quiet: bool
-) -> tuple[list[str], bool]:
-    """Fetch every set that can be had; return their names, and whether any failed."""
-    from ufselect.data import DataUnavailableError, fetch
-    from ufselect.data.download import whereabouts
-
-    # A name that is not known is refused before anything is downloaded.
-    for name in names:
-        whereabouts(name, folder)
-    fetched = []
-    for name in names:
-        try:
-            fetch(name, folder, progress=None if quiet else _progress_line(name))
-            fetched.append(name)
-        except DataUnavailableError as error:
-            say(error)
-    return fetched, len(fetched) < len(names)
+        numbers = ("n_samples", "n_features", "n_classes")
+        cells = [
+            [
+                row["name"],
+                *("-" if row[key] is None else str(row[key]) for key in numbers),
+                "no public address"
+                if row["place"] == "absent" and not row["addresses"]
+                else row["place"],
+                row["domain"],
+            ]
+            for row in rows
+        ]
+        header = ["name", "samples", "features", "classes", "where", "what"]
+        print_table(header, cells, words=["where", "what"])
+    return int(len(names) < len(wanted))
 
 
 def _progress_line(name: str) -> Callable[[int, int | None], None]:
@@ -148,20 +157,3 @@ def _row(name: str, folder: Path | None) -> dict[str, Any]:
         "source": known and known.source,
         "addresses": list(known.addresses) if known else [],
     }
-
-
-def _print_sets(rows: Sequence[dict[str, Any]]) -> None:
-    numbers = ("n_samples", "n_features", "n_classes")
-    cells = [
-        [
-            row["name"],
-            *("-" if row[key] is None else str(row[key]) for key in numbers),
-            "no public address"
-            if row["place"] == "absent" and not row["addresses"]
-            else row["place"],
-            row["domain"],
-        ]
-        for row in rows
-    ]
-    header = ["name", "samples", "features", "classes", "where", "what"]
-    print_table(header, cells, words=["where", "what"])

@@ -1,13 +1,14 @@
 """``ufselect look``: what is in a file, and what ``select`` would do with it."""
 
 import shlex
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ufselect.cli.inputs import check_source, few_notes, load, reading_options
-from ufselect.cli.options import PRINTING, TABLE, command
+from ufselect.cli.options import PRINTING, SEED, TABLE, command
 from ufselect.cli.output import (
     print_json,
     print_table,
@@ -25,26 +26,23 @@ MAX_COLUMNS = 7
 MAX_NO_FEATURES = 5
 MAX_NOTES_BESIDE_A_PROBLEM = 2
 LONGEST_CELL = 20
-# Options of select that change what is read only afterwards, and of all commands.
-NOT_ASKED = {"fill", "drop_incomplete", "seed"}
 HEADER = ["column", "type", "is", "missing", "distinct", "values", "why"]
 
 
-@command(
-    "look",
-    *(each for each in [*TABLE, *PRINTING] if each.name not in NOT_ASKED),
-    short_help="see what is in a file, and what select would do with it",
-    help="Reads a table and shows its size, its columns with their types, missing "
-    "values and roles, its scale, and the command to run. Nothing is computed and "
-    "nothing is written.",
-    examples=[
-        "ufselect look genes.csv",
-        "ufselect look genes.csv -v",
-        "ufselect look study.xlsx --sheet Measurements --json",
-    ],
-)
+@command(*TABLE, *(each for each in PRINTING if each is not SEED))
 def look_command(**given: Any) -> int:
-    """Print the preview of a file."""
+    """See what is in a file, and what select would do with it.
+
+    Reads a table and shows its size, its columns with their types, missing values
+    and roles, its scale, and the command to run. Nothing is computed and nothing is
+    written.
+
+    For example:
+
+        ufselect look genes.csv
+        ufselect look genes.csv -v
+        ufselect look study.xlsx --sheet Measurements --json
+    """
     options = SimpleNamespace(**given)
     check_source(options.file)
     load("ufselect.data.previewing")
@@ -53,12 +51,27 @@ def look_command(**given: Any) -> int:
     with progress_for(options) as progress:
         progress.now(f"reading {options.name or options.file}")
         found = preview(options.file, **reading_options(options))
+    found = _without_gaps(found, options)
     advised = _command(found, options)
     if options.json:
         print_json(found.to_dict() | {"command": advised})
     else:
         _print(found, advised, verbose=options.verbose)
     return 0
+
+
+def _without_gaps(found: "Preview", options: SimpleNamespace) -> "Preview":
+    """Return the preview with missing values dealt with as the options say."""
+    asked = {"--fill": options.fill, "--drop-incomplete": options.drop_incomplete}
+    dealt_with = [f"{name}={value}" for name, value in asked.items() if value]
+    if not dealt_with:
+        return found
+    rest, problem, remedies = found.options, found.problem, found.remedies
+    if any(each.startswith("--fill") for one in remedies for each in one.options):
+        rest = [each for each in rest if each not in remedies[0].options]
+        problem, remedies = None, []
+    options_now = [*rest, *dealt_with]
+    return replace(found, problem=problem, remedies=remedies, options=options_now)
 
 
 def _command(found: "Preview", options: SimpleNamespace) -> str:

@@ -203,21 +203,22 @@ def _sentence(error: click.UsageError, given: Sequence[str]) -> str:
 
 
 @command(
-    "completion",
     Argument("SHELL", "bash, zsh or fish", type=click.Choice(SHELLS)),
     JSON,
     QUIET,
-    short_help="print a script for the completion of a shell",
-    help="Prints a script that lets a shell complete commands, options, names of "
-    "methods and files.",
-    examples=[
-        "echo 'source <(ufselect completion bash)' >> ~/.bashrc",
-        "echo 'source <(ufselect completion zsh)' >> ~/.zshrc    (after compinit)",
-        "ufselect completion fish > ~/.config/fish/completions/ufselect.fish",
-    ],
 )
 def completion_command(shell: str, json: bool, quiet: bool) -> int:
-    """Print click's script for a shell."""
+    """Print a script for the completion of a shell.
+
+    Prints a script that lets a shell complete commands, options, names of methods
+    and files.
+
+    For example:
+
+        echo 'source <(ufselect completion bash)' >> ~/.bashrc
+        echo 'source <(ufselect completion zsh)' >> ~/.zshrc    (after compinit)
+        ufselect completion fish > ~/.config/fish/completions/ufselect.fish
+    """
     kind = get_completion_class(shell)
     assert kind is not None
     script = kind(program, {}, "ufselect", COMPLETE_VARIABLE).source()

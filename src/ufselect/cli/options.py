@@ -1,5 +1,6 @@
 """Options that commands share, the types of their values, and how help shows them."""
 
+import inspect
 import re
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -62,9 +63,7 @@ def section(title: str, *options: Option) -> list[Option]:
 class Command(click.Command):
     """A command whose help has sections, examples and exit codes."""
 
-    def __init__(self, *arguments: Any, examples: Sequence[str], **rest: Any) -> None:
-        super().__init__(*arguments, **rest)
-        self.examples = examples
+    examples: Sequence[str] = ()
 
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter
@@ -316,19 +315,25 @@ PRINTING = [
 ]
 
 
-def command(
-    name: str,
-    *params: click.Parameter,
-    help: str,
-    short_help: str,
-    examples: Sequence[str],
-) -> Callable[[Callable[..., int]], click.Command]:
-    """Return a decorator that makes a command of a function."""
-    return click.command(
-        name,
-        cls=Command,
-        params=list(params),
-        help=help,
-        short_help=short_help,
-        examples=examples,
-    )
+def command(*params: click.Parameter) -> Callable[[Callable[..., int]], Command]:
+    """Return a decorator that makes a command of a function.
+
+    The name of the function and its docstring say what the command is called, how the
+    list of commands describes it, its help and, after "For example:", examples.
+    """
+
+    def decorate(function: Callable[..., int]) -> Command:
+        name = function.__name__.removesuffix("_command")
+        text, _, examples = (inspect.getdoc(function) or "").partition("For example:")
+        short, _, rest = text.partition("\n\n")
+        made = click.command(
+            name,
+            cls=Command,
+            params=list(params),
+            help=rest.strip(),
+            short_help=short[:1].lower() + short[1:].rstrip("."),
+        )(function)
+        made.examples = inspect.cleandoc(examples).splitlines()
+        return made
+
+    return decorate

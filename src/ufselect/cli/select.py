@@ -136,26 +136,27 @@ WRITING = section(
 
 
 @command(
-    "select",
     *TABLE,
     *SELECTING,
     *WRITING,
     *PRINTING,
-    short_help="select the features of a file",
-    help="Reads a table, ranks its features without labels, decides how many to keep "
-    "(unless -k says so), and says how far to believe it. Of genes.csv it writes "
-    "genes.selected.csv and the report genes.report.html to the current folder, unless "
-    "options name files; what is there stays, and names get a number.",
-    examples=[
-        "ufselect select genes.csv",
-        "ufselect select genes.csv -k 50 -o selected.csv --report selected.html",
-        "ufselect select cells.h5ad --method LaplacianScore --labels cell_type",
-        "ufselect select faces.mat --image-shape 32x32 --report faces.html",
-        "zcat big.tsv.gz | ufselect select - --json > selection.json",
-    ],
 )
 def select_command(**given: Any) -> int:
-    """Select, write and print."""
+    """Select the features of a file.
+
+    Reads a table, ranks its features without labels, decides how many to keep
+    (unless -k says so), and says how far to believe it. Of genes.csv it writes
+    genes.selected.csv and the report genes.report.html to the current folder,
+    unless options name files; what is there stays, and names get a number.
+
+    For example:
+
+        ufselect select genes.csv
+        ufselect select genes.csv -k 50 -o selected.csv --report selected.html
+        ufselect select cells.h5ad --method LaplacianScore --labels cell_type
+        ufselect select faces.mat --image-shape 32x32 --report faces.html
+        zcat big.tsv.gz | ufselect select - --json > selection.json
+    """
     options = SimpleNamespace(**given)
     start = time.monotonic()
     _check_usage(options)

@@ -22,7 +22,6 @@ from ufselect.cli.options import (
 
 
 @command(
-    "serve",
     Argument(
         "[FILE]",
         "a table to offer at once; it is read where it is",
@@ -47,22 +46,31 @@ from ufselect.cli.options import (
     ),
     JSON,
     QUIET,
-    short_help="select with a web page in your browser",
-    help="Opens a web page in the browser: choose a table, see how it is read, say "
-    "which columns are features, select features or compare methods, read the report, "
-    "save the selected table. Only this machine can reach it, and only with the "
-    "address that is printed; nothing is sent to any other. Ctrl-C ends it and deletes "
-    "what was uploaded.",
-    examples=[
-        "ufselect serve",
-        "ufselect serve genes.csv",
-        "ufselect serve --port 8000 --no-browser --max-upload 500MB",
-    ],
 )
 def serve_command(**given: Any) -> int:
-    """Print the address, open it, and serve until Ctrl-C."""
+    """Select with a web page in your browser.
+
+    Opens a web page in the browser: choose a table, see how it is read, say which
+    columns are features, select features or compare methods, read the report, save
+    the selected table. Only this machine can reach it, and only with the address
+    that is printed; nothing is sent to any other. Ctrl-C ends it and deletes what
+    was uploaded.
+
+    For example:
+
+        ufselect serve
+        ufselect serve genes.csv
+        ufselect serve --port 8000 --no-browser --max-upload 500MB
+    """
     options = SimpleNamespace(**given)
-    _check_file(options.file)
+    if options.file == Path("-"):
+        raise click.UsageError(
+            "the web page reads files, not standard input; save the table"
+        )
+    if options.file is not None:
+        check_source(str(options.file))
+        if options.file.stat().st_size == 0:
+            raise ValueError(f"{options.file} is empty; export the table again")
     load("ufselect.serving.server")
     from ufselect.serving import Settings, server
 
@@ -72,33 +80,21 @@ def serve_command(**given: Any) -> int:
         max_upload=options.max_upload,
         n_jobs=options.jobs,
     )
-    ending = server.serve(settings, lambda address: _announce(address, options))
+
+    def announce(address: str) -> None:
+        if options.json:
+            print(json_format.dumps({"address": address}), flush=True)
+        elif options.quiet:
+            print(address, flush=True)
+        else:
+            print(f"The web page is {address}", flush=True)
+            print("Only this machine can open it. Ctrl-C ends it.", flush=True)
+        if not options.no_browser:
+            webbrowser.open(address)
+
+    n_runs = server.serve(settings, announce)
     if not options.quiet and not options.json:
         runs = {0: "", 1: " one run was cut short;"}
-        said = runs.get(ending.n_runs, f" {ending.n_runs} runs were cut short;")
+        said = runs.get(n_runs, f" {n_runs} runs were cut short;")
         print(f"\nEnded;{said} uploads and results were deleted.")
     return 0
-
-
-def _check_file(path: Path | None) -> None:
-    """Refuse a table that cannot be read, before a page is opened for it."""
-    if path == Path("-"):
-        raise click.UsageError(
-            "the web page reads files, not standard input; save the table"
-        )
-    if path is not None:
-        check_source(str(path))
-        if path.stat().st_size == 0:
-            raise ValueError(f"{path} is empty; export the table again")
-
-
-def _announce(address: str, options: SimpleNamespace) -> None:
-    if options.json:
-        print(json_format.dumps({"address": address}), flush=True)
-    elif options.quiet:
-        print(address, flush=True)
-    else:
-        print(f"The web page is {address}", flush=True)
-        print("Only this machine can open it. Ctrl-C ends it.", flush=True)
-    if not options.no_browser:
-        webbrowser.open(address)

@@ -1,26 +1,24 @@
 """The report of an experiment, from its store alone: as HTML, text and JSON."""
 
 import json
+import re
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
 from ufselect.experiments.cells import FIXED, GRID
 from ufselect.experiments.plan import Method
-from ufselect.experiments.stored import ORACLE, Experiment
+from ufselect.experiments.stored import ORACLE, PLACE, Experiment
 from ufselect.report.drawing import short_value
 from ufselect.report.experiment_figures import convergence, range_chart
 from ufselect.report.experiment_tables import (
     Figure,
     MetricTable,
-    Significance,
-    convergence_blocks,
-    cost_blocks,
     cost_summary,
     fit_costs,
     metric_table,
@@ -38,35 +36,27 @@ from ufselect.report.rendering import (
     markdown,
     picture_of,
     plain_text,
+    render,
 )
 
-EXPLANATIONS = {
-    ORACLE: "labels chose the best point of the grid at every number of features, as "
-    "papers do; methods without a grid have one setting",
-    FIXED: "one setting, fixed before any label was seen; mean over seeds",
-}
-NO_MAP = "No method has scores on a grid in which two parameters vary."
-NOT_DRAWN = "Not drawn, since not two parameters vary or no point has a score:"
-RANKS = (
-    "Average ranks over the sets, fixed setting. A bar joins methods that are not told "
-    "apart; baselines are dashed."
-)
-COSTS = "A dot at the median of the fits, a line from least to largest."
-CURVES = (
-    "The remaining share of the change of an objective, from its first value (1) to "
-    "its last (0, drawn at the foot), which need not be where it would end; at the "
-    "fixed setting, or in the middle of the grid where that has no curve."
+Form = Literal["html", "text", "markdown"]
+COST_HEADER = (
+    *("method", "fits", "without a ranking", "median seconds", "largest seconds"),
+    *("median MB", "largest MB"),
 )
 
 
 class Document:
-    """A report that is written as HTML with figures, as text, in Markdown and JSON."""
+    """A report that is written as HTML with figures, as text, in Markdown and JSON.
+
+    Its words are in a template, which places the tables and figures of the subclass
+    between them. What the template gives are sections, whatever the form.
+    """
 
     title: str
-
-    @abstractmethod
-    def sections(self, *, figures: bool) -> list[Section]:
-        """Return the sections; without figures nothing is drawn."""
+    template: ClassVar[str]
+    # Whether the tables of the HTML page can be sorted, filtered and saved.
+    interactive: ClassVar[bool] = False
 
     @abstractmethod
     def as_json(self) -> str:
@@ -74,15 +64,47 @@ class Document:
 
     def page(self) -> str:
         """Return one HTML page with tables and figures."""
-        return html_page(self.title, self.sections(figures=True))
+        return html_page(self.title, self.sections("html"))
 
     def text(self) -> str:
         """Return the tables as text for a terminal."""
-        return f"{self.title}\n\n{plain_text(self.sections(figures=False))}"
+        return f"{self.title}\n\n{plain_text(self.sections('text'))}"
 
     def markdown(self) -> str:
         """Return the tables in Markdown."""
-        return markdown(self.title, self.sections(figures=False))
+        return markdown(self.title, self.sections("markdown"))
+
+    def sections(self, form: Form) -> list[Section]:
+        """Return the sections; figures are drawn for HTML only."""
+        placed: dict[str, Block] = {}
+
+        def put(block: Block) -> str:
+            # Nothing else in a report is a paragraph that begins with this character.
+            mark = f"\0{len(placed)}"
+            placed[mark] = block
+            return mark
+
+        text = render(
+            self.template,
+            report=self,
+            form=form,
+            put=put,
+            map_picture=map_picture,
+            preformatted=Preformatted,
+            frame_table=lambda frame: TextTable(list(frame), frame.to_numpy().tolist()),
+        )
+        found: list[tuple[str, list[Block]]] = []
+        for part in re.split(r"\n\s*\n", text.strip()):
+            words = " ".join(part.split())
+            if words.startswith("## "):
+                found.append((words.removeprefix("## "), []))
+                continue
+            heading, blocks = found[-1]
+            block = placed.get(words, Paragraph(words))
+            if isinstance(block, TextTable) and self.interactive:
+                block = replace(block, interactive=True, name=heading)
+            blocks.append(block)
+        return [Section(heading, blocks) for heading, blocks in found]
 
 
 def varying(method: Method) -> dict[str, list[Any]]:
@@ -165,6 +187,8 @@ class ExperimentReport(Document):
     result a notebook shows.
     """
 
+    template = "experiment.md.j2"
+    interactive = True
     experiment: Experiment
 
     @property
@@ -191,11 +215,13 @@ class ExperimentReport(Document):
     @property
     def ranks(self) -> dict[str, Figure]:
         """Return the average ranks by each metric, where there are enough sets."""
-        fixed = [each for each in self.tables if each.reading == FIXED]
-        found = {each.metric: Significance(each) for each in fixed}
-        return {name: each.figure() for name, each in found.items() if each.enough}
+        return {
+            each.metric: each.significance.figure()
+            for each in self.tables
+            if each.reading == FIXED and each.significance.enough
+        }
 
-    @property
+    @cached_property
     def sensitivity(self) -> dict[str, Figure]:
         """Return the first metric over the grid of each method that has two axes."""
         plan = self.experiment.plan
@@ -208,7 +234,7 @@ class ExperimentReport(Document):
         }
         return {label: part for label, part in maps.items() if part is not None}
 
-    @property
+    @cached_property
     def convergence(self) -> Figure | None:
         """Return how objectives fall, if the store has any that does."""
         found: dict[str, dict[str, Any]] = {}
@@ -225,7 +251,7 @@ class ExperimentReport(Document):
         frame = histories_frame(found, ["data set", "method"])
         return Figure(frame, lambda: convergence(found))
 
-    @property
+    @cached_property
     def costs(self) -> Figure | None:
         """Return seconds and memory of the fits, if the store has them."""
         titles = {"seconds": "seconds of a fit", "megabytes": "peak memory (MB)"}
@@ -273,147 +299,75 @@ class ExperimentReport(Document):
         }
         return json.dumps(content, indent=2)
 
-    def page(self) -> str:
-        """Return one HTML page, whose tables can be sorted, filtered and saved."""
-        sections = [
-            replace(
-                section,
-                blocks=[
-                    replace(block, interactive=True, name=section.heading)
-                    if isinstance(block, TextTable)
-                    else block
-                    for block in section.blocks
-                ],
-            )
-            for section in [*self.sections(figures=True), self._settings()]
-        ]
-        return html_page(self.title, sections)
+    @property
+    def classes_are_told(self) -> bool:
+        """Return whether methods know the number of classes."""
+        settings = [each.fixed_point() for each in self.experiment.plan.methods]
+        return any(each.get("n_clusters") == "classes" for each in settings)
 
-    def markdown(self) -> str:
-        """Return the tables in Markdown."""
-        return markdown(self.title, [*self.sections(figures=False), self._settings()])
-
-    def sections(self, *, figures: bool) -> list[Section]:
-        """Return the sections; without figures nothing is drawn."""
-        experiment = self.experiment
-        found = [
-            Section("What was run", list(overview_blocks(experiment))),
-            *(
-                Section(metric, list(self._metric_blocks(metric, figures)))
-                for metric in experiment.plan.judge.metrics
-            ),
-        ]
-        if figures:
-            blocks = list(self._map_blocks())
-            found.append(Section("Sensitivity to the parameters", blocks))
-        curves, costs = convergence_blocks(experiment), cost_blocks(experiment)
-        if figures and (part := self.convergence):
-            curves.append(picture_of(part, CURVES, "convergence"))
-        if figures and (part := self.costs):
-            costs.append(picture_of(part, COSTS, "costs"))
-        found += [Section("Convergence", curves), Section("Time and memory", costs)]
-        if self.failures:
-            said = Paragraph("Cells without a ranking, left out above:")
-            lines = map(Paragraph, self.failures)
-            found.append(Section("What could not be computed", [said, *lines]))
-        return found
-
-    def _metric_blocks(self, metric: str, figures: bool) -> Iterator[Block]:
-        for each in self.tables:
-            if each.metric != metric:
-                continue
-            explanation = EXPLANATIONS[each.reading]
-            yield each.table(f"{each.metric}, {each.reading}: {explanation}.")
-            if each.reading == FIXED:
-                significance = Significance(each)
-                yield from significance.blocks()
-                if figures and significance.enough:
-                    yield picture_of(significance.figure(), RANKS, "ranks")
-
-    def _map_blocks(self) -> Iterator[Block]:
-        """Draw the maps, and say which grids have none."""
-        plan, maps = self.experiment.plan, self.sensitivity
-        said = f"{plan.judge.metrics[0]}, the first metric of the plan, at every point"
-        yield Paragraph(f"{said} of a grid." if maps else NO_MAP)
-        yield from (map_picture(part, label) for label, part in maps.items())
-        others = [
-            f"{method.label} ({', '.join(varying(method))})"
-            for method in plan.methods
-            if varying(method) and method.label not in maps
-        ]
-        if others:
-            yield Paragraph(f"{NOT_DRAWN} {', '.join(others)}.")
-
-    def _settings(self) -> Section:
-        """Say what can be repeated: methods with their settings, versions, the seed."""
-        plan, versions = self.experiment.plan, self.experiment.versions
-        header = ["method", "selector", "fixed setting", "seeds", "grid", "points"]
-        rows = [_method_row(method) for method in plan.methods]
-        # One column for each different set of versions that took part.
-        names = [f"run {place + 1}" for place in range(len(versions))]
-        known = pd.DataFrame(versions, index=names if len(names) > 1 else ["version"])
-        known = known.T.fillna("not recorded")
-        return Section(
-            "Settings and versions",
+    def set_table(self) -> TextTable:
+        """Return what became of the cells of each set."""
+        counts = self.experiment.count
+        return TextTable(
+            ["data set", "cells", "ranked", "without a ranking", "missing", "SHA-256"],
             [
-                TextTable(
-                    header, rows, "Methods; what is not named is at its default."
-                ),
-                replace(
-                    text_table_of(known, "Versions that computed."),
-                    header=["program", *known.columns],
-                ),
-                Paragraph(
-                    f"Seed of the plan: {plan.seed}. With its file, it is run by:"
-                ),
-                Preformatted(f"ufselect run {plan.name}.toml"),
+                [name, *map(str, counts(name)), fingerprint[:12]]
+                for name, fingerprint in self.experiment.record.fingerprints.items()
             ],
         )
+
+    def grids_without_map(self) -> list[str]:
+        """Return the methods whose grid is not drawn, with what varies in it."""
+        return [
+            f"{method.label} ({', '.join(varying(method))})"
+            for method in self.experiment.plan.methods
+            if varying(method) and method.label not in self.sensitivity
+        ]
+
+    def length_table(self) -> TextTable | None:
+        """Return how many values of its objective a fit has, if any is known."""
+        cells = self.experiment.cells.drop_duplicates(["method", "key"])
+        cells = cells[cells["history"].notna()]
+        if cells.empty:
+            return None
+        lengths = cells["history"].map(len).groupby(cells["method"], sort=False)
+        shown = lengths.agg(["count", "median", "max"]).map("{:.0f}".format)
+        shown.columns = ["fits with a curve", "median length", "largest length"]
+        caption = "Values of the objective in a fit, one an iteration."
+        return text_table_of(shown, caption)
+
+    def cost_table(self) -> TextTable:
+        """Return what all methods cost."""
+        summary = cost_summary(self.experiment)
+        counts, costs = summary[["fits", "failed"]], summary.iloc[:, 2:]
+        shown = pd.concat([counts.astype(int).astype(str), costs.map(_short)], axis=1)
+        return replace(text_table_of(shown), header=COST_HEADER)
+
+    def seconds_by_set(self) -> TextTable:
+        """Return the median seconds of a fit on each set."""
+        fits = fit_costs(self.experiment).groupby(PLACE, observed=False)
+        medians = fits["seconds"].median().unstack()
+        caption = "Median seconds of a fit on each set."
+        return text_table_of(medians.map(_short), caption)
+
+    def method_table(self) -> TextTable:
+        """Return the methods with their settings."""
+        header = ["method", "selector", "fixed setting", "seeds", "grid", "points"]
+        rows = [_method_row(method) for method in self.experiment.plan.methods]
+        return TextTable(header, rows, "Methods; what is not named is at its default.")
+
+    def version_table(self) -> TextTable:
+        """Return one column for each different set of versions that took part."""
+        versions = self.experiment.versions
+        names = [f"run {place + 1}" for place in range(len(versions))]
+        known = pd.DataFrame(versions, index=names if len(names) > 1 else ["version"])
+        shown = text_table_of(known.T.fillna("not recorded"), "Versions that computed.")
+        return replace(shown, header=["program", *known.index])
 
 
 def experiment_report(experiment: Experiment) -> ExperimentReport:
     """Return the report of an experiment that was read from its store."""
     return ExperimentReport(experiment)
-
-
-def overview_blocks(experiment: Experiment) -> Iterator[Block]:
-    """Say what was run, how far it is, and what is absent."""
-    plan, count = experiment.plan, experiment.count()
-    if plan.description:
-        yield Paragraph(plan.description)
-    numbers = ", ".join(map(str, plan.judge.features))
-    settings = [method.fixed_point().get("n_clusters") for method in plan.methods]
-    told = (
-        "Methods are told the number of classes; no other label reaches them."
-        if "classes" in settings
-        else "No label reaches any method, not even the number of classes."
-    )
-    yield Paragraph(
-        f"Percent, mean ± deviation over {numbers} features (of all features over "
-        f"{plan.judge.repetitions} repetitions). {told}"
-    )
-    end = "none missing."
-    if count.missing:
-        end = (
-            f"{count.missing} missing: the experiment is not finished, and what "
-            "follows counts what is there. The same ufselect run goes on with it."
-        )
-    yield Paragraph(
-        f"{count.cells} cells: {count.ranked} ranked and judged, {count.failed} "
-        f"without a ranking, {end}"
-    )
-    yield TextTable(
-        ["data set", "cells", "ranked", "without a ranking", "missing", "SHA-256"],
-        [
-            [name, *map(str, experiment.count(name)), fingerprint[:12]]
-            for name, fingerprint in experiment.record.fingerprints.items()
-        ],
-    )
-    for name, reason in experiment.record.absent.items():
-        yield Paragraph(f"{name}: data not available ({reason}).")
-    if experiment.others:
-        said = f"The store holds other plans too: {', '.join(experiment.others)}."
-        yield Paragraph(f"{said} Name one with --plan PLAN to see it.")
 
 
 def _method_row(method: Method) -> list[str]:
@@ -432,3 +386,12 @@ def _method_row(method: Method) -> list[str]:
         "; ".join(grid) or "-",
         str(len(method.grid_points()) or "-"),
     ]
+
+
+def _short(value: float) -> str:
+    """Return three digits that count, and no exponent; a dash for nothing."""
+    if np.isnan(value):
+        return "-"
+    if value >= 100:
+        return f"{value:.0f}"
+    return f"{value:.2f}" if value >= 1 else f"{value:.3f}"

@@ -1,7 +1,8 @@
 """The tables of an experiment: scores, ranks over data sets, costs, and lengths."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,34 +18,15 @@ from ufselect.evaluation import (
 from ufselect.experiments.cells import FIXED
 from ufselect.experiments.plan import ALL_FEATURES, BASELINES
 from ufselect.experiments.protocol import LOWER_IS_BETTER
-from ufselect.experiments.stored import ORACLE, PLACE, Experiment
+from ufselect.experiments.stored import ORACLE, Experiment
 from ufselect.report.drawing import Plot
 from ufselect.report.experiment_figures import rank_diagram
-from ufselect.report.rendering import Block, Paragraph, TextTable
+from ufselect.report.rendering import TextTable
 
 REFERENCE = "random"
 # Statistics over fewer sets than this could not show any difference.
 FEWEST_SETS = 5
 RANK_HEADER = ("method", "average rank", "sets above random", "median gain", "p (Holm)")
-COST_HEADER = (
-    "method",
-    "fits",
-    "without a ranking",
-    "median seconds",
-    "largest seconds",
-    "median MB",
-    "largest MB",
-)
-COST_EXPLANATION = (
-    "Of one fit with one thread, on the machines that ran the plan, whatever else they "
-    "did. What fits on the same data share, such as Gram matrices, is counted "
-    "in the first fit of a process. Memory is the peak of the whole process, with "
-    "Python and the data; 1 MB is a million bytes."
-)
-NO_HISTORY = (
-    "The store has no objective of any fit: the methods that it holds solve their "
-    "problem in one step, or do not tell."
-)
 
 
 @dataclass(frozen=True)
@@ -80,6 +62,11 @@ class MetricTable:
     means: pd.DataFrame
     deviations: pd.DataFrame
 
+    @cached_property
+    def significance(self) -> "Significance":
+        """Return the ranks of the methods over the sets."""
+        return Significance(self)
+
     def table(self, caption: str = "") -> TextTable:
         """Return the table in percent, with the mean over the sets that are complete.
 
@@ -114,10 +101,9 @@ class MetricTable:
             .where(self.means.notna(), None)
             .to_dict("index"),
         }
-        significance = Significance(self)
-        if self.reading == FIXED and significance.enough:
-            content["average_ranks"] = significance.ranks
-            content["critical_difference"] = significance.critical_difference
+        if self.reading == FIXED and self.significance.enough:
+            content["average_ranks"] = self.significance.ranks
+            content["critical_difference"] = self.significance.critical_difference
         return content
 
 
@@ -226,11 +212,6 @@ class Significance:
             f"{difference:.2f} (Nemenyi, 5 %) {alike}.{missing}"
         )
 
-    def blocks(self) -> list[Block]:
-        """Return what is said of the ranks."""
-        words = Paragraph(self.sentence())
-        return [self.table(), words] if self.enough else [words]
-
 
 def fit_costs(experiment: Experiment) -> pd.DataFrame:
     """Return seconds and megabytes of each fit; all features need none.
@@ -266,44 +247,3 @@ def cost_summary(experiment: Experiment) -> pd.DataFrame:
             largest_megabytes=("megabytes", "max"),
         )
     )
-
-
-def cost_blocks(experiment: Experiment) -> list[Block]:
-    """Say what all methods cost."""
-    summary = cost_summary(experiment)
-    counts, costs = summary[["fits", "failed"]], summary.iloc[:, 2:]
-    shown = pd.concat([counts.astype(int).astype(str), costs.map(_short)], axis=1)
-    by_set = fit_costs(experiment).groupby(PLACE, observed=False)["seconds"].median()
-    caption = "Median seconds of a fit on each set."
-    return [
-        Paragraph(COST_EXPLANATION),
-        replace(text_table_of(shown), header=COST_HEADER),
-        text_table_of(by_set.unstack().map(_short), caption),
-    ]
-
-
-def _short(value: float) -> str:
-    """Return three digits that count, and no exponent; a dash for nothing."""
-    if np.isnan(value):
-        return "-"
-    if value >= 100:
-        return f"{value:.0f}"
-    return f"{value:.2f}" if value >= 1 else f"{value:.3f}"
-
-
-def convergence_blocks(experiment: Experiment) -> list[Block]:
-    """Say how many values of its objective a fit has."""
-    cells = experiment.cells.drop_duplicates(["method", "key"])
-    cells = cells[cells["history"].notna()]
-    if cells.empty:
-        return [Paragraph(NO_HISTORY)]
-    lengths = cells["history"].map(len).groupby(cells["method"], sort=False)
-    shown = lengths.agg(
-        **{
-            "fits with a curve": "count",
-            "median length": "median",
-            "largest length": "max",
-        }
-    )
-    caption = "Values of the objective in a fit, one an iteration."
-    return [text_table_of(shown.map("{:.0f}".format), caption)]

@@ -1,7 +1,7 @@
 """A published experiment repeated: every cell beside ours, with a verdict."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ufselect.experiments.cells import FIXED, GRID, Located
-from ufselect.experiments.convergence import CurveFit
 from ufselect.experiments.plan import ALL_FEATURES, BASELINES, Plan
-from ufselect.experiments.published import PublishedResults, verdict
+from ufselect.experiments.published import CurveFit, PublishedResults, verdict
 from ufselect.experiments.stored import (
     ORACLE,
     Experiment,
@@ -22,14 +21,13 @@ from ufselect.experiments.stored import (
 from ufselect.report.experiment import (
     Document,
     histories_frame,
-    map_picture,
     parameter_map,
     varying,
 )
 from ufselect.report.experiment_figures import bar_chart, curves
 from ufselect.report.experiment_tables import Figure
 from ufselect.report.method_cards import property_words
-from ufselect.report.rendering import Block, Paragraph, Section, TextTable, picture_of
+from ufselect.report.rendering import TextTable
 
 BASELINE = "Baseline"
 # The metrics of the published tables, with what is shown beside them.
@@ -37,29 +35,6 @@ TABLES = {
     "accuracy": ("Table 3: clustering accuracy", ()),
     "nmi_geometric": ("Table 4: normalised mutual information", ("nmi_max",)),
 }
-HOW_CELLS_WERE_CHOSEN = (
-    "How a published cell was made is not stated in the paper; the reading that fits "
-    "its means and deviations is this. For every number of features the point of the "
-    "grid with the best mean over the repetitions is taken, so labels choose the "
-    "parameters; the cell is mean and deviation of these over the numbers of features. "
-    "That is the column 'ours (oracle)', and part of it is the luck of many starts. "
-    "The column 'label-free' is what a user without labels gets: one setting, fixed "
-    "beforehand. The deviation of the Baseline is over the repetitions of k-means. The "
-    "text of the paper divides mutual information by the larger entropy, its tables "
-    "by the geometric mean; ours are compared under the latter, and both are shown."
-)
-CURVE_SEARCH = (
-    "The setting of the published algorithm that draws each published curve best: "
-    "weights of the published grid, three kinds of starts with other seeds, and the "
-    "table as it is, with columns from 0, or from 0 to 1. The residual is the largest "
-    "distance of any point, as a share of the way from the first published value to "
-    "the last: met up to 2 %, near up to 20 %."
-)
-VERDICTS = (
-    "Verdict: within two published standard deviations of the published mean, above, "
-    "or below."
-)
-UNKNOWN = "Why is not known."
 NOT_THERE = "data not available"
 
 
@@ -69,32 +44,26 @@ class CellTable(NamedTuple):
     metric: str
     title: str
     cells: pd.DataFrame
-    known_reasons: Mapping[str, str]
 
-    def blocks(self) -> list[Block]:
-        """Return how ours compare, every cell, and why rows differ."""
+    def counts(self) -> str:
+        """Return how many cells are within, above and below, and how many are not."""
         verdicts = self.cells["verdict"].value_counts()
         words = ("within", "above", "below")
         counts = ", ".join(f"{verdicts.get(word, 0)} {word}" for word in words)
-        absent = (self.cells == NOT_THERE).any(axis=1).sum()
+        return f"{counts}; {(self.cells == NOT_THERE).any(axis=1).sum()}"
+
+    def differences(self) -> dict[str, list[str]]:
+        """Return the sets on which each method differs."""
         differ = self.cells[self.cells["verdict"].isin(["above", "below"])]
-        return [
-            Paragraph(f"Percent. {counts}; {absent} rows without data. {VERDICTS}"),
-            TextTable(list(self.cells), self.cells.to_numpy().tolist()),
-            *(
-                Paragraph(
-                    f"{label} differs on {', '.join(rows['data set'])}. "
-                    f"{self.known_reasons.get(str(label), UNKNOWN)}"
-                )
-                for label, rows in differ.groupby("method", sort=False)
-            ),
-        ]
+        sets = differ.groupby("method", sort=False)["data set"]
+        return {str(label): list(names) for label, names in sets}
 
 
 @dataclass(frozen=True)
 class Reproduction(Document):
     """The published results, ours, and what is needed to set one beside the other."""
 
+    template = "reproduction.md.j2"
     experiment: Experiment
     published: PublishedResults
     located: Located
@@ -133,9 +102,8 @@ class Reproduction(Document):
     @cached_property
     def tables(self) -> list[CellTable]:
         """Return the published tables whose metrics the plan has."""
-        reasons = self.published.reasons
         return [
-            CellTable(metric, title, self._cells(metric, others), reasons)
+            CellTable(metric, title, self._cells(metric, others))
             for metric, (title, others) in TABLES.items()
             if metric in self.experiment.plan.judge.metrics
         ]
@@ -191,74 +159,68 @@ class Reproduction(Document):
         }
         content |= {each.metric: each.cells.to_dict("records") for each in self.tables}
         if self.curve_fits:
-            content["convergence"] = self._curve_frame().to_dict("records")
+            content["convergence"] = self.curve_frame().to_dict("records")
         return json.dumps(content, indent=2, ensure_ascii=False)
 
-    def sections(self, *, figures: bool) -> list[Section]:
-        """Return the sections; without figures nothing is drawn."""
-        judge = self.experiment.plan.judge
-        numbers = ", ".join(map(str, judge.features))
-        run = (
-            f"This run: {numbers} features, {judge.repetitions} repetitions of k-means "
-            f"with {judge.restarts} restarts. {self.experiment.plan.description}"
-        )
-        absent = [
-            Paragraph(f"{name}: {NOT_THERE}. {reason}")
-            for name, reason in self.located.absent.items()
-        ]
-        rebuilt = [
-            Paragraph(f"{self.shown_name(each.catalogue_name)}: {each.reconstruction}")
-            for name, each in self.published.sets.items()
-            if self.shown_name(each.catalogue_name) != name
-        ]
-        how: list[Block] = [Paragraph(HOW_CELLS_WERE_CHOSEN), Paragraph(run)]
-        how += [*absent, *rebuilt]
-        found = [
-            Section("How the cells were chosen", how),
-            Section("Table 2: the data sets", [self._set_table()]),
-        ]
-        for each in self.tables:
-            bars = _bar_pictures(self, each.metric) if figures else []
-            found.append(Section(each.title, [*each.blocks(), *bars]))
-        if figures:
-            maps = [
-                map_picture(part, label)
-                for (label, _), part in parameter_maps(self).items()
-            ]
-            found.append(Section("Sensitivity to the parameters", maps))
-        curves = list(self._curve_blocks(figures))
-        if curves:
-            found.append(Section("Convergence", curves))
-        found.append(Section("Table 1: the methods", [self._property_table()]))
-        failures = self.experiment.failures()
-        if failures:
-            header = ["Points of a grid without a ranking"]
-            table = TextTable(header, [[line] for line in failures])
-            found.append(Section("What could not be computed", [table]))
+    def bar_charts(self, metric: str) -> dict[int, Figure]:
+        """Return the fewest and the most features, as the figures of the paper do."""
+        experiment = self.experiment
+        fixed = experiment.curves(FIXED, metric)
+        scores = 100 * experiment.curves(GRID, metric).combine_first(fixed)
+        scores = scores.rename(self.names, level="data set").reset_index()
+        order = [method.label for method in experiment.plan.methods]
+        features = experiment.plan.judge.features
+        charts = {}
+        for size in (features[0], features[-1]):
+            # All features have a number of features of their own.
+            chosen = (scores["features"] == size) | (scores["method"] == ALL_FEATURES)
+            table = scores[chosen].pivot(
+                columns="data set", index="method", values="value"
+            )
+            table = table.reindex(index=order, columns=list(self.names.values()))
+            groups = {str(name): row.dropna().to_dict() for name, row in table.items()}
+            charts[size] = _bars(groups, f"{metric} in percent")
+        return charts
+
+    def parameter_maps(self) -> dict[tuple[str, str], Figure]:
+        """Return each metric over each grid of SCFS, by method and metric."""
+        plan = self.experiment.plan
+        maps = {
+            (method.label, metric): parameter_map(
+                self.experiment, method, metric, self.names
+            )
+            for method in plan.methods
+            for metric in TABLES
+            if method.selector == "SCFS" and metric in plan.judge.metrics
+            if set(varying(method)) == {"alpha", "beta"}
+        }
+        return {key: part for key, part in maps.items() if part is not None}
+
+    def convergence_curves(self) -> dict[str, Figure]:
+        """Return the objective of SCFS at each iteration beside the published one."""
+        cells = self.experiment.cells
+        cells = cells[(cells["reading"] == GRID) & cells["data set"].isin(self.names)]
+        found = {}
+        for method in self.experiment.plan.methods:
+            fits = cells[cells["method"] == method.label].groupby(
+                "data set", sort=False
+            )
+            middle = {
+                self.names[str(name)]: histories.iloc[len(histories) // 2]
+                for name, histories in fits["history"]
+            }
+            ours = {name: each for name, each in middle.items() if each is not None}
+            if method.selector == "SCFS" and ours:
+                found[method.label] = _published_curves(ours, self._printed_curves())
         return found
 
-    def _curve_blocks(self, figures: bool) -> Iterator[Block]:
-        for label, part in convergence_curves(self).items() if figures else ():
-            caption = (
-                f"{label} at the middle of the grid; the published curve does not say "
-                "its parameters. Each is divided by its first value."
-            )
-            yield picture_of(part, caption, "convergence")
-        if not self.curve_fits:
-            return
-        yield Paragraph(CURVE_SEARCH)
-        frame = self._curve_frame()
-        yield TextTable(list(frame), frame.to_numpy().tolist())
-        if figures:
-            ours = {
-                self.shown_name(name): fit.history
-                for name, fit in self.curve_fits.items()
-            }
-            part = _published_curves(ours, self._printed_curves())
-            caption = "The published algorithm at the setting that fits best."
-            yield picture_of(part, caption, "convergence-fitted")
+    def fitted_curves(self) -> Figure:
+        """Return the curves of the settings that fit best, beside the published."""
+        fits = self.curve_fits.items()
+        ours = {self.shown_name(name): fit.history for name, fit in fits}
+        return _published_curves(ours, self._printed_curves())
 
-    def _curve_frame(self) -> pd.DataFrame:
+    def curve_frame(self) -> pd.DataFrame:
         """Return the best setting for each published curve, as text."""
         printed = self._printed_curves()
         rows = []
@@ -282,7 +244,8 @@ class Reproduction(Document):
             for name, curve in self.published.convergence.items()
         }
 
-    def _set_table(self) -> TextTable:
+    def set_table(self) -> TextTable:
+        """Return the data sets of the paper, and what is here of them."""
         located = self.located
         rows = []
         for name, known in self.published.sets.items():
@@ -291,19 +254,13 @@ class Reproduction(Document):
                 here = NOT_THERE if here in located.absent else "not in this run"
             elif self.shown_name(here) != name:
                 here += ", reconstructed"
-            sizes = map(str, (known.samples, known.features, known.classes))
-            rows.append([name, *sizes, known.domain, here])
-        header = [
-            "published as",
-            "samples",
-            "features",
-            "classes",
-            "domain",
-            "file here",
-        ]
-        return TextTable(header, rows)
+            shape = map(str, (known.samples, known.features, known.classes))
+            rows.append([name, *shape, known.domain, here])
+        sizes = ["samples", "features", "classes"]
+        return TextTable(["published as", *sizes, "domain", "file here"], rows)
 
-    def _property_table(self) -> TextTable:
+    def property_table(self) -> TextTable:
+        """Return what the paper says of the methods."""
         properties = self.published.properties
         titles = [name.replace("_", " ") for name in next(iter(properties.values()))]
         rows = [
@@ -315,6 +272,11 @@ class Reproduction(Document):
             "(ufselect methods --markdown)."
         )
         return TextTable(["method", *titles], rows, caption)
+
+    def failure_table(self) -> TextTable:
+        """Return a line for every reason for which there is no ranking."""
+        lines = [[line] for line in self.experiment.failures()]
+        return TextTable(["Points of a grid without a ranking"], lines)
 
 
 def read_comparison(
@@ -337,26 +299,6 @@ def _percent(mean: float, deviation: float) -> str:
     return f"{mean:.2f} ±{deviation:.2f}"
 
 
-def bar_charts(comparison: Reproduction, metric: str) -> dict[int, Figure]:
-    """Return the fewest and the most features, as the figures of the paper do."""
-    experiment = comparison.experiment
-    fixed = experiment.curves(FIXED, metric)
-    scores = 100 * experiment.curves(GRID, metric).combine_first(fixed)
-    scores = scores.rename(comparison.names, level="data set").reset_index()
-    label = f"{metric} in percent"
-    order = [method.label for method in experiment.plan.methods]
-    features = experiment.plan.judge.features
-    charts = {}
-    for size in (features[0], features[-1]):
-        # All features have a number of features of their own.
-        chosen = (scores["features"] == size) | (scores["method"] == ALL_FEATURES)
-        table = scores[chosen].pivot(columns="data set", index="method", values="value")
-        table = table.reindex(order).reindex(columns=list(comparison.names.values()))
-        groups = {str(name): each.dropna().to_dict() for name, each in table.items()}
-        charts[size] = _bars(groups, label)
-    return charts
-
-
 def _bars(groups: Mapping[str, Mapping[str, float]], label: str) -> Figure:
     rows = [
         (name, method, value)
@@ -367,45 +309,6 @@ def _bars(groups: Mapping[str, Mapping[str, float]], label: str) -> Figure:
         pd.DataFrame(rows, columns=["data set", "method", label]),
         lambda: bar_chart(groups, label=label, baselines=list(BASELINES)),
     )
-
-
-def _bar_pictures(comparison: Reproduction, metric: str) -> Iterator[Block]:
-    for size, figure in bar_charts(comparison, metric).items():
-        caption = f"{metric} with {size} features; labels chose the parameters."
-        yield picture_of(figure, caption, f"{metric}-{size}")
-
-
-def parameter_maps(comparison: Reproduction) -> dict[tuple[str, str], Figure]:
-    """Return each metric over each grid of SCFS, by method and metric."""
-    plan = comparison.experiment.plan
-    maps = {
-        (method.label, metric): parameter_map(
-            comparison.experiment, method, metric, comparison.names
-        )
-        for method in plan.methods
-        for metric in TABLES
-        if method.selector == "SCFS" and metric in plan.judge.metrics
-        if set(varying(method)) == {"alpha", "beta"}
-    }
-    return {key: part for key, part in maps.items() if part is not None}
-
-
-def convergence_curves(comparison: Reproduction) -> dict[str, Figure]:
-    """Return the objective of SCFS after each iteration beside the published curves."""
-    experiment, found = comparison.experiment, {}
-    for method in experiment.plan.methods:
-        cells = experiment.cells[experiment.cells["reading"] == GRID]
-        cells = cells[cells["method"] == method.label]
-        middle = {
-            comparison.names[name]: histories.iloc[len(histories) // 2]
-            for name, histories in cells.groupby("data set", sort=False)["history"]
-            if name in comparison.names
-        }
-        ours = {name: each for name, each in middle.items() if each is not None}
-        if method.selector == "SCFS" and ours:
-            printed = comparison._printed_curves()
-            found[method.label] = _published_curves(ours, printed)
-    return found
 
 
 def _published_curves(ours: Mapping[str, Any], printed: Mapping[str, Any]) -> Figure:

@@ -89,7 +89,7 @@ class Application:
         application = Starlette(
             routes=routes,
             lifespan=self._life,
-            exception_handlers={Refusal: _refused, HTTPException: _unknown},
+            exception_handlers={HTTPException: _problem},
         )
         return Guard(application, token, port)
 
@@ -109,7 +109,14 @@ class Application:
         """Send the page, its style or its script."""
         name = request.path_params.get("name", "page.html")
         if name == "page.html":
-            kind, content = "text/html", self._page()
+            kind = "text/html"
+            content = TEMPLATES.get_template("page.html.j2").render(
+                version=__version__,
+                automatic=in_two_sentences(AutoSelect).partition(". ")[2],
+                groups=grouped_methods(),
+                formats=FORMATS,
+                largest=size_in_words(self.settings.max_upload),
+            )
         elif name == "page.css":
             # The page looks like its reports.
             kind, content = "text/css", package_file("report.css") + _file(name)
@@ -119,15 +126,6 @@ class Application:
             raise HTTPException(404)
         headers = {"Content-Security-Policy": PAGE_POLICY}
         return Response(content, media_type=kind, headers=headers)
-
-    def _page(self) -> str:
-        return TEMPLATES.get_template("page.html.j2").render(
-            version=__version__,
-            automatic=in_two_sentences(AutoSelect).partition(". ")[2],
-            groups=grouped_methods(),
-            formats=FORMATS,
-            largest=size_in_words(self.settings.max_upload),
-        )
 
     async def start_of_page(self, _: Request) -> Response:
         """Say which tables are taken, and which one is there already."""
@@ -187,11 +185,6 @@ class Application:
         seen = json.loads(text)
         seen["problem"] = words_of_page(seen["problem"] or "")
         seen["remedies"] = remedies_on_page(seen["remedies"])
-        # A look does not fill what is missing, of which the page knows more.
-        if "fill" in run.choices and any(
-            "fill" in x["choices"] for x in seen["remedies"]
-        ):
-            seen |= {"problem": "", "remedies": []}
         seen["notes"] = [words_of_page(note) for note in seen["notes"]]
         return JSONResponse(seen)
 
@@ -276,11 +269,8 @@ async def _json(request: Request) -> dict[str, Any]:
     return content
 
 
-async def _refused(_: Request, refusal: Exception) -> Response:
-    status = refusal.status if isinstance(refusal, Refusal) else 500
-    return JSONResponse({"problem": str(refusal)}, status)
-
-
-async def _unknown(_: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    return JSONResponse({"problem": "there is nothing here"}, status)
+async def _problem(_: Request, error: Exception) -> Response:
+    """Answer what is refused with its sentence, and what is not there."""
+    assert isinstance(error, HTTPException)
+    words = error.detail if isinstance(error, Refusal) else "there is nothing here"
+    return JSONResponse({"problem": words}, error.status_code)

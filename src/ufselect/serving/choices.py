@@ -9,35 +9,19 @@ from typing import Any
 
 from ufselect.serving.uploads import Refusal, selected_name
 
-# Fields of the page that are options: how the table is read, ...
-READING = {
-    "labels": "--labels",
-    "id": "--id",
-    "groups": "--groups",
-    "drop": "--drop",
-    "use": "--use-column",
-    "na": "--na",
-    "skip_rows": "--skip-rows",
-    "variable": "--variable",
-    "sheet": "--sheet",
-    "transpose": "",
-    "header": "",
-    "allow_large": "",
-}
-# ... and what is done with it.
-SELECTING = {
-    "fill": "--fill",
-    "features": "--features",
-    "clusters": "--clusters",
-    "seed": "--seed",
-}
+# Fields of the page that are options: how the table is read, what is done with it.
+READING = (
+    *("labels", "id", "groups", "drop", "use", "na", "skip_rows", "variable", "sheet"),
+    *("transpose", "header", "allow_large", "fill"),
+)
+SELECTING = ("features", "clusters", "seed")
 ACTIONS = {
     "look": READING,
-    "select": READING
-    | SELECTING
-    | {"method": "--method", "effort": "--effort"}
-    | {"only_features": "", "write_filled": ""},
-    "compare": READING | SELECTING | {"methods": "--methods"},
+    "select": (
+        *(*READING, *SELECTING),
+        *("method", "effort", "only_features", "write_filled"),
+    ),
+    "compare": (*READING, *SELECTING, "methods"),
 }
 # Fields that hold several values, and options that have no value of their own.
 SEVERAL = {"drop", "use", "na", "methods"}
@@ -51,6 +35,7 @@ FLAGS = {
     ("only_features", "yes"): "--only-features",
     ("write_filled", "yes"): "--write-filled",
 }
+ONLY_FLAGS = {field for field, _ in FLAGS} - {"fill"}
 # Formats that any table can be written in, with what people call them.
 FORMATS = {
     ".csv": "CSV",
@@ -121,6 +106,10 @@ def _is_plain(value: Any) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
+def _option_of(field: str) -> str:
+    return "--use-column" if field == "use" else f"--{field.replace('_', '-')}"
+
+
 def arguments_of(action: str, choices: Mapping[str, Any], source: str) -> list[str]:
     """Return a command and its options for choices that were checked.
 
@@ -138,8 +127,8 @@ def arguments_of(action: str, choices: Mapping[str, Any], source: str) -> list[s
         raise Refusal(400, "the page asks for what is not offered; reload it")
     arguments = [action]
     for field, value in choices.items():
-        option = ACTIONS[action].get(field)
-        if option is None:
+        option = _option_of(field)
+        if field not in ACTIONS[action]:
             continue
         if field == "methods":
             arguments.append(f"{option}={','.join(value)}")
@@ -147,7 +136,7 @@ def arguments_of(action: str, choices: Mapping[str, Any], source: str) -> list[s
             arguments += [f"{option}={each}" for each in value]
         elif (field, value) in FLAGS:
             arguments.append(FLAGS[field, value])
-        elif not option:
+        elif field in ONLY_FLAGS:
             raise Refusal(400, f"the choice of {field!r} is not understood")
         elif (field, value) != ("method", "AutoSelect"):
             arguments.append(f"{option}={value}")
@@ -168,8 +157,8 @@ def remedies_on_page(remedies: Iterable[Mapping[str, Any]]) -> list[dict[str, An
     >>> remedies_on_page([{"label": "Leave 'x' out", "options": ["--drop=x"]}])
     [{'label': "Leave 'x' out", 'choices': {'drop': ['x']}}]
     """
-    known = (READING | SELECTING).items()
-    fields = {option: field for field, option in known if option}
+    known = {*READING, *SELECTING} - ONLY_FLAGS
+    fields = {_option_of(field): field for field in known}
     flags = {option: flag for flag, option in FLAGS.items()}
     found = []
     for remedy in remedies:

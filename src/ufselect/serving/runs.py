@@ -75,9 +75,12 @@ class Run:
         """Run the command to its end; for a thread of its own."""
         try:
             with (self.folder / RESULT).open("wb") as output:
-                process = self._start(output)
-                if process is None:
-                    return
+                with self._turn:
+                    if self.is_over:
+                        return
+                    process = start_process(self._arguments, self.folder, output)
+                    self._process, self.state = process, "running"
+                    self._began = time.monotonic()
                 why = self._listen(process)
                 code = process.wait()
                 if code == 0:
@@ -109,6 +112,10 @@ class Run:
     def described(self) -> dict[str, Any]:
         """Return what the page shows of the run."""
         with self._turn:
+            now, progress = time.monotonic(), dict(self._progress)
+            if "seconds_left" in progress:
+                left = progress["seconds_left"] - (now - self._heard)
+                progress["seconds_left"] = max(0.0, left)
             return {
                 "run": self.identity,
                 "file": self.source.identity,
@@ -120,21 +127,13 @@ class Run:
                 "problem": self.problem,
                 "remedies": self.remedies,
                 "notes": list(self.notes),
-                "progress": self._present(),
-                "seconds": round((self._ended or time.monotonic()) - self._began, 1),
+                "progress": progress,
+                "seconds": round((self._ended or now) - self._began, 1),
                 "files": {
                     name: suggested_name(self.source.name, name)
                     for name in self.results()
                 },
             }
-
-    def _start(self, output: Any) -> subprocess.Popen[str] | None:
-        with self._turn:
-            if self.is_over:
-                return None
-            self._process = start_process(self._arguments, self.folder, output)
-            self.state, self._began = "running", time.monotonic()
-            return self._process
 
     def _listen(self, process: subprocess.Popen[str]) -> str:
         """Follow what the command says; return why it fails, if it does."""
@@ -159,14 +158,6 @@ class Run:
         with self._turn:
             self._is_silent = True
         return why or last
-
-    def _present(self) -> dict[str, Any]:
-        """Return the progress, with the time that is left from now on."""
-        present = dict(self._progress)
-        if "seconds_left" in present:
-            gone = time.monotonic() - self._heard
-            present["seconds_left"] = max(0.0, present["seconds_left"] - gone)
-        return present
 
     def _end_by_force(self) -> None:
         """End what still holds the line, be it the process or a child of it."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 ADDRESS = "127.0.0.1"
 # For answers under way when the server is told to end.
@@ -52,14 +52,10 @@ class Settings:
     max_runs: int = 20
 
 
-class Ending(NamedTuple):
-    """What was left when the server ended: runs that were cut short."""
-
-    n_runs: int
-
-
-def serve(settings: Settings, announce: Callable[[str], None]) -> Ending:
+def serve(settings: Settings, announce: Callable[[str], None]) -> int:
     """Serve the page until Ctrl-C or SIGTERM; then end runs and delete their files.
+
+    The number of runs that were cut short is returned.
 
     Parameters
     ----------
@@ -97,7 +93,7 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> Ending:
         with contextlib.suppress(KeyboardInterrupt), contextlib.closing(application):
             announce(f"http://{ADDRESS}:{port}/{token}/")
             server.run(sockets=[listener])
-    return Ending(application.n_ended)
+    return application.n_ended
 
 
 @contextlib.contextmanager

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from starlette.exceptions import HTTPException
+
 from ufselect.data.tables.detection import EXTENSIONS, KNOWN, SUFFIXES, split_name
 
 LONGEST_NAME = 150
@@ -23,19 +25,14 @@ GIVEN = "given"
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
-class Refusal(Exception):
+class Refusal(HTTPException):
     """A request that is not granted: a status of HTTP, and a sentence with the remedy.
 
     Examples
     --------
-    >>> refusal = Refusal(413, "the file is too large")
-    >>> refusal.status, str(refusal)
-    (413, 'the file is too large')
+    >>> str(Refusal(413, "the file is too large"))
+    '413: the file is too large'
     """
-
-    def __init__(self, status: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.status = status
 
 
 def ending(name: str) -> str:

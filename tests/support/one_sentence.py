@@ -1,0 +1,14 @@
+"""A command that fails says one sentence on standard error, and nothing else."""
+
+from ufselect.cli import main
+
+
+def refused(capsys, *arguments, code=1):
+    """Run a command that must fail; return what it says."""
+    assert main([*map(str, arguments)]) == code
+    said, complaint = capsys.readouterr()
+    assert said == ""
+    assert complaint.startswith("ufselect: ")
+    assert complaint.count("\n") == 1
+    assert "\x1b" not in complaint
+    return complaint
