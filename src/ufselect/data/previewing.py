@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.data.tables.cells import MISSING, TRUTH
 from ufselect.data.tables.detection import Source, located
+from ufselect.data.tables.layout import MISSING, TRUTH
 from ufselect.data.tables.reading import read_table
 from ufselect.data.tables.table import (
     Remedy,

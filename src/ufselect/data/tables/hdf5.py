@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ufselect.data.tables.columns import assembled
 from ufselect.data.tables.detection import check_size, needed
 from ufselect.data.tables.isolation import saying_when_damaged
 from ufselect.data.tables.matrices import (
@@ -26,7 +27,6 @@ from ufselect.data.tables.table import (
     Request,
     Table,
     TableError,
-    assembled,
     listed,
     place_of,
 )

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ufselect._sparse import check_sparse
+from ufselect.data.tables.columns import assembled
 from ufselect.data.tables.detection import Spool, check_size, compression_of, opened
 from ufselect.data.tables.table import (
     File,
@@ -20,7 +21,6 @@ from ufselect.data.tables.table import (
     Request,
     Table,
     TableError,
-    assembled,
     is_sparse,
     listed,
     place_of,

@@ -7,6 +7,12 @@ from importlib import import_module
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ufselect.data.tables.columns import (
+    LABEL_NAMES,
+    by_place,
+    label_columns,
+    without_suspects,
+)
 from ufselect.data.tables.detection import (
     LEAST_LARGE,
     MOST_RATIO,
@@ -28,18 +34,12 @@ from ufselect.data.tables.isolation import (
     saying_when_too_large,
     within_memory,
 )
-from ufselect.data.tables.suspects import (
-    LABEL_NAMES,
-    label_columns,
-    without_suspects,
-)
 from ufselect.data.tables.table import (
     File,
     Remedy,
     Request,
     Table,
     TableError,
-    by_place,
 )
 
 # Modules are named, not imported: some need packages that may not be installed.

@@ -11,13 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ufselect.data.tables.cells import number_text
-
 Names = NDArray[np.str_]
 BLOCK_CELLS = 1 << 22
-# A first column of one of these names holds no measurement, even if it is numeric.
-ID_NAMES = {"", "id", "ids", "index", "unnamed: 0", "row", "rownames", "row_names"}
-ID_NAMES |= {"sample", "samples", "sample_id", "sampleid", "sample id", "barcode"}
 MOST_LISTED = 8
 # A feature with fewer known values than this share is made up when it is filled in.
 LEAST_KNOWN = 0.5
@@ -254,107 +249,6 @@ class Table:
         return counts
 
 
-class Roles(NamedTuple):
-    """Places of the columns that are no features."""
-
-    index_column: int | None
-    labels: int | None
-    groups: int | None
-    dropped: frozenset[int]
-
-    @property
-    def named(self) -> list[int]:
-        """Those with a meaning."""
-        every = dict.fromkeys((self.index_column, self.labels, self.groups))
-        return [place for place in every if place is not None]
-
-    @property
-    def taken(self) -> frozenset[int]:
-        """All of them."""
-        return self.dropped | frozenset(self.named)
-
-
-def roles(
-    names: Sequence[str], request: Request, name: str, kind: str = "column"
-) -> Roles:
-    """Find the columns that the caller named."""
-    index, labels, groups = (
-        None if wanted is None else place_of(wanted, names, name, kind)
-        for wanted in (request.id_column, request.labels, request.groups)
-    )
-    dropped, used = (
-        frozenset(place_of(each, names, name, kind) for each in wanted)
-        for wanted in (request.drop, request.use)
-    )
-    twice = (dropped & {index, labels, groups}) | (
-        used & {*dropped, index, labels, groups}
-    )
-    if twice:
-        raise TableError(
-            f"column {names[min(twice)]!r} is both to be dropped and to be used; "
-            "name it once"
-            if twice & dropped
-            else f"column {names[min(twice)]!r} cannot be both a feature and labels, "
-            "groups or sample names; name it once"
-        )
-    return Roles(index, labels, groups, dropped)
-
-
-def assembled(
-    values: Any,
-    names: Sequence[str] | None,
-    samples: Sequence[str] | None,
-    file: File,
-    request: Request,
-    notes: list[str],
-    *,
-    details: Mapping[str, Any] | None = None,
-    positions: Sequence[int] | None = None,
-    others: Sequence[OtherColumn] = (),
-    **known: Any,
-) -> Table:
-    """Return the table of a matrix with samples in rows, whatever file it is from.
-
-    What is asked for is looked up among its columns, which are called by their place
-    if they have no names. ``known`` are fields of the table that come from elsewhere.
-    """
-    details = dict(details or {})
-    if is_sparse(values):
-        notes.append("The matrix is sparse and was kept so.")
-    asked = {request.labels, request.id_column, request.groups, *request.drop}
-    fields: dict[str, Any] = {}
-    if names is None and (asked != {None} or request.use):
-        names, request = placed_names(values.shape[1]), by_place(request)
-    if names is not None:
-        names = unique_names(names, notes)
-        kind = "row" if details.get("transposed") else "column"
-        found = roles(names, request, file.name, kind)
-        fields = {
-            key: number_text(column_of(values, place))
-            for key, place in (
-                ("sample_names", found.index_column),
-                ("labels", found.labels),
-                ("groups", found.groups),
-            )
-            if place is not None
-        }
-        fields |= {"id_column": request.id_column, "label_column": request.labels}
-        if found.taken or request.use:
-            keep = [j for j in range(len(names)) if j not in found.taken]
-            values, names = values[:, keep], [names[place] for place in keep]
-            positions = keep if positions is None else positions
-            others = [o.for_features(keep) for o in others]
-    fields = {"sample_names": samples, "feature_names": names} | fields | known
-    for key in ("feature_names", "sample_names", "labels", "groups"):
-        cells = fields.get(key)
-        fields[key] = None if cells is None else as_names(cells)
-    places = None if positions is None else np.asarray(positions, dtype=np.intp)
-    origin = Origin(file.path, file.name, details=details, positions=places)
-    empty: dict[str, Any] = {"id_column": None, "label_column": None}
-    empty |= {"format": "", "notes": ()}
-    return Table(values, **(empty | fields), origin=origin, others=tuple(others))
-
-
 def place_of(wanted: str, names: Sequence[str], name: str, kind: str = "column") -> int:
     """Return the place of a name among names; say which are near if it is not there.
 
@@ -425,21 +319,6 @@ def placed_names(length: int) -> list[str]:
     return [f"x{place + 1}" for place in range(length)]
 
 
-def by_place(request: Request) -> Request:
-    """Let the caller name columns without names by their place: 3 is x3."""
-
-    def spelled(each: str) -> str:
-        return f"x{each}" if str(each).isdigit() else each
-
-    named: dict[str, Any] = {
-        role: spelled(value)
-        for role in ("labels", "id_column", "groups")
-        if (value := getattr(request, role)) is not None
-    }
-    drop, use = (tuple(map(spelled, each)) for each in (request.drop, request.use))
-    return request._replace(drop=drop, use=use, **named)
-
-
 def named_option(option: str, value: str) -> str:
     """Return an option with its value as a shell takes it, whatever the value.
 
@@ -450,6 +329,22 @@ def named_option(option: str, value: str) -> str:
     """
     sign = "=" if value.startswith("-") else " "
     return f"{option}{sign}{shlex.quote(value)}"
+
+
+def number_text(values: Any) -> list[str]:
+    """Return numbers as the shortest text that gives them back.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> number_text(np.array([1.0, 0.1, np.nan, 1e300], dtype=np.float64))
+    ['1', '0.1', '', '1e+300']
+    >>> number_text(np.array([0.1], dtype=np.float32))
+    ['0.1']
+    """
+    single = values.dtype == np.float32
+    texts = map(str, values if single else values.tolist())
+    return ["" if text == "nan" else text.removesuffix(".0") for text in texts]
 
 
 def as_names(names: Any) -> Names:

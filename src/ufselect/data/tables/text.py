@@ -20,38 +20,35 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.data.tables.cells import (
-    MISSING,
-    TRUTH,
-    decorated_number,
-    number,
-    unescaped,
+from ufselect.data.tables.columns import (
+    Columns,
+    ReadColumns,
+    columns_of,
+    no_numbers,
+    refuse_text_in_use,
+    table_of_columns,
 )
 from ufselect.data.tables.detection import USUAL_MEMORY, opened
 from ufselect.data.tables.isolation import available_bytes
 from ufselect.data.tables.layout import (
+    MISSING,
     SERIES_MARK,
-    TALL,
-    Columns,
+    TRUTH,
     Dialect,
     Layout,
-    columns_of,
+    decorated_number,
     missing_words,
+    number,
     text_layout,
-    transpose_hint,
-    which_way,
+    unescaped,
     with_point,
 )
 from ufselect.data.tables.table import (
-    ID_NAMES,
     File,
-    OtherColumn,
     Remedy,
     Request,
     Table,
     TableError,
-    assembled,
-    by_place,
     listed,
 )
 
@@ -76,6 +73,7 @@ MOST_STRAYS = 3
 MISSING_SPELLED = sorted(
     {"NaN"}.union(*({word, word.upper(), word.title()} for word in MISSING))
 )
+Texts = dict[int, Sequence[str]]
 
 
 def read_text(file: File, request: Request, notes: list[str]) -> Table:
@@ -105,21 +103,19 @@ def read_text(file: File, request: Request, notes: list[str]) -> Table:
 
 def _read(file: File, request: Request, notes: list[str], encoding: str) -> Table:
     with _blocks(file, encoding) as (head, _):
-        layout = text_layout(_lines(head), request, file.name, notes)
-    layout = layout._replace(
-        names=layout.names and list(map(unescaped, layout.names)), escaped=True
-    )
+        dialect, layout = text_layout(list(StringIO(head)), request, file.name, notes)
 
     def add(rows: TableRows) -> None:
         line = layout.skipped + 1
         with _blocks(file, encoding) as (head, others):
-            for block in chain([_without_lines(head, layout.skipped)], others):
-                rows.add_text(block, line)
+            below = head.split("\n", layout.skipped)[-1]
+            for block in chain([below], others):
+                rows.add_text(block, dialect, line)
                 line += block.count("\n")
 
     details = {
-        "delimiter": layout.dialect.delimiter,
-        "decimal": layout.dialect.decimal,
+        "delimiter": dialect.delimiter,
+        "decimal": dialect.decimal,
         "header": layout.names is not None,
         "encoding": "utf-8-sig" if encoding == "utf-8-sig" else "utf-8",
     }
@@ -144,51 +140,26 @@ def _blocks_of(text: TextIO, file: File) -> Iterator[str]:
     memory = available_bytes() or USUAL_MEMORY
     longest = -1 if file.allow_large else min(LONGEST_LINE, memory // CELL_BYTES)
     while block := text.read(BLOCK_CHARACTERS):
-        _refuse_nul(block, file)
-        if not block.endswith("\n"):
-            rest = text.readline(longest)
-            if not rest.endswith("\n") and len(rest) == longest:
-                raise TableError(
-                    f"{file.name} has a line of more than {longest} characters, so it "
-                    "is no text table, or has very many columns; if it has, read it "
-                    "with --allow-large",
-                    [Remedy("Read it, however large it is", ("--allow-large",))],
-                )
-            block += rest
-        if block.count('"') % 2:
-            block += _to_closing_quote(text)
-        _refuse_nul(block, file)
+        rest = "" if block.endswith("\n") else text.readline(longest)
+        block += rest
+        if "\0" in block:
+            raise TableError(
+                f"{file.name} has NUL bytes, so it is no text table, or is damaged; "
+                "export it again as CSV in UTF-8"
+            )
+        if len(rest) == longest and not rest.endswith("\n"):
+            raise TableError(
+                f"{file.name} has a line of more than {longest} characters, so it is "
+                "no text table, or has very many columns; if it has, read it with "
+                "--allow-large",
+                [Remedy("Read it, however large it is", ("--allow-large",))],
+            )
+        # A mark that closes nothing, as in 5", must not make all the rest one block.
+        n_lines, in_quotes = 0, block.count('"') % 2 == 1
+        while in_quotes and n_lines < LONGEST_CELL and (line := text.readline()):
+            block += line
+            n_lines, in_quotes = n_lines + 1, line.count('"') % 2 == 0
         yield block if block.endswith("\n") else f"{block}\n"
-
-
-def _refuse_nul(block: str, file: File) -> None:
-    if "\0" in block:
-        raise TableError(
-            f"{file.name} has NUL bytes, so it is no text table, or is damaged; "
-            "export it again as CSV in UTF-8"
-        )
-
-
-def _to_closing_quote(text: TextIO) -> str:
-    """Return the lines up to the next one with an odd number of quotation marks."""
-    lines: list[str] = []
-    # A mark that closes nothing, as in 5", must not make all the rest one block.
-    while len(lines) < LONGEST_CELL and (line := text.readline()):
-        lines.append(line)
-        if line.count('"') % 2:
-            break
-    return "".join(lines)
-
-
-def _lines(block: str) -> list[str]:
-    """Return lines with their ends; str.splitlines knows more ends than files have."""
-    return [f"{line}\n" for line in block.split("\n")[:-1]]
-
-
-def _without_lines(text: str, n_lines: int) -> str:
-    for _ in range(n_lines):
-        text = text[text.index("\n") + 1 :]
-    return text
 
 
 def table_of_rows(
@@ -211,7 +182,8 @@ def table_of_rows(
         late = rows.late_text(request)
         if not late:
             notes += said
-            return rows.finished(request, notes, details)
+            found = rows.finished(notes)
+            return table_of_columns(columns, found, file, request, notes, details)
         layout = layout._replace(text_columns=layout.text_columns | late)
 
 
@@ -226,15 +198,15 @@ class TableRows:
     def __init__(
         self, layout: Layout, columns: Columns, file: File, request: Request
     ) -> None:
-        self.layout, self.columns = layout, columns
-        self.file, self.name = file, file.name
-        roles = columns.roles
-        free = [j for j in range(layout.width) if j not in roles.taken]
-        self.numeric = [j for j in free if j not in layout.text_columns]
-        self.watched = [j for j in free if j in layout.text_columns]
-        self.kept: dict[int, list[str]] = {j: [] for j in (*roles.named, *self.watched)}
+        self.layout, self.columns, self.name = layout, columns, file.name
+        self.clean = unescaped if layout.escaped else str
+        self.numeric = [j for j in columns.free if j not in layout.text_columns]
+        self.watched = [j for j in columns.free if j in layout.text_columns]
+        self.kept: dict[int, list[str]] = {
+            place: [] for place in (*columns.roles.named, *self.watched)
+        }
         self.missing = missing_words(request)
-        self.na_values = tuple(request.na_values)
+        self.na_values = request.na_values
         self.values = np.empty((0, len(self.numeric)), dtype=request.dtype)
         self.n_rows = self.n_empty = 0
         self.seen = np.zeros(len(self.numeric), dtype=bool)
@@ -250,15 +222,12 @@ class TableRows:
         wanted = [*request.drop, request.labels or "", request.groups or ""]
         self.pulled_names = set(filter(None, wanted)) if columns.transposed else set()
 
-    def add_text(self, block: str, first: int) -> None:
+    def add_text(self, block: str, dialect: Dialect, first: int) -> None:
         """Add lines of text, of which the first has a number in the file."""
-        if not block:
+        if not block or self._add_at_once(block, dialect, first):
             return
-        if self._at_once(block, first):
-            return
-        dialect = self.layout.dialect
         lines, numbers = [], []
-        for line_number, line in enumerate(_lines(block), first):
+        for line_number, line in enumerate(StringIO(block), first):
             if dialect.is_blank(line):
                 about = line.startswith(SERIES_MARK)
                 self.n_empty += bool(line.strip()) and not about
@@ -273,12 +242,11 @@ class TableRows:
 
     def add_cells(self, rows: Sequence[Sequence[str]], first: int) -> None:
         """Add rows of cells, of which the first has a number in its sheet."""
-        some = [any(row) for row in rows]
-        self.n_empty += len(rows) - sum(some)
-        wanted = [i for i, any_cell in enumerate(some) if any_cell]
-        self._add_rows([rows[i] for i in wanted], [first + i for i in wanted])
+        filled = [(row, line) for line, row in enumerate(rows, first) if any(row)]
+        self.n_empty += len(rows) - len(filled)
+        self._add_rows([row for row, _ in filled], [line for _, line in filled])
 
-    def _at_once(self, block: str, first: int) -> bool:
+    def _add_at_once(self, block: str, dialect: Dialect, first: int) -> bool:
         """Add a block by a library, if there is one that can read it."""
         plain = [place for place in self.numeric if place not in self.odd]
         if len(block) < SMALL_BLOCK or not plain:
@@ -286,17 +254,15 @@ class TableRows:
         if any(name in block for name in self.pulled_names):
             return False
         textual = [*self.kept, *self.odd]
-        dialect, width = self.layout.dialect, self.layout.width
-        found = parsed(block, dialect, width, plain, textual, self.na_values)
+        width, missing = self.layout.width, self.na_values
+        found = parsed(block, dialect, width, plain, textual, missing)
         # Rows without any value are left out, which is done row by row.
         if found is None or np.isnan(found[0]).all(axis=1).any():
             return False
         values, texts = found
-        if dialect.may_have_commas:
-            texts = {j: list(map(with_point, cells)) for j, cells in texts.items()}
         lines = range(first, first + len(values))
         for place in self.kept:
-            self._take(place, texts[place], lines)
+            self._keep(place, texts[place], lines)
         if self.odd:
             columns = dict(zip(plain, values.T, strict=True))
             columns |= {j: self._numbers(j, texts[j], lines) for j in self.odd}
@@ -306,30 +272,29 @@ class TableRows:
 
     def _add_rows(self, rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> None:
         """Add rows of cells, and count the cells that are text."""
+        wanted = []
         for row, line in zip(rows, numbers, strict=True):
             if len(row) != self.layout.width:
+                remedies = self._skip_remedy(line)
                 raise TableError(
                     f"{self.name} has {len(row)} cells in line {line}, but "
                     f"{self.layout.width} in other lines; correct that line, "
-                    f"{self._skip_hint(line)}or close its quotation marks",
-                    self._skip_remedy(line),
+                    f"{_skip_hint(remedies)}or close its quotation marks",
+                    remedies,
                 )
-        if self.pulled_names:
-            clean = unescaped if self.layout.escaped else str
-            titles = [row[0].strip() for row in rows]
-            keep = [i for i, each in enumerate(titles) if each not in self.pulled_names]
-            for title, row in zip(titles, rows, strict=True):
-                if title in self.pulled_names:
-                    self.pulled[title] = list(map(clean, row))
-            rows, numbers = [rows[i] for i in keep], [numbers[i] for i in keep]
-        if not rows:
+            if self.pulled_names and row[0].strip() in self.pulled_names:
+                self.pulled[row[0].strip()] = list(map(self.clean, row))
+            else:
+                wanted.append((row, line))
+        if not wanted:
             return
-        cells = list(zip(*rows, strict=True))
+        lines = [line for _, line in wanted]
+        cells = list(zip(*(row for row, _ in wanted), strict=True))
         for place in self.kept:
-            self._take(place, cells[place], numbers)
-        values = np.empty((len(rows), len(self.numeric)))
+            self._keep(place, cells[place], lines)
+        values = np.empty((len(wanted), len(self.numeric)))
         for target, place in enumerate(self.numeric):
-            values[:, target] = self._numbers(place, cells[place], numbers)
+            values[:, target] = self._numbers(place, cells[place], lines)
         self._append(values)
 
     def _append(self, block: NDArray[Any]) -> None:
@@ -344,10 +309,9 @@ class TableRows:
     def _resize(self, length: int) -> None:
         self.values.resize((length, self.values.shape[1]), refcheck=False)
 
-    def _take(self, place: int, cells: Sequence[str], lines: Sequence[int]) -> None:
+    def _keep(self, place: int, cells: Sequence[str], lines: Sequence[int]) -> None:
         """Keep the text of a column, each text once in memory; count what it holds."""
-        clean = unescaped if self.layout.escaped else str
-        self.kept[place] += [sys.intern(clean(cell.strip())) for cell in cells]
+        self.kept[place] += [sys.intern(self.clean(cell.strip())) for cell in cells]
         if place in self.watched:
             self._numbers(place, cells, lines)
 
@@ -355,6 +319,8 @@ class TableRows:
         self, place: int, cells: Sequence[str], lines: Sequence[int]
     ) -> NDArray[np.float64]:
         """Return cells as numbers, NaN for text, and count what they are."""
+        if self.layout.commas:
+            cells = list(map(with_point, cells))
         if self.missing is MISSING and place not in self.layout.text_columns:
             with contextlib.suppress(ValueError):
                 plain = np.array(list(map(float, cells)))
@@ -382,14 +348,7 @@ class TableRows:
 
     def late_text(self, request: Request) -> frozenset[int]:
         """Return columns of numbers that are text; refuse numbers with stray text."""
-        if not self.columns.transposed:
-            asked = by_place(request) if self.layout.names is None else request
-            for each in asked.use:
-                if self.columns.names.index(each) in self.watched:
-                    raise TableError(
-                        f"{self.name}: column {each!r} is text and cannot be a "
-                        "feature; encode it as numbers first"
-                    )
+        refuse_text_in_use(self.columns, self.watched, "is text", request, self.name)
         for place in self.watched:
             self._is_text(place, self.n_numbers[place])
         late = []
@@ -399,121 +358,6 @@ class TableRows:
                 if self._is_text(place, int(np.count_nonzero(~np.isnan(column)))):
                     late.append(place)
         return frozenset(late)
-
-    def finished(
-        self, request: Request, notes: list[str], details: dict[str, Any]
-    ) -> Table:
-        """Return what the table holds; leave out columns of text and empty ones."""
-        names, roles, turned = (*self.columns[:2], self.columns.transposed)
-        index = self._index(notes)
-        text = list(self.watched)
-        if index is None and roles.index_column is not None:
-            text.append(roles.index_column)
-        if self.n_empty:
-            notes.append(f"Rows without any value were left out: {self.n_empty}.")
-        empty = [j for j, seen in zip(self.numeric, self.seen, strict=True) if not seen]
-        self._note_columns(empty, notes)
-        places = [j for j, seen in zip(self.numeric, self.seen, strict=True) if seen]
-        if not places:
-            shown = listed([name or "(no name)" for name in names])
-            raise TableError(
-                f"{self.name} has no numeric column to select from, only {shown}; "
-                "check the delimiter and the decimal sign, or give another file"
-            )
-        self._resize(self.n_rows)
-        values = self.values[:, self.seen] if empty else self.values
-        features = [names[place] for place in places]
-        known: dict[str, Any] = {
-            "id_column": None if index is None else names[roles.index_column or 0],
-            "others": [
-                OtherColumn(
-                    names[j],
-                    j,
-                    np.array(self.kept[j], dtype=object),
-                    why="It is text.",
-                    of_features=turned,
-                )
-                for j in text
-            ],
-        }
-        if turned:
-            # Names alone say that rows are features: their number has to agree.
-            if self.columns.in_doubt and index and len(index) < TALL * len(features):
-                raise which_way(self.name, index, features)
-            if request.transpose:
-                notes.append("The table was transposed: its columns are samples.")
-            rows: dict[str, Any] = {"id_column": None}
-            rows["drop"] = tuple(d for d in request.drop if d not in self.pulled)
-            for role, asked_row in (
-                ("labels", request.labels),
-                ("groups", request.groups),
-            ):
-                if asked_row in self.pulled:
-                    row = self.pulled[asked_row]
-                    known[role] = [row[place] for place in places]
-                    rows[role] = None
-            return assembled(
-                np.ascontiguousarray(values.T),
-                index,
-                features if self.layout.names else None,
-                *(self.file, request._replace(**rows), notes),
-                details=details | {"transposed": True},
-                label_column=request.labels,
-                **known,
-            )
-        if index is not None and request.transpose is None:
-            shown_names = features if self.layout.names else None
-            hint = transpose_hint(self.name, shown_names, index, known["id_column"])
-            notes += [hint] if hint else []
-        nameless = self.layout.names is None and len(places) == self.layout.width
-        for role, place in (("labels", roles.labels), ("groups", roles.groups)):
-            known[role] = None if place is None else self.kept[place]
-        return assembled(
-            values,
-            None if nameless else features,
-            index,
-            *(self.file, Request(), notes),
-            details=details | {"places": roles[:3]},
-            positions=places,
-            label_column=None if roles.labels is None else names[roles.labels],
-            **known,
-        )
-
-    def _index(self, notes: list[str]) -> list[str] | None:
-        """Return the names of the rows; a guess is given up if they are not unique."""
-        place = self.columns.roles.index_column
-        if place is None:
-            return None
-        names, title = self.kept[place], self.columns.names[place]
-        shown = f"Column {title!r}" if title else "The column without a name"
-        guessed = self.columns.guessed and title.lower() not in ID_NAMES
-        transposed = self.columns.transposed
-        if guessed and not transposed and len(set(names)) < len(names):
-            notes.append(f"{shown} is text and was left out.")
-            return None
-        what = "feature" if transposed else "sample"
-        notes.append(f"{shown} holds {what} names.")
-        return names
-
-    def _note_columns(self, empty: list[int], notes: list[str]) -> None:
-        """Say which columns were left out, and which were read as numbers."""
-        names = self.columns.names
-        for kind, places in (("text", self.watched), ("empty", empty)):
-            found = listed([names[place] for place in places])
-            if len(places) == 1:
-                notes.append(f"Column {found} is {kind} and was left out.")
-            elif places:
-                notes.append(
-                    f"{len(places)} columns are {kind} and were left out: {found}."
-                )
-        decorated = [j for j in self.decorated if j in self.numeric]
-        if decorated:
-            example = self.decorated[decorated[0]]
-            notes.append(
-                "Thousands separators, percent and currency signs were taken off in "
-                f"{listed([names[j] for j in decorated])} ({example!r} was read as "
-                f"{decorated_number(example):g})."
-            )
 
     def _is_text(self, place: int, n_numbers: int) -> bool:
         """Tell whether most cells are text; refuse numbers with a few cells of text."""
@@ -528,31 +372,73 @@ class TableRows:
         common = [text for text, _ in texts.most_common(MOST_STRAYS)]
         missing = " ".join(f"--na {text!r}" for text in common)
         shown = " and ".join(map(repr, common))
+        skip = self._skip_remedy(line)
         raise TableError(
             f"{self.name}: column {title!r} is numeric but for {value!r} in line {line}"
             f"{more}; correct it, say that it means missing ({missing}), "
-            f"{self._skip_hint(line)}or leave the column out (--drop {title!r})",
+            f"{_skip_hint(skip)}or leave the column out (--drop {title!r})",
             [
                 # A sign such as ? is no part of a header.
-                *(self._skip_remedy(line) if value.strip()[:1].isalnum() else ()),
+                *(skip if value.strip()[:1].isalnum() else ()),
                 Remedy(f"Read {shown} as missing", tuple(f"--na={t}" for t in common)),
                 Remedy(f"Leave column {title!r} out", (f"--drop={title}",)),
             ],
         )
 
-    def _skip_hint(self, line: int) -> str:
-        """Say how to skip what may be a title, if the first line of data is wrong."""
-        remedies = self._skip_remedy(line)
-        options = (each.options[0].replace("=", " ") for each in remedies)
-        return "".join(f"skip the lines above the table ({each}), " for each in options)
-
     def _skip_remedy(self, line: int) -> list[Remedy]:
+        """Return how to skip what may be a title, if the first line of data is bad."""
         skipped = self.layout.skipped
         if line != skipped + 1:
             return []
         n_lines = line if self.layout.names is None else skipped
         lines = f"the first {n_lines} lines" if n_lines > 1 else "the first line"
         return [Remedy(f"Skip {lines}", (f"--skip-rows={n_lines}",))]
+
+    def finished(self, notes: list[str]) -> ReadColumns:
+        """Return what the columns hold, without empty ones; say what was left out."""
+        if self.n_empty:
+            notes.append(f"Rows without any value were left out: {self.n_empty}.")
+        names = self.columns.names
+        seen, empty = (
+            [
+                j
+                for j, known in zip(self.numeric, self.seen, strict=True)
+                if known == is_
+            ]
+            for is_ in (True, False)
+        )
+        for kind, places in (("text", self.watched), ("empty", empty)):
+            shown = listed([names[place] for place in places])
+            if len(places) == 1:
+                notes.append(f"Column {shown} is {kind} and was left out.")
+            elif places:
+                notes.append(
+                    f"{len(places)} columns are {kind} and were left out: {shown}."
+                )
+        if decorated := [j for j in self.decorated if j in self.numeric]:
+            example = self.decorated[decorated[0]]
+            notes.append(
+                "Thousands separators, percent and currency signs were taken off in "
+                f"{listed([names[j] for j in decorated])} ({example!r} was read as "
+                f"{decorated_number(example):g})."
+            )
+        if not seen:
+            raise no_numbers(self.columns, self.name)
+        self._resize(self.n_rows)
+        return ReadColumns(
+            self.values[:, self.seen] if empty else self.values,
+            seen,
+            self.watched,
+            "It is text.",
+            self.kept.__getitem__,
+            lambda place: np.array(self.kept[place], dtype=object),
+            self.pulled,
+        )
+
+
+def _skip_hint(remedies: Sequence[Remedy]) -> str:
+    options = (each.options[0].replace("=", " ") for each in remedies)
+    return "".join(f"skip the lines above the table ({each}), " for each in options)
 
 
 class _Block(NamedTuple):

@@ -19,7 +19,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ufselect.data.replacing import not_written, replacing, write_whole
-from ufselect.data.tables.cells import escaped, number, number_text
 from ufselect.data.tables.detection import (
     OPENERS,
     SUFFIXES,
@@ -27,11 +26,13 @@ from ufselect.data.tables.detection import (
     is_standard,
     needed,
 )
+from ufselect.data.tables.layout import escaped, number
 from ufselect.data.tables.table import (
     Names,
     Table,
     TableError,
     is_sparse,
+    number_text,
     placed_names,
 )
 
