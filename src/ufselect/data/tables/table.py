@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 Names = NDArray[np.str_]
 BLOCK_CELLS = 1 << 22
 MOST_LISTED = 8
+# Places of sample names, labels and groups that are no columns of the file.
+UNPLACED = (-np.inf, np.inf, np.inf)
 # A feature with fewer known values than this share is made up when it is filled in.
 LEAST_KNOWN = 0.5
 # Columns that a message names.
@@ -123,15 +125,16 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class OtherColumn:
-    """A column that is no feature, and that nobody asked for.
+    """A column that is no feature.
 
     ``cells`` are numbers, or objects: text, dates, None. ``role`` is "label" if it
-    seems to hold labels, else "left out"; ``why`` is a sentence. Of a transposed table
-    it is a row, or, if it is ``of_features``, a column with a cell for each feature.
+    holds labels, or seems to, "sample names", "group" or "left out"; ``why`` is a
+    sentence. Of a transposed table it is a row, or, if it is ``of_features``, a column
+    with a cell for each feature.
     """
 
     name: str
-    place: int
+    place: float
     cells: NDArray[Any]
     role: str = "left out"
     why: str = ""
@@ -221,6 +224,21 @@ class Table:
         if self.feature_names is not None:
             return self.feature_names
         return as_names(f"x{place + 1}" for place in self.places)
+
+    def other_columns(self) -> list[OtherColumn]:
+        """Return all that is no feature: sample names, labels, groups and others."""
+        index, labels, groups = self.origin.details.get("places", UNPLACED)
+        asked = (
+            (self.id_column, "sample", index, self.sample_names, "sample names"),
+            (self.label_column, "label", labels, self.labels, "label"),
+            (self.group_column, "group", groups, self.groups, "group"),
+        )
+        found = [
+            OtherColumn(usual if name is None else name, place, cells, role)
+            for name, usual, place, cells, role in asked
+            if cells is not None
+        ]
+        return [*found, *self.others]
 
     def incomplete(self) -> Names:
         """Return the names of the features with a value that is missing or infinite.

@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from io import StringIO, TextIOWrapper
 from itertools import chain
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -441,18 +441,6 @@ def _skip_hint(remedies: Sequence[Remedy]) -> str:
     return "".join(f"skip the lines above the table ({each}), " for each in options)
 
 
-class _Block(NamedTuple):
-    """Text for a library: how its cells are told apart, which columns are wanted."""
-
-    content: str
-    delimiter: str
-    decimal: str
-    width: int
-    numeric: Sequence[int]
-    textual: Sequence[int]
-    missing: Sequence[str]
-
-
 def parsed(
     block: str,
     dialect: Dialect,
@@ -460,7 +448,7 @@ def parsed(
     numeric: Sequence[int],
     textual: Sequence[int],
     na_values: Sequence[str] = (),
-) -> tuple[NDArray[Any], dict[int, Sequence[str]]] | None:
+) -> tuple[NDArray[Any], Texts] | None:
     r"""Return the numbers in some columns of a block of lines, and the text in others.
 
     Returns None if a line is too short, too long or empty, or if a number is none.
@@ -471,14 +459,46 @@ def parsed(
     (array([[ 1.,  2.],
            [nan, nan]]), {0: ['a', 'b']})
     """
-    delimiter = dialect.delimiter or " "
+    lines, delimiter = block.split("\n")[:-1], dialect.delimiter or " "
     if dialect.delimiter is None:
-        lines = block.split("\n")[:-1]
-        block = "".join([f"{' '.join(line.split())}\n" for line in lines])
+        lines = [" ".join(line.split()) for line in lines]
+        block = "\n".join([*lines, ""])
     decimal = "," if dialect.may_have_commas and "," in block else "."
     missing = [*MISSING_SPELLED, *na_values]
-    wanted = _Block(block, delimiter, decimal, width, numeric, textual, missing)
-    return _by_numpy(wanted) if _arrow_csv() is None else _by_arrow(wanted)
+    quoted, arrow = '"' in block, _arrow_csv()
+    if arrow is not None and (quoted or width <= MANY_COLUMNS):
+        read = _by_arrow(block, delimiter, decimal, missing, width, numeric, textual)
+        if read is None or len(read[numeric[0]]) != len(lines):
+            return None
+        values = np.empty((len(lines), len(numeric)))
+        for target, place in enumerate(numeric):
+            values[:, target] = read[place]
+        return values, {place: read[place] for place in textual}
+    texts: Texts = {}
+    if quoted:
+        rows = list(csv.reader(lines, delimiter=delimiter))
+        if len(rows) != len(lines) or any(len(row) != width for row in rows):
+            return None
+        texts = {j: [row[j] for row in rows] for j in textual}
+    elif any(line.count(delimiter) != width - 1 for line in lines):
+        return None
+    elif textual:
+        rows = [line.split(delimiter, max(textual) + 1) for line in lines]
+        texts = {j: [row[j] for row in rows] for j in textual}
+    if arrow is None:
+        numbers = _by_numpy(block, delimiter, decimal, missing, width, numeric)
+        return None if numbers is None else (numbers, texts)
+    # One cell in each line, so that there is only one column.
+    if len(numeric) == width - numeric[0]:  # all the text comes before the numbers
+        lines = [line.split(delimiter, numeric[0])[-1] for line in lines]
+    elif len(numeric) < width:
+        split = (line.split(delimiter) for line in lines)
+        lines = [delimiter.join([row[j] for j in numeric]) for row in split]
+    content = "\n".join([*lines, ""]).replace(delimiter, "\n")
+    read = _by_arrow(content, "\t", decimal, missing, 1, [0], [])
+    if read is None or len(read[0]) != len(lines) * len(numeric):
+        return None
+    return read[0].reshape(len(lines), -1), texts
 
 
 @cache
@@ -490,105 +510,67 @@ def _arrow_csv() -> Any:
         return None
 
 
-def _by_arrow(block: _Block) -> tuple[NDArray[Any], dict[int, Sequence[str]]] | None:
-    """Read a block by pyarrow, which rounds correctly and is the fastest."""
-    n_lines, width = block.content.count("\n"), block.width
-    if width <= MANY_COLUMNS or '"' in block.content:
-        columns = _arrow_columns(block)
-        if columns is None or len(columns[block.numeric[0]]) != n_lines:
-            return None
-        values = np.empty((n_lines, len(block.numeric)))
-        for target, place in enumerate(block.numeric):
-            values[:, target] = columns[place]
-        return values, {place: columns[place] for place in block.textual}
-    # One cell in each line, so that there is only one column.
-    rows = block.content.split("\n")[:-1]
-    if any(row.count(block.delimiter) != width - 1 for row in rows):
-        return None
-    texts: dict[int, Sequence[str]] = {}
-    content, numeric = block.content, block.numeric
-    if len(numeric) < width:
-        # Most often all the text comes before the numbers, which then stay together.
-        together = len(numeric) == width - numeric[0]
-        split = numeric[0] if together else -1
-        cells = [row.split(block.delimiter, split) for row in rows]
-        texts = {j: [row[j] for row in cells] for j in block.textual}
-        wanted = numeric[:1] if together else numeric
-        parts = (block.delimiter.join([row[j] for j in wanted]) for row in cells)
-        content = "".join([f"{part}\n" for part in parts])
-    content = content.replace(block.delimiter, "\n")
-    one = block._replace(content=content, delimiter="\t", width=1)
-    columns = _arrow_columns(one._replace(numeric=[0], textual=[]))
-    if columns is None or len(columns[0]) != n_lines * len(numeric):
-        return None
-    return columns[0].reshape(n_lines, -1), texts
-
-
-def _arrow_columns(block: _Block) -> dict[int, Any] | None:
+def _by_arrow(
+    block: str,
+    delimiter: str,
+    decimal: str,
+    missing: Sequence[str],
+    width: int,
+    numeric: Sequence[int],
+    textual: Sequence[int],
+) -> dict[int, Any] | None:
     """Return columns of a block, or None if pyarrow does not read it."""
-    arrow, reader = import_module("pyarrow"), _arrow_csv()
-    types = {str(j): arrow.float64() for j in block.numeric}
-    types |= {str(j): arrow.string() for j in block.textual}
-    content = block.content.encode()
+    arrow, reader, content = import_module("pyarrow"), _arrow_csv(), block.encode()
+    types = {str(j): arrow.float64() for j in numeric}
+    types |= {str(j): arrow.string() for j in textual}
     try:
         table = reader.read_csv(
             arrow.BufferReader(content),
             reader.ReadOptions(
                 use_threads=False,
                 block_size=len(content) + 1,
-                column_names=[str(j) for j in range(block.width)],
+                column_names=[str(j) for j in range(width)],
             ),
             reader.ParseOptions(
-                delimiter=block.delimiter,
-                newlines_in_values=True,
-                ignore_empty_lines=False,
+                delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=False
             ),
             reader.ConvertOptions(
                 column_types=types,
                 include_columns=list(types),
-                null_values=block.missing,
+                null_values=missing,
                 strings_can_be_null=False,
-                decimal_point=block.decimal,
+                decimal_point=decimal,
             ),
         )
     except arrow.ArrowInvalid:
         return None
-    numbers = {j: table.column(str(j)).to_numpy() for j in block.numeric}
-    return numbers | {j: table.column(str(j)).to_pylist() for j in block.textual}
+    numbers = {j: table.column(str(j)).to_numpy() for j in numeric}
+    return numbers | {j: table.column(str(j)).to_pylist() for j in textual}
 
 
-def _by_numpy(block: _Block) -> tuple[NDArray[Any], dict[int, Sequence[str]]] | None:
-    """Read a block by NumPy, which rounds correctly in less time than pandas does."""
-    content, delimiter = block.content, block.delimiter
-    lines = content.split("\n")[:-1]
-    texts: dict[int, Sequence[str]] = {}
-    if '"' in content:
-        rows = list(csv.reader(lines, delimiter=delimiter))
-        if len(rows) != len(lines) or any(len(row) != block.width for row in rows):
-            return None
-        texts = {j: [row[j] for row in rows] for j in block.textual}
-    elif any(line.count(delimiter) != block.width - 1 for line in lines):
-        return None
-    elif block.textual:
-        most = max(block.textual) + 1
-        cells = [line.split(delimiter, most) for line in lines]
-        texts = {j: [row[j] for row in cells] for j in block.textual}
-    if block.decimal == ",":
-        content = content.replace(",", ".")
-    usecols = block.numeric if len(block.numeric) < block.width else None
+def _by_numpy(
+    block: str,
+    delimiter: str,
+    decimal: str,
+    missing: Sequence[str],
+    width: int,
+    numeric: Sequence[int],
+) -> NDArray[Any] | None:
+    """Return the numbers of a block, or None if NumPy does not read it."""
+    content = block.replace(",", ".") if decimal == "," else block
     sign = re.escape(delimiter)
-    words = "|".join(map(re.escape, sorted(block.missing, key=len, reverse=True)))
-    missing = re.compile(
+    words = "|".join(map(re.escape, sorted(missing, key=len, reverse=True)))
+    gap = re.compile(
         f'(?<![^{sign}\\n])(?: *(?:{words}) *|"(?:{words})")(?![^{sign}\\n])'
     )
-    for spelled in (str, lambda text: missing.sub("nan", text)):
+    for spelled in (str, lambda text: gap.sub("nan", text)):
         with contextlib.suppress(ValueError):
             return np.loadtxt(
                 StringIO(spelled(content)),
                 delimiter=delimiter,
                 comments=None,
                 quotechar='"',
-                usecols=usecols,
+                usecols=numeric if len(numeric) < width else None,
                 ndmin=2,
-            ), texts
+            )
     return None
