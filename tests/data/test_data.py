@@ -73,7 +73,7 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path):
     for content, message in [
         ({"Y": [1]}, "has no variable"),
         ({"X": [[1.0]]}, "has no variable"),
-        ({"X": np.eye(3), "Y": [1, 2]}, "3 rows in X but 2 labels"),
+        ({"X": np.eye(3), "Y": [1, 2]}, "2 values in 'Y' for 3 samples"),
     ]:
         scipy.io.savemat(path, content)
         refused(message)
@@ -82,9 +82,9 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path):
     whole = path.read_bytes()
     for kept in (0.05, 0.5, 0.95):
         path.write_bytes(whole[: int(kept * len(whole))])
-        refused("cannot be read as a MATLAB file")
+        refused("cut off or damaged")
     path.write_bytes(b"no matrix here" * 20)
-    refused("cannot be read as a MATLAB file")
+    refused("is not a MATLAB file: it begins like text")
     with pytest.raises(ValueError, match="geometry='spiral' is not known; use one of"):
         planted("spiral")
 

@@ -48,7 +48,7 @@ def test_columns_are_read_by_their_type(tmp_path, frame, ending):
     assert table.feature_names.tolist() == ["height", "count", "flag"]
     assert table.sample_names.tolist() == ["x", "y", "z"]
     assert table.labels.tolist() == ["u", "v", "u"]
-    assert "Columns without numbers were left out: 'when'." in table.notes
+    assert "Column 'when' holds no numbers and was left out." in table.notes
 
 
 def test_index_of_pandas_names_the_samples(tmp_path, frame):

@@ -319,7 +319,7 @@ def test_text_empty_columns_and_empty_rows_are_left_out_by_name(reader):
 
     assert table.values.tolist() == [[1, 2], [3, 4]]
     assert table.feature_names.tolist() == ["a", "b"]
-    assert "2 columns are text and were left out: 'city' and 'day'." in table.notes
+    assert "2 columns ('city' and 'day') are text and were left out." in table.notes
     assert "Column 'c' is empty and was left out." in table.notes
     assert "Rows without any value were left out: 1." in table.notes
 

@@ -27,6 +27,7 @@ from ufselect.data.tables.table import (
     as_names,
     column_of,
     is_sparse,
+    left_out,
     listed,
     mostly_known,
     number_text,
@@ -162,14 +163,15 @@ class ReadColumns(NamedTuple):
     """What was read of the columns of a file.
 
     ``values`` are the numbers of the columns at ``places``, ``others`` the places of
-    those that hold none, as ``why`` says. Cells are returned as text, or as objects as
-    the file has them. ``rows`` are rows of a transposed table that hold text.
+    those that hold none, for the reason ``why``. Cells are returned as text, or as
+    objects as the file has them. ``rows`` are rows of a transposed table that hold
+    text.
     """
 
     values: NDArray[Any]
     places: list[int]
     others: list[int]
-    why: str
+    why: tuple[str, str]
     text: Callable[[int], Sequence[str]]
     cells: Callable[[int], NDArray[Any]]
     rows: Mapping[str, Sequence[str]] = {}
@@ -249,6 +251,21 @@ def table_of_columns(
 ) -> Table:
     """Return the table of the columns that were read, with the names of its samples."""
     names, found = columns.names, columns.roles
+    asked_use = (request if columns.named else by_place(request)).use
+    for each in () if columns.transposed else asked_use:
+        if names.index(each) in read.others:
+            raise TableError(
+                f"{file.name}: column {each!r} {read.why[0]} and cannot be a feature; "
+                "encode it as numbers first"
+            )
+    if not read.places:
+        shown = listed([each or "(no name)" for each in names])
+        raise TableError(
+            f"{file.name} has no numeric column to select from, only {shown}; "
+            "check the delimiter and the decimal sign, or give another file"
+        )
+    if read.others:
+        notes.append(f"{left_out([names[j] for j in read.others], read.why)}.")
     features = [names[place] for place in read.places]
     index = None if found.index_column is None else list(read.text(found.index_column))
     others, title = list(read.others), None
@@ -272,7 +289,7 @@ def table_of_columns(
                 names[place],
                 place,
                 read.cells(place),
-                why=read.why,
+                why=f"It {read.why[0]}.",
                 of_features=columns.transposed,
             )
             for place in others
@@ -312,28 +329,6 @@ def table_of_columns(
         details=details | {"places": found[:3]},
         positions=read.places,
         **known,
-    )
-
-
-def refuse_text_in_use(
-    columns: Columns, others: Collection[int], why: str, request: Request, name: str
-) -> None:
-    """Refuse to take columns as features that hold no numbers."""
-    asked = request if columns.named else by_place(request)
-    for each in () if columns.transposed else asked.use:
-        if columns.names.index(each) in others:
-            raise TableError(
-                f"{name}: column {each!r} {why} and cannot be a feature; encode it as "
-                "numbers first"
-            )
-
-
-def no_numbers(columns: Columns, name: str) -> TableError:
-    """Return the error for a table without any column of numbers."""
-    shown = listed([each or "(no name)" for each in columns.names])
-    return TableError(
-        f"{name} has no numeric column to select from, only {shown}; "
-        "check the delimiter and the decimal sign, or give another file"
     )
 
 
@@ -521,10 +516,10 @@ def without_suspects(table: Table) -> Table:
     if not transposed:
         for place in np.flatnonzero(_first_rows_in_order(values, names) & ~wanted):
             counters[place] = is_index_like(values[:, place], str(names[place]))
-    for left_out, why in ((labels, LABELS), (counters & ~labels, INDEX)):
-        left_out = left_out[np.isin(names, table.names())]
-        if left_out.any() and not left_out.all():
-            table = without_features(table, left_out, why)
+    for unwanted, why in ((labels, LABELS), (counters & ~labels, INDEX)):
+        unwanted = unwanted[np.isin(names, table.names())]
+        if unwanted.any() and not unwanted.all():
+            table = without_features(table, unwanted, why)
     suspected += [each.name for each in table.others if each.role == "label"]
     known = mostly_known(table)
     table = known if known.shape[1] else table

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from ufselect.data.tables.columns import (
     ReadColumns,
     columns_of,
-    no_numbers,
-    refuse_text_in_use,
     table_of_columns,
 )
 from ufselect.data.tables.detection import check_size, needed
 from ufselect.data.tables.layout import SAMPLED_ROWS, Layout, table_layout
 from ufselect.data.tables.table import (
+    NO_NUMBERS,
     File,
     Remedy,
     Request,
@@ -120,17 +119,11 @@ def _table(frame: _Frame, file: File, request: Request, notes: list[str]) -> Tab
     columns = columns_of(layout, request, file.name, notes)
     numeric = [j for j in columns.free if j not in textual]
     others = [j for j in columns.free if j in textual]
-    refuse_text_in_use(columns, others, "holds no numbers", request, file.name)
-    if not numeric:
-        raise no_numbers(columns, file.name)
-    if others:
-        left_out = listed([names[j] for j in others])
-        notes.append(f"Columns without numbers were left out: {left_out}.")
     read = ReadColumns(
         _numbers(frame, [names[j] for j in numeric], request),
         numeric,
         others,
-        "It holds no numbers.",
+        NO_NUMBERS,
         lambda place: frame.text(names[place]),
         lambda place: frame.cells(names[place]),
     )

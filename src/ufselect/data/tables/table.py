@@ -20,13 +20,13 @@ UNPLACED = (-np.inf, np.inf, np.inf)
 LEAST_KNOWN = 0.5
 # Columns that a message names.
 MOST_NAMED = 3
-# Why a column of numbers is no feature.
-LABELS, INDEX, MOSTLY_MISSING = "labels", "index", "mostly missing"
-WHY = {
-    LABELS: ("seems to hold labels", "seem to hold labels"),
-    INDEX: ("counts or dates the samples", "count or date the samples"),
-    MOSTLY_MISSING: ("is mostly missing", "are mostly missing"),
-}
+# Why a column is no feature, and why several are not.
+LABELS = ("seems to hold labels", "seem to hold labels")
+INDEX = ("counts or dates the samples", "count or date the samples")
+MOSTLY_MISSING = ("is mostly missing", "are mostly missing")
+EMPTY = ("is empty", "are empty")
+TEXT = ("is text", "are text")
+NO_NUMBERS = ("holds no numbers", "hold no numbers")
 FILLINGS: Mapping[str, Callable[[NDArray[Any]], Any]] = {
     "mean": np.mean,
     "median": np.median,
@@ -519,34 +519,46 @@ def mostly_known(table: Table) -> Table:
     return table if enough.all() else without_features(table, ~enough, MOSTLY_MISSING)
 
 
-def without_features(table: Table, left_out: NDArray[np.bool_], why: str) -> Table:
+def left_out(names: Sequence[str], why: tuple[str, str]) -> str:
+    """Say that columns were left out, and why.
+
+    Examples
+    --------
+    >>> left_out(["a"], EMPTY), left_out(["a", "b"], EMPTY)
+    ("Column 'a' is empty and was left out", \
+"2 columns ('a' and 'b') are empty and were left out")
+    """
+    if len(names) == 1:
+        return f"Column {listed(names)} {why[0]} and was left out"
+    return f"{len(names)} columns ({listed(names)}) {why[1]} and were left out"
+
+
+def without_features(
+    table: Table, unwanted: NDArray[np.bool_], why: tuple[str, str]
+) -> Table:
     """Leave out features, with a note; labels and index columns stay in the table."""
     names, places = table.names(), table.places
-    keep, gone = np.flatnonzero(~left_out), np.flatnonzero(left_out)
+    keep, gone = np.flatnonzero(~unwanted), np.flatnonzero(unwanted)
     others = [
         OtherColumn(
             str(names[j]),
             int(places[j]),
             column_of(table.values, int(j)),
             "label" if why == LABELS else "left out",
-            f"It {WHY[why][0]}.",
+            f"It {why[0]}.",
             written=why != MOSTLY_MISSING,
         )
         for j in gone
     ]
-    many = len(gone) > 1
-    shown = listed(names[gone])
-    subject = f"{len(gone)} columns ({shown})" if many else f"Column {shown}"
-    use = named_option("--use-column", str(names[gone[0]]))
-    note = f"{subject} {WHY[why][many]} and {'were' if many else 'was'} left out"
-    labels = ""
+    first = str(names[gone[0]])
+    use = f"{named_option('--use-column', first)} takes it as a feature"
     if why == LABELS:
-        labels = f"{named_option('--labels', str(names[gone[0]]))} compares with it, "
+        use = f"{named_option('--labels', first)} compares with it, {use}"
     return replace(
         table,
         values=table.values[:, keep],
         feature_names=names[keep],
-        notes=(*table.notes, f"{note}; {labels}{use} takes it as a feature."),
+        notes=(*table.notes, f"{left_out(names[gone].tolist(), why)}; {use}."),
         origin=replace(table.origin, positions=places[keep]),
         others=(*(each.for_features(keep) for each in table.others), *others),
     )

@@ -24,8 +24,6 @@ from ufselect.data.tables.columns import (
     Columns,
     ReadColumns,
     columns_of,
-    no_numbers,
-    refuse_text_in_use,
     table_of_columns,
 )
 from ufselect.data.tables.detection import USUAL_MEMORY, opened
@@ -44,11 +42,14 @@ from ufselect.data.tables.layout import (
     with_point,
 )
 from ufselect.data.tables.table import (
+    EMPTY,
+    TEXT,
     File,
     Remedy,
     Request,
     Table,
     TableError,
+    left_out,
     listed,
 )
 
@@ -179,7 +180,7 @@ def table_of_rows(
         columns = columns_of(layout, request, file.name, said)
         rows = TableRows(layout, columns, file, request)
         add(rows)
-        late = rows.late_text(request)
+        late = rows.late_text()
         if not late:
             notes += said
             found = rows.finished(notes)
@@ -346,9 +347,8 @@ class TableRows:
             self.odd[place] = None
         return np.array([found[cell] for cell in cells])
 
-    def late_text(self, request: Request) -> frozenset[int]:
+    def late_text(self) -> frozenset[int]:
         """Return columns of numbers that are text; refuse numbers with stray text."""
-        refuse_text_in_use(self.columns, self.watched, "is text", request, self.name)
         for place in self.watched:
             self._is_text(place, self.n_numbers[place])
         late = []
@@ -407,14 +407,8 @@ class TableRows:
             ]
             for is_ in (True, False)
         )
-        for kind, places in (("text", self.watched), ("empty", empty)):
-            shown = listed([names[place] for place in places])
-            if len(places) == 1:
-                notes.append(f"Column {shown} is {kind} and was left out.")
-            elif places:
-                notes.append(
-                    f"{len(places)} columns are {kind} and were left out: {shown}."
-                )
+        if empty:
+            notes.append(f"{left_out([names[j] for j in empty], EMPTY)}.")
         if decorated := [j for j in self.decorated if j in self.numeric]:
             example = self.decorated[decorated[0]]
             notes.append(
@@ -422,14 +416,12 @@ class TableRows:
                 f"{listed([names[j] for j in decorated])} ({example!r} was read as "
                 f"{decorated_number(example):g})."
             )
-        if not seen:
-            raise no_numbers(self.columns, self.name)
         self._resize(self.n_rows)
         return ReadColumns(
             self.values[:, self.seen] if empty else self.values,
             seen,
             self.watched,
-            "It is text.",
+            TEXT,
             self.kept.__getitem__,
             lambda place: np.array(self.kept[place], dtype=object),
             self.pulled,
