@@ -447,41 +447,37 @@ def assembled(
     What is asked for is looked up among its columns, which are called by their place
     if they have no names. ``known`` are fields of the table that come from elsewhere.
     """
-    details = dict(details or {})
     if is_sparse(values):
         notes.append("The matrix is sparse and was kept so.")
-    asked = {request.labels, request.id_column, request.groups, *request.drop}
-    fields: dict[str, Any] = {}
-    if names is None and (asked != {None} or request.use):
+    details = dict(details or {})
+    fields: dict[str, Any] = {"sample_names": samples}
+    asked = {request.labels, request.id_column, request.groups}
+    if names is None and (asked != {None} or request.drop or request.use):
         names, request = placed_names(values.shape[1]), by_place(request)
     if names is not None:
         names = unique_names(names, notes)
         kind = "row" if details.get("transposed") else "column"
         found = roles(names, request, file.name, kind)
-        fields = {
-            key: number_text(column_of(values, place))
-            for key, place in (
-                ("sample_names", found.index_column),
-                ("labels", found.labels),
-                ("groups", found.groups),
-            )
-            if place is not None
-        }
         fields |= {"id_column": request.id_column, "label_column": request.labels}
+        for key, place in (
+            ("sample_names", found.index_column),
+            ("labels", found.labels),
+            ("groups", found.groups),
+        ):
+            if place is not None:
+                fields[key] = number_text(column_of(values, place))
         if found.taken or request.use:
             keep = [j for j in range(len(names)) if j not in found.taken]
             values, names = values[:, keep], [names[place] for place in keep]
             positions = keep if positions is None else positions
-            others = [o.for_features(keep) for o in others]
-    fields = {"sample_names": samples, "feature_names": names} | fields | known
+            others = [other.for_features(keep) for other in others]
+    fields |= {"feature_names": names, **known}
     for key in ("feature_names", "sample_names", "labels", "groups"):
-        cells = fields.get(key)
-        fields[key] = None if cells is None else as_names(cells)
+        if fields.get(key) is not None:
+            fields[key] = as_names(fields[key])
     places = None if positions is None else np.asarray(positions, dtype=np.intp)
     origin = Origin(file.path, file.name, details=details, positions=places)
-    empty: dict[str, Any] = {"id_column": None, "label_column": None}
-    empty |= {"format": "", "notes": ()}
-    return Table(values, **(empty | fields), origin=origin, others=tuple(others))
+    return Table(values, **fields, origin=origin, others=tuple(others))
 
 
 def by_place(request: Request) -> Request:
@@ -513,8 +509,13 @@ def without_suspects(table: Table) -> Table:
     labels &= ~wanted
     suspected = label_columns(table, label_names)
     counters = np.zeros(len(names), dtype=bool)
-    if not transposed:
-        for place in np.flatnonzero(_first_rows_in_order(values, names) & ~wanted):
+    if not transposed and len(values) >= LEAST_ROWS:
+        # The first rows tell of nearly all columns that they are not.
+        steps = np.diff(values[:LEAST_ROWS], axis=0)
+        in_order = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
+        called = [bool(COUNTER_NAME.search(name)) for name in names.tolist()]
+        likely = (in_order & (steps != 0).any(axis=0)) | called
+        for place in np.flatnonzero(likely & ~wanted):
             counters[place] = is_index_like(values[:, place], str(names[place]))
     for unwanted, why in ((labels, LABELS), (counters & ~labels, INDEX)):
         unwanted = unwanted[np.isin(names, table.names())]
@@ -552,18 +553,6 @@ def few_values(cells: NDArray[Any]) -> bool:
         cells = cells[~np.isnan(cells)]
     n_distinct = len(set(cells.tolist()))
     return n_distinct <= min(MOST_CLASSES, max(2, len(cells) // 2))
-
-
-def _first_rows_in_order(
-    values: NDArray[Any], names: NDArray[np.str_]
-) -> NDArray[np.bool_]:
-    """Return which columns could be index-like by their first rows: nearly none."""
-    if len(values) < LEAST_ROWS:
-        return np.zeros(len(names), dtype=bool)
-    steps = np.diff(values[:LEAST_ROWS], axis=0)
-    in_order = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
-    called = [bool(COUNTER_NAME.search(name)) for name in names.tolist()]
-    return np.asarray((in_order & (steps != 0).any(axis=0)) | called)
 
 
 def is_index_like(values: NDArray[Any], name: str) -> bool:

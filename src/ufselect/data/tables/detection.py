@@ -282,11 +282,9 @@ def _zipped_table(path: Path, name: str) -> str | None:
 
 
 @contextmanager
-def opened(
-    path: Path, compression: str | None, name: str, allow_large: bool = False
-) -> Iterator[BinaryIO]:
+def opened(file: File) -> Iterator[BinaryIO]:
     """Open a file for reading its bytes, decompressed, and say when it is damaged."""
-    file = File(path, compression, name, allow_large)
+    path, compression, name, _ = file
     size = path.stat().st_size
     try:
         if compression is None:
@@ -341,7 +339,7 @@ def detect(file: File) -> tuple[str, list[str]]:
 
     What its bytes say counts more than its name.
     """
-    with opened(*file) as stream:
+    with opened(file) as stream:
         start = stream.read(4096)
     if not start:
         raise TableError(f"{file.name} is empty; export the table again")
@@ -367,7 +365,7 @@ def _kind_of_archive(file: File) -> str:
     """Tell workbooks from NumPy's archives."""
     with (
         saying_when_damaged(file.name, "a zip archive"),
-        opened(*file) as stream,
+        opened(file) as stream,
         zipfile.ZipFile(stream) as archive,
     ):
         names = archive.namelist()

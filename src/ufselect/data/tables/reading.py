@@ -195,7 +195,7 @@ def _read(file: File, request: Request, holder: Spool | None, isolate: bool) -> 
     kind, notes = detect(file)
     inner = file
     if file.compression is not None and kind not in READ_COMPRESSED:
-        with saying_when_too_large(file.name), opened(*file) as stream:
+        with saying_when_too_large(file.name), opened(file) as stream:
             holder = Spool(stream, file.name, named=kind in ON_HDF5)
         inner = file._replace(path=holder.path, compression=None)
     elif OPEN_FILES in file.path.parents and kind in ON_HDF5:

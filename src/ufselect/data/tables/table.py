@@ -190,14 +190,14 @@ class Table:
     """
 
     values: Any
-    feature_names: Names | None
-    sample_names: Names | None
-    id_column: str | None
-    labels: Names | None
-    label_column: str | None
-    format: str
-    notes: tuple[str, ...]
-    origin: Origin
+    feature_names: Names | None = None
+    sample_names: Names | None = None
+    id_column: str | None = None
+    labels: Names | None = None
+    label_column: str | None = None
+    format: str = ""
+    notes: tuple[str, ...] = ()
+    origin: Origin = Origin(Path(), "")
     groups: Names | None = None
     group_column: str | None = None
     suspected_labels: tuple[str, ...] = ()

@@ -79,7 +79,7 @@ Texts = dict[int, Sequence[str]]
 
 def read_text(file: File, request: Request, notes: list[str]) -> Table:
     """Read a table of text, compressed or not, in UTF-8 or else in Latin-1."""
-    with opened(*file) as stream:
+    with opened(file) as stream:
         start = stream.read(4)
     marks = (e for mark, e in BYTE_ORDER_MARKS.items() if start.startswith(mark))
     encoding = next(marks, "utf-8")
@@ -126,7 +126,7 @@ def _read(file: File, request: Request, notes: list[str], encoding: str) -> Tabl
 @contextlib.contextmanager
 def _blocks(file: File, encoding: str) -> Iterator[tuple[str, Iterator[str]]]:
     """Open a file; return enough of its lines to judge by, and blocks of the others."""
-    with opened(*file) as stream, TextIOWrapper(stream, encoding=encoding) as text:
+    with opened(file) as stream, TextIOWrapper(stream, encoding=encoding) as text:
         blocks, head = _blocks_of(text, file), ""
         for block in blocks:
             head += block
