@@ -1,13 +1,12 @@
 """Text tables: read in blocks, straight into one array of numbers.
 
-A library reads blocks of plain numbers: pyarrow where it is installed, else NumPy.
-Both round to the nearest number. What they refuse is read cell by cell, which finds
-the line and the value that a message names.
+A library reads blocks of plain numbers: pyarrow where it is installed, else NumPy, or
+pandas if there are gaps. All of them round to the nearest number. What they refuse is
+read cell by cell, which finds the line and the value that a message names.
 """
 
 import contextlib
 import csv
-import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -478,8 +477,18 @@ def parsed(
         rows = [line.split(delimiter, max(textual) + 1) for line in lines]
         texts = {j: [row[j] for row in rows] for j in textual}
     if arrow is None:
-        numbers = _by_numpy(block, delimiter, decimal, missing, width, numeric)
-        return None if numbers is None else (numbers, texts)
+        with contextlib.suppress(ValueError):  # of gaps, most often
+            return np.loadtxt(
+                StringIO(block.replace(",", ".") if decimal == "," else block),
+                delimiter=delimiter,
+                comments=None,
+                quotechar='"',
+                usecols=numeric if len(numeric) < width else None,
+                ndmin=2,
+            ), texts
+        if quoted:
+            found = _by_pandas(block, delimiter, decimal, missing, width, numeric)
+            return None if found is None else (found, texts)
     # One cell in each line, so that there is only one column.
     if len(numeric) == width - numeric[0]:  # all the text comes before the numbers
         lines = [line.split(delimiter, numeric[0])[-1] for line in lines]
@@ -487,10 +496,14 @@ def parsed(
         split = (line.split(delimiter) for line in lines)
         lines = [delimiter.join([row[j] for j in numeric]) for row in split]
     content = "\n".join([*lines, ""]).replace(delimiter, "\n")
-    read = _by_arrow(content, "\t", decimal, missing, 1, [0], [])
-    if read is None or len(read[0]) != len(lines) * len(numeric):
+    if arrow is None:
+        found = _by_pandas(content, "\t", decimal, missing, 1, [0])
+    else:
+        read = _by_arrow(content, "\t", decimal, missing, 1, [0], [])
+        found = None if read is None else read[0]
+    if found is None or found.size != len(lines) * len(numeric):
         return None
-    return read[0].reshape(len(lines), -1), texts
+    return found.reshape(len(lines), -1), texts
 
 
 @cache
@@ -540,7 +553,7 @@ def _by_arrow(
     return numbers | {j: table.column(str(j)).to_pylist() for j in textual}
 
 
-def _by_numpy(
+def _by_pandas(
     block: str,
     delimiter: str,
     decimal: str,
@@ -548,21 +561,30 @@ def _by_numpy(
     width: int,
     numeric: Sequence[int],
 ) -> NDArray[Any] | None:
-    """Return the numbers of a block, or None if NumPy does not read it."""
-    content = block.replace(",", ".") if decimal == "," else block
-    sign = re.escape(delimiter)
-    words = "|".join(map(re.escape, sorted(missing, key=len, reverse=True)))
-    gap = re.compile(
-        f'(?<![^{sign}\\n])(?: *(?:{words}) *|"(?:{words})")(?![^{sign}\\n])'
-    )
-    for spelled in (str, lambda text: gap.sub("nan", text)):
-        with contextlib.suppress(ValueError):
-            return np.loadtxt(
-                StringIO(spelled(content)),
-                delimiter=delimiter,
-                comments=None,
-                quotechar='"',
-                usecols=numeric if len(numeric) < width else None,
-                ndmin=2,
-            )
+    """Return numbers with gaps, or None if pandas does not read them."""
+    pandas = import_module("pandas")
+    # It would take -99.0 for missing, too, where somebody says that -99 is.
+    known = [number(word) for word in missing]
+    if any(value is not None and value == value for value in known):
+        return None
+    if delimiter in block and width == 1:  # in a cell, which then is no number
+        return None
+    with contextlib.suppress(ValueError):
+        frame = pandas.read_csv(
+            StringIO(block),
+            sep=delimiter,
+            decimal=decimal,
+            header=None,
+            names=range(width),
+            index_col=False,
+            usecols=numeric if len(numeric) < width else None,
+            dtype=np.float64,
+            na_values=missing,
+            keep_default_na=False,
+            float_precision="round_trip",
+            skipinitialspace=True,
+            skip_blank_lines=False,
+            low_memory=False,
+        )
+        return np.asarray(frame)
     return None
