@@ -107,8 +107,8 @@ def read_anndata(file: File, request: Request, notes: list[str]) -> Table:
                 )
         layer, matrix = _layer(content, file, request)
         values = floating(matrix, request, file.name)
-        features, _ = _frame(content["var"], file)
         samples, columns = _frame(content["obs"], file)
+        features, _ = _frame(content["var"], file)
         known, asked = list(columns), (request.labels, request.groups)
         labels, groups = (
             None
