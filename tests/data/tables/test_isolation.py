@@ -4,7 +4,6 @@ import os
 import signal
 import struct
 import sys
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -24,28 +23,17 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="it is not possibl
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("error", "reason"),
     [
-        NameError("name 'x' is not defined"),
-        SystemError("Negative size passed to PyUnicode_New"),
-        struct.error("unpack requires\na buffer"),
-        zlib.error("Error -3"),
-        ArithmeticError(),
+        (SystemError("Negative size passed"), "Negative size passed"),
+        (struct.error("unpack requires\na buffer"), "unpack requires a buffer"),
+        (ArithmeticError(), "ArithmeticError"),
     ],
-    ids=lambda error: type(error).__name__,
 )
-def test_damage_is_one_sentence_with_the_reason_and_the_remedy(error):
-    with (
-        pytest.raises(TableError) as raised,
-        saying_when_damaged("a.feather", "an Arrow file"),
-    ):
+def test_damage_is_one_sentence_with_the_reason_and_the_remedy(error, reason):
+    sentence = f"^a is cut off or damaged .read as b: {reason}.; copy, download or save"
+    with pytest.raises(TableError, match=sentence), saying_when_damaged("a", "b"):
         raise error
-    reason = " ".join(str(error).split()) or "ArithmeticError"
-
-    assert str(raised.value) == (
-        f"a.feather is cut off or damaged (read as an Arrow file: {reason}); copy, "
-        "download or save it again"
-    )
 
 
 @pytest.mark.parametrize(
