@@ -156,7 +156,8 @@ class Columns(NamedTuple):
     @property
     def free(self) -> list[int]:
         """Places of the columns that nobody asked for."""
-        return [j for j in range(len(self.names)) if j not in self.roles.taken]
+        taken = self.roles.taken
+        return [j for j in range(len(self.names)) if j not in taken]
 
 
 class ReadColumns(NamedTuple):

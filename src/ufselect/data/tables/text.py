@@ -398,14 +398,8 @@ class TableRows:
         if self.n_empty:
             notes.append(f"Rows without any value were left out: {self.n_empty}.")
         names = self.columns.names
-        seen, empty = (
-            [
-                j
-                for j, known in zip(self.numeric, self.seen, strict=True)
-                if known == is_
-            ]
-            for is_ in (True, False)
-        )
+        places = np.array(self.numeric, dtype=np.intp)
+        seen, empty = places[self.seen].tolist(), places[~self.seen].tolist()
         if empty:
             notes.append(f"{left_out([names[j] for j in empty], EMPTY)}.")
         if decorated := [j for j in self.decorated if j in self.numeric]:
@@ -489,13 +483,16 @@ def parsed(
         if quoted:
             found = _by_pandas(block, delimiter, decimal, missing, width, numeric)
             return None if found is None else (found, texts)
+    content = block
+    if len(numeric) < width:
+        if len(numeric) == width - numeric[0]:  # all the text comes before the numbers
+            parts = (line.split(delimiter, numeric[0])[-1] for line in lines)
+        else:
+            rows = [line.split(delimiter) for line in lines]
+            parts = (delimiter.join([row[j] for j in numeric]) for row in rows)
+        content = "".join([f"{part}\n" for part in parts])
     # One cell in each line, so that there is only one column.
-    if len(numeric) == width - numeric[0]:  # all the text comes before the numbers
-        lines = [line.split(delimiter, numeric[0])[-1] for line in lines]
-    elif len(numeric) < width:
-        split = (line.split(delimiter) for line in lines)
-        lines = [delimiter.join([row[j] for j in numeric]) for row in split]
-    content = "\n".join([*lines, ""]).replace(delimiter, "\n")
+    content = content.replace(delimiter, "\n")
     if arrow is None:
         found = _by_pandas(content, "\t", decimal, missing, 1, [0])
     else:
