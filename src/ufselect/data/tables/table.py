@@ -251,19 +251,17 @@ class Table:
         """Count missing and infinite values of each feature (0) or sample (1)."""
         counts = np.zeros(self.shape[1 - axis], dtype=np.intp)
         step = max(1, BLOCK_CELLS // max(1, self.shape[1]))
+        cells: Any
         for start in range(0, self.shape[0], step):
             block = self.values[start : start + step]
             if is_sparse(block):
                 block = sp.coo_array(block)
                 bad = ~np.isfinite(block.data)
-                place = block.col[bad] if axis == 0 else start + block.row[bad]
-                counts += np.bincount(place, minlength=len(counts))
-            elif axis == 0:
-                counts += np.count_nonzero(~np.isfinite(block), axis=0)
+                cells = block.row[bad], block.col[bad]
             else:
-                counts[start : start + step] = np.count_nonzero(
-                    ~np.isfinite(block), axis=1
-                )
+                cells = np.nonzero(~np.isfinite(block))
+            places = cells[1] if axis == 0 else start + cells[0]
+            counts += np.bincount(places, minlength=len(counts))
         return counts
 
 
