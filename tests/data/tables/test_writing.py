@@ -111,6 +111,8 @@ def test_names_cannot_be_formulas():
     turned = read("gene,s1,s2\nA,1,2\n'=B,3,4\n")
     assert turned.feature_names.tolist() == ["A", "=B"]
     assert written(turned, [1]) == "gene,s1,s2\n'=B,3,4\n"
+    commas = "who;a;b\n-0,5;1,5;2\n1,25;3;4\n"
+    assert written(read(commas, id_column="who"), [0, 1]) == commas
     negative = "who,-1.5,b\n-7,1,-2\n-8,3,4\n"
     assert written(read(negative, header=True, id_column="who"), [0, 1]) == negative
 

@@ -123,10 +123,11 @@ def escaped(text: str) -> str:
 
     Examples
     --------
-    >>> escaped("=cmd()"), escaped("-1.5"), escaped("TP53")
-    ("'=cmd()", '-1.5', 'TP53')
+    >>> escaped("=cmd()"), escaped("-1.5"), escaped("-1,5"), escaped("TP53")
+    ("'=cmd()", '-1.5', '-1,5', 'TP53')
     """
-    return f"'{text}" if looks_like_formula(text) and number(text) is None else text
+    runs = looks_like_formula(text) and number(with_point(text)) is None
+    return f"'{text}" if runs else text
 
 
 def unescaped(text: str) -> str:
