@@ -100,51 +100,36 @@ def test_all_selectors_are_known():
     }
 
 
-def test_one_that_was_not_fitted_stays_so(tmp_path):
-    again = through_a_file(SCFS(alpha=np.float32(0.5)), tmp_path)
-
-    assert again.get_params() == SCFS(alpha=np.float32(0.5)).get_params()
-    assert not hasattr(again, "scores_")
-
-
-def test_a_generator_goes_on_where_it_was(tmp_path):
+def test_generators_and_outputs_are_kept_and_checkpoints_are_not(tmp_path):
     state = np.random.RandomState(3)
     state.standard_normal(5)
     again = through_a_file(RandomSelection(random_state=state), tmp_path)
-
     assert again.random_state.randint(10**6) == state.randint(10**6)
 
-
-def test_the_kind_of_output_is_kept(tmp_path):
     fitted = MaxVariance(2).set_output(transform="pandas").fit(FRAME)
     again = through_a_file(fitted, tmp_path)
-
     assert isinstance(again.transform(FRAME), pd.DataFrame)
 
-
-def test_a_checkpoint_is_not_kept_for_it_names_a_file_to_write(tmp_path):
+    again = through_a_file(SCFS(alpha=np.float32(0.5)), tmp_path)
+    assert again.get_params() == SCFS(alpha=np.float32(0.5)).get_params()
+    assert not hasattr(again, "scores_")
+    # It names a file to write.
     again = through_a_file(SCFS(checkpoint=tmp_path / "a.npz"), tmp_path)
-
     assert again.checkpoint is None
 
 
-def test_a_selector_of_somebody_else_is_refused(tmp_path):
-    class Foreign(MaxVariance):
-        pass
+class Foreign(MaxVariance):
+    pass
 
+
+def test_what_cannot_be_kept_is_refused_when_it_is_saved(tmp_path):
+    path = tmp_path / "a.selector"
     with pytest.raises(ModelError, match="Foreign is none of ufselect's own selectors"):
-        save_selector(Foreign(), tmp_path / "a.selector")
-
+        save_selector(Foreign(), path)
+    for value in (b"x", {1, 2}, max, 1j, np.array([1j])):
+        with pytest.raises(ModelError, match="a file of a selector cannot hold"):
+            save_selector(MaxVariance(value), path)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("value", [b"x", {1, 2}, max, 1j, np.array([1j])])
-def test_values_of_other_types_are_refused_when_they_are_saved(tmp_path, value):
-    with pytest.raises(ModelError, match="a file of a selector cannot hold"):
-        save_selector(MaxVariance(value), tmp_path / "a.selector")
-
-
-def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path):
     with pytest.raises(ModelError, match=r"cannot be written .* choose another place"):
         save_selector(MaxVariance(), tmp_path / "none" / "a.selector")
 
@@ -256,11 +241,15 @@ def test_what_somebody_made_up_is_refused_in_one_sentence(tmp_path, change):
 
 
 def test_nothing_was_wrong_with_the_file_but_the_change(tmp_path):
-    rewritten(tmp_path / "a.selector", random_state())
+    path = tmp_path / "a.selector"
+    rewritten(path, random_state())
+    again = load_selector(path)
 
-    again = load_selector(tmp_path / "a.selector")
     assert repr(again.selector) == "MaxVariance()"
     assert again.random_state.randint(10**6) == np.random.RandomState(0).randint(10**6)
+    rewritten(path, described(version=3))
+    assert "version 3 of the format" in refusal(path)
+    assert "install a newer one" in refusal(path)
 
 
 def test_deep_and_large_files_are_bounded(tmp_path):
@@ -299,39 +288,26 @@ def test_pickles_and_what_expands_are_refused(tmp_path):
     sealed(path, np.savez_compressed, description=np.zeros(10**6))
     assert "'description.npy' is compressed" in refusal(path)
 
-
-def test_an_array_that_declares_more_than_there_is_takes_no_memory(tmp_path):
-    def save(stream):
+    def more_than_there_is(stream):
         inner = io.BytesIO()
         np.save(inner, np.zeros(7))
         wide = inner.getvalue().replace(b"(7,), }" + b" " * 10, b"(70000000000,), }")
         with zipfile.ZipFile(stream, "w") as archive:
             archive.writestr("X.npy", wide)
 
-    sealed(tmp_path / "a.selector", save)
-    assert "more than it holds" in refusal(tmp_path / "a.selector")
+    sealed(path, more_than_there_is)
+    assert "more than it holds" in refusal(path)
 
 
-def test_a_newer_format_says_what_to_do(tmp_path):
-    rewritten(tmp_path / "a.selector", described(version=3))
-
-    assert "version 3 of the format" in refusal(tmp_path / "a.selector")
-    assert "install a newer one" in refusal(tmp_path / "a.selector")
-
-
-@pytest.mark.parametrize("content", [b"", b"text", pickle.dumps([1]), b"PK\3\4" * 9])
-def test_other_files_are_refused(tmp_path, content):
-    (tmp_path / "a.selector").write_bytes(content)
-
-    assert "is no file of a selector, or is damaged" in refusal(tmp_path / "a.selector")
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
-def test_a_folder_and_a_pipe_are_one_sentence(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-
+def test_other_files_folders_and_pipes_are_refused(tmp_path):
+    path = tmp_path / "a.selector"
+    for content in (b"", b"text", pickle.dumps([1]), b"PK\3\4" * 9):
+        path.write_bytes(content)
+        assert "is no file of a selector, or is damaged" in refusal(path)
     assert "is not a file; name one" in refusal(tmp_path)
-    assert "is not a file; name one" in refusal(tmp_path / "pipe")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        assert "is not a file; name one" in refusal(tmp_path / "pipe")
 
 
 def test_no_flipped_byte_and_no_cut_is_accepted(tmp_path):

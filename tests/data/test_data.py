@@ -26,23 +26,19 @@ def test_decoys_keep_the_histogram_of_a_pixel_and_nothing_else():
     assert digits.informative.sum() == 64
 
 
-def test_embedded_sets_are_reproducible():
+def test_embedded_sets_are_reproducible_and_the_toy_lies_along_lines():
     first, second = digits_with_decoys(seed=3), digits_with_decoys(seed=3)
+    toy = union_of_subspaces()
 
     assert np.array_equal(first.table, second.table)
     assert np.array_equal(union_of_subspaces(2).table, union_of_subspaces(2).table)
-
-
-def test_samples_of_the_toy_lie_along_one_feature_each():
-    toy = union_of_subspaces()
-
     assert toy.table.shape == (7, 10)
     assert (toy.table[:, toy.informative].max(axis=1) >= 0.8).all()
     assert (toy.table[:, ~toy.informative] < 0.2).all()
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float64])
-def test_dense_file_becomes_floats_and_numbered_classes(tmp_path, dtype):
+def test_files_become_floats_and_numbered_classes(tmp_path, dtype):
     X = np.array([[1, 200], [3, 4], [5, 6]], dtype=dtype)
     scipy.io.savemat(tmp_path / "set.mat", {"X": X, "Y": [[7], [7], [9]]})
     data = read_labelled(tmp_path / "set.mat")
@@ -51,15 +47,11 @@ def test_dense_file_becomes_floats_and_numbered_classes(tmp_path, dtype):
     assert np.array_equal(data.table, X)
     assert data.classes.tolist() == [0, 0, 1]
     assert data.name == "set"
-
-
-def test_sparse_file_stays_sparse(tmp_path):
-    X = sp.csc_array(np.diag([1.0, 2.0, 0.0]))
-    scipy.io.savemat(tmp_path / "set.mat", {"X": X, "Y": [1, 2, 3]})
-    data = read_labelled(tmp_path / "set.mat")
-
-    assert data.table.format == "csr"
-    assert np.array_equal(data.table.toarray(), X.toarray())
+    scipy.io.savemat(tmp_path / "set.mat", {"X": sp.csc_array(X), "Y": [2, 10, 3]})
+    sparse = read_labelled(tmp_path / "set.mat")
+    assert sparse.table.format == "csr"
+    assert np.array_equal(sparse.table.toarray(), X)
+    assert sparse.classes.tolist() == [0, 2, 1]
 
 
 def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path):
@@ -73,7 +65,7 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path):
     for content, message in [
         ({"Y": [1]}, "has no variable"),
         ({"X": [[1.0]]}, "has no variable"),
-        ({"X": np.eye(3), "Y": [1, 2]}, "3 rows in X but 2 labels"),
+        ({"X": np.eye(3), "Y": [1, 2]}, "2 values in 'Y' for 3 samples"),
     ]:
         scipy.io.savemat(path, content)
         refused(message)
@@ -82,9 +74,9 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path):
     whole = path.read_bytes()
     for kept in (0.05, 0.5, 0.95):
         path.write_bytes(whole[: int(kept * len(whole))])
-        refused("cannot be read as a MATLAB file")
+        refused("cut off or damaged")
     path.write_bytes(b"no matrix here" * 20)
-    refused("cannot be read as a MATLAB file")
+    refused("is not a MATLAB file: it begins like text")
     with pytest.raises(ValueError, match="geometry='spiral' is not known; use one of"):
         planted("spiral")
 

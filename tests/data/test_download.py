@@ -137,19 +137,14 @@ def test_truncated_download_is_one_sentence_and_no_file(server, cache, catalogue
     assert not (cache / "toy.mat").exists()
 
 
-def test_set_without_address_names_its_source(cache, catalogue):
-    catalogue()
-
-    with pytest.raises(DataUnavailableError, match="has no public address; make toy"):
-        fetch("toy")
-
-
-def test_cache_that_cannot_be_made_names_the_variable(
+def test_no_address_and_no_place_for_a_cache_are_one_sentence(
     server, monkeypatch, cache, catalogue, body, tmp_path
 ):
+    catalogue()
+    with pytest.raises(DataUnavailableError, match="has no public address; make toy"):
+        fetch("toy")
     catalogue(server.address(content(body)))
     monkeypatch.setenv("UFSELECT_CACHE", str(tmp_path / "toy.mat" / "cache"))
-
     with pytest.raises(DataUnavailableError, match="set UFSELECT_CACHE"):
         fetch("toy")
 
@@ -199,6 +194,7 @@ def check_download(tmp_path, *addresses, patience=HASTE):
     assert download(wanted(*addresses), tmp_path / "set.mat", patience) == []
     assert files_in(tmp_path) == ["set.mat"]
     assert (tmp_path / "set.mat").read_bytes() == BODY
+    (tmp_path / "set.mat").unlink()
 
 
 def check_failure(tmp_path, address, reason, patience=HASTE, **changes):
@@ -210,29 +206,19 @@ def check_failure(tmp_path, address, reason, patience=HASTE, **changes):
     assert files_in(tmp_path) == []
 
 
-def test_file_gets_its_name_and_redirects_within_the_machine_are_followed(
-    server, tmp_path
-):
-    address = server.address(content(BODY))
-    check_download(tmp_path, address)
-    (tmp_path / "set.mat").unlink()
-    check_download(tmp_path, server.address(redirect_to(address)))
-
-
-@pytest.mark.parametrize(
-    "first", [status(429), status(500), status(503), cut_at(BODY, 50_000)]
-)
-def test_passing_fault_is_tried_again(server, tmp_path, first):
-    check_download(tmp_path, server.address(one_after_the_other(first, content(BODY))))
-
-    assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize("first", [status(404), content(b"?" * 200_000)])
-def test_lasting_fault_is_met_once_and_the_next_address_tried(server, tmp_path, first):
-    check_download(tmp_path, server.address(first), server.address(content(BODY)))
-
-    assert len(server.requests) == 2
+def test_passing_faults_are_tried_again_and_lasting_ones_met_once(server, tmp_path):
+    right = server.address(content(BODY))
+    check_download(tmp_path, right)
+    check_download(tmp_path, server.address(redirect_to(right)))
+    for first in (status(429), status(500), status(503), cut_at(BODY, 50_000)):
+        server.requests.clear()
+        answers = one_after_the_other(first, content(BODY))
+        check_download(tmp_path, server.address(answers))
+        assert len(server.requests) == 2
+    for first in (status(404), content(b"?" * 200_000)):
+        server.requests.clear()
+        check_download(tmp_path, server.address(first), right)
+        assert len(server.requests) == 2
 
 
 def endless(handler):
@@ -265,13 +251,6 @@ def test_another_content_is_refused(server, tmp_path, answer, size, reason, requ
     assert len(server.requests) - before == requests
 
 
-def test_port_without_server_is_a_reason(tmp_path):
-    with running_server() as closed:
-        address = closed.address(content(BODY))
-
-    check_failure(tmp_path, address, "refused")
-
-
 @pytest.fixture
 def never_sleeping(monkeypatch):
     def complain(seconds):
@@ -280,16 +259,18 @@ def never_sleeping(monkeypatch):
     monkeypatch.setattr("ufselect.data.download.time.sleep", complain)
 
 
-def test_being_offline_is_not_waited_out(tmp_path, never_sleeping):
+def test_what_does_not_pass_is_not_waited_out(server, tmp_path, never_sleeping):
     # A name that is reserved for never being found.
     check_failure(tmp_path, "https://nowhere.invalid/set.mat", "[Errno")
-
-
-def test_answer_that_is_not_encrypted_is_refused(server, tmp_path, never_sleeping):
     address = server.address(content(BODY)).replace("http:", "https:")
-
     check_failure(tmp_path, address, "SSL")
     assert server.requests == []
+    for address in (
+        "http://example.invalid/a",
+        "ftp://127.0.0.1/a",
+        "file:///etc/hostname",
+    ):
+        check_failure(tmp_path, address, "is not an https address")
 
 
 def test_silent_server_is_given_up(server, tmp_path):
@@ -342,19 +323,13 @@ def test_redirect_to_anything_but_https_is_refused(server, tmp_path, goal, compl
     assert len(server.requests) - before == 1
 
 
-@each(
-    "address", ["http://example.invalid/a", "ftp://127.0.0.1/a", "file:///etc/hostname"]
-)
-def test_address_must_be_https(tmp_path, address):
-    check_failure(tmp_path, address, "is not an https address")
-
-
-def test_interrupted_download_leaves_nothing(server, tmp_path):
+def test_interrupted_download_leaves_nothing_and_a_closed_port_is_a_reason(tmp_path):
     def interrupt(received, total):
         raise KeyboardInterrupt
 
-    entry = wanted(server.address(content(BODY)))
-    with pytest.raises(KeyboardInterrupt):
-        download(entry, tmp_path / "set.mat", progress=interrupt)
-
-    assert files_in(tmp_path) == []
+    with running_server() as closed:
+        address = closed.address(content(BODY))
+        with pytest.raises(KeyboardInterrupt):
+            download(wanted(address), tmp_path / "set.mat", progress=interrupt)
+        assert files_in(tmp_path) == []
+    check_failure(tmp_path, address, "refused")

@@ -4,6 +4,7 @@ import hashlib
 import os
 import tomllib
 from collections.abc import Iterable
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
@@ -13,8 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ufselect.data.tables.isolation import reason_of
-from ufselect.data.tables.table import Request
+from ufselect.data.tables import read_table
 
 FOLDER_VARIABLE = "UFSELECT_DATA"
 
@@ -59,10 +59,9 @@ def catalogued_sets() -> dict[str, CataloguedSet]:
     }
 
 
-def _rows() -> list[dict[str, Any]]:
+def _rows() -> Any:
     text = files("ufselect.data").joinpath("catalogue.toml").read_text("utf-8")
-    rows: list[dict[str, Any]] = tomllib.loads(text)["set"]
-    return rows
+    return tomllib.loads(text)["set"]
 
 
 def unknown_name(name: str, local_names: Iterable[str] = ()) -> ValueError:
@@ -135,39 +134,15 @@ def data_folder() -> Path | None:
 
 def read_labelled(path: Path) -> LabelledSet:
     """Read a MATLAB file with a matrix ``X`` (samples in rows) and labels ``Y``."""
-    from scipy.io import loadmat  # takes half a second to import
-
-    from ufselect.data.tables.matrices import check_matlab_elements, floating
-
     if not path.is_file():
         raise ValueError(
             f"{path} is not a file; set {FOLDER_VARIABLE} to the folder of the data"
         )
-    try:
-        check_matlab_elements(path, str(path))
-        content = loadmat(path)
-    except Exception as error:  # SciPy trusts a file, and fails in many ways
-        raise ValueError(
-            f"{path} cannot be read as a MATLAB file: {reason_of(error)}"
-        ) from error
-    for key in ("X", "Y"):
-        if key not in content:
-            raise ValueError(
-                f"{path} has no variable {key!r}, which must hold the data"
-            )
-    table, labels = content["X"], content["Y"]
-    if not isinstance(labels, np.ndarray) or labels.dtype.kind not in "fiubU":
-        raise ValueError(f"{path} has labels in Y that are neither numbers nor text")
-    labels = labels.ravel()
-    if table.shape[0] != len(labels):
-        raise ValueError(
-            f"{path} has {table.shape[0]} rows in X but {len(labels)} labels in Y"
-        )
-    try:
-        table = floating(table, Request(), f"'X' in {path}")
-    except ValueError as error:
-        raise ValueError(" ".join(str(error).split())) from error
+    table = read_table(path, variable="X", labels="Y")
     # Arithmetic in less than float64 would lose digits.
-    make = sp.csr_array if sp.issparse(table) else np.ascontiguousarray
+    make = sp.csr_array if sp.issparse(table.values) else np.ascontiguousarray
+    labels: Any = table.labels
+    with suppress(ValueError):
+        labels = labels.astype(np.float64)
     classes = np.unique(labels, return_inverse=True)[1]
-    return LabelledSet(path.stem, make(table, dtype=np.float64), classes)
+    return LabelledSet(path.stem, make(table.values, dtype=np.float64), classes)

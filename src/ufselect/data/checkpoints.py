@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ufselect.data.replacing import replacing
 from ufselect.data.tables.isolation import reason_of
-from ufselect.data.tables.matrices import checked_header
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -112,6 +111,8 @@ def read_arrays(path: Path, opening: bytes) -> Arrays:
     Memory is that of the file: nothing in it is compressed, and each array is read
     once and cannot be larger than the part of the file that holds it.
     """
+    from ufselect.data.tables.matrices import checked_header
+
     # A pipe would wait for a writer for ever, and a device never ends.
     if not stat.S_ISREG(path.stat().st_mode):
         raise ValueError("it is not a file")

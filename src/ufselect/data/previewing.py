@@ -3,13 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.data.tables.cells import MISSING, TRUTH
 from ufselect.data.tables.detection import Source, located
+from ufselect.data.tables.layout import MISSING, TRUTH
 from ufselect.data.tables.reading import read_table
 from ufselect.data.tables.table import (
     Remedy,
@@ -19,7 +20,6 @@ from ufselect.data.tables.table import (
     incomplete_error,
     is_sparse,
 )
-from ufselect.data.tables.writing import UNPLACED
 
 MOST_DESCRIBED = 2000
 N_EXAMPLES = 3
@@ -172,30 +172,13 @@ def preview(source: Source, **keywords: Any) -> Preview:
     asked = {key: value for key, value in keywords.items() if value not in (None, ())}
     # What is to be left out is described as well.
     dropped = _several(asked.pop("drop", ()))
-    first: TableError | None = None
-    problem: TableError | None = None
+    table, problem = _read_in_some_way(path, name, asked)
     if dropped:
         try:
-            problem = incomplete_error(
-                read_table(path, name=name, drop=dropped, **asked)
-            )
+            kept = read_table(path, name=name, drop=dropped, **asked)
+            problem = incomplete_error(kept)
         except TableError as error:
             problem = error
-    described = dict(asked)
-    for _ in range(MOST_REMEDIES):
-        try:
-            table = read_table(path, name=name, **described)
-            break
-        except TableError as error:
-            first = first or error
-            options = error.remedies[0].options if error.remedies else ()
-            before, described = described, _with(described, options)
-            if described == before:
-                raise first from None
-    else:
-        raise first or TableError(f"{name} cannot be read")
-    if not dropped:
-        problem = first or incomplete_error(table)
     remedies = list(problem.remedies) if problem is not None else []
     calls = _options(asked | ({"drop": dropped} if dropped else {}))
     calls += remedies[0].options if remedies else ()
@@ -203,6 +186,24 @@ def preview(source: Source, **keywords: Any) -> Preview:
         calls.append(f"--labels={table.suspected_labels[0]}")
     del holder  # it kept the copy of standard input until here
     return _described(table, set(dropped), problem, remedies, calls)
+
+
+def _read_in_some_way(
+    path: Path, name: str, keywords: dict[str, Any]
+) -> tuple[Table, TableError | None]:
+    """Read a file with the first remedies that errors propose; return the first one."""
+    first: TableError | None = None
+    for _ in range(MOST_REMEDIES):
+        try:
+            table = read_table(path, name=name, **keywords)
+            return table, first or incomplete_error(table)
+        except TableError as error:
+            first = first or error
+            options = error.remedies[0].options if error.remedies else ()
+            before, keywords = keywords, _with(keywords, options)
+            if keywords == before:
+                break
+    raise first or TableError(f"{name} cannot be read")
 
 
 def _several(value: Any) -> tuple[str, ...]:
@@ -246,52 +247,33 @@ def _described(
     options: list[str],
 ) -> Preview:
     transposed = bool(table.origin.details.get("transposed"))
-    names, places = table.names(), table.places
-    id_place, label_place, group_place = table.origin.details.get("places", UNPLACED)
+    names, places = table.names().tolist(), table.places
+    others = table.other_columns()
+    if transposed:
+        others = [each for each in others if each.role != "sample names"]
     found: list[tuple[float, ColumnPreview]] = []
-    for place, title, cells, role in (
-        (id_place, table.id_column, table.sample_names, "sample names"),
-        (label_place, table.label_column, table.labels, "label"),
-        (group_place, table.group_column, table.groups, "group"),
-    ):
-        if cells is not None and not (transposed and role == "sample names"):
-            at = np.inf if place is None else float(place)
-            column = _column(title or "", cells.astype(object), role, "")
-            found.append((at, column))
-    for other in table.others:
-        role = "label" if other.name in table.suspected_labels else other.role
-        column = _column(other.name, other.cells, role, other.why)
-        found.append((float(other.place), column))
+    for each in others:
+        role = "label" if each.name in table.suspected_labels else each.role
+        found.append((each.place, _column(each.name, each.cells, role, each.why)))
     n_described = min(len(names), max(0, MOST_DESCRIBED - len(found)))
     values = table.values[:, :n_described]
     values = values.tocsc() if is_sparse(values) else values
-    for j, name in enumerate(names[:n_described].tolist()):
+    for j, name in enumerate(names[:n_described]):
         left_out = ("left out", "You leave it out.")
         role, why = left_out if name in dropped else ("feature", "")
         column = _column(name, column_of(values, j), role, why)
         found.append((float(places[j]), column))
     columns = [column for _, column in sorted(found, key=lambda pair: pair[0])]
     n_samples, n_features = table.shape
-    n_asked = sum(each is not None for each in (table.labels, table.groups))
-    across = sum(other.of_features for other in table.others)
-    n_rows = n_samples
-    n_columns = n_features + len(table.others) + n_asked
-    n_columns += table.sample_names is not None
+    n_rows, n_columns = n_samples, n_features + len(others)
     if transposed:
-        n_rows = n_features + len(table.others) - across + n_asked
+        across = sum(each.of_features for each in others)
+        n_rows = n_columns - across
         n_columns = n_samples + across + (table.feature_names is not None)
-    n_left_out = sum(name in dropped for name in names.tolist())
     return Preview(
-        table.origin.name,
-        table.format,
-        n_rows,
-        n_columns,
-        n_samples,
-        n_features - n_left_out,
-        transposed,
-        list(table.notes),
-        columns,
-        len(columns),
+        *(table.origin.name, table.format, n_rows, n_columns, n_samples),
+        n_features - sum(name in dropped for name in names),
+        *(transposed, list(table.notes), columns, len(columns)),
         scale_of(table.values),
         None if problem is None else str(problem),
         remedies,

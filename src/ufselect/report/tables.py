@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from ufselect.data.tables.cells import looks_like_formula
+from ufselect.data.tables.layout import looks_like_formula
 
 # A report is for looking; if you want more rows, you have them in Python.
 MOST_ROWS = 20_000

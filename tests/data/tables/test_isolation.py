@@ -4,13 +4,13 @@ import os
 import signal
 import struct
 import sys
-import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from table_reading import refused
 
-from ufselect.data import TableError, read_table
+from ufselect.data import TableError
 from ufselect.data.tables.isolation import (
     EndedError,
     available_bytes,
@@ -23,28 +23,17 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="it is not possibl
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("error", "reason"),
     [
-        NameError("name 'x' is not defined"),
-        SystemError("Negative size passed to PyUnicode_New"),
-        struct.error("unpack requires\na buffer"),
-        zlib.error("Error -3"),
-        ArithmeticError(),
+        (SystemError("Negative size passed"), "Negative size passed"),
+        (struct.error("unpack requires\na buffer"), "unpack requires a buffer"),
+        (ArithmeticError(), "ArithmeticError"),
     ],
-    ids=lambda error: type(error).__name__,
 )
-def test_damage_is_one_sentence_with_the_reason_and_the_remedy(error):
-    with (
-        pytest.raises(TableError) as raised,
-        saying_when_damaged("a.feather", "an Arrow file"),
-    ):
+def test_damage_is_one_sentence_with_the_reason_and_the_remedy(error, reason):
+    sentence = f"^a is cut off or damaged .read as b: {reason}.; copy, download or save"
+    with pytest.raises(TableError, match=sentence), saying_when_damaged("a", "b"):
         raise error
-    reason = " ".join(str(error).split()) or "ArithmeticError"
-
-    assert str(raised.value) == (
-        f"a.feather is cut off or damaged (read as an Arrow file: {reason}); copy, "
-        "download or save it again"
-    )
 
 
 @pytest.mark.parametrize(
@@ -125,8 +114,7 @@ def test_a_library_that_ends_its_process_is_one_sentence(tmp_path, monkeypatch):
         end_by(signal.SIGSEGV)
 
     monkeypatch.setattr("ufselect.data.tables.matrices.read_matrix_market", crash)
-    with pytest.raises(TableError, match=r"a\.mtx is cut off or damaged .*SIGSEGV"):
-        read_table(path, isolate=True)
+    refused(r"a\.mtx is cut off or damaged .*SIGSEGV", path, isolate=True)
 
 
 @on_linux

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from table_reading import read, written
 
 from ufselect.data import TableError, read_table, write_table
 from ufselect.data.tables.table import (
@@ -19,16 +20,6 @@ from ufselect.data.tables.table import (
 )
 
 TEXT = "who,a,kind,b,c\nx,1,u,2.5,3\ny,4,v,,6e-300\n"
-
-
-def read(text, **options):
-    return read_table(BytesIO(text.encode()), **options)
-
-
-def written(table, columns, **options):
-    stream = BytesIO()
-    write_table(table, columns, stream, **options)
-    return stream.getvalue().decode()
 
 
 def test_columns_keep_their_order_with_names_and_labels():
@@ -72,6 +63,9 @@ def test_annotations_and_numeric_labels_of_a_transposed_table_are_kept():
         "gene,about,s1,s2,s3\ntarget,,0,1,1\nA,x,1,2,3\nB,y,4,,6\n"
     )
     assert written(table, [1], only_features=True) == "gene,s1,s2,s3\nB,4,,6\n"
+    text = "gene,s1,s2\nclass,u,v\nA,1,2\nB,3,4\n"
+    asked = written(read(text, labels="class"), [1])
+    assert asked == "gene,s1,s2\nclass,u,v\nB,3,4\n"
 
 
 @pytest.mark.parametrize("ending", ["xlsx", "parquet", "feather", "npz", "tsv"])
@@ -108,14 +102,6 @@ def test_text_is_written_as_it_was(text):
     assert written(read(text), [0, 1]) == text
 
 
-def test_turned_table_is_written_turned_with_labels():
-    text = "gene,s1,s2\nclass,u,v\nA,1,2\nB,3,4\n"
-
-    assert written(read(text, labels="class"), [1]) == (
-        "gene,s1,s2\nclass,u,v\nB,3,4\n"
-    )
-
-
 def test_names_cannot_be_formulas():
     for name in ("=cmd()", "+a", "-a", "@a"):
         text = f"who,{name},b\n{name},1,-2\nx,3,4\n"
@@ -125,6 +111,8 @@ def test_names_cannot_be_formulas():
     turned = read("gene,s1,s2\nA,1,2\n'=B,3,4\n")
     assert turned.feature_names.tolist() == ["A", "=B"]
     assert written(turned, [1]) == "gene,s1,s2\n'=B,3,4\n"
+    commas = "who;a;b\n-0,5;1,5;2\n1,25;3;4\n"
+    assert written(read(commas, id_column="who"), [0, 1]) == commas
     negative = "who,-1.5,b\n-7,1,-2\n-8,3,4\n"
     assert written(read(negative, header=True, id_column="who"), [0, 1]) == negative
 
@@ -168,12 +156,15 @@ def test_name_may_ask_for_another_format(tmp_path):
         assert arrays["feature_names"].tolist() == ["a", "c"]
 
 
-def test_standard_output(monkeypatch):
-    stream = BytesIO()
+def test_standard_output_and_the_source_are_destinations(tmp_path, monkeypatch):
+    stream, path = BytesIO(), tmp_path / "a.npy"
     monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=stream))
     write_table(read(TEXT), [0], "-")
+    np.save(path, np.arange(6.0).reshape(2, 3))
+    write_table(read_table(path), [1], path)
 
     assert stream.getvalue() == b"who,a,kind\nx,1,u\ny,4,v\n"
+    assert np.load(path).tolist() == [[1], [4]]
 
 
 def test_failure_leaves_the_earlier_file_and_nothing_else(tmp_path, monkeypatch):
@@ -190,22 +181,11 @@ def test_failure_leaves_the_earlier_file_and_nothing_else(tmp_path, monkeypatch)
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_source_may_be_replaced(tmp_path):
-    path = tmp_path / "a.npy"
-    np.save(path, np.arange(6.0).reshape(2, 3))
-    write_table(read_table(path), [1], path)
-
-    assert np.load(path).tolist() == [[1], [4]]
-
-
-def test_missing_folder_and_folder_are_refused(tmp_path):
+def test_folders_and_columns_and_scores_that_do_not_fit_are_refused(tmp_path):
     with pytest.raises(TableError, match="there is no folder"):
         write_table(read(TEXT), [0], tmp_path / "absent" / "b.csv")
     with pytest.raises(TableError, match="is a folder"):
         write_table(read(TEXT), [0], tmp_path)
-
-
-def test_columns_and_scores_that_do_not_fit_are_refused():
     for columns, options, words in [
         ([0, 3], {}, "from 0 to 3, but the table has columns 0 to 2"),
         ([-1], {}, "from -1 to -1, but the table has columns 0 to 2"),

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from ufselect.data.tables.isolation import (
     available_bytes,
@@ -27,29 +27,70 @@ from ufselect.data.tables.table import File, Remedy, TableError, listed
 
 Source = str | os.PathLike[str] | BinaryIO
 
-EXTENSIONS = {
-    **dict.fromkeys([".csv", ".tsv", ".tab", ".txt", ".dat", ".data"], "text"),
-    **dict.fromkeys([".parquet", ".pq"], "parquet"),
-    **dict.fromkeys([".feather", ".arrow", ".ipc"], "feather"),
-    **dict.fromkeys([".xlsx", ".xlsm"], "excel"),
-    ".npy": "npy",
-    ".npz": "npz",
-    ".mat": "mat",
-    ".mtx": "mtx",
-    ".h5ad": "h5ad",
+
+class Format(NamedTuple):
+    """What is known of a format before a file is read.
+
+    ``reader`` is a module and a function, not imported: some need packages that may
+    not be installed. A file ``of_columns`` has columns of any meaning; elsewhere all
+    numbers are meant to be features. Some damage to a ``crashing`` one ends the process
+    of the library that reads it. HDF5 opens no file without a name.
+    """
+
+    title: str
+    reader: str
+    endings: tuple[str, ...] = ()
+    magic: tuple[bytes, ...] = ()
+    of_columns: bool = False
+    read_compressed: bool = False
+    crashing: bool = True
+    on_hdf5: bool = False
+
+
+FORMATS = {
+    "text": Format(
+        *("a text table", "text.read_text"),
+        endings=(".csv", ".tsv", ".tab", ".txt", ".dat", ".data"),
+        of_columns=True,
+        read_compressed=True,
+        crashing=False,
+    ),
+    "parquet": Format(
+        *("a Parquet file", "frames.read_parquet", (".parquet", ".pq"), (b"PAR1",)),
+        of_columns=True,
+    ),
+    "feather": Format(
+        *("an Arrow file", "frames.read_feather", (".feather", ".arrow", ".ipc")),
+        magic=(b"ARROW1", b"FEA1"),
+        of_columns=True,
+    ),
+    "excel": Format(
+        *("an Excel workbook", "frames.read_excel", (".xlsx", ".xlsm")),
+        of_columns=True,
+        crashing=False,
+    ),
+    "npy": Format(
+        *("a NumPy array", "matrices.read_npy", (".npy",), (b"\x93NUMPY",)),
+        crashing=False,
+    ),
+    "npz": Format("a NumPy archive", "matrices.read_npz", (".npz",)),
+    "mat": Format(
+        *("a MATLAB file", "hdf5.read_matlab", (".mat",)),
+        magic=(b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"),
+        on_hdf5=True,
+    ),
+    "mtx": Format(
+        *("a Matrix Market file", "matrices.read_matrix_market", (".mtx",)),
+        magic=(b"%%MatrixMarket",),
+        read_compressed=True,
+    ),
+    "h5ad": Format("an AnnData file", "hdf5.read_anndata", (".h5ad",), on_hdf5=True),
+    "10x": Format("a 10x Genomics file", "hdf5.read_10x", on_hdf5=True),
+    # One of the three above, which only their names or their content tell apart.
+    "hdf5": Format("an HDF5 file", "", magic=(b"\x89HDF\r\n\x1a\n",), on_hdf5=True),
 }
+EXTENSIONS = {end: name for name, each in FORMATS.items() for end in each.endings}
 KNOWN = ".csv, .tsv, .txt, .parquet, .feather, .xlsx, .npy, .npz, .mat, .mtx and .h5ad"
-MAGIC = {
-    b"PAR1": "parquet",
-    b"ARROW1": "feather",
-    b"FEA1": "feather",
-    b"\x93NUMPY": "npy",
-    b"\x89HDF\r\n\x1a\n": "hdf5",
-    b"MATLAB 5.0 MAT-file": "mat",
-    b"MATLAB 7.3 MAT-file": "mat",
-    b"%%MatrixMarket": "mtx",
-    b"PK\x03\x04": "zip",
-}
 # Known, and not read: with the remedy.
 PICKLE = "is a pickle, which may run programs; save it as .npy or CSV"
 R_OBJECT = "is an R object (.rds, .RData); write the table with write.csv in R"
@@ -63,21 +104,6 @@ REFUSED = {
     **dict.fromkeys([b"RDX2\n", b"RDX3\n", b"RDA3\n", b"X\n\0\0"], R_OBJECT),
     b"\x89PNG": "is a picture; give the table behind it",
 }
-TITLES = {
-    "text": "a text table",
-    "parquet": "a Parquet file",
-    "feather": "an Arrow file",
-    "excel": "an Excel workbook",
-    "npy": "a NumPy array",
-    "npz": "a NumPy archive",
-    "mat": "a MATLAB file",
-    "mtx": "a Matrix Market file",
-    "h5ad": "an AnnData file",
-    "10x": "a 10x Genomics file",
-    "hdf5": "an HDF5 file",
-}
-# Formats built on HDF5, which only their names or their content tell apart.
-ON_HDF5 = ("mat", "h5ad")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
 OPENERS: dict[str | None, Callable[..., Any]] = {
@@ -282,11 +308,9 @@ def _zipped_table(path: Path, name: str) -> str | None:
 
 
 @contextmanager
-def opened(
-    path: Path, compression: str | None, name: str, allow_large: bool = False
-) -> Iterator[BinaryIO]:
+def opened(file: File) -> Iterator[BinaryIO]:
     """Open a file for reading its bytes, decompressed, and say when it is damaged."""
-    file = File(path, compression, name, allow_large)
+    path, compression, name, _ = file
     size = path.stat().st_size
     try:
         if compression is None:
@@ -341,7 +365,7 @@ def detect(file: File) -> tuple[str, list[str]]:
 
     What its bytes say counts more than its name.
     """
-    with opened(*file) as stream:
+    with opened(file) as stream:
         start = stream.read(4096)
     if not start:
         raise TableError(f"{file.name} is empty; export the table again")
@@ -349,25 +373,24 @@ def detect(file: File) -> tuple[str, list[str]]:
         if start.startswith(magic):
             raise TableError(f"{file.name} {reason}")
     promised = format_by_name(file.path)
-    found = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), "")
-    if found == "zip":
+    found = next((k for k, each in FORMATS.items() if start.startswith(each.magic)), "")
+    if start.startswith(b"PK\x03\x04"):
         found = _kind_of_archive(file)
-    if found == "hdf5" and promised in ON_HDF5:
+    if found == "hdf5" and promised and FORMATS[promised].on_hdf5:
         return promised, []
     if not found:
         return _without_magic(promised, start, file.name), []
     if promised in (None, found):
         return found, []
-    return found, [
-        f"{file.name} is {TITLES[found]}, whatever its name says, and was read as such."
-    ]
+    title = FORMATS[found].title
+    return found, [f"{file.name} is {title}, whatever its name says, and was read so."]
 
 
 def _kind_of_archive(file: File) -> str:
     """Tell workbooks from NumPy's archives."""
     with (
         saying_when_damaged(file.name, "a zip archive"),
-        opened(*file) as stream,
+        opened(file) as stream,
         zipfile.ZipFile(stream) as archive,
     ):
         names = archive.namelist()
@@ -389,6 +412,6 @@ def _without_magic(promised: str | None, start: bytes, name: str) -> str:
     content = "something else" if binary else "text"
     remedy = "" if binary else " as .csv if it is a text table"
     raise TableError(
-        f"{name} is not {TITLES[promised]}: it begins like {content}; "
+        f"{name} is not {FORMATS[promised].title}: it begins like {content}; "
         f"rename it{remedy} or export it again"
     )

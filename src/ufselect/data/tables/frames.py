@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import date, time
 from itertools import chain
 from typing import Any, NamedTuple
@@ -10,31 +9,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.data.tables.detection import check_size, needed
-from ufselect.data.tables.layout import (
-    FEATURE_WORDS,
-    SAMPLED_ROWS,
-    TALL,
-    Dialect,
-    of_rows,
-    orientation,
-    table_layout,
-    transpose_hint,
-    which_way,
+from ufselect.data.tables.columns import (
+    ReadColumns,
+    columns_of,
+    table_of_columns,
 )
-from ufselect.data.tables.matrices import transposed
+from ufselect.data.tables.detection import check_size, needed
+from ufselect.data.tables.layout import SAMPLED_ROWS, Layout, table_layout
 from ufselect.data.tables.table import (
-    ID_NAMES,
+    NO_NUMBERS,
     File,
-    OtherColumn,
     Remedy,
     Request,
     Table,
     TableError,
-    assembled,
     listed,
     place_of,
-    roles,
 )
 from ufselect.data.tables.text import table_of_rows
 
@@ -44,8 +34,6 @@ MOST_EMPTY = 1000
 # A cell of a sheet takes so many bytes; fewer cells are never too many.
 CELL_BYTES = 64
 LEAST_CHECKED = 1 << 20
-# What pandas calls an index without a name.
-PANDAS_INDEX = "__index_level_"
 
 
 class _Frame(NamedTuple):
@@ -93,7 +81,7 @@ def read_parquet(file: File, request: Request, notes: list[str]) -> Table:
             source.metadata.num_rows,
             lambda names, size: source.iter_batches(size, columns=list(names)),
         )
-        return _parts(frame, file, request, notes)
+        return _table(frame, file, request, notes)
 
 
 def read_feather(file: File, request: Request, notes: list[str]) -> Table:
@@ -105,104 +93,53 @@ def read_feather(file: File, request: Request, notes: list[str]) -> Table:
         table.num_rows,
         lambda names, size: table.select(list(names)).to_batches(max_chunksize=size),
     )
-    return _parts(frame, file, request, notes)
+    return _table(frame, file, request, notes)
 
 
-def _parts(frame: _Frame, file: File, request: Request, notes: list[str]) -> Table:
+def _table(frame: _Frame, file: File, request: Request, notes: list[str]) -> Table:
+    """Return the table of the columns of a file."""
     names = list(frame.schema.names)
-    n_numbers = sum(map(frame.is_numeric, range(len(names))))
-    check_size(8 * frame.n_rows * n_numbers, file.path.stat().st_size, file)
+    textual = [j for j in range(len(names)) if not frame.is_numeric(j)]
+    n_cells = frame.n_rows * (len(names) - len(textual))
+    check_size(8 * n_cells, file.path.stat().st_size, file)
     twice = sorted({name for name in names if names.count(name) > 1})
-    if len(set(names)) < len(names):
+    if twice:
         raise TableError(
             f"{file.name} has two columns of one name, {listed(twice)}; "
             "rename one of them"
         )
-    place = _index_place(frame, names, file, request)
-    title = None if place is None else names[place]
-    index = None if title is None else frame.text(title)
-    columns = [each for j, each in enumerate(names) if frame.is_numeric(j)]
-    columns = [each for each in columns if each != title]
-    unnamed = title is not None and title.startswith(PANDAS_INDEX)
-    turn = request.transpose
-    if turn is None and index is not None:
-        turn, in_doubt = orientation(file.name, title, index, columns, unnamed)
-        if in_doubt and len(index) < TALL * len(columns):
-            raise which_way(file.name, index, columns)
-        if not turn and unnamed:
-            hint = transpose_hint(file.name, columns, index, "")
-            notes += [hint] if hint else []
-    asked = request._replace(id_column=title)
-    found = roles(names, of_rows(asked) if turn else asked, file.name)
-    free = [j for j in range(len(names)) if j not in found.taken]
-    numeric = [j for j in free if frame.is_numeric(j)]
-    if not numeric:
-        raise TableError(
-            f"{file.name} has no numeric column to select from, only {listed(names)}"
-        )
-    others = [
-        OtherColumn(names[j], j, frame.cells(names[j]), why="It holds no numbers.")
-        for j in free
-        if j not in set(numeric)
-    ]
-    if others:
-        left_out = listed([each.name for each in others])
-        notes.append(f"Columns without numbers were left out: {left_out}.")
-    for each in request.use:
-        if not turn and each in {other.name for other in others}:
-            raise TableError(
-                f"{file.name}: column {each!r} holds no numbers and cannot be a "
-                "feature; encode it as numbers first"
-            )
-    if title is not None:
-        notes.append(f"Column {title!r} holds {'feature' if turn else 'sample'} names.")
-    columns = [names[j] for j in numeric]
-    values = _numbers(frame, columns, request)
-    if turn:
-        notes.append("The table was transposed: its columns are samples.")
-        # Labels and what to drop are rows of the file, then.
-        by_row = request._replace(id_column=None)
-        return assembled(
-            *(transposed(values), index, columns, file, by_row, notes),
-            details={"transposed": True},
-            id_column=title,
-            others=[replace(each, of_features=True) for each in others],
-        )
-    labels, groups = (
-        None if place is None else frame.text(names[place])
-        for place in (found.labels, found.groups)
+    known = _index_place(frame, names, file, request)
+    place = known or 0
+    first_cells = []
+    if known is not None or place in textual:
+        first_cells = frame.text(names[place])
+    layout = Layout(
+        names, len(names), frozenset(textual), first_cells, index_place=known
+    )
+    columns = columns_of(layout, request, file.name, notes)
+    numeric = [j for j in columns.free if j not in textual]
+    others = [j for j in columns.free if j in textual]
+    read = ReadColumns(
+        _numbers(frame, [names[j] for j in numeric], request),
+        numeric,
+        others,
+        NO_NUMBERS,
+        lambda place: frame.text(names[place]),
+        lambda place: frame.cells(names[place]),
     )
     types = dict(zip(names, frame.schema.types, strict=True))
-    return assembled(
-        *(values, columns, index, file, Request(), notes),
-        details={"types": types, "places": found[:3]},
-        positions=numeric,
-        others=others,
-        id_column=title,
-        labels=labels,
-        label_column=request.labels,
-        groups=groups,
-    )
+    return table_of_columns(columns, read, file, request, notes, {"types": types})
 
 
 def _index_place(
     frame: _Frame, names: list[str], file: File, request: Request
 ) -> int | None:
-    """Find the index column: named, stored by pandas, or the first."""
+    """Find the index column: the one that was asked for, or that pandas stored."""
     if request.id_column is not None:
         return place_of(request.id_column, names, file.name)
     stored = (frame.schema.pandas_metadata or {}).get("index_columns", [])
     index = [each for each in stored if isinstance(each, str) and each in names]
-    place = names.index(index[0]) if len(index) == 1 else None
-    if place is None and names:
-        # The first column holds names by its own name, or if it is unique text.
-        if names[0].lower() in ID_NAMES | FEATURE_WORDS:
-            place = 0
-        elif not frame.is_numeric(0):
-            cells = frame.text(names[0])
-            place = 0 if len(set(cells)) == len(cells) else None
-    others = {request.labels, request.groups, *request.drop, *request.use}
-    return None if place is None or names[place] in others else place
+    return names.index(index[0]) if len(index) == 1 else None
 
 
 def _numbers(frame: _Frame, names: Sequence[str], request: Request) -> NDArray[Any]:
@@ -231,9 +168,7 @@ def read_excel(file: File, request: Request, notes: list[str]) -> Table:
         if not some:
             raise TableError(f"{name} is empty; give another one")
         head = some[:SAMPLED_ROWS]
-        layout = table_layout(
-            *(Dialect(","), [rows[i] for i in head], head, None, request, name, notes)
-        )
+        layout = table_layout([rows[i] for i in head], head, None, request, name, notes)
         notes.append(f"A sheet with {'a' if layout.names else 'no'} header.")
         table = table_of_rows(
             *(layout, file, request, notes),

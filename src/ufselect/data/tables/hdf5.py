@@ -1,13 +1,15 @@
 """Files built on HDF5, read by h5py alone: AnnData, 10x Genomics, MATLAB 7.3."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from ufselect.data.tables.columns import assembled
 from ufselect.data.tables.detection import check_size, needed
 from ufselect.data.tables.isolation import saying_when_damaged
 from ufselect.data.tables.matrices import (
@@ -26,7 +28,6 @@ from ufselect.data.tables.table import (
     Request,
     Table,
     TableError,
-    assembled,
     listed,
     place_of,
 )
@@ -106,18 +107,24 @@ def read_anndata(file: File, request: Request, notes: list[str]) -> Table:
                 )
         layer, matrix = _layer(content, file, request)
         values = floating(matrix, request, file.name)
-        samples, features = (
-            _axis_names(content[part], file) for part in ("obs", "var")
-        )
+        samples, columns = _frame(content["obs"], file)
+        features, _ = _frame(content["var"], file)
+        known, asked = list(columns), (request.labels, request.groups)
         labels, groups = (
-            _obs_column(content["obs"], file, name)
-            for name in (request.labels, request.groups)
+            None
+            if each is None
+            else columns[known[place_of(each, known, file.name, "column of obs")]]()
+            for each in asked
         )
-        others = [
-            each
-            for each in _obs_columns(content["obs"], file, len(samples))
-            if each.name not in (request.labels, request.groups)
-        ]
+        # Columns of obs come before the features, if they are not too many.
+        others = []
+        if len(samples) * len(columns) <= MOST_OBS_CELLS:
+            why = "It is a column of obs."
+            others = [
+                OtherColumn(name, place, np.array(texts, dtype=object), why=why)
+                for place, (name, cells) in enumerate(columns.items(), -len(columns))
+                if name not in asked and len(texts := cells()) == len(samples)
+            ]
     return _cells(
         *(values, features, samples, file, request, notes),
         details={"variable": layer},
@@ -184,43 +191,24 @@ def _attribute(item: Any, *names: str) -> Any:
     return next((item.attrs[name] for name in names if name in item.attrs), ())
 
 
-def _axis_names(frame: Any, file: File) -> list[str]:
-    """Return the index of a frame of AnnData, of any version."""
-    if hasattr(frame, "dtype"):  # before version 0.7
-        return text_of(array_of(frame, file)[frame.dtype.names[0]])
-    return _column(frame[frame.attrs["_index"]], file)
+def _frame(
+    frame: Any, file: File
+) -> tuple[list[str], dict[str, Callable[[], list[str]]]]:
+    """Return the index of a frame of AnnData, and how to read its columns as text.
 
-
-def _obs_column(frame: Any, file: File, wanted: str | None) -> list[str] | None:
-    if wanted is None:
-        return None
-    old = hasattr(frame, "dtype")  # before version 0.7
-    known = list(frame.dtype.names[1:] if old else frame)
-    known = [name for name in known if name != "__categories"]
-    wanted = known[place_of(wanted, known, file.name, "column of obs")]
-    if old:
-        return text_of(array_of(frame, file)[wanted])
-    return _column(frame[wanted], file)
-
-
-def _obs_columns(frame: Any, file: File, n_samples: int) -> list[OtherColumn]:
-    """Return the columns of ``obs``, which come before the features, if not too many.
-
-    Those of encodings that are not known are left out.
+    Columns of encodings that are not known are left out.
     """
     if hasattr(frame, "dtype"):  # before version 0.7
-        return []
-    index = {frame.attrs["_index"], "__categories"}
-    names = [name for name in frame if name not in index and _is_column(frame[name])]
-    if n_samples * len(names) > MOST_OBS_CELLS:
-        return []
-    cells = {name: _column(frame[name], file) for name in names}
-    why = "It is a column of obs."
-    return [
-        OtherColumn(name, place, np.array(cells[name], dtype=object), why=why)
-        for place, name in enumerate(names, start=-len(names))
-        if len(cells[name]) == n_samples
-    ]
+        rows = array_of(frame, file)
+        index, *names = rows.dtype.names
+        return text_of(rows[index]), {n: partial(text_of, rows[n]) for n in names}
+    index = frame.attrs["_index"]
+    names = [n for n in frame if n not in (index, "__categories")]
+    known = [name for name in names if _is_column(frame[name])]
+    columns: dict[str, Callable[[], list[str]]] = {
+        name: partial(_column, frame[name], file) for name in known
+    }
+    return _column(frame[index], file), columns
 
 
 def _is_column(item: Any) -> bool:

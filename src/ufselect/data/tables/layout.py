@@ -1,4 +1,4 @@
-"""What the first rows of a table tell: delimiter, header, orientation, columns."""
+"""Cells and lines of text: numbers, missing values, the delimiter, the header."""
 
 import csv
 import math
@@ -6,28 +6,25 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ufselect.data.tables.cells import (
-    DECIMAL_COMMA,
-    MISSING,
-    THOUSANDS,
-    is_missing,
-    is_text,
-    number,
-)
-from ufselect.data.tables.table import (
-    ID_NAMES,
-    Remedy,
-    Request,
-    Roles,
-    TableError,
-    by_place,
-    placed_names,
-    roles,
-    unique_names,
-)
+from ufselect.data.tables.table import Request, TableError, unique_names
 
+# Lower case; what pandas, R, MATLAB, Excel and SQL write for nothing.
+MISSING = frozenset(
+    ["", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none", "#value!", "nil"]
+)
+TRUTH = {"true": 1.0, "false": 0.0}
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+THOUSANDS_AND_DECIMAL_COMMA = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")
+# A currency sign before or after the number, or a percent sign after it.
+SIGNED = re.compile(r"(?:[$€£¥]\s*)?([+-]?[\d.,]*\d)(?:\s*[%$€£¥])?")
+# What spreadsheets take for the start of a formula, also where it is full width.
+FORMULA = re.compile(
+    r"\s*[=+\-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
+    r"\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]|[\t\r\n]"
+)
 # The first of those that fit equally well is taken: x;1,5 has a semicolon.
 CANDIDATES: tuple[str | None, ...] = (";", "\t", "|", ",", None)
 DELIMITER_TITLES = {
@@ -48,34 +45,100 @@ MOST_TITLE_ROWS = 20
 LEAST_IN_ORDER = 8
 LEAST_COUNTED = 4
 
-# What the column of names is called in tables with a feature per row.
-FEATURE_WORDS = {
-    *("gene", "genes", "gene_id", "geneid", "gene id", "gene_name", "gene name"),
-    *("gene_symbol", "gene symbol", "genesymbol", "symbol", "hgnc_symbol", "hugo"),
-    *("hugo_symbol", "ensembl", "ensembl_id", "ensembl_gene_id", "ensg", "entrez"),
-    *("entrez_id", "entrez_gene_id", "transcript", "transcript_id", "id_ref"),
-    *("probe", "probe_id", "probeid", "probe id", "probeset", "probeset_id", "cpg"),
-    *("otu", "otu_id", "otu id", "#otu id", "asv", "taxon", "taxonomy", "feature"),
-    *("feature_id", "featureid", "features", "protein", "protein_id", "peptide"),
-    *("metabolite", "mirna", "composite element ref", "m/z", "mz"),
-}
-# Ensembl, Affymetrix, RefSeq, Illumina.
-FEATURE_NAME = re.compile(
-    r"ENS[A-Z]*[GTP]\d{6,}(\.\d+)?|\d+(_[a-z]+)?_at|[NX][MR]_\d+(\.\d+)?"
-    r"|ILMN_\d+|cg\d{8}"
-)
-# TP53, HLA-DRB1, C1orf112, Trp53.
-GENE_SYMBOL = re.compile(r"[A-Z][A-Za-z][A-Za-z0-9]*(-[A-Z0-9]+)*")
-SAMPLE_NAME = re.compile(
-    r"(gsm|srr|err|s|p|n|t|sample|patient|subject|donor|case|control|ctrl|ctl|tumou?r"
-    r"|normal|cell|mouse|rat|rep|replicate|person|participant|individual|cancer"
-    r"|healthy|disease|wt|ko|mut|treated|untreated|pt)[ _.-]?\d+([ _.-]?\w{1,3})?"
-    r"|tcga[-.].+",
-    re.IGNORECASE,
-)
-NUMBERED = re.compile(r"(\D+)\d+\D?")
-# Times as many named rows as columns: such a table may have samples in columns.
-TALL = 10
+
+def number(cell: Any, missing: Collection[str] = MISSING) -> float | None:
+    """Return a cell as a number: NaN if it is missing, None if it is text.
+
+    Examples
+    --------
+    >>> number("1e3"), number("NA"), number("high"), number("1_000")
+    (1000.0, nan, None, None)
+    >>> number(None), number(True), number("FALSE")
+    (nan, 1.0, 0.0)
+    """
+    if cell is None:
+        return math.nan
+    if isinstance(cell, (bool, int, float)):
+        return float(cell)
+    if not isinstance(cell, str):  # such as a date in a workbook
+        return None
+    try:
+        # Python reads 1_000 as a thousand; in a table it is more likely a name.
+        value = float(cell) if "_" not in cell else None
+    except ValueError:
+        lower = cell.strip().lower()
+        return math.nan if lower in missing else TRUTH.get(lower)
+    # Somebody may write -99 for a value that is missing.
+    return math.nan if missing is not MISSING and cell.strip() in missing else value
+
+
+def decorated_number(text: str) -> float | None:
+    """Return a number with thousands separators, a percent or a currency sign.
+
+    Examples
+    --------
+    >>> decorated_number("1,065"), decorated_number("1.065,5"), decorated_number("$127")
+    (1065.0, 1065.5, 127.0)
+    >>> decorated_number("13.2 %"), decorated_number("1,06"), decorated_number("a1")
+    (13.2, None, None)
+    """
+    found = SIGNED.fullmatch(text.strip())
+    if found is None:
+        return None
+    digits = found[1]
+    if THOUSANDS.fullmatch(digits):
+        digits = digits.replace(",", "")
+    elif THOUSANDS_AND_DECIMAL_COMMA.fullmatch(digits):
+        digits = digits.replace(".", "").replace(",", ".")
+    try:
+        return float(digits)
+    except ValueError:
+        return None
+
+
+def is_text(cell: Any, missing: Collection[str] = MISSING) -> bool:
+    """Tell whether a cell is neither a number, however it is decorated, nor missing."""
+    if number(cell, missing) is not None:
+        return False
+    return not isinstance(cell, str) or decorated_number(cell) is None
+
+
+def is_missing(cell: Any) -> bool:
+    """Tell whether a cell is missing."""
+    value = number(cell)
+    return value is not None and math.isnan(value)
+
+
+def looks_like_formula(text: str) -> bool:
+    """Tell whether a spreadsheet could run text as a formula.
+
+    Apostrophes before it are ignored, so that text which has one gets another, and
+    taking one off gives back what there was.
+    """
+    return FORMULA.match(text.lstrip("'")) is not None
+
+
+def escaped(text: str) -> str:
+    """Return text that a spreadsheet does not run; numbers stay numbers.
+
+    Examples
+    --------
+    >>> escaped("=cmd()"), escaped("-1.5"), escaped("-1,5"), escaped("TP53")
+    ("'=cmd()", '-1.5', '-1,5', 'TP53')
+    """
+    runs = looks_like_formula(text) and number(with_point(text)) is None
+    return f"'{text}" if runs else text
+
+
+def unescaped(text: str) -> str:
+    """Return text as it was before :func:`escaped` put an apostrophe before it.
+
+    Examples
+    --------
+    >>> unescaped("'=cmd()"), unescaped("''=x"), unescaped("'tis")
+    ('=cmd()', "'=x", "'tis")
+    """
+    return text[1:] if text[:1] == "'" and looks_like_formula(text) else text
 
 
 class Dialect(NamedTuple):
@@ -91,13 +154,6 @@ class Dialect(NamedTuple):
 
     def rows(self, lines: Iterable[str]) -> Iterator[list[str]]:
         """Return the cells of lines, which may have line breaks inside quotes."""
-        rows = self.raw_rows(lines)
-        if not self.may_have_commas:
-            return rows
-        return ([with_point(cell) for cell in row] for row in rows)
-
-    def raw_rows(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """Return the cells of lines with decimal commas left as they are."""
         if self.delimiter is None:
             lines = (" ".join(line.split()) for line in lines)
         return csv.reader(lines, delimiter=self.delimiter or " ")
@@ -112,32 +168,22 @@ class Dialect(NamedTuple):
 class Layout(NamedTuple):
     """How a table is laid out.
 
-    ``names`` is None without a header. ``skipped`` lines come before the data. Of
-    the first rows only the first cells are kept, since rows may be very long. Text may
-    be ``escaped``, so that spreadsheets do not run it; cells of sheets are not.
+    ``names`` is None without a header; the first may be empty, which says that the
+    column is an index. ``skipped`` lines come before the data. Of the first rows only
+    the cells of the column that may name them are kept, since rows may be very long.
+    That is the first column, or the one at ``index_place``. Numbers of text may have
+    decimal ``commas``, and names may be ``escaped``, so that spreadsheets do not run
+    them.
     """
 
-    dialect: Dialect
     names: list[str] | None
     width: int
-    skipped: int
     text_columns: frozenset[int]
     first_cells: list[str]
+    skipped: int = 0
+    commas: bool = False
     escaped: bool = False
-
-
-class Columns(NamedTuple):
-    """What the columns of a table are for.
-
-    ``guessed`` says that nobody named the index column, ``transposed`` that the rows
-    of the file are features, ``in_doubt`` that the number of rows has to confirm it.
-    """
-
-    names: list[str]
-    roles: Roles
-    guessed: bool
-    transposed: bool
-    in_doubt: bool
+    index_place: int | None = None
 
 
 def with_point(cell: str) -> str:
@@ -149,8 +195,8 @@ def with_point(cell: str) -> str:
 
 def text_layout(
     lines: Sequence[str], request: Request, name: str, notes: list[str]
-) -> Layout:
-    """Find the layout of a text table from its first lines."""
+) -> tuple[Dialect, Layout]:
+    """Find the delimiter and the layout of a text table from its first lines."""
     length, comment, candidates = _preamble(lines, request.skip_rows)
     body = _sampled(lines[length:])
     dialect = _dialect(body, candidates)
@@ -164,13 +210,17 @@ def text_layout(
     if not rows:
         raise TableError(f"{name} has no data; export the table again")
     named = None if comment is None else next(dialect.rows([comment]), [])
-    layout = table_layout(dialect, rows, places, named, request, name, notes)
+    layout = table_layout(
+        *(rows, places, named, request, name, notes),
+        commas=dialect.may_have_commas,
+        escaped=True,
+    )
     header = "a header" if layout.names is not None else "no header"
     decimal = ", decimal commas" if dialect.decimal == "," else ""
     comments = ", comments before it" if comment is not None else ""
     title = DELIMITER_TITLES.get(dialect.delimiter, repr(dialect.delimiter))
     notes.insert(0, f"Text with {title}{decimal}, {header}{comments}.")
-    return layout
+    return dialect, layout
 
 
 def _preamble(
@@ -225,7 +275,7 @@ def _fitness(lines: Sequence[str], delimiter: str | None) -> Fitness:
         return UNFIT
     try:
         # Rows may be very long, so only their lengths and first cells are kept.
-        rows = [(len(row), row[:200]) for row in Dialect(delimiter).raw_rows(lines)]
+        rows = [(len(row), row[:200]) for row in Dialect(delimiter).rows(lines)]
     except csv.Error:  # a cell longer than any cell is
         return UNFIT
     below = rows[1:] or rows
@@ -252,7 +302,7 @@ def _has_decimal_comma(lines: Sequence[str], delimiter: str | None) -> bool:
         return False
     commas = (
         cell
-        for row in Dialect(delimiter).raw_rows(line for line in lines if "," in line)
+        for row in Dialect(delimiter).rows(line for line in lines if "," in line)
         for cell in map(str.strip, row)
         if DECIMAL_COMMA.fullmatch(cell)
     )
@@ -260,15 +310,20 @@ def _has_decimal_comma(lines: Sequence[str], delimiter: str | None) -> bool:
 
 
 def table_layout(
-    dialect: Dialect,
     rows: list[list[str]],
     places: Sequence[int],
     comment: list[str] | None,
     request: Request,
     name: str,
     notes: list[str],
+    *,
+    commas: bool = False,
+    escaped: bool = False,
 ) -> Layout:
     """Return the layout of rows of cells, each of which begins in a line."""
+    titles = rows
+    if commas:  # in numbers, while names stay as they are
+        rows = [list(map(with_point, row)) for row in rows]
     n_titles = 0 if request.skip_rows else _title_rows(rows)
     if n_titles:
         shown = next(cell for cell in rows[0] if cell.strip())
@@ -276,10 +331,11 @@ def table_layout(
             f"{n_titles} row{'s' * (n_titles > 1)} above the header ({shown[:40]!r}) "
             f"{'were' if n_titles > 1 else 'was'} left out."
         )
-        rows, places = rows[n_titles:], places[n_titles:]
+        rows, titles, places = rows[n_titles:], titles[n_titles:], places[n_titles:]
     header = _header_of(rows, comment, request.header)
     skipped = places[0]
     if header is not None and header is not comment:
+        header = titles[0]
         skipped += 1 + "".join(header).count("\n")
         rows = rows[1:]
     if not rows:
@@ -289,9 +345,14 @@ def table_layout(
         # R leaves out the name of the row names; others end lines with a delimiter.
         ends_empty = all(not row[-1].strip() for row in rows if row)
         header = [*header, ""] if ends_empty else ["", *header]
+    names = None
     if header is not None:
-        header = [cell.strip() for cell in header]
-        width = len(header)
+        clean = unescaped if escaped else str
+        found = [clean(cell.strip()) for cell in header]
+        filled = [each or f"column_{j + 1}" for j, each in enumerate(found)]
+        names = unique_names(filled, notes)
+        names[0] = names[0] if found[0] else ""
+        width = len(names)
     complete = [row for row in rows if len(row) == width]
     missing = missing_words(request)
     text_columns = frozenset(
@@ -300,7 +361,7 @@ def table_layout(
         if 2 * sum(is_text(cell, missing) for cell in cells) > len(cells)
     )
     first_cells = [row[0] for row in complete]
-    return Layout(dialect, header, width, skipped, text_columns, first_cells)
+    return Layout(names, width, text_columns, first_cells, skipped, commas, escaped)
 
 
 def missing_words(request: Request) -> Collection[str]:
@@ -398,161 +459,3 @@ def _counts(
 
 def _in_order(values: Sequence[float | None]) -> bool:
     return all(a is not None and b is not None and a < b for a, b in pairwise(values))
-
-
-def columns_of(
-    layout: Layout, request: Request, name: str, notes: list[str]
-) -> Columns:
-    """Decide what each column is for, by its name and by the first rows."""
-    title = None if layout.names is None else layout.names[0]
-    if layout.names is None:
-        names = placed_names(layout.width)
-    else:
-        filled = [each or f"column_{j + 1}" for j, each in enumerate(layout.names)]
-        names = unique_names(filled, notes)
-        # The first column may have an empty name, which says that it is an index.
-        names[0] = names[0] if layout.names[0] else ""
-    transposed, in_doubt = request.transpose, False
-    if transposed is None:
-        unnamed = title == "" and request.id_column is None
-        transposed, in_doubt = orientation(
-            name, title, layout.first_cells, names[1:], unnamed
-        )
-    # Labels and what to drop are rows of a transposed table.
-    named = of_rows(request) if transposed else request
-    found = roles(names, by_place(named) if layout.names is None else named, name)
-    free = 0 not in found.taken and names[0] not in request.use
-    guessed = found.index_column is None and free and layout.width > 1
-    if guessed:
-        called = title is not None and title.lower() in ID_NAMES | FEATURE_WORDS
-        guessed = called or 0 in layout.text_columns
-    if guessed:
-        found = found._replace(index_column=0)
-    if transposed and request.transpose is None:
-        notes.append(
-            "Its rows are features, by their names, so that the table was transposed; "
-            "--no-transpose leaves it as it is."
-        )
-    return Columns(names, found, guessed, transposed, in_doubt)
-
-
-def orientation(
-    name: str,
-    title: str | None,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    unnamed: bool,
-) -> tuple[bool, bool]:
-    """Tell whether rows are features, and whether their number has to confirm it.
-
-    ``unnamed`` says that the column of names has no name, as R and pandas write it.
-    """
-    if len(columns) < 2:
-        return False, False
-    if features_in_rows(title, rows) or not (unnamed and gene_like(rows)):
-        return features_in_rows(title, rows), False
-    if not sample_like(columns):
-        raise which_way(name, rows, columns)
-    return True, True
-
-
-def of_rows(request: Request) -> Request:
-    """Return a request without what names rows of a transposed table."""
-    return request._replace(labels=None, groups=None, drop=(), use=())
-
-
-def which_way(name: str, rows: Sequence[str], columns: Sequence[str]) -> TableError:
-    """Return the question whether rows or columns are features."""
-    return TableError(
-        f"{name} may have a feature in each row ({rows[0]}, {rows[1]}, ...) or in each "
-        f"column ({columns[0]}, {columns[1]}, ...); say which with --transpose (rows) "
-        "or --no-transpose (columns)",
-        [
-            Remedy(f"Rows ({rows[0]}, ...) are features", ("--transpose",)),
-            Remedy(f"Columns ({columns[0]}, ...) are features", ("--no-transpose",)),
-        ],
-    )
-
-
-def gene_like(names: Sequence[str]) -> bool:
-    """Tell whether names look like symbols of genes, not like numbered samples.
-
-    Examples
-    --------
-    >>> gene_like(["TP53", "MYC", "KRAS", "EGFR"]), gene_like(["P1", "P2", "P3"])
-    (True, False)
-    >>> gene_like(["USA", "FRA", "ITA"])
-    False
-    """
-    symbols = [name for name in names if GENE_SYMBOL.fullmatch(name)]
-    stems = {name.rstrip("0123456789") for name in symbols}
-    numbered = sum(name[-1].isdigit() for name in symbols)
-    return (
-        len(names) > 2
-        and len(symbols) >= 0.8 * len(names)
-        and len(stems) >= 0.5 * len(names)
-        and numbered >= 0.15 * len(names)
-    )
-
-
-def sample_like(names: Sequence[str]) -> bool:
-    """Tell whether names look like those of samples: numbered patients, GEO, TCGA.
-
-    Examples
-    --------
-    >>> sample_like(["patient_1", "patient_2"]), sample_like(["x1", "x2"])
-    (True, False)
-    """
-    matches = sum(bool(SAMPLE_NAME.fullmatch(name)) for name in names)
-    return len(names) > 1 and matches >= 0.9 * len(names)
-
-
-def features_in_rows(title: str | None, names: Sequence[str]) -> bool:
-    """Tell whether the rows of a table are features, by the column that names them.
-
-    They are if that column is called as only features are (gene, probe, ID_REF, ...)
-    or if nearly all names in it have the form of gene or probe identifiers.
-
-    Examples
-    --------
-    >>> features_in_rows("ID_REF", ["a", "b"]), features_in_rows("id", ["a", "b"])
-    (True, False)
-    >>> features_in_rows(None, ["1007_s_at", "1053_at"])
-    True
-    """
-    if title is not None and title.strip().lower() in FEATURE_WORDS:
-        return True
-    matches = sum(bool(FEATURE_NAME.fullmatch(name)) for name in names)
-    return len(names) > 1 and matches >= 0.9 * len(names)
-
-
-def transpose_hint(
-    name: str, columns: Sequence[str] | None, rows: Sequence[str], title: str | None
-) -> str | None:
-    """Return a hint if the columns may be samples; ask if they probably are.
-
-    They are few and numbered alike, or few beside rows whose names are text in a column
-    without a name, as R and pandas write tables of genes.
-
-    Examples
-    --------
-    >>> transpose_hint("a.csv", ["ann", "bob"], [f"TP{i}" for i in range(20)], "")
-    'If the 20 named rows (TP0, TP1, ...) are features, transpose the table \
-(--transpose).'
-    """
-    if columns is None or len(columns) < 2 or len(rows) < TALL * len(columns):
-        return None
-    if title == "" and all(map(is_text, rows)):
-        if sample_like(columns) and not sample_like(rows):
-            raise which_way(name, rows, columns)
-        return (
-            f"If the {len(rows)} named rows ({rows[0]}, {rows[1]}, ...) are features, "
-            "transpose the table (--transpose)."
-        )
-    stems = {match[1] for match in map(NUMBERED.fullmatch, columns) if match}
-    if len(stems) != 1 or not all(map(NUMBERED.fullmatch, columns)):
-        return None
-    return (
-        f"The columns ({columns[0]}, {columns[1]}, ...) may be samples: if they are, "
-        "transpose the table (--transpose)."
-    )

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ufselect._sparse import check_sparse
+from ufselect.data.tables.columns import assembled
 from ufselect.data.tables.detection import Spool, check_size, compression_of, opened
 from ufselect.data.tables.table import (
     File,
@@ -20,7 +21,6 @@ from ufselect.data.tables.table import (
     Request,
     Table,
     TableError,
-    assembled,
     is_sparse,
     listed,
     place_of,
@@ -362,7 +362,7 @@ def read_matrix_market(file: File, request: Request, notes: list[str]) -> Table:
     spool = None
     if file.compression is not None:
         # SciPy's reader of streams can end the whole process.
-        with opened(*file) as stream:
+        with opened(file) as stream:
             spool = Spool(stream, file.name)
     path = file.path if spool is None else spool.path
     _check_matrix_market(path, file.name)
@@ -418,9 +418,10 @@ def names_beside(path: Path, kinds: Sequence[str]) -> list[str] | None:
     """
     for candidate in (each for kind in kinds for each in name_files(path, kind)):
         if candidate.is_file():
-            compression = compression_of(candidate, str(candidate))
+            name = str(candidate)
+            file = File(candidate, compression_of(candidate, name), name)
             with (
-                opened(candidate, compression, str(candidate)) as stream,
+                opened(file) as stream,
                 TextIOWrapper(stream, encoding="utf-8") as text,
             ):
                 rows = [row for row in csv.reader(text, delimiter="\t") if row]

@@ -7,11 +7,17 @@ from importlib import import_module
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ufselect.data.tables.columns import (
+    LABEL_NAMES,
+    by_place,
+    label_columns,
+    without_suspects,
+)
 from ufselect.data.tables.detection import (
+    FORMATS,
     LEAST_LARGE,
     MOST_RATIO,
     OPEN_FILES,
-    TITLES,
     Source,
     Spool,
     compression_of,
@@ -28,40 +34,14 @@ from ufselect.data.tables.isolation import (
     saying_when_too_large,
     within_memory,
 )
-from ufselect.data.tables.suspects import (
-    LABEL_NAMES,
-    label_columns,
-    without_suspects,
-)
 from ufselect.data.tables.table import (
     File,
     Remedy,
     Request,
     Table,
     TableError,
-    by_place,
 )
 
-# Modules are named, not imported: some need packages that may not be installed.
-READERS = {
-    "text": ("text", "read_text"),
-    "parquet": ("frames", "read_parquet"),
-    "feather": ("frames", "read_feather"),
-    "excel": ("frames", "read_excel"),
-    "npy": ("matrices", "read_npy"),
-    "npz": ("matrices", "read_npz"),
-    "mat": ("hdf5", "read_matlab"),
-    "mtx": ("matrices", "read_matrix_market"),
-    "h5ad": ("hdf5", "read_anndata"),
-    "10x": ("hdf5", "read_10x"),
-}
-# Columns of any meaning; elsewhere all numbers are meant to be features.
-OF_COLUMNS = {"text", "excel", "parquet", "feather"}
-READ_COMPRESSED = {"text", "mtx"}
-# Some damage to these ends the process of the library that reads them.
-CRASHING = {"parquet", "feather", "mat", "mtx", "hdf5", "h5ad", "npz"}
-# HDF5 opens no file without a name.
-ON_HDF5 = {"hdf5", "h5ad", "mat"}
 # Of computing, before a process that reads one of them is taken to be in a loop.
 LEAST_SECONDS = 10
 SECONDS_PER_MEGABYTE = 5
@@ -193,16 +173,16 @@ def read_table(
 
 def _read(file: File, request: Request, holder: Spool | None, isolate: bool) -> Table:
     kind, notes = detect(file)
-    inner = file
-    if file.compression is not None and kind not in READ_COMPRESSED:
-        with saying_when_too_large(file.name), opened(*file) as stream:
-            holder = Spool(stream, file.name, named=kind in ON_HDF5)
+    form, inner = FORMATS[kind], file
+    if file.compression is not None and not form.read_compressed:
+        with saying_when_too_large(file.name), opened(file) as stream:
+            holder = Spool(stream, file.name, named=form.on_hdf5)
         inner = file._replace(path=holder.path, compression=None)
-    elif OPEN_FILES in file.path.parents and kind in ON_HDF5:
+    elif OPEN_FILES in file.path.parents and form.on_hdf5:
         with file.path.open("rb") as plain:
             holder = Spool(plain, file.name, named=True)
         inner = file._replace(path=holder.path)
-    if isolate and kind in CRASHING:
+    if isolate and form.crashing:
         size = file.path.stat().st_size
         try:
             seconds = LEAST_SECONDS + SECONDS_PER_MEGABYTE * size // 10**6
@@ -214,10 +194,9 @@ def _read(file: File, request: Request, holder: Spool | None, isolate: bool) -> 
                 _found_within, limit, kind, inner, request, seconds=seconds
             )
         except EndedError as error:
-            raise damaged(file.name, TITLES[kind], error) from None
+            raise damaged(file.name, form.title, error) from None
     else:
         found = _found(kind, inner, request)
-    kind = found.format
     n_samples, n_features = found.shape
     if n_samples < 2:
         raise TableError(
@@ -239,7 +218,7 @@ def _read(file: File, request: Request, holder: Spool | None, isolate: bool) -> 
             use=(*request.use, *by_place(request).use),
         ),
     )
-    if kind in OF_COLUMNS:
+    if form.of_columns:
         return without_suspects(table)
     return replace(table, suspected_labels=tuple(label_columns(table, LABEL_NAMES)))
 
@@ -257,10 +236,10 @@ def _found(kind: str, file: File, request: Request) -> Table:
     reading = (
         saying_when_too_large(file.name)
         if kind == "text"
-        else saying_when_damaged(file.name, TITLES[kind])
+        else saying_when_damaged(file.name, FORMATS[kind].title)
     )
     notes: list[str] = []
-    module, function = READERS[kind]
+    module, function = FORMATS[kind].reader.split(".")
     reader: Reader = getattr(import_module(f"ufselect.data.tables.{module}"), function)
     with reading:
         table = reader(file, request, notes)

@@ -11,25 +11,22 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ufselect.data.tables.cells import number_text
-
 Names = NDArray[np.str_]
 BLOCK_CELLS = 1 << 22
-# A first column of one of these names holds no measurement, even if it is numeric.
-ID_NAMES = {"", "id", "ids", "index", "unnamed: 0", "row", "rownames", "row_names"}
-ID_NAMES |= {"sample", "samples", "sample_id", "sampleid", "sample id", "barcode"}
 MOST_LISTED = 8
+# Places of sample names, labels and groups that are no columns of the file.
+UNPLACED = (-np.inf, np.inf, np.inf)
 # A feature with fewer known values than this share is made up when it is filled in.
 LEAST_KNOWN = 0.5
 # Columns that a message names.
 MOST_NAMED = 3
-# Why a column of numbers is no feature.
-LABELS, INDEX, MOSTLY_MISSING = "labels", "index", "mostly missing"
-WHY = {
-    LABELS: ("seems to hold labels", "seem to hold labels"),
-    INDEX: ("counts or dates the samples", "count or date the samples"),
-    MOSTLY_MISSING: ("is mostly missing", "are mostly missing"),
-}
+# Why a column is no feature, and why several are not.
+LABELS = ("seems to hold labels", "seem to hold labels")
+INDEX = ("counts or dates the samples", "count or date the samples")
+MOSTLY_MISSING = ("is mostly missing", "are mostly missing")
+EMPTY = ("is empty", "are empty")
+TEXT = ("is text", "are text")
+NO_NUMBERS = ("holds no numbers", "hold no numbers")
 FILLINGS: Mapping[str, Callable[[NDArray[Any]], Any]] = {
     "mean": np.mean,
     "median": np.median,
@@ -128,15 +125,16 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class OtherColumn:
-    """A column that is no feature, and that nobody asked for.
+    """A column that is no feature.
 
     ``cells`` are numbers, or objects: text, dates, None. ``role`` is "label" if it
-    seems to hold labels, else "left out"; ``why`` is a sentence. Of a transposed table
-    it is a row, or, if it is ``of_features``, a column with a cell for each feature.
+    holds labels, or seems to, "sample names", "group" or "left out"; ``why`` is a
+    sentence. Of a transposed table it is a row, or, if it is ``of_features``, a column
+    with a cell for each feature.
     """
 
     name: str
-    place: int
+    place: float
     cells: NDArray[Any]
     role: str = "left out"
     why: str = ""
@@ -192,14 +190,14 @@ class Table:
     """
 
     values: Any
-    feature_names: Names | None
-    sample_names: Names | None
-    id_column: str | None
-    labels: Names | None
-    label_column: str | None
-    format: str
-    notes: tuple[str, ...]
-    origin: Origin
+    feature_names: Names | None = None
+    sample_names: Names | None = None
+    id_column: str | None = None
+    labels: Names | None = None
+    label_column: str | None = None
+    format: str = ""
+    notes: tuple[str, ...] = ()
+    origin: Origin = Origin(Path(), "")
     groups: Names | None = None
     group_column: str | None = None
     suspected_labels: tuple[str, ...] = ()
@@ -227,6 +225,21 @@ class Table:
             return self.feature_names
         return as_names(f"x{place + 1}" for place in self.places)
 
+    def other_columns(self) -> list[OtherColumn]:
+        """Return all that is no feature: sample names, labels, groups and others."""
+        index, labels, groups = self.origin.details.get("places", UNPLACED)
+        asked = (
+            (self.id_column, "sample", index, self.sample_names, "sample names"),
+            (self.label_column, "label", labels, self.labels, "label"),
+            (self.group_column, "group", groups, self.groups, "group"),
+        )
+        found = [
+            OtherColumn(usual if name is None else name, place, cells, role)
+            for name, usual, place, cells, role in asked
+            if cells is not None
+        ]
+        return [*found, *self.others]
+
     def incomplete(self) -> Names:
         """Return the names of the features with a value that is missing or infinite.
 
@@ -238,121 +251,18 @@ class Table:
         """Count missing and infinite values of each feature (0) or sample (1)."""
         counts = np.zeros(self.shape[1 - axis], dtype=np.intp)
         step = max(1, BLOCK_CELLS // max(1, self.shape[1]))
+        cells: Any
         for start in range(0, self.shape[0], step):
             block = self.values[start : start + step]
             if is_sparse(block):
                 block = sp.coo_array(block)
                 bad = ~np.isfinite(block.data)
-                place = block.col[bad] if axis == 0 else start + block.row[bad]
-                counts += np.bincount(place, minlength=len(counts))
-            elif axis == 0:
-                counts += np.count_nonzero(~np.isfinite(block), axis=0)
+                cells = block.row[bad], block.col[bad]
             else:
-                counts[start : start + step] = np.count_nonzero(
-                    ~np.isfinite(block), axis=1
-                )
+                cells = np.nonzero(~np.isfinite(block))
+            places = cells[1] if axis == 0 else start + cells[0]
+            counts += np.bincount(places, minlength=len(counts))
         return counts
-
-
-class Roles(NamedTuple):
-    """Places of the columns that are no features."""
-
-    index_column: int | None
-    labels: int | None
-    groups: int | None
-    dropped: frozenset[int]
-
-    @property
-    def named(self) -> list[int]:
-        """Those with a meaning."""
-        every = dict.fromkeys((self.index_column, self.labels, self.groups))
-        return [place for place in every if place is not None]
-
-    @property
-    def taken(self) -> frozenset[int]:
-        """All of them."""
-        return self.dropped | frozenset(self.named)
-
-
-def roles(
-    names: Sequence[str], request: Request, name: str, kind: str = "column"
-) -> Roles:
-    """Find the columns that the caller named."""
-    index, labels, groups = (
-        None if wanted is None else place_of(wanted, names, name, kind)
-        for wanted in (request.id_column, request.labels, request.groups)
-    )
-    dropped, used = (
-        frozenset(place_of(each, names, name, kind) for each in wanted)
-        for wanted in (request.drop, request.use)
-    )
-    twice = (dropped & {index, labels, groups}) | (
-        used & {*dropped, index, labels, groups}
-    )
-    if twice:
-        raise TableError(
-            f"column {names[min(twice)]!r} is both to be dropped and to be used; "
-            "name it once"
-            if twice & dropped
-            else f"column {names[min(twice)]!r} cannot be both a feature and labels, "
-            "groups or sample names; name it once"
-        )
-    return Roles(index, labels, groups, dropped)
-
-
-def assembled(
-    values: Any,
-    names: Sequence[str] | None,
-    samples: Sequence[str] | None,
-    file: File,
-    request: Request,
-    notes: list[str],
-    *,
-    details: Mapping[str, Any] | None = None,
-    positions: Sequence[int] | None = None,
-    others: Sequence[OtherColumn] = (),
-    **known: Any,
-) -> Table:
-    """Return the table of a matrix with samples in rows, whatever file it is from.
-
-    What is asked for is looked up among its columns, which are called by their place
-    if they have no names. ``known`` are fields of the table that come from elsewhere.
-    """
-    details = dict(details or {})
-    if is_sparse(values):
-        notes.append("The matrix is sparse and was kept so.")
-    asked = {request.labels, request.id_column, request.groups, *request.drop}
-    fields: dict[str, Any] = {}
-    if names is None and (asked != {None} or request.use):
-        names, request = placed_names(values.shape[1]), by_place(request)
-    if names is not None:
-        names = unique_names(names, notes)
-        kind = "row" if details.get("transposed") else "column"
-        found = roles(names, request, file.name, kind)
-        fields = {
-            key: number_text(column_of(values, place))
-            for key, place in (
-                ("sample_names", found.index_column),
-                ("labels", found.labels),
-                ("groups", found.groups),
-            )
-            if place is not None
-        }
-        fields |= {"id_column": request.id_column, "label_column": request.labels}
-        if found.taken or request.use:
-            keep = [j for j in range(len(names)) if j not in found.taken]
-            values, names = values[:, keep], [names[place] for place in keep]
-            positions = keep if positions is None else positions
-            others = [o.for_features(keep) for o in others]
-    fields = {"sample_names": samples, "feature_names": names} | fields | known
-    for key in ("feature_names", "sample_names", "labels", "groups"):
-        cells = fields.get(key)
-        fields[key] = None if cells is None else as_names(cells)
-    places = None if positions is None else np.asarray(positions, dtype=np.intp)
-    origin = Origin(file.path, file.name, details=details, positions=places)
-    empty: dict[str, Any] = {"id_column": None, "label_column": None}
-    empty |= {"format": "", "notes": ()}
-    return Table(values, **(empty | fields), origin=origin, others=tuple(others))
 
 
 def place_of(wanted: str, names: Sequence[str], name: str, kind: str = "column") -> int:
@@ -425,21 +335,6 @@ def placed_names(length: int) -> list[str]:
     return [f"x{place + 1}" for place in range(length)]
 
 
-def by_place(request: Request) -> Request:
-    """Let the caller name columns without names by their place: 3 is x3."""
-
-    def spelled(each: str) -> str:
-        return f"x{each}" if str(each).isdigit() else each
-
-    named: dict[str, Any] = {
-        role: spelled(value)
-        for role in ("labels", "id_column", "groups")
-        if (value := getattr(request, role)) is not None
-    }
-    drop, use = (tuple(map(spelled, each)) for each in (request.drop, request.use))
-    return request._replace(drop=drop, use=use, **named)
-
-
 def named_option(option: str, value: str) -> str:
     """Return an option with its value as a shell takes it, whatever the value.
 
@@ -450,6 +345,22 @@ def named_option(option: str, value: str) -> str:
     """
     sign = "=" if value.startswith("-") else " "
     return f"{option}{sign}{shlex.quote(value)}"
+
+
+def number_text(values: Any) -> list[str]:
+    """Return numbers as the shortest text that gives them back.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> number_text(np.array([1.0, 0.1, np.nan, 1e300], dtype=np.float64))
+    ['1', '0.1', '', '1e+300']
+    >>> number_text(np.array([0.1], dtype=np.float32))
+    ['0.1']
+    """
+    single = values.dtype == np.float32
+    texts = map(str, values if single else values.tolist())
+    return ["" if text == "nan" else text.removesuffix(".0") for text in texts]
 
 
 def as_names(names: Any) -> Names:
@@ -606,34 +517,46 @@ def mostly_known(table: Table) -> Table:
     return table if enough.all() else without_features(table, ~enough, MOSTLY_MISSING)
 
 
-def without_features(table: Table, left_out: NDArray[np.bool_], why: str) -> Table:
+def left_out(names: Sequence[str], why: tuple[str, str]) -> str:
+    """Say that columns were left out, and why.
+
+    Examples
+    --------
+    >>> left_out(["a"], EMPTY), left_out(["a", "b"], EMPTY)
+    ("Column 'a' is empty and was left out", \
+"2 columns ('a' and 'b') are empty and were left out")
+    """
+    if len(names) == 1:
+        return f"Column {listed(names)} {why[0]} and was left out"
+    return f"{len(names)} columns ({listed(names)}) {why[1]} and were left out"
+
+
+def without_features(
+    table: Table, unwanted: NDArray[np.bool_], why: tuple[str, str]
+) -> Table:
     """Leave out features, with a note; labels and index columns stay in the table."""
     names, places = table.names(), table.places
-    keep, gone = np.flatnonzero(~left_out), np.flatnonzero(left_out)
+    keep, gone = np.flatnonzero(~unwanted), np.flatnonzero(unwanted)
     others = [
         OtherColumn(
             str(names[j]),
             int(places[j]),
             column_of(table.values, int(j)),
             "label" if why == LABELS else "left out",
-            f"It {WHY[why][0]}.",
+            f"It {why[0]}.",
             written=why != MOSTLY_MISSING,
         )
         for j in gone
     ]
-    many = len(gone) > 1
-    shown = listed(names[gone])
-    subject = f"{len(gone)} columns ({shown})" if many else f"Column {shown}"
-    use = named_option("--use-column", str(names[gone[0]]))
-    note = f"{subject} {WHY[why][many]} and {'were' if many else 'was'} left out"
-    labels = ""
+    first = str(names[gone[0]])
+    use = f"{named_option('--use-column', first)} takes it as a feature"
     if why == LABELS:
-        labels = f"{named_option('--labels', str(names[gone[0]]))} compares with it, "
+        use = f"{named_option('--labels', first)} compares with it, {use}"
     return replace(
         table,
         values=table.values[:, keep],
         feature_names=names[keep],
-        notes=(*table.notes, f"{note}; {labels}{use} takes it as a feature."),
+        notes=(*table.notes, f"{left_out(names[gone].tolist(), why)}; {use}."),
         origin=replace(table.origin, positions=places[keep]),
         others=(*(each.for_features(keep) for each in table.others), *others),
     )

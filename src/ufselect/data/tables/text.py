@@ -1,13 +1,12 @@
 """Text tables: read in blocks, straight into one array of numbers.
 
-A library reads blocks of plain numbers: pyarrow where it is installed, else NumPy.
-Both round to the nearest number. What they refuse is read cell by cell, which finds
-the line and the value that a message names.
+A library reads blocks of plain numbers: pyarrow where it is installed, else NumPy, or
+pandas if there are gaps. All of them round to the nearest number. What they refuse is
+read cell by cell, which finds the line and the value that a message names.
 """
 
 import contextlib
 import csv
-import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -15,43 +14,41 @@ from functools import cache
 from importlib import import_module
 from io import StringIO, TextIOWrapper
 from itertools import chain
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.data.tables.cells import (
-    MISSING,
-    TRUTH,
-    decorated_number,
-    number,
-    unescaped,
+from ufselect.data.tables.columns import (
+    Columns,
+    ReadColumns,
+    columns_of,
+    table_of_columns,
 )
 from ufselect.data.tables.detection import USUAL_MEMORY, opened
 from ufselect.data.tables.isolation import available_bytes
 from ufselect.data.tables.layout import (
+    MISSING,
     SERIES_MARK,
-    TALL,
-    Columns,
+    TRUTH,
     Dialect,
     Layout,
-    columns_of,
+    decorated_number,
     missing_words,
+    number,
     text_layout,
-    transpose_hint,
-    which_way,
+    unescaped,
     with_point,
 )
 from ufselect.data.tables.table import (
-    ID_NAMES,
+    EMPTY,
+    TEXT,
     File,
-    OtherColumn,
     Remedy,
     Request,
     Table,
     TableError,
-    assembled,
-    by_place,
+    left_out,
     listed,
 )
 
@@ -76,11 +73,12 @@ MOST_STRAYS = 3
 MISSING_SPELLED = sorted(
     {"NaN"}.union(*({word, word.upper(), word.title()} for word in MISSING))
 )
+Texts = dict[int, Sequence[str]]
 
 
 def read_text(file: File, request: Request, notes: list[str]) -> Table:
     """Read a table of text, compressed or not, in UTF-8 or else in Latin-1."""
-    with opened(*file) as stream:
+    with opened(file) as stream:
         start = stream.read(4)
     marks = (e for mark, e in BYTE_ORDER_MARKS.items() if start.startswith(mark))
     encoding = next(marks, "utf-8")
@@ -105,21 +103,19 @@ def read_text(file: File, request: Request, notes: list[str]) -> Table:
 
 def _read(file: File, request: Request, notes: list[str], encoding: str) -> Table:
     with _blocks(file, encoding) as (head, _):
-        layout = text_layout(_lines(head), request, file.name, notes)
-    layout = layout._replace(
-        names=layout.names and list(map(unescaped, layout.names)), escaped=True
-    )
+        dialect, layout = text_layout(list(StringIO(head)), request, file.name, notes)
 
     def add(rows: TableRows) -> None:
         line = layout.skipped + 1
         with _blocks(file, encoding) as (head, others):
-            for block in chain([_without_lines(head, layout.skipped)], others):
-                rows.add_text(block, line)
+            below = head.split("\n", layout.skipped)[-1]
+            for block in chain([below], others):
+                rows.add_text(block, dialect, line)
                 line += block.count("\n")
 
     details = {
-        "delimiter": layout.dialect.delimiter,
-        "decimal": layout.dialect.decimal,
+        "delimiter": dialect.delimiter,
+        "decimal": dialect.decimal,
         "header": layout.names is not None,
         "encoding": "utf-8-sig" if encoding == "utf-8-sig" else "utf-8",
     }
@@ -129,7 +125,7 @@ def _read(file: File, request: Request, notes: list[str], encoding: str) -> Tabl
 @contextlib.contextmanager
 def _blocks(file: File, encoding: str) -> Iterator[tuple[str, Iterator[str]]]:
     """Open a file; return enough of its lines to judge by, and blocks of the others."""
-    with opened(*file) as stream, TextIOWrapper(stream, encoding=encoding) as text:
+    with opened(file) as stream, TextIOWrapper(stream, encoding=encoding) as text:
         blocks, head = _blocks_of(text, file), ""
         for block in blocks:
             head += block
@@ -144,51 +140,26 @@ def _blocks_of(text: TextIO, file: File) -> Iterator[str]:
     memory = available_bytes() or USUAL_MEMORY
     longest = -1 if file.allow_large else min(LONGEST_LINE, memory // CELL_BYTES)
     while block := text.read(BLOCK_CHARACTERS):
-        _refuse_nul(block, file)
-        if not block.endswith("\n"):
-            rest = text.readline(longest)
-            if not rest.endswith("\n") and len(rest) == longest:
-                raise TableError(
-                    f"{file.name} has a line of more than {longest} characters, so it "
-                    "is no text table, or has very many columns; if it has, read it "
-                    "with --allow-large",
-                    [Remedy("Read it, however large it is", ("--allow-large",))],
-                )
-            block += rest
-        if block.count('"') % 2:
-            block += _to_closing_quote(text)
-        _refuse_nul(block, file)
+        rest = "" if block.endswith("\n") else text.readline(longest)
+        block += rest
+        if "\0" in block:
+            raise TableError(
+                f"{file.name} has NUL bytes, so it is no text table, or is damaged; "
+                "export it again as CSV in UTF-8"
+            )
+        if len(rest) == longest and not rest.endswith("\n"):
+            raise TableError(
+                f"{file.name} has a line of more than {longest} characters, so it is "
+                "no text table, or has very many columns; if it has, read it with "
+                "--allow-large",
+                [Remedy("Read it, however large it is", ("--allow-large",))],
+            )
+        # A mark that closes nothing, as in 5", must not make all the rest one block.
+        n_lines, in_quotes = 0, block.count('"') % 2 == 1
+        while in_quotes and n_lines < LONGEST_CELL and (line := text.readline()):
+            block += line
+            n_lines, in_quotes = n_lines + 1, line.count('"') % 2 == 0
         yield block if block.endswith("\n") else f"{block}\n"
-
-
-def _refuse_nul(block: str, file: File) -> None:
-    if "\0" in block:
-        raise TableError(
-            f"{file.name} has NUL bytes, so it is no text table, or is damaged; "
-            "export it again as CSV in UTF-8"
-        )
-
-
-def _to_closing_quote(text: TextIO) -> str:
-    """Return the lines up to the next one with an odd number of quotation marks."""
-    lines: list[str] = []
-    # A mark that closes nothing, as in 5", must not make all the rest one block.
-    while len(lines) < LONGEST_CELL and (line := text.readline()):
-        lines.append(line)
-        if line.count('"') % 2:
-            break
-    return "".join(lines)
-
-
-def _lines(block: str) -> list[str]:
-    """Return lines with their ends; str.splitlines knows more ends than files have."""
-    return [f"{line}\n" for line in block.split("\n")[:-1]]
-
-
-def _without_lines(text: str, n_lines: int) -> str:
-    for _ in range(n_lines):
-        text = text[text.index("\n") + 1 :]
-    return text
 
 
 def table_of_rows(
@@ -208,10 +179,11 @@ def table_of_rows(
         columns = columns_of(layout, request, file.name, said)
         rows = TableRows(layout, columns, file, request)
         add(rows)
-        late = rows.late_text(request)
+        late = rows.late_text()
         if not late:
             notes += said
-            return rows.finished(request, notes, details)
+            found = rows.finished(notes)
+            return table_of_columns(columns, found, file, request, notes, details)
         layout = layout._replace(text_columns=layout.text_columns | late)
 
 
@@ -226,15 +198,15 @@ class TableRows:
     def __init__(
         self, layout: Layout, columns: Columns, file: File, request: Request
     ) -> None:
-        self.layout, self.columns = layout, columns
-        self.file, self.name = file, file.name
-        roles = columns.roles
-        free = [j for j in range(layout.width) if j not in roles.taken]
-        self.numeric = [j for j in free if j not in layout.text_columns]
-        self.watched = [j for j in free if j in layout.text_columns]
-        self.kept: dict[int, list[str]] = {j: [] for j in (*roles.named, *self.watched)}
+        self.layout, self.columns, self.name = layout, columns, file.name
+        self.clean = unescaped if layout.escaped else str
+        self.numeric = [j for j in columns.free if j not in layout.text_columns]
+        self.watched = [j for j in columns.free if j in layout.text_columns]
+        self.kept: dict[int, list[str]] = {
+            place: [] for place in (*columns.roles.named, *self.watched)
+        }
         self.missing = missing_words(request)
-        self.na_values = tuple(request.na_values)
+        self.na_values = request.na_values
         self.values = np.empty((0, len(self.numeric)), dtype=request.dtype)
         self.n_rows = self.n_empty = 0
         self.seen = np.zeros(len(self.numeric), dtype=bool)
@@ -250,15 +222,12 @@ class TableRows:
         wanted = [*request.drop, request.labels or "", request.groups or ""]
         self.pulled_names = set(filter(None, wanted)) if columns.transposed else set()
 
-    def add_text(self, block: str, first: int) -> None:
+    def add_text(self, block: str, dialect: Dialect, first: int) -> None:
         """Add lines of text, of which the first has a number in the file."""
-        if not block:
+        if not block or self._add_at_once(block, dialect, first):
             return
-        if self._at_once(block, first):
-            return
-        dialect = self.layout.dialect
         lines, numbers = [], []
-        for line_number, line in enumerate(_lines(block), first):
+        for line_number, line in enumerate(StringIO(block), first):
             if dialect.is_blank(line):
                 about = line.startswith(SERIES_MARK)
                 self.n_empty += bool(line.strip()) and not about
@@ -273,12 +242,11 @@ class TableRows:
 
     def add_cells(self, rows: Sequence[Sequence[str]], first: int) -> None:
         """Add rows of cells, of which the first has a number in its sheet."""
-        some = [any(row) for row in rows]
-        self.n_empty += len(rows) - sum(some)
-        wanted = [i for i, any_cell in enumerate(some) if any_cell]
-        self._add_rows([rows[i] for i in wanted], [first + i for i in wanted])
+        filled = [(row, line) for line, row in enumerate(rows, first) if any(row)]
+        self.n_empty += len(rows) - len(filled)
+        self._add_rows([row for row, _ in filled], [line for _, line in filled])
 
-    def _at_once(self, block: str, first: int) -> bool:
+    def _add_at_once(self, block: str, dialect: Dialect, first: int) -> bool:
         """Add a block by a library, if there is one that can read it."""
         plain = [place for place in self.numeric if place not in self.odd]
         if len(block) < SMALL_BLOCK or not plain:
@@ -286,17 +254,15 @@ class TableRows:
         if any(name in block for name in self.pulled_names):
             return False
         textual = [*self.kept, *self.odd]
-        dialect, width = self.layout.dialect, self.layout.width
-        found = parsed(block, dialect, width, plain, textual, self.na_values)
+        width, missing = self.layout.width, self.na_values
+        found = parsed(block, dialect, width, plain, textual, missing)
         # Rows without any value are left out, which is done row by row.
         if found is None or np.isnan(found[0]).all(axis=1).any():
             return False
         values, texts = found
-        if dialect.may_have_commas:
-            texts = {j: list(map(with_point, cells)) for j, cells in texts.items()}
         lines = range(first, first + len(values))
         for place in self.kept:
-            self._take(place, texts[place], lines)
+            self._keep(place, texts[place], lines)
         if self.odd:
             columns = dict(zip(plain, values.T, strict=True))
             columns |= {j: self._numbers(j, texts[j], lines) for j in self.odd}
@@ -306,30 +272,29 @@ class TableRows:
 
     def _add_rows(self, rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> None:
         """Add rows of cells, and count the cells that are text."""
+        wanted = []
         for row, line in zip(rows, numbers, strict=True):
             if len(row) != self.layout.width:
+                remedies = self._skip_remedy(line)
                 raise TableError(
                     f"{self.name} has {len(row)} cells in line {line}, but "
                     f"{self.layout.width} in other lines; correct that line, "
-                    f"{self._skip_hint(line)}or close its quotation marks",
-                    self._skip_remedy(line),
+                    f"{_skip_hint(remedies)}or close its quotation marks",
+                    remedies,
                 )
-        if self.pulled_names:
-            clean = unescaped if self.layout.escaped else str
-            titles = [row[0].strip() for row in rows]
-            keep = [i for i, each in enumerate(titles) if each not in self.pulled_names]
-            for title, row in zip(titles, rows, strict=True):
-                if title in self.pulled_names:
-                    self.pulled[title] = list(map(clean, row))
-            rows, numbers = [rows[i] for i in keep], [numbers[i] for i in keep]
-        if not rows:
+            if self.pulled_names and row[0].strip() in self.pulled_names:
+                self.pulled[row[0].strip()] = list(map(self.clean, row))
+            else:
+                wanted.append((row, line))
+        if not wanted:
             return
-        cells = list(zip(*rows, strict=True))
+        lines = [line for _, line in wanted]
+        cells = list(zip(*(row for row, _ in wanted), strict=True))
         for place in self.kept:
-            self._take(place, cells[place], numbers)
-        values = np.empty((len(rows), len(self.numeric)))
+            self._keep(place, cells[place], lines)
+        values = np.empty((len(wanted), len(self.numeric)))
         for target, place in enumerate(self.numeric):
-            values[:, target] = self._numbers(place, cells[place], numbers)
+            values[:, target] = self._numbers(place, cells[place], lines)
         self._append(values)
 
     def _append(self, block: NDArray[Any]) -> None:
@@ -344,10 +309,9 @@ class TableRows:
     def _resize(self, length: int) -> None:
         self.values.resize((length, self.values.shape[1]), refcheck=False)
 
-    def _take(self, place: int, cells: Sequence[str], lines: Sequence[int]) -> None:
+    def _keep(self, place: int, cells: Sequence[str], lines: Sequence[int]) -> None:
         """Keep the text of a column, each text once in memory; count what it holds."""
-        clean = unescaped if self.layout.escaped else str
-        self.kept[place] += [sys.intern(clean(cell.strip())) for cell in cells]
+        self.kept[place] += [sys.intern(self.clean(cell.strip())) for cell in cells]
         if place in self.watched:
             self._numbers(place, cells, lines)
 
@@ -355,6 +319,8 @@ class TableRows:
         self, place: int, cells: Sequence[str], lines: Sequence[int]
     ) -> NDArray[np.float64]:
         """Return cells as numbers, NaN for text, and count what they are."""
+        if self.layout.commas:
+            cells = list(map(with_point, cells))
         if self.missing is MISSING and place not in self.layout.text_columns:
             with contextlib.suppress(ValueError):
                 plain = np.array(list(map(float, cells)))
@@ -380,16 +346,8 @@ class TableRows:
             self.odd[place] = None
         return np.array([found[cell] for cell in cells])
 
-    def late_text(self, request: Request) -> frozenset[int]:
+    def late_text(self) -> frozenset[int]:
         """Return columns of numbers that are text; refuse numbers with stray text."""
-        if not self.columns.transposed:
-            asked = by_place(request) if self.layout.names is None else request
-            for each in asked.use:
-                if self.columns.names.index(each) in self.watched:
-                    raise TableError(
-                        f"{self.name}: column {each!r} is text and cannot be a "
-                        "feature; encode it as numbers first"
-                    )
         for place in self.watched:
             self._is_text(place, self.n_numbers[place])
         late = []
@@ -399,121 +357,6 @@ class TableRows:
                 if self._is_text(place, int(np.count_nonzero(~np.isnan(column)))):
                     late.append(place)
         return frozenset(late)
-
-    def finished(
-        self, request: Request, notes: list[str], details: dict[str, Any]
-    ) -> Table:
-        """Return what the table holds; leave out columns of text and empty ones."""
-        names, roles, turned = (*self.columns[:2], self.columns.transposed)
-        index = self._index(notes)
-        text = list(self.watched)
-        if index is None and roles.index_column is not None:
-            text.append(roles.index_column)
-        if self.n_empty:
-            notes.append(f"Rows without any value were left out: {self.n_empty}.")
-        empty = [j for j, seen in zip(self.numeric, self.seen, strict=True) if not seen]
-        self._note_columns(empty, notes)
-        places = [j for j, seen in zip(self.numeric, self.seen, strict=True) if seen]
-        if not places:
-            shown = listed([name or "(no name)" for name in names])
-            raise TableError(
-                f"{self.name} has no numeric column to select from, only {shown}; "
-                "check the delimiter and the decimal sign, or give another file"
-            )
-        self._resize(self.n_rows)
-        values = self.values[:, self.seen] if empty else self.values
-        features = [names[place] for place in places]
-        known: dict[str, Any] = {
-            "id_column": None if index is None else names[roles.index_column or 0],
-            "others": [
-                OtherColumn(
-                    names[j],
-                    j,
-                    np.array(self.kept[j], dtype=object),
-                    why="It is text.",
-                    of_features=turned,
-                )
-                for j in text
-            ],
-        }
-        if turned:
-            # Names alone say that rows are features: their number has to agree.
-            if self.columns.in_doubt and index and len(index) < TALL * len(features):
-                raise which_way(self.name, index, features)
-            if request.transpose:
-                notes.append("The table was transposed: its columns are samples.")
-            rows: dict[str, Any] = {"id_column": None}
-            rows["drop"] = tuple(d for d in request.drop if d not in self.pulled)
-            for role, asked_row in (
-                ("labels", request.labels),
-                ("groups", request.groups),
-            ):
-                if asked_row in self.pulled:
-                    row = self.pulled[asked_row]
-                    known[role] = [row[place] for place in places]
-                    rows[role] = None
-            return assembled(
-                np.ascontiguousarray(values.T),
-                index,
-                features if self.layout.names else None,
-                *(self.file, request._replace(**rows), notes),
-                details=details | {"transposed": True},
-                label_column=request.labels,
-                **known,
-            )
-        if index is not None and request.transpose is None:
-            shown_names = features if self.layout.names else None
-            hint = transpose_hint(self.name, shown_names, index, known["id_column"])
-            notes += [hint] if hint else []
-        nameless = self.layout.names is None and len(places) == self.layout.width
-        for role, place in (("labels", roles.labels), ("groups", roles.groups)):
-            known[role] = None if place is None else self.kept[place]
-        return assembled(
-            values,
-            None if nameless else features,
-            index,
-            *(self.file, Request(), notes),
-            details=details | {"places": roles[:3]},
-            positions=places,
-            label_column=None if roles.labels is None else names[roles.labels],
-            **known,
-        )
-
-    def _index(self, notes: list[str]) -> list[str] | None:
-        """Return the names of the rows; a guess is given up if they are not unique."""
-        place = self.columns.roles.index_column
-        if place is None:
-            return None
-        names, title = self.kept[place], self.columns.names[place]
-        shown = f"Column {title!r}" if title else "The column without a name"
-        guessed = self.columns.guessed and title.lower() not in ID_NAMES
-        transposed = self.columns.transposed
-        if guessed and not transposed and len(set(names)) < len(names):
-            notes.append(f"{shown} is text and was left out.")
-            return None
-        what = "feature" if transposed else "sample"
-        notes.append(f"{shown} holds {what} names.")
-        return names
-
-    def _note_columns(self, empty: list[int], notes: list[str]) -> None:
-        """Say which columns were left out, and which were read as numbers."""
-        names = self.columns.names
-        for kind, places in (("text", self.watched), ("empty", empty)):
-            found = listed([names[place] for place in places])
-            if len(places) == 1:
-                notes.append(f"Column {found} is {kind} and was left out.")
-            elif places:
-                notes.append(
-                    f"{len(places)} columns are {kind} and were left out: {found}."
-                )
-        decorated = [j for j in self.decorated if j in self.numeric]
-        if decorated:
-            example = self.decorated[decorated[0]]
-            notes.append(
-                "Thousands separators, percent and currency signs were taken off in "
-                f"{listed([names[j] for j in decorated])} ({example!r} was read as "
-                f"{decorated_number(example):g})."
-            )
 
     def _is_text(self, place: int, n_numbers: int) -> bool:
         """Tell whether most cells are text; refuse numbers with a few cells of text."""
@@ -528,25 +371,21 @@ class TableRows:
         common = [text for text, _ in texts.most_common(MOST_STRAYS)]
         missing = " ".join(f"--na {text!r}" for text in common)
         shown = " and ".join(map(repr, common))
+        skip = self._skip_remedy(line)
         raise TableError(
             f"{self.name}: column {title!r} is numeric but for {value!r} in line {line}"
             f"{more}; correct it, say that it means missing ({missing}), "
-            f"{self._skip_hint(line)}or leave the column out (--drop {title!r})",
+            f"{_skip_hint(skip)}or leave the column out (--drop {title!r})",
             [
                 # A sign such as ? is no part of a header.
-                *(self._skip_remedy(line) if value.strip()[:1].isalnum() else ()),
+                *(skip if value.strip()[:1].isalnum() else ()),
                 Remedy(f"Read {shown} as missing", tuple(f"--na={t}" for t in common)),
                 Remedy(f"Leave column {title!r} out", (f"--drop={title}",)),
             ],
         )
 
-    def _skip_hint(self, line: int) -> str:
-        """Say how to skip what may be a title, if the first line of data is wrong."""
-        remedies = self._skip_remedy(line)
-        options = (each.options[0].replace("=", " ") for each in remedies)
-        return "".join(f"skip the lines above the table ({each}), " for each in options)
-
     def _skip_remedy(self, line: int) -> list[Remedy]:
+        """Return how to skip what may be a title, if the first line of data is bad."""
         skipped = self.layout.skipped
         if line != skipped + 1:
             return []
@@ -554,17 +393,37 @@ class TableRows:
         lines = f"the first {n_lines} lines" if n_lines > 1 else "the first line"
         return [Remedy(f"Skip {lines}", (f"--skip-rows={n_lines}",))]
 
+    def finished(self, notes: list[str]) -> ReadColumns:
+        """Return what the columns hold, without empty ones; say what was left out."""
+        if self.n_empty:
+            notes.append(f"Rows without any value were left out: {self.n_empty}.")
+        names = self.columns.names
+        places = np.array(self.numeric, dtype=np.intp)
+        seen, empty = places[self.seen].tolist(), places[~self.seen].tolist()
+        if empty:
+            notes.append(f"{left_out([names[j] for j in empty], EMPTY)}.")
+        if decorated := [j for j in self.decorated if j in self.numeric]:
+            example = self.decorated[decorated[0]]
+            notes.append(
+                "Thousands separators, percent and currency signs were taken off in "
+                f"{listed([names[j] for j in decorated])} ({example!r} was read as "
+                f"{decorated_number(example):g})."
+            )
+        self._resize(self.n_rows)
+        return ReadColumns(
+            self.values[:, self.seen] if empty else self.values,
+            seen,
+            self.watched,
+            TEXT,
+            self.kept.__getitem__,
+            lambda place: np.array(self.kept[place], dtype=object),
+            self.pulled,
+        )
 
-class _Block(NamedTuple):
-    """Text for a library: how its cells are told apart, which columns are wanted."""
 
-    content: str
-    delimiter: str
-    decimal: str
-    width: int
-    numeric: Sequence[int]
-    textual: Sequence[int]
-    missing: Sequence[str]
+def _skip_hint(remedies: Sequence[Remedy]) -> str:
+    options = (each.options[0].replace("=", " ") for each in remedies)
+    return "".join(f"skip the lines above the table ({each}), " for each in options)
 
 
 def parsed(
@@ -574,7 +433,7 @@ def parsed(
     numeric: Sequence[int],
     textual: Sequence[int],
     na_values: Sequence[str] = (),
-) -> tuple[NDArray[Any], dict[int, Sequence[str]]] | None:
+) -> tuple[NDArray[Any], Texts] | None:
     r"""Return the numbers in some columns of a block of lines, and the text in others.
 
     Returns None if a line is too short, too long or empty, or if a number is none.
@@ -585,14 +444,63 @@ def parsed(
     (array([[ 1.,  2.],
            [nan, nan]]), {0: ['a', 'b']})
     """
-    delimiter = dialect.delimiter or " "
+    lines, delimiter = block.split("\n")[:-1], dialect.delimiter or " "
     if dialect.delimiter is None:
-        lines = block.split("\n")[:-1]
-        block = "".join([f"{' '.join(line.split())}\n" for line in lines])
+        lines = [" ".join(line.split()) for line in lines]
+        block = "\n".join([*lines, ""])
     decimal = "," if dialect.may_have_commas and "," in block else "."
     missing = [*MISSING_SPELLED, *na_values]
-    wanted = _Block(block, delimiter, decimal, width, numeric, textual, missing)
-    return _by_numpy(wanted) if _arrow_csv() is None else _by_arrow(wanted)
+    quoted, arrow = '"' in block, _arrow_csv()
+    if arrow is not None and (quoted or width <= MANY_COLUMNS):
+        read = _by_arrow(block, delimiter, decimal, missing, width, numeric, textual)
+        if read is None or len(read[numeric[0]]) != len(lines):
+            return None
+        values = np.empty((len(lines), len(numeric)))
+        for target, place in enumerate(numeric):
+            values[:, target] = read[place]
+        return values, {place: read[place] for place in textual}
+    texts: Texts = {}
+    if quoted:
+        rows = list(csv.reader(lines, delimiter=delimiter))
+        if len(rows) != len(lines) or any(len(row) != width for row in rows):
+            return None
+        texts = {j: [row[j] for row in rows] for j in textual}
+    elif any(line.count(delimiter) != width - 1 for line in lines):
+        return None
+    elif textual:
+        rows = [line.split(delimiter, max(textual) + 1) for line in lines]
+        texts = {j: [row[j] for row in rows] for j in textual}
+    if arrow is None:
+        with contextlib.suppress(ValueError):  # of gaps, most often
+            return np.loadtxt(
+                StringIO(block.replace(",", ".") if decimal == "," else block),
+                delimiter=delimiter,
+                comments=None,
+                quotechar='"',
+                usecols=numeric if len(numeric) < width else None,
+                ndmin=2,
+            ), texts
+        if quoted:
+            found = _by_pandas(block, delimiter, decimal, missing, width, numeric)
+            return None if found is None else (found, texts)
+    content = block
+    if len(numeric) < width:
+        if len(numeric) == width - numeric[0]:  # all the text comes before the numbers
+            parts = (line.split(delimiter, numeric[0])[-1] for line in lines)
+        else:
+            rows = [line.split(delimiter) for line in lines]
+            parts = (delimiter.join([row[j] for j in numeric]) for row in rows)
+        content = "".join([f"{part}\n" for part in parts])
+    # One cell in each line, so that there is only one column.
+    content = content.replace(delimiter, "\n")
+    if arrow is None:
+        found = _by_pandas(content, "\t", decimal, missing, 1, [0])
+    else:
+        read = _by_arrow(content, "\t", decimal, missing, 1, [0], [])
+        found = None if read is None else read[0]
+    if found is None or found.size != len(lines) * len(numeric):
+        return None
+    return found.reshape(len(lines), -1), texts
 
 
 @cache
@@ -604,105 +512,76 @@ def _arrow_csv() -> Any:
         return None
 
 
-def _by_arrow(block: _Block) -> tuple[NDArray[Any], dict[int, Sequence[str]]] | None:
-    """Read a block by pyarrow, which rounds correctly and is the fastest."""
-    n_lines, width = block.content.count("\n"), block.width
-    if width <= MANY_COLUMNS or '"' in block.content:
-        columns = _arrow_columns(block)
-        if columns is None or len(columns[block.numeric[0]]) != n_lines:
-            return None
-        values = np.empty((n_lines, len(block.numeric)))
-        for target, place in enumerate(block.numeric):
-            values[:, target] = columns[place]
-        return values, {place: columns[place] for place in block.textual}
-    # One cell in each line, so that there is only one column.
-    rows = block.content.split("\n")[:-1]
-    if any(row.count(block.delimiter) != width - 1 for row in rows):
-        return None
-    texts: dict[int, Sequence[str]] = {}
-    content, numeric = block.content, block.numeric
-    if len(numeric) < width:
-        # Most often all the text comes before the numbers, which then stay together.
-        together = len(numeric) == width - numeric[0]
-        split = numeric[0] if together else -1
-        cells = [row.split(block.delimiter, split) for row in rows]
-        texts = {j: [row[j] for row in cells] for j in block.textual}
-        wanted = numeric[:1] if together else numeric
-        parts = (block.delimiter.join([row[j] for j in wanted]) for row in cells)
-        content = "".join([f"{part}\n" for part in parts])
-    content = content.replace(block.delimiter, "\n")
-    one = block._replace(content=content, delimiter="\t", width=1)
-    columns = _arrow_columns(one._replace(numeric=[0], textual=[]))
-    if columns is None or len(columns[0]) != n_lines * len(numeric):
-        return None
-    return columns[0].reshape(n_lines, -1), texts
-
-
-def _arrow_columns(block: _Block) -> dict[int, Any] | None:
+def _by_arrow(
+    block: str,
+    delimiter: str,
+    decimal: str,
+    missing: Sequence[str],
+    width: int,
+    numeric: Sequence[int],
+    textual: Sequence[int],
+) -> dict[int, Any] | None:
     """Return columns of a block, or None if pyarrow does not read it."""
-    arrow, reader = import_module("pyarrow"), _arrow_csv()
-    types = {str(j): arrow.float64() for j in block.numeric}
-    types |= {str(j): arrow.string() for j in block.textual}
-    content = block.content.encode()
+    arrow, reader, content = import_module("pyarrow"), _arrow_csv(), block.encode()
+    types = {str(j): arrow.float64() for j in numeric}
+    types |= {str(j): arrow.string() for j in textual}
     try:
         table = reader.read_csv(
             arrow.BufferReader(content),
             reader.ReadOptions(
                 use_threads=False,
                 block_size=len(content) + 1,
-                column_names=[str(j) for j in range(block.width)],
+                column_names=[str(j) for j in range(width)],
             ),
             reader.ParseOptions(
-                delimiter=block.delimiter,
-                newlines_in_values=True,
-                ignore_empty_lines=False,
+                delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=False
             ),
             reader.ConvertOptions(
                 column_types=types,
                 include_columns=list(types),
-                null_values=block.missing,
+                null_values=missing,
                 strings_can_be_null=False,
-                decimal_point=block.decimal,
+                decimal_point=decimal,
             ),
         )
     except arrow.ArrowInvalid:
         return None
-    numbers = {j: table.column(str(j)).to_numpy() for j in block.numeric}
-    return numbers | {j: table.column(str(j)).to_pylist() for j in block.textual}
+    numbers = {j: table.column(str(j)).to_numpy() for j in numeric}
+    return numbers | {j: table.column(str(j)).to_pylist() for j in textual}
 
 
-def _by_numpy(block: _Block) -> tuple[NDArray[Any], dict[int, Sequence[str]]] | None:
-    """Read a block by NumPy, which rounds correctly in less time than pandas does."""
-    content, delimiter = block.content, block.delimiter
-    lines = content.split("\n")[:-1]
-    texts: dict[int, Sequence[str]] = {}
-    if '"' in content:
-        rows = list(csv.reader(lines, delimiter=delimiter))
-        if len(rows) != len(lines) or any(len(row) != block.width for row in rows):
-            return None
-        texts = {j: [row[j] for row in rows] for j in block.textual}
-    elif any(line.count(delimiter) != block.width - 1 for line in lines):
+def _by_pandas(
+    block: str,
+    delimiter: str,
+    decimal: str,
+    missing: Sequence[str],
+    width: int,
+    numeric: Sequence[int],
+) -> NDArray[Any] | None:
+    """Return numbers with gaps, or None if pandas does not read them."""
+    pandas = import_module("pandas")
+    # It would take -99.0 for missing, too, where somebody says that -99 is.
+    known = [number(word) for word in missing]
+    if any(value is not None and value == value for value in known):
         return None
-    elif block.textual:
-        most = max(block.textual) + 1
-        cells = [line.split(delimiter, most) for line in lines]
-        texts = {j: [row[j] for row in cells] for j in block.textual}
-    if block.decimal == ",":
-        content = content.replace(",", ".")
-    usecols = block.numeric if len(block.numeric) < block.width else None
-    sign = re.escape(delimiter)
-    words = "|".join(map(re.escape, sorted(block.missing, key=len, reverse=True)))
-    missing = re.compile(
-        f'(?<![^{sign}\\n])(?: *(?:{words}) *|"(?:{words})")(?![^{sign}\\n])'
-    )
-    for spelled in (str, lambda text: missing.sub("nan", text)):
-        with contextlib.suppress(ValueError):
-            return np.loadtxt(
-                StringIO(spelled(content)),
-                delimiter=delimiter,
-                comments=None,
-                quotechar='"',
-                usecols=usecols,
-                ndmin=2,
-            ), texts
+    if delimiter in block and width == 1:  # in a cell, which then is no number
+        return None
+    with contextlib.suppress(ValueError):
+        frame = pandas.read_csv(
+            StringIO(block),
+            sep=delimiter,
+            decimal=decimal,
+            header=None,
+            names=range(width),
+            index_col=False,
+            usecols=numeric if len(numeric) < width else None,
+            dtype=np.float64,
+            na_values=missing,
+            keep_default_na=False,
+            float_precision="round_trip",
+            skipinitialspace=True,
+            skip_blank_lines=False,
+            low_memory=False,
+        )
+        return np.asarray(frame)
     return None

@@ -19,7 +19,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ufselect.data.replacing import not_written, replacing, write_whole
-from ufselect.data.tables.cells import escaped, number, number_text
 from ufselect.data.tables.detection import (
     OPENERS,
     SUFFIXES,
@@ -27,19 +26,18 @@ from ufselect.data.tables.detection import (
     is_standard,
     needed,
 )
+from ufselect.data.tables.layout import escaped, number
 from ufselect.data.tables.table import (
-    Names,
     Table,
     TableError,
     is_sparse,
+    number_text,
     placed_names,
 )
 
 Destination = str | os.PathLike[str] | BinaryIO
 # Formats that are read only, and what is written instead.
 INSTEAD = {"10x": "mtx"}
-# Places of sample names, labels and groups that are no columns of the file.
-UNPLACED = (-np.inf, np.inf, np.inf)
 # The names that ``ufselect.tl.select`` gives. Those of an earlier selection, also in
 # the words of ufselect 0.1, would contradict the new ones.
 KEY = "ufselect"
@@ -204,9 +202,9 @@ def _format(table: Table, final: Path | None) -> tuple[str, str | None]:
 
 def _columns(table: Table) -> list[tuple[str, NDArray[Any]]]:
     """Return titles and cells of a file of columns, in their order in the original."""
-    values, names, details = _dense(table), table.names(), table.origin.details
+    values, names = _dense(table), table.names()
     found: list[tuple[float, str, NDArray[Any]]]
-    if details.get("transposed"):
+    if table.origin.details.get("transposed"):
         samples = table.sample_names
         titles = placed_names(len(values)) if samples is None else samples
         found = [(np.inf, str(t), row) for t, row in zip(titles, values, strict=True)]
@@ -214,24 +212,14 @@ def _columns(table: Table) -> list[tuple[str, NDArray[Any]]]:
             title = "feature" if table.id_column is None else table.id_column
             found.append((-1, title, names))
         found += [(o.place, o.name, o.cells) for o in table.others if o.of_features]
-        found.sort(key=lambda column: column[0])
-        return [(title, cells) for _, title, cells in found]
-    found = [
-        (float(place), str(name), column)
-        for place, name, column in zip(table.places, names, values.T, strict=True)
-    ]
-    id_place, *named_places = details.get("places", UNPLACED)
-    if table.sample_names is not None:
-        title = "sample" if table.id_column is None else table.id_column
-        found.append((id_place or 0, title, table.sample_names))
-    for place, (title, cells) in zip(named_places, _asked(table), strict=True):
-        if cells is not None and place != id_place:
-            found.append((np.inf if place is None else place, title, cells))
-    found += [(other.place, other.name, other.cells) for other in table.others]
-    # A column may be asked for twice: as labels and as groups.
-    named = {(place, title): cells for place, title, cells in found}
-    ordered = sorted(named, key=lambda key: key[0])
-    return [(key[1], named[key]) for key in ordered]
+    else:
+        places = zip(table.places.tolist(), names.tolist(), strict=True)
+        columns: dict[Any, Any] = dict(zip(places, values.T, strict=True))
+        # A column may be asked for twice: as labels and as groups.
+        columns |= {(o.place, o.name): o.cells for o in table.other_columns()}
+        found = [(*key, cells) for key, cells in columns.items()]
+    found.sort(key=lambda column: column[0])
+    return [(title, cells) for _, title, cells in found]
 
 
 def _dense(table: Table) -> NDArray[Any]:
@@ -239,22 +227,16 @@ def _dense(table: Table) -> NDArray[Any]:
     return np.asarray(values.toarray() if is_sparse(values) else values)
 
 
-def _asked(table: Table) -> list[tuple[str, Names | None]]:
-    """Return titles and cells of the labels and of the groups."""
-    return [
-        (table.label_column or "label", table.labels),
-        (table.group_column or "group", table.groups),
-    ]
-
-
 def _rows_above(table: Table) -> list[list[Any]]:
     """Return the rows of a transposed table that are no features: labels, groups."""
     if not table.origin.details.get("transposed"):
         return []
-    rows: list[tuple[str, Any]] = [*_asked(table)]
-    rows += [(o.name, o.cells) for o in table.others if not o.of_features]
     gap = [""] * sum(o.of_features for o in table.others)
-    return [[title, *gap, *c.tolist()] for title, c in rows if c is not None]
+    return [
+        [other.name, *gap, *other.cells.tolist()]
+        for other in table.other_columns()
+        if not other.of_features and other.role != "sample names"
+    ]
 
 
 def _write_text(
@@ -391,24 +373,25 @@ def _write_matlab(table: Table, path: Path) -> None:
 
 def _variables(table: Table) -> dict[str, Any]:
     """Return the table and what belongs to it, under the names they had."""
-    table, details = table, table.origin.details
+    details = table.origin.details
     result = {details.get("variable") or "X": table.values}
     if table.feature_names is not None:
         result[details.get("names") or "feature_names"] = table.feature_names
     if table.sample_names is not None:
         result[details.get("samples") or "sample_names"] = table.sample_names
-    for title, cells in _asked(table):
-        if cells is not None:
+    for other in table.other_columns():
+        cells = other.cells
+        if other.role in ("label", "group") and cells.dtype.kind == "U":
             numbers = [number(text) for text in cells.tolist()]
             text = any(value is None or np.isnan(value) for value in numbers)
-            result[title] = cells if text else np.array(numbers)
-    if table.format in ("npz", "mat"):
-        return result
-    for other in table.others:
-        if not other.of_features and other.name not in result:
-            texts = ["" if each is None else str(each) for each in other.cells.tolist()]
-            text = other.cells.dtype.kind == "O"
-            result[other.name] = np.array(texts) if text else other.cells
+            result[other.name] = cells if text else np.array(numbers)
+        elif (
+            table.format not in ("npz", "mat")
+            and not (other.of_features or other.role == "sample names")
+            and other.name not in result
+        ):
+            texts = ["" if each is None else str(each) for each in cells.tolist()]
+            result[other.name] = np.array(texts) if cells.dtype.kind == "O" else cells
     return result
 
 
@@ -429,8 +412,7 @@ def _write_matrix_market(
     finally:
         plain.unlink(missing_ok=True)
     samples = table.sample_names
-    features = table.feature_names if table.feature_names is not None else None
-    for kind, names in (("features", features), ("barcodes", samples)):
+    for kind, names in (("features", table.feature_names), ("barcodes", samples)):
         if final is not None and names is not None:
             text = "".join(f"{name}\n" for name in names.tolist())
             write_whole(name_files(final, kind)[0], text)

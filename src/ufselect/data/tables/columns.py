@@ -1,0 +1,598 @@
+"""What the columns of a table are for, and the table that they make.
+
+Formats with columns of any meaning (text, sheets, Parquet, Feather) and matrices of
+numbers come together here: roles of columns, orientation, names of samples, and the
+columns of numbers that are probably no features.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ufselect.data.tables.layout import Layout, is_text
+from ufselect.data.tables.table import (
+    INDEX,
+    LABELS,
+    File,
+    Origin,
+    OtherColumn,
+    Remedy,
+    Request,
+    Table,
+    TableError,
+    as_names,
+    column_of,
+    is_sparse,
+    left_out,
+    listed,
+    mostly_known,
+    number_text,
+    place_of,
+    placed_names,
+    unique_names,
+    without_features,
+)
+
+# A first column of one of these names holds no measurement, even if it is numeric.
+ID_NAMES = {"", "id", "ids", "index", "unnamed: 0", "row", "rownames", "row_names"}
+ID_NAMES |= {"sample", "samples", "sample_id", "sampleid", "sample id", "barcode"}
+# What pandas calls an index without a name.
+PANDAS_INDEX = "__index_level_"
+# What the column of names is called in tables with a feature per row.
+FEATURE_WORDS = {
+    *("gene", "genes", "gene_id", "geneid", "gene id", "gene_name", "gene name"),
+    *("gene_symbol", "gene symbol", "genesymbol", "symbol", "hgnc_symbol", "hugo"),
+    *("hugo_symbol", "ensembl", "ensembl_id", "ensembl_gene_id", "ensg", "entrez"),
+    *("entrez_id", "entrez_gene_id", "transcript", "transcript_id", "id_ref"),
+    *("probe", "probe_id", "probeid", "probe id", "probeset", "probeset_id", "cpg"),
+    *("otu", "otu_id", "otu id", "#otu id", "asv", "taxon", "taxonomy", "feature"),
+    *("feature_id", "featureid", "features", "protein", "protein_id", "peptide"),
+    *("metabolite", "mirna", "composite element ref", "m/z", "mz"),
+}
+# Ensembl, Affymetrix, RefSeq, Illumina.
+FEATURE_NAME = re.compile(
+    r"ENS[A-Z]*[GTP]\d{6,}(\.\d+)?|\d+(_[a-z]+)?_at|[NX][MR]_\d+(\.\d+)?"
+    r"|ILMN_\d+|cg\d{8}"
+)
+# TP53, HLA-DRB1, C1orf112, Trp53.
+GENE_SYMBOL = re.compile(r"[A-Z][A-Za-z][A-Za-z0-9]*(-[A-Z0-9]+)*")
+SAMPLE_NAME = re.compile(
+    r"(gsm|srr|err|s|p|n|t|sample|patient|subject|donor|case|control|ctrl|ctl|tumou?r"
+    r"|normal|cell|mouse|rat|rep|replicate|person|participant|individual|cancer"
+    r"|healthy|disease|wt|ko|mut|treated|untreated|pt)[ _.-]?\d+([ _.-]?\w{1,3})?"
+    r"|tcga[-.].+",
+    re.IGNORECASE,
+)
+NUMBERED = re.compile(r"(\D+)\d+\D?")
+# Times as many named rows as columns: such a table may have samples in columns.
+TALL = 10
+LABEL_NAMES = {"class", "classes", "label", "labels", "target", "targets", "y"}
+LABEL_NAMES |= {"cluster", "clusters", "ground_truth", "outcome", "species"}
+LABEL_NAMES |= {"diagnosis", "class_label", "true_label", "gnd"}
+LABEL_NAMES |= {"cell_type", "celltype", "leiden", "louvain"}
+MOST_CLASSES = 100
+# In fewer rows numbers are in order by chance.
+LEAST_ROWS = 10
+COUNTER_NAME = re.compile(
+    r"(^|[ _.-])(?i:id|ids|index|idx|no|nr|number|num|row|rownum|serial|key)$"
+    r"|[a-z](Id|ID|Index|No|Nr|Number)$"
+)
+TIME_NAME = re.compile(
+    r"(^|[ _.-])(?i:time|times|timestamp|datetime|date|day|days|epoch|seconds|sec"
+    r"|minutes|hours|t)$|[a-z](Time|Date|Timestamp)$"
+)
+# Seconds since 1970 from 1990 to 2100, also in thousandths, millionths and so on.
+EPOCH = (631_152_000, 4_102_444_800)
+UNITS_OF_TIME = (1, 10**3, 10**6, 10**9)
+# Days written as 20201231.
+DAYS = (19_000_101, 21_001_231)
+
+
+class Roles(NamedTuple):
+    """Places of the columns that are no features."""
+
+    index_column: int | None
+    labels: int | None
+    groups: int | None
+    dropped: frozenset[int]
+
+    @property
+    def named(self) -> list[int]:
+        """Those with a meaning."""
+        every = dict.fromkeys((self.index_column, self.labels, self.groups))
+        return [place for place in every if place is not None]
+
+    @property
+    def taken(self) -> frozenset[int]:
+        """All of them."""
+        return self.dropped | frozenset(self.named)
+
+
+def roles(
+    names: Sequence[str], request: Request, name: str, kind: str = "column"
+) -> Roles:
+    """Find the columns that the caller named."""
+    index, labels, groups = (
+        None if wanted is None else place_of(wanted, names, name, kind)
+        for wanted in (request.id_column, request.labels, request.groups)
+    )
+    dropped, used = (
+        frozenset(place_of(each, names, name, kind) for each in wanted)
+        for wanted in (request.drop, request.use)
+    )
+    twice = (dropped & {index, labels, groups}) | (
+        used & {*dropped, index, labels, groups}
+    )
+    if twice:
+        raise TableError(
+            f"column {names[min(twice)]!r} is both to be dropped and to be used; "
+            "name it once"
+            if twice & dropped
+            else f"column {names[min(twice)]!r} cannot be both a feature and labels, "
+            "groups or sample names; name it once"
+        )
+    return Roles(index, labels, groups, dropped)
+
+
+class Columns(NamedTuple):
+    """What the columns of a table are for.
+
+    ``named`` says that the file has names of columns, ``guessed`` that nobody named
+    the index column, ``transposed`` that the rows of the file are features,
+    ``in_doubt`` that the number of rows has to confirm it.
+    """
+
+    names: list[str]
+    named: bool
+    roles: Roles
+    guessed: bool
+    transposed: bool
+    in_doubt: bool
+
+    @property
+    def free(self) -> list[int]:
+        """Places of the columns that nobody asked for."""
+        taken = self.roles.taken
+        return [j for j in range(len(self.names)) if j not in taken]
+
+
+class ReadColumns(NamedTuple):
+    """What was read of the columns of a file.
+
+    ``values`` are the numbers of the columns at ``places``, ``others`` the places of
+    those that hold none, for the reason ``why``. Cells are returned as text, or as
+    objects as the file has them. ``rows`` are rows of a transposed table that hold
+    text.
+    """
+
+    values: NDArray[Any]
+    places: list[int]
+    others: list[int]
+    why: tuple[str, str]
+    text: Callable[[int], Sequence[str]]
+    cells: Callable[[int], NDArray[Any]]
+    rows: Mapping[str, Sequence[str]] = {}
+
+
+def columns_of(
+    layout: Layout, request: Request, name: str, notes: list[str]
+) -> Columns:
+    """Decide what each column is for, by its name and by the first rows."""
+    named, place = layout.names is not None, layout.index_place or 0
+    names = layout.names or placed_names(layout.width)
+    title = _title(names[place]) if named else None
+    transposed, in_doubt = request.transpose, False
+    if transposed is None:
+        others = {place, *layout.text_columns}
+        columns = [each for j, each in enumerate(names) if j not in others]
+        unnamed = title == "" and request.id_column is None
+        transposed, in_doubt = orientation(
+            name, title, layout.first_cells, columns, unnamed
+        )
+    # Labels and what to drop are rows of a transposed table.
+    asked = request
+    if transposed:
+        asked = request._replace(labels=None, groups=None, drop=(), use=())
+    found = roles(names, asked if named else by_place(asked), name)
+    guessed = False
+    if (
+        found.index_column is None
+        and place not in found.taken
+        and names[place] not in request.use
+        and layout.width > 1
+    ):
+        called = title is not None and title.lower() in ID_NAMES | FEATURE_WORDS
+        if layout.index_place is not None:
+            found = found._replace(index_column=place)
+        elif called or place in layout.text_columns:
+            found, guessed = found._replace(index_column=place), True
+    if transposed and request.transpose is None:
+        notes.append(
+            "Its rows are features, by their names, so that the table was transposed; "
+            "--no-transpose leaves it as it is."
+        )
+    return Columns(names, named, found, guessed, transposed, in_doubt)
+
+
+def _title(name: str) -> str:
+    return "" if name.startswith(PANDAS_INDEX) else name
+
+
+def orientation(
+    name: str,
+    title: str | None,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    unnamed: bool,
+) -> tuple[bool, bool]:
+    """Tell whether rows are features, and whether their number has to confirm it.
+
+    ``unnamed`` says that the column of names has no name, as R and pandas write it.
+    """
+    if len(columns) < 2:
+        return False, False
+    if features_in_rows(title, rows) or not (unnamed and gene_like(rows)):
+        return features_in_rows(title, rows), False
+    if not sample_like(columns):
+        raise which_way(name, rows, columns)
+    return True, True
+
+
+def table_of_columns(
+    columns: Columns,
+    read: ReadColumns,
+    file: File,
+    request: Request,
+    notes: list[str],
+    details: dict[str, Any],
+) -> Table:
+    """Return the table of the columns that were read, with the names of its samples."""
+    names, found = columns.names, columns.roles
+    asked_use = (request if columns.named else by_place(request)).use
+    for each in () if columns.transposed else asked_use:
+        if names.index(each) in read.others:
+            raise TableError(
+                f"{file.name}: column {each!r} {read.why[0]} and cannot be a feature; "
+                "encode it as numbers first"
+            )
+    if not read.places:
+        shown = listed([each or "(no name)" for each in names])
+        raise TableError(
+            f"{file.name} has no numeric column to select from, only {shown}; "
+            "check the delimiter and the decimal sign, or give another file"
+        )
+    if read.others:
+        notes.append(f"{left_out([names[j] for j in read.others], read.why)}.")
+    features = [names[place] for place in read.places]
+    index = None if found.index_column is None else list(read.text(found.index_column))
+    others, title = list(read.others), None
+    if index is not None:
+        place = found.index_column or 0
+        title = names[place]
+        shown = f"Column {title!r}" if title else "The column without a name"
+        surely = not columns.guessed or title.lower() in ID_NAMES
+        if surely or columns.transposed or len(set(index)) == len(index):
+            what = "feature" if columns.transposed else "sample"
+            notes.append(f"{shown} holds {what} names.")
+        else:
+            notes.append(f"{shown} is text and was left out.")
+            index = title = None
+            others.append(place)
+    known: dict[str, Any] = {
+        "id_column": title,
+        "label_column": request.labels,
+        "others": [
+            OtherColumn(
+                names[place],
+                place,
+                read.cells(place),
+                why=f"It {read.why[0]}.",
+                of_features=columns.transposed,
+            )
+            for place in others
+        ],
+    }
+    if columns.transposed:
+        # Names alone say that rows are features: their number has to agree.
+        if columns.in_doubt and index and len(index) < TALL * len(features):
+            raise which_way(file.name, index, features)
+        if request.transpose:
+            notes.append("The table was transposed: its columns are samples.")
+        drop = tuple(each for each in request.drop if each not in read.rows)
+        rows: dict[str, Any] = {"id_column": None, "drop": drop}
+        for role in ("labels", "groups"):
+            row = read.rows.get(getattr(request, role))
+            if row is not None:
+                rows[role], known[role] = None, [row[place] for place in read.places]
+        return assembled(
+            np.ascontiguousarray(read.values.T),
+            index,
+            features if columns.named else None,
+            *(file, request._replace(**rows), notes),
+            details=details | {"transposed": True},
+            **known,
+        )
+    if index is not None and request.transpose is None:
+        shown_names = features if columns.named else None
+        hint = transpose_hint(file.name, shown_names, index, _title(title or ""))
+        notes += [hint] if hint else []
+    for role, asked in (("labels", found.labels), ("groups", found.groups)):
+        known[role] = None if asked is None else read.text(asked)
+    if found.labels is not None:
+        known["label_column"] = names[found.labels]
+    every = columns.named or len(features) < len(names)
+    return assembled(
+        *(read.values, features if every else None, index, file, Request(), notes),
+        details=details | {"places": found[:3]},
+        positions=read.places,
+        **known,
+    )
+
+
+def which_way(name: str, rows: Sequence[str], columns: Sequence[str]) -> TableError:
+    """Return the question whether rows or columns are features."""
+    return TableError(
+        f"{name} may have a feature in each row ({rows[0]}, {rows[1]}, ...) or in each "
+        f"column ({columns[0]}, {columns[1]}, ...); say which with --transpose (rows) "
+        "or --no-transpose (columns)",
+        [
+            Remedy(f"Rows ({rows[0]}, ...) are features", ("--transpose",)),
+            Remedy(f"Columns ({columns[0]}, ...) are features", ("--no-transpose",)),
+        ],
+    )
+
+
+def gene_like(names: Sequence[str]) -> bool:
+    """Tell whether names look like symbols of genes, not like numbered samples.
+
+    Examples
+    --------
+    >>> gene_like(["TP53", "MYC", "KRAS", "EGFR"]), gene_like(["P1", "P2", "P3"])
+    (True, False)
+    >>> gene_like(["USA", "FRA", "ITA"])
+    False
+    """
+    symbols = [name for name in names if GENE_SYMBOL.fullmatch(name)]
+    stems = {name.rstrip("0123456789") for name in symbols}
+    numbered = sum(name[-1].isdigit() for name in symbols)
+    return (
+        len(names) > 2
+        and len(symbols) >= 0.8 * len(names)
+        and len(stems) >= 0.5 * len(names)
+        and numbered >= 0.15 * len(names)
+    )
+
+
+def sample_like(names: Sequence[str]) -> bool:
+    """Tell whether names look like those of samples: numbered patients, GEO, TCGA.
+
+    Examples
+    --------
+    >>> sample_like(["patient_1", "patient_2"]), sample_like(["x1", "x2"])
+    (True, False)
+    """
+    matches = sum(bool(SAMPLE_NAME.fullmatch(name)) for name in names)
+    return len(names) > 1 and matches >= 0.9 * len(names)
+
+
+def features_in_rows(title: str | None, names: Sequence[str]) -> bool:
+    """Tell whether the rows of a table are features, by the column that names them.
+
+    They are if that column is called as only features are (gene, probe, ID_REF, ...)
+    or if nearly all names in it have the form of gene or probe identifiers.
+
+    Examples
+    --------
+    >>> features_in_rows("ID_REF", ["a", "b"]), features_in_rows("id", ["a", "b"])
+    (True, False)
+    >>> features_in_rows(None, ["1007_s_at", "1053_at"])
+    True
+    """
+    if title is not None and title.strip().lower() in FEATURE_WORDS:
+        return True
+    matches = sum(bool(FEATURE_NAME.fullmatch(name)) for name in names)
+    return len(names) > 1 and matches >= 0.9 * len(names)
+
+
+def transpose_hint(
+    name: str, columns: Sequence[str] | None, rows: Sequence[str], title: str | None
+) -> str | None:
+    """Return a hint if the columns may be samples; ask if they probably are.
+
+    They are few and numbered alike, or few beside rows whose names are text in a column
+    without a name, as R and pandas write tables of genes.
+
+    Examples
+    --------
+    >>> transpose_hint("a.csv", ["ann", "bob"], [f"TP{i}" for i in range(20)], "")
+    'If the 20 named rows (TP0, TP1, ...) are features, transpose the table \
+(--transpose).'
+    """
+    if columns is None or len(columns) < 2 or len(rows) < TALL * len(columns):
+        return None
+    if title == "" and all(map(is_text, rows)):
+        if sample_like(columns) and not sample_like(rows):
+            raise which_way(name, rows, columns)
+        return (
+            f"If the {len(rows)} named rows ({rows[0]}, {rows[1]}, ...) are features, "
+            "transpose the table (--transpose)."
+        )
+    stems = {match[1] for match in map(NUMBERED.fullmatch, columns) if match}
+    if len(stems) != 1 or not all(map(NUMBERED.fullmatch, columns)):
+        return None
+    return (
+        f"The columns ({columns[0]}, {columns[1]}, ...) may be samples: if they are, "
+        "transpose the table (--transpose)."
+    )
+
+
+def assembled(
+    values: Any,
+    names: Sequence[str] | None,
+    samples: Sequence[str] | None,
+    file: File,
+    request: Request,
+    notes: list[str],
+    *,
+    details: Mapping[str, Any] | None = None,
+    positions: Sequence[int] | None = None,
+    others: Sequence[OtherColumn] = (),
+    **known: Any,
+) -> Table:
+    """Return the table of a matrix with samples in rows, whatever file it is from.
+
+    What is asked for is looked up among its columns, which are called by their place
+    if they have no names. ``known`` are fields of the table that come from elsewhere.
+    """
+    if is_sparse(values):
+        notes.append("The matrix is sparse and was kept so.")
+    details = dict(details or {})
+    fields: dict[str, Any] = {"sample_names": samples}
+    asked = {request.labels, request.id_column, request.groups}
+    if names is None and (asked != {None} or request.drop or request.use):
+        names, request = placed_names(values.shape[1]), by_place(request)
+    if names is not None:
+        names = unique_names(names, notes)
+        kind = "row" if details.get("transposed") else "column"
+        found = roles(names, request, file.name, kind)
+        fields |= {"id_column": request.id_column, "label_column": request.labels}
+        for key, place in (
+            ("sample_names", found.index_column),
+            ("labels", found.labels),
+            ("groups", found.groups),
+        ):
+            if place is not None:
+                fields[key] = number_text(column_of(values, place))
+        if found.taken or request.use:
+            keep = [j for j in range(len(names)) if j not in found.taken]
+            values, names = values[:, keep], [names[place] for place in keep]
+            positions = keep if positions is None else positions
+            others = [other.for_features(keep) for other in others]
+    fields |= {"feature_names": names, **known}
+    for key in ("feature_names", "sample_names", "labels", "groups"):
+        if fields.get(key) is not None:
+            fields[key] = as_names(fields[key])
+    places = None if positions is None else np.asarray(positions, dtype=np.intp)
+    origin = Origin(file.path, file.name, details=details, positions=places)
+    return Table(values, **fields, origin=origin, others=tuple(others))
+
+
+def by_place(request: Request) -> Request:
+    """Let the caller name columns without names by their place: 3 is x3."""
+
+    def spelled(each: str) -> str:
+        return f"x{each}" if str(each).isdigit() else each
+
+    named: dict[str, Any] = {
+        role: spelled(value)
+        for role in ("labels", "id_column", "groups")
+        if (value := getattr(request, role)) is not None
+    }
+    drop, use = (tuple(map(spelled, each)) for each in (request.drop, request.use))
+    return request._replace(drop=drop, use=use, **named)
+
+
+def without_suspects(table: Table) -> Table:
+    """Leave out what is probably no feature, with notes; ``use`` brings it back."""
+    transposed = bool(table.origin.details.get("transposed"))
+    names, values = table.names(), table.values
+    # Of genes y is one (yellow, of the fruit fly); beside x it is a place.
+    no_label = transposed or _among(names, {"x"}).any()
+    label_names = LABEL_NAMES - {"y"} if no_label else LABEL_NAMES
+    labels = _among(names, label_names)
+    for place in np.flatnonzero(labels):
+        labels[place] = few_values(values[:, place])
+    wanted = np.isin(names, table.origin.use)
+    labels &= ~wanted
+    suspected = label_columns(table, label_names)
+    counters = np.zeros(len(names), dtype=bool)
+    if not transposed and len(values) >= LEAST_ROWS:
+        # The first rows tell of nearly all columns that they are not.
+        steps = np.diff(values[:LEAST_ROWS], axis=0)
+        in_order = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
+        called = [bool(COUNTER_NAME.search(name)) for name in names.tolist()]
+        likely = (in_order & (steps != 0).any(axis=0)) | called
+        for place in np.flatnonzero(likely & ~wanted):
+            counters[place] = is_index_like(values[:, place], str(names[place]))
+    for unwanted, why in ((labels, LABELS), (counters & ~labels, INDEX)):
+        unwanted = unwanted[np.isin(names, table.names())]
+        if unwanted.any() and not unwanted.all():
+            table = without_features(table, unwanted, why)
+    suspected += [each.name for each in table.others if each.role == "label"]
+    known = mostly_known(table)
+    table = known if known.shape[1] else table
+    return replace(table, suspected_labels=tuple(suspected))
+
+
+def label_columns(table: Table, label_names: Collection[str]) -> list[str]:
+    """Return columns of text that seem to hold labels."""
+    return [
+        each.name
+        for each in table.others
+        if each.name.lower() in label_names and few_values(each.cells)
+    ]
+
+
+def _among(names: NDArray[np.str_], words: set[str]) -> NDArray[np.bool_]:
+    return np.isin(np.char.lower(names), list(words))
+
+
+def few_values(cells: NDArray[Any]) -> bool:
+    """Tell whether cells could be classes: on average two samples have the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> few_values(np.arange(20) % 3), few_values(np.arange(20.0))
+    (True, False)
+    """
+    if cells.dtype.kind == "f":
+        cells = cells[~np.isnan(cells)]
+    n_distinct = len(set(cells.tolist()))
+    return n_distinct <= min(MOST_CLASSES, max(2, len(cells) // 2))
+
+
+def is_index_like(values: NDArray[Any], name: str) -> bool:
+    """Tell whether a column counts the samples or tells when they were taken.
+
+    Running numbers rise or fall by one. Identifiers and times are known by their
+    names and by whole numbers that are all different, or by steps of one length.
+    Dates are whole numbers in the range of Unix time, or written as 20201231, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> running = np.arange(1.0, 21.0)
+    >>> is_index_like(running, "a"), is_index_like(running**2, "a")
+    (True, False)
+    >>> is_index_like(1.6e9 + 60 * running, "a"), is_index_like(running / 4, "time")
+    (True, True)
+    """
+    if len(values) < LEAST_ROWS or not np.isfinite(values).all():
+        return False
+    values = values.astype(np.float64)
+    steps = np.diff(values)
+    if np.abs(steps[0]) == 1 and (steps == steps[0]).all():
+        return True
+    whole = bool((values == np.floor(values)).all())
+    distinct = len(np.unique(values)) == len(values)
+    if whole and distinct and COUNTER_NAME.search(name):
+        return True
+    in_order = bool((steps >= 0).all() or (steps <= 0).all()) and steps.any()
+    if not in_order:
+        return False
+    if TIME_NAME.search(name) and np.allclose(steps, steps.mean(), rtol=1e-3, atol=0):
+        return True
+    first, last = values.min(), values.max()
+    unix = any(EPOCH[0] * u <= first and last <= EPOCH[1] * u for u in UNITS_OF_TIME)
+    months, days = values // 100 % 100, values % 100
+    written = (
+        (DAYS[0] <= first and last <= DAYS[1])
+        and ((months >= 1) & (months <= 12)).all()
+        and ((days >= 1) & (days <= 31)).all()
+    )
+    return whole and bool(unix or written)
