@@ -273,14 +273,14 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             elif beta is None:
                 beta = alternation.auto_beta(alpha)
             keep = checkpoint.write if checkpoint is not None else None
-            fit = alternation.fit(alpha, beta, *limits, report=progress, keep=keep)
+            fit = alternation.fit(alpha, beta, *limits, progress, keep=keep)
             if checkpoint is not None:
                 checkpoint.remove()
             lowered = fit.vanished and exact and auto and not progress.stopped
             if lowered:
                 random.set_state(drawn)
                 again = problem.begin(self.init, random, auto_beta=auto)
-                fit = again.fit_lowered(alpha, beta, *limits, report=progress)
+                fit = again.fit_lowered(alpha, beta, *limits, progress)
             best = fit
             if n_starts > 1 and not (lowered and fit.vanished):
                 told = None if at_once else progress
@@ -289,7 +289,8 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                     for _ in range(n_starts - 1)
                 )
                 calls = ((each, alpha, best.beta, *limits, told) for each in others)
-                fits = in_parallel(scfs.fit_start, calls, self.n_jobs if at_once else 1)
+                n_jobs = self.n_jobs if at_once else 1
+                fits = in_parallel(type(alternation).fit, calls, n_jobs)
                 while not progress.stopped and (other := next(fits, None)) is not None:
                     best = min(best, other, key=lambda each: each.history[-1])
             progress.finish()

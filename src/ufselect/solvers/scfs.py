@@ -272,8 +272,7 @@ class Alternation:
         beta: float,
         max_iter: int,
         tol: float,
-        *,
-        report: Report,
+        report: Report | None = None,
         keep: Keep | None = None,
     ) -> Fit:
         """Alternate until the objective falls by less than tol, relative to itself.
@@ -283,7 +282,7 @@ class Alternation:
         alpha, beta : float
         max_iter : int
         tol : float
-        report : callable
+        report : callable, optional
             Called with the iteration and the objective; returning True stops the fit.
         keep : callable, optional
             Called every few iterations with what is needed to go on from there.
@@ -321,7 +320,8 @@ class Alternation:
             history.append(self.objective(alpha, beta))
             fell = history[-2] - history[-1] if iteration else np.inf
             converged = fell < tol * history[-1]
-            if report(iteration, history[-1]) or converged:
+            stopped = report is not None and report(iteration, history[-1])
+            if stopped or converged:
                 break
             if keep is not None and (iteration + 1) % ITERATIONS_PER_STATE == 0:
                 reached = {
@@ -346,7 +346,7 @@ class Alternation:
         )
 
     def fit_lowered(
-        self, alpha: float, beta: float, max_iter: int, tol: float, *, report: Report
+        self, alpha: float, beta: float, max_iter: int, tol: float, report: Report
     ) -> Fit:
         """Fit at a tenth of a beta that left W = 0, for tables of weak clusters.
 
@@ -366,28 +366,10 @@ class Alternation:
         )
         self.lasso.max_rows = int(LARGEST_SHARE * self.problem.X.shape[1])
         try:
-            fit = self.fit(alpha, beta / REDUCTION, max_iter, tol, report=report)
+            fit = self.fit(alpha, beta / REDUCTION, max_iter, tol, report)
         except WorkingSetTooLarge:
             return nothing
         return nothing if fit.vanished else fit
-
-
-def fit_start(
-    alternation: Any,
-    alpha: float,
-    beta: float,
-    max_iter: int,
-    tol: float,
-    report: Report | None,
-) -> Fit:
-    """Fit from a start of either solver; without a report, in any process."""
-
-    def never(iteration: int, objective: float) -> bool:
-        return False
-
-    told = never if report is None else report
-    fit: Fit = alternation.fit(alpha, beta, max_iter, tol, report=told)
-    return fit
 
 
 def checked_penalty(lam: float, n_clusters: int, size: float) -> float:
