@@ -34,8 +34,8 @@ BAD = {
     "tol": [-1e-3],
     "sigma": [0.0],
     "kernel_sigma": [0.0],
-    "alpha": [-1.0, "best"],
-    "beta": [-1.0],
+    "alpha": [-1.0, "best", np.inf],
+    "beta": [-1.0, "best", np.nan],
     "gamma": [-1.0],
     "lam": [0.0],
     "rho": [0.0, "best"],
@@ -51,6 +51,8 @@ BAD = {
     "shift": ["rows"],
     "standardize": ["rows"],
     "reconstruction": ["best"],
+    "solver": ["best"],
+    "init": ["best"],
 }
 
 
