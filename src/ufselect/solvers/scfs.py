@@ -49,7 +49,7 @@ REDUCTION, LARGEST_SHARE = 10, 0.5
 AROUND_AUTO = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 # Steps for P in an iteration, and the share of the tolerance that a step has to gain.
-MAX_PARTITION_STEPS, PARTITION_TOLERANCE = 20, 0.01
+MAX_PARTITION_STEPS, PARTITION_TOLERANCE = 20, 0.03
 
 # The same for P alone.
 MAX_CLUSTERING_STEPS, CLUSTERING_TOLERANCE = 50, 1e-5
