@@ -43,7 +43,7 @@ COMMON_TESTS = (
 )
 
 # Modules of classes that methods derive from, and methods that show what they do.
-ABSTRACT = ("selectors/base", "selectors/iterative")
+ABSTRACT = ("selectors/base",)
 EXAMPLES = ["MaxVariance", "UDFS", "SPUFS"]
 
 # What is printed of a mutant.

@@ -12,16 +12,11 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
-from ufselect._sklearn_compat import (
-    CallbackSupportMixin,
-    FitProgress,
-    StrOptions,
-    fit_context,
-)
+from ufselect._sklearn_compat import FitProgress, StrOptions, fit_context
 from ufselect.data.checkpoints import Checkpoint
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.matrix.cache import active, cached_unchanged
-from ufselect.selectors.base import Properties, UnsupervisedSelector
+from ufselect.selectors.base import IterativeSelector, Properties
 from ufselect.solvers import scfs
 from ufselect.solvers.iterations import in_parallel
 from ufselect.solvers.ridge import ranked_below, row_norms
@@ -30,7 +25,7 @@ from ufselect.solvers.ridge import ranked_below, row_norms
 NOT_OF_THE_FIT = ("n_features_to_select", "n_jobs", "checkpoint", "working_memory")
 
 
-class SCFS(CallbackSupportMixin, UnsupervisedSelector):
+class SCFS(IterativeSelector):
     """Subspace clustering unsupervised feature selection.
 
     Learns clusters of the samples together with a regression that predicts them
@@ -190,7 +185,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **UnsupervisedSelector._parameter_constraints,
+        **IterativeSelector._parameter_constraints,
         "n_clusters": [COUNT],
         "alpha": [StrOptions({"auto"}), POSITIVE],
         "beta": [StrOptions({"auto"}), POSITIVE],
@@ -309,8 +304,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
                 f"there is no ranking; at alpha={self.alpha_:.3g} lower beta below "
                 f"{best.largest_beta / best.beta * self.beta_:.3g}, or {otherwise}."
             )
-        if self.n_iter_ == self.max_iter and not best.converged:
-            self._warn_not_converged(self.max_iter)
+        self._warn_unless(best.converged)
         return scores
 
     def _problem(self, data: DataMatrix, summary: ColumnSummary) -> Any:
@@ -334,8 +328,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         self.standardize_, self.coef_ = problem.kind, fit.coef * unit
         self.memberships_ = fit.memberships
         self.labels_ = fit.memberships.argmax(axis=1)
-        self.objective_history_ = np.array(fit.history) / unit / unit
-        self.n_iter_ = len(fit.history)
+        self._keep_history(fit.history, unit)
         return ranked_below(row_norms(self.coef_), fit.kkt_ratios)
 
     def _checkpoint(self, data: DataMatrix) -> Checkpoint:
@@ -435,18 +428,13 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         problem = alternation.problem
         alpha, beta = problem.weights(self.alpha, self.beta)
         assert beta is not None
-        progress = FitProgress(
-            self, self.max_iter, verbose=self.verbose, unit=problem.unit
-        )
-        with data.limited_threads():
-            fit = alternation.fit(alpha, beta, self.max_iter, self.tol, report=progress)
-        progress.finish()
+        with data.limited_threads(), self._progress(unit=problem.unit) as progress:
+            fit = alternation.fit(alpha, beta, self.max_iter, self.tol, progress)
         # The next fit goes on from these memberships.
         fit = fit._replace(memberships=fit.memberships.copy())
         scores = self._keep(problem, fit, alpha)
         if fit.vanished:
             return False
-        if self.n_iter_ == self.max_iter and not fit.converged:
-            self._warn_not_converged(self.max_iter)
+        self._warn_unless(fit.converged)
         self._keep_scores(scores, summary)
         return True
