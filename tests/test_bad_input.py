@@ -8,7 +8,6 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from quick_selectors import made
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -127,18 +126,6 @@ def test_a_sum_that_overflows_is_not_taken_for_infinity(X):
     order = made(RandomSelection).fit(large).order_
 
     assert len(order) == 6
-
-
-def test_a_variance_that_underflows_is_not_taken_for_a_tie(X):
-    order = MaxVariance().fit(X).order_
-    tiny = MaxVariance()
-
-    try:
-        tiny.fit(1e-200 * X)
-    except ValueError:
-        return
-
-    np.testing.assert_array_equal(tiny.order_, order)
 
 
 IN_ANY_UNIT = {"MaxVariance", "RandomSelection"}
@@ -324,38 +311,6 @@ def test_too_few_distinct_rows_for_the_clusters_are_refused(scfs, X):
     refused(scfs.set_params(standardize="samples"), proportional, "standardize")
 
 
-@each(
-    ("name", "value"),
-    [
-        *(("alpha", -1.0), ("alpha", 0.0), ("alpha", np.inf), ("beta", -1.0)),
-        *(("beta", np.nan), ("gamma", 0.0), ("n_clusters", 0), ("n_clusters", 2.5)),
-        *(("n_init", 0), ("max_iter", 0), ("tol", -1e-3)),
-    ],
-)
-def test_a_parameter_out_of_range_is_refused_with_the_range(X, name, value):
-    message = rf"'{name}' parameter of SCFS .*in the range .* Got {value!r}"
-    refused(SCFS(**{name: value}), X, message, InvalidParameterError)
-
-
-@each(
-    ("name", "options"),
-    [
-        ("solver", {"exact", "paper"}),
-        ("init", {"k-means", "fuzzy", "random"}),
-        ("standardize", {"auto", "features", "samples"}),
-        ("alpha", {"auto"}),
-        ("beta", {"auto"}),
-    ],
-)
-def test_an_unknown_word_is_refused_with_those_known(X, name, options):
-    with pytest.raises(InvalidParameterError, match="Got 'best'") as caught:
-        SCFS(**{name: "best"}).fit(X)
-
-    message = str(caught.value)
-    assert f"'{name}' parameter" in message
-    assert all(f"'{option}'" in message for option in options)
-
-
 @pytest.mark.parametrize("factor", [1e8, 1e300])
 def test_a_beta_that_leaves_nothing_is_refused_with_the_largest_useful(scfs, X, factor):
     beta = factor * scfs.fit(X).beta_
@@ -366,30 +321,10 @@ def test_a_beta_that_leaves_nothing_is_refused_with_the_largest_useful(scfs, X, 
     largest = float(re.search(r"below ([\d.e+-]+\d)", str(caught.value))[1])
     assert np.isfinite(scfs.set_params(beta=largest / 2).fit(X).scores_).all()
     assert scfs.coef_.any()
-
-
-def test_exact_solver_refuses_a_beta_just_past_the_useful_ones(X):
-    scfs = SCFS(n_clusters=3, random_state=0).fit(X)
-
-    with pytest.raises(ValueError, match="W = 0"):
-        scfs.set_params(beta=30 * scfs.beta_).fit(X)
-    assert scfs.objective_history_[-1] > 0
-
-
-@each(
-    ("start", "message"),
-    [
-        (np.full((5, 3), 1 / 3), r"init has shape \(5, 3\).*\(30, 3\)"),
-        (np.full((30, 2), 1 / 2), r"init has shape \(30, 2\).*\(30, 3\)"),
-        (np.full(30, 1.0), "Expected 2D array, got 1D array"),
-        (np.tile([-0.5, 0.5, 1.0], (30, 1)), "entries >= 0 .* down to -0.5"),
-        (np.full((30, 3), 1.0), "rows that sum to 1.* from 3 to 3"),
-        (np.tile([1.0, 0.0, 0.0], (30, 1)), "init leaves cluster 1 empty; give"),
-        (np.full((30, 3), np.nan), "init contains NaN"),
-    ],
-)
-def test_a_start_that_is_no_soft_partition_is_refused(scfs, X, start, message):
-    refused(scfs.set_params(init=start), X, message)
+    if scfs.solver == "exact":
+        with pytest.raises(ValueError, match="W = 0"):
+            scfs.set_params(beta=1.001 * largest).fit(X)
+        assert scfs.objective_history_[-1] > 0
 
 
 def test_nothing_that_W_could_fit_is_refused_as_such(X):

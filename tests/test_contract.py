@@ -127,14 +127,6 @@ def as_kind(X, kind, folder):
     return mapped
 
 
-@pytest.fixture
-def counts():
-    """Return words in documents of three subjects: not negative, mostly zero."""
-    random = np.random.RandomState(0)
-    rates = random.gamma(0.3, size=(3, 30))
-    return random.poisson(rates[np.arange(45) % 3]).astype(float)
-
-
 # The ranking
 
 
@@ -265,22 +257,6 @@ def test_the_container_does_not_matter(selector, fitted, X, tmp_path):
 
         np.testing.assert_array_equal(fitted.get_support(), other.get_support())
         np.testing.assert_allclose(other.scores_, fitted.scores_, rtol=1e-6, atol=1e-9)
-
-
-@each("kind", FORMATS)
-@each("standardize", [False, "features", "samples", "auto"])
-@each("solver", ["exact", "paper"])
-def test_the_container_of_counts_does_not_matter(
-    counts, kind, standardize, solver, tmp_path
-):
-    selector = made(SCFS, solver=solver, standardize=standardize)
-
-    dense = clone(selector).fit(counts)
-    other = clone(selector).fit(as_kind(counts, kind, tmp_path))
-
-    assert dense.standardize_ == other.standardize_
-    np.testing.assert_array_equal(dense.get_support(), other.get_support())
-    np.testing.assert_allclose(other.scores_, dense.scores_, rtol=1e-6, atol=1e-9)
 
 
 # How many

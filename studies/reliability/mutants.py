@@ -1,18 +1,19 @@
-"""How many of random faults in the solvers do the tests catch?
+"""How many of random faults in the solvers and selectors do the tests catch?
 
-Each mutant is one small change of a file of ``src/ufselect/solvers``: an operator
-swapped, a comparison or a condition turned round, a constant or a sign changed, a
-statement dropped. It is written into a copy of the package, on which the tests run that
-name the module, or a method built on it. The same seed makes the same mutants of the
-same source, so that two sets of tests can be compared. Some mutants change nothing that
-a test could see; a share of 100 % is not to be had.
+Each mutant is one small change of a file of ``src/ufselect/solvers`` or ``selectors``:
+an operator swapped, a comparison or a condition turned round, a constant or a sign
+changed, a statement dropped. It is written into a copy of the package, on which the
+tests run that name the module, or a method built on it; of a selector, also its
+contract. The same seed makes the same mutants of the same source. What was printed
+before a change of source or tests can be given back by ``--like``: the mutants that it
+names and that are still there are tried again. Some mutants change nothing that a test
+could see; a share of 100 % is not to be had.
 
-    python -m studies mutants [MODULE ...] [--count 80] [--seed 0]
+    python -m studies mutants [MODULE ...] [--count 80] [--seed 0] [--like FILE]
 """
 
 import argparse
 import ast
-import copy
 import os
 import random
 import re
@@ -29,10 +30,24 @@ from typing import NamedTuple
 DURATION = "30 minutes"
 ROOT = Path.cwd()
 PACKAGE = ROOT / "src" / "ufselect"
-SOLVERS = PACKAGE / "solvers"
+FOLDERS = ("solvers", "selectors")
 
 # A mutant that makes the tests run longer than this, in seconds, is caught.
 TIME_LIMIT = 180
+
+# Tests of all methods at once.
+COMMON_TESTS = (
+    *("tests/selectors/test_planted.py", "tests/selectors/test_invariances.py"),
+    *("tests/selectors/test_memory.py", "tests/test_contract.py"),
+    "tests/test_bad_input.py",
+)
+
+# Modules of classes that methods derive from, and methods that show what they do.
+ABSTRACT = ("selectors/base",)
+EXAMPLES = ["MaxVariance", "UDFS", "SPUFS"]
+
+# What is printed of a mutant.
+ENDS = ("caught", "SURVIVED")
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub,
@@ -51,34 +66,32 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 
 
 class Mutant(NamedTuple):
-    """A change of one module: which node of its syntax tree, and what is done to it."""
+    """A change of one module: a node of its syntax tree, and what it becomes.
+
+    ``label`` names it by function and change, which outlives edits elsewhere.
+    """
 
     module: str
     place: int
-    line: int
-    kind: str
+    label: str
 
 
-def kind_of(node: ast.AST) -> str | None:
-    """Return how a node can be changed, if it can."""
-    if isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in SWAPS:
-        return "operator"
-    if isinstance(node, ast.BoolOp):
-        return "operator"
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
-        return "comparison"
-    if isinstance(node, ast.If | ast.IfExp | ast.While):
-        return "condition"
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return "sign"
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return "constant"
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        return "statement"
-    return None
+def can_change(node: ast.AST) -> bool:
+    """Tell whether a node can be changed."""
+    if isinstance(node, ast.BinOp | ast.AugAssign):
+        return type(node.op) in SWAPS
+    if isinstance(node, ast.Compare):
+        return type(node.ops[0]) in SWAPS
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.USub)
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int | float)
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Call)
+    return isinstance(node, ast.BoolOp | ast.If | ast.IfExp | ast.While)
 
 
-def mutated(node: ast.AST, kind: str) -> None:
+def change(node: ast.AST) -> None:
     """Change a node in place."""
     if isinstance(node, ast.Compare):
         node.ops[0] = SWAPS[type(node.ops[0])]()  # type: ignore[assignment]
@@ -96,60 +109,101 @@ def mutated(node: ast.AST, kind: str) -> None:
             node.value = not value
         else:
             whole = isinstance(value, int) or value == 0
-            node.value = value + 1 if whole else 2 * value
+            node.value = value + 1 if whole else 2 * value  # type: ignore[operator]
+
+
+def tree_of(module: str) -> ast.Module:
+    """Return the syntax tree of a module, such as "solvers/scfs"."""
+    return ast.parse((PACKAGE / f"{module}.py").read_text(encoding="utf-8"))
 
 
 def mutants_of(module: str) -> Iterator[Mutant]:
     """Yield every mutant of a module."""
-    tree = ast.parse((SOLVERS / f"{module}.py").read_text(encoding="utf-8"))
+    tree, seen = tree_of(module), Counter[str]()
+    owners: dict[int, str] = {}
     for place, node in enumerate(ast.walk(tree)):
-        kind = kind_of(node)
-        if kind is not None:
-            yield Mutant(module, place, getattr(node, "lineno", 0), kind)
+        owner = owners.get(id(node), "")
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            owner = f"{owner}.{node.name}".lstrip(".")
+        owners.update((id(child), owner) for child in ast.iter_child_nodes(node))
+        if can_change(node):
+            text = ast.unparse(node).splitlines()[0]
+            label = f"{module} {owner}: {type(node).__name__} {text}"
+            seen[label] += 1
+            yield Mutant(module, place, f"{label} #{seen[label]}")
 
 
 def source_of(mutant: Mutant) -> str:
     """Return the source of a module with the change made."""
-    tree = ast.parse((SOLVERS / f"{mutant.module}.py").read_text(encoding="utf-8"))
-    tree = copy.deepcopy(tree)
-    node = next(n for place, n in enumerate(ast.walk(tree)) if place == mutant.place)
-    mutated(node, mutant.kind)
+    tree = tree_of(mutant.module)
+    change(next(n for place, n in enumerate(ast.walk(tree)) if place == mutant.place))
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
 def names(text: str, module: str) -> bool:
-    """Tell whether a file imports a solver."""
-    pattern = rf"ufselect\.solvers\.{module}\b|from ufselect\.solvers import {module}\b"
+    """Tell whether a file imports a module."""
+    folder, name = module.split("/")
+    pattern = (
+        rf"ufselect\.{folder}\.{name}\b|from ufselect\.{folder} import .*\b{name}\b"
+    )
     return re.search(pattern, text) is not None
 
 
-def tests_of(module: str) -> list[Path]:
-    """Return the tests that name a module, or a method built on it.
+def classes_of(module: str) -> list[str]:
+    """Return the names of the classes that a selector module defines."""
+    if not module.startswith("selectors"):
+        return []
+    return [
+        node.name for node in tree_of(module).body if isinstance(node, ast.ClassDef)
+    ]
 
-    A solver with no such test is tested through the solvers that import it.
+
+def tests_of(module: str) -> list[Path]:
+    """Return the tests that name a module or its classes, or a method built on it.
+
+    A module with no such test is tested through those that import it.
     """
     tests = sorted((ROOT / "tests").glob("selectors/test_*.py"))
     tests += sorted((ROOT / "tests" / "solvers").glob("test_*.py"))
+    common = [ROOT / path for path in COMMON_TESTS]
+    tests = [path for path in tests if path not in common]
     texts = {path: path.read_text(encoding="utf-8") for path in tests}
-    found = [path for path in tests if names(texts[path], module)]
-    for method in sorted((PACKAGE / "selectors").glob("*.py")):
-        if names(method.read_text(encoding="utf-8"), module):
-            found += [path for path in tests if path.name == f"test_{method.name}"]
+    classes = [re.compile(rf"\b{name}\b") for name in classes_of(module)]
+    found = [
+        path
+        for path, text in texts.items()
+        if names(text, module) or any(name.search(text) for name in classes)
+    ]
+    users = [
+        f"{path.parent.name}/{path.stem}"
+        for folder in FOLDERS
+        for path in sorted((PACKAGE / folder).glob("*.py"))
+        if names(path.read_text(encoding="utf-8"), module)
+    ]
+    for user in users:
+        if user.startswith("selectors"):
+            name = f"test_{user.split('/')[1]}.py"
+            found += [path for path in tests if path.name == name]
     if not found:
-        for solver in sorted(SOLVERS.glob("*.py")):
-            if names(solver.read_text(encoding="utf-8"), module):
-                found += tests_of(solver.stem)
+        found = [path for user in users for path in tests_of(user)]
     return list(dict.fromkeys(found))
 
 
 def is_caught(mutant: Mutant, copied: Path) -> bool:
     """Run the tests on the package with a mutant in it."""
-    target = copied / "ufselect" / "solvers" / f"{mutant.module}.py"
+    target = copied / "ufselect" / f"{mutant.module}.py"
     original = target.read_text(encoding="utf-8")
     target.write_text(source_of(mutant), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow"]
     command += ["-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0"]
     command += [str(path) for path in tests_of(mutant.module)]
+    if methods := classes_of(mutant.module):
+        # Of what is tested of all methods, only these.
+        command += COMMON_TESTS
+        others = " and ".join(f"not {Path(path).stem}" for path in COMMON_TESTS)
+        if mutant.module in ABSTRACT:
+            methods = EXAMPLES
+        command += ["-k", f"({others}) or {' or '.join(methods)}"]
     environment = os.environ | {
         "PYTHONPATH": str(copied),
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -175,15 +229,27 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m studies mutants", description=__doc__.splitlines()[0]
     )
-    parser.add_argument("modules", nargs="*", help="of solvers; all of them by default")
+    parser.add_argument(
+        "modules", nargs="*", help='such as "solvers/scfs"; all of them by default'
+    )
     parser.add_argument("--count", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--like", type=Path, help="what an earlier run printed")
     options = parser.parse_args(arguments)
-    every = sorted(path.stem for path in SOLVERS.glob("*.py") if path.stem[0] != "_")
+    every = sorted(
+        f"{folder}/{path.stem}"
+        for folder in FOLDERS
+        for path in (PACKAGE / folder).glob("[!_]*.py")
+    )
     possible = [
         mutant for name in options.modules or every for mutant in mutants_of(name)
     ]
     random.Random(options.seed).shuffle(possible)  # nosec B311
+    if options.like is not None:
+        lines = options.like.read_text(encoding="utf-8").splitlines()
+        labels = {line.split(None, 1)[1] for line in lines if " #" in line}
+        possible = [mutant for mutant in possible if mutant.label in labels]
+        print(f"{len(possible)} of {len(labels)} mutants are still there")
     caught: Counter[str] = Counter()
     tried: Counter[str] = Counter()
     started = time.monotonic()
@@ -194,9 +260,8 @@ def main(arguments: Sequence[str]) -> None:
             found = is_caught(mutant, copied)
             tried[mutant.module] += 1
             caught[mutant.module] += found
-            end = "caught" if found else "SURVIVED"
-            print(f"{mutant.module}:{mutant.line} {mutant.kind}: {end}", flush=True)
+            print(f"{ENDS[not found]} {mutant.label}", flush=True)
     seconds = time.monotonic() - started
     for name in sorted(tried):
-        print(f"{name:24} {caught[name]:3} of {tried[name]:3}")
+        print(f"{name:32} {caught[name]:3} of {tried[name]:3}")
     print(f"caught {caught.total()} of {tried.total()} mutants in {seconds:.0f} s")

@@ -1,11 +1,11 @@
-"""FSASL against reference numbers, a naive transcription and its limits."""
+"""FSASL against reference numbers, conditions of optimality and its limits."""
 
 import numpy as np
 import oracle_files
 import pytest
 import scipy.sparse as sp
 from each_case import each
-from sklearn.linear_model import Lasso, lars_path_gram
+from sklearn.linear_model import Lasso
 
 from ufselect import FSASL
 from ufselect.matrix import as_matrix
@@ -50,59 +50,6 @@ def fit(X, graph, parameters, max_iter):
     )
 
 
-def naive_fit(X, graph, *, n_clusters, alpha, beta, gamma, mu, max_iter):
-    """Return W and objectives, one formula per line and no shortcut."""
-    n, p = X.shape
-    P, LS, Z, sparsity, history = graph, np.zeros((n, n)), X, 0.0, []
-    for iteration in range(max_iter):
-        if iteration:
-            S = naive_lassos(Z, alpha)
-            LS = (np.eye(n) - S) @ (np.eye(n) - S).T
-            P = naive_probabilities(Z, mu)
-            sparsity = alpha * np.abs(S).sum()
-        L = LS + beta * (np.diag(P.sum(axis=1)) - P)
-        Y = np.linalg.eigh(L)[1][:, :n_clusters]
-        D = np.eye(p)
-        for _ in range(10):
-            W = np.linalg.solve(X.T @ X + gamma * D, X.T @ Y)
-            D = np.diag(1 / (2 * np.sqrt((W**2).sum(axis=1) + 2.2e-16)))
-        Z = X @ W
-        penalties = sparsity + beta * mu * (P**2).sum()
-        norms = np.linalg.norm(W, axis=1).sum()
-        history.append(np.trace(Z.T @ L @ Z) + penalties + gamma * norms)
-    return W, np.array(history)
-
-
-def naive_lassos(Z, alpha):
-    n = len(Z)
-    S = np.zeros((n, n))
-    for i in range(n):
-        others = np.delete(np.arange(n), i)
-        correlation = Z[others] @ Z[i]
-        penalty = alpha * np.abs(correlation).max()
-        gram = Z[others] @ Z[others].T
-        _, _, path = lars_path_gram(
-            correlation, gram, n_samples=1, alpha_min=penalty, method="lasso"
-        )
-        S[others, i] = path[:, -1]
-    return S
-
-
-def naive_probabilities(Z, mu, k=5):
-    n = len(Z)
-    P = np.zeros((n, n))
-    for i in range(n):
-        d = ((Z - Z[i]) ** 2).sum(axis=1)
-        near = [j for j in np.argsort(d) if j != i][:k]
-        v = np.sort(-d[near] / (2 * mu))[::-1]
-        rho = max(r for r in range(1, k + 1) if v[r - 1] + (1 - v[:r].sum()) / r > 0)
-        P[i, near] = np.maximum(
-            -d[near] / (2 * mu) + (1 - v[:rho].sum()) / rho,
-            0,
-        )
-    return (P + P.T) / 2
-
-
 @each(("letter", "run"), EXACT)
 def test_row_norms_and_objectives_are_the_reference_numbers(letter, run):
     parameters, values = run
@@ -116,21 +63,6 @@ def test_row_norms_and_objectives_are_the_reference_numbers(letter, run):
     np.testing.assert_allclose(found.history, values["objective"], rtol=1e-6)
     np.testing.assert_allclose(
         row_norms(found.coef), expected, rtol=0, atol=1e-6 * expected.max()
-    )
-
-
-@each("letter", ["A", "B"])
-def test_fit_equals_the_naive_transcription(letter):
-    given = oracle_files.inputs(letter)
-    X, graph = given["X"] - given["X"].mean(axis=0), given["S"].astype(float)
-    weights = {"alpha": 0.07, "beta": 0.5, "gamma": 0.3, "mu": 0.02, "max_iter": 4}
-
-    W, history = naive_fit(X, graph, n_clusters=4, **weights)
-    found = fit_fsasl(as_matrix(X), sp.csr_array(graph), n_clusters=4, **weights)
-
-    np.testing.assert_allclose(found.history, history, rtol=1e-6)
-    np.testing.assert_allclose(
-        row_norms(found.coef), np.linalg.norm(W, axis=1), rtol=1e-5, atol=1e-8
     )
 
 

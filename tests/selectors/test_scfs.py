@@ -293,7 +293,7 @@ def test_the_paper_solver_never_leaves_a_crisp_start(X, seed):
     np.testing.assert_array_equal(selector.memberships_, crisp(labels))
 
 
-def test_a_beta_that_was_decided_is_lowered_until_something_is_found(monkeypatch):
+def test_a_beta_that_was_decided_is_lowered_once_or_nothing_is_found(monkeypatch):
     X = np.random.default_rng(0).normal(size=(90, 30))
     X[:30, :4] += 4
     X[30:60, 4:8] += 4
@@ -308,9 +308,17 @@ def test_a_beta_that_was_decided_is_lowered_until_something_is_found(monkeypatch
     assert set(lowered.order_[:8]) == set(range(8))
     asked = SCFS(n_clusters=3, beta=lowered.beta_, random_state=0).fit(X)
     np.testing.assert_allclose(lowered.scores_, asked.scores_)
-    monkeypatch.setattr(scfs_solver, "AUTO_BETA", 1e9)
-    with pytest.raises(ValueError, match="or try another n_clusters"):
-        selector.fit(X)
+    # No feature even then, or most of them: there is nothing, and correlation ranks.
+    for name, value in {"AUTO_BETA": 1e9, "LARGEST_SHARE": 0.05}.items():
+        monkeypatch.setattr(scfs_solver, "AUTO_BETA", 5.0)
+        monkeypatch.setattr(scfs_solver, name, value)
+        with pytest.warns(UserWarning, match="finds no 3 clusters in X that depend"):
+            nothing = selector.fit(X)
+        assert not nothing.coef_.any()
+        G = centred(indicators(nothing.memberships_))
+        correlation = np.linalg.norm((centred(X) / X.std(axis=0)).T @ G, axis=1)
+        ratio = nothing.scores_ / correlation
+        np.testing.assert_allclose(ratio, ratio[0])
 
 
 def test_three_groups_in_a_row_are_found_with_fewer_clusters():

@@ -1,7 +1,5 @@
 """SCFS over a grid of weights: the fits of a path, and what they share."""
 
-import importlib.util
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -134,32 +132,6 @@ def test_an_interrupted_path_keeps_what_it_has_and_gives_threads_back(X, selecto
     assert fitted[0].transform(X).shape == (len(X), 5)
     assert len(iterations) == fitted[0].n_iter_ + 2
     assert blas_threads() == before
-
-
-@pytest.mark.skipif(
-    importlib.util.find_spec("sklearn.callback") is None,
-    reason="this scikit-learn has no callbacks",
-)
-def test_a_callback_hears_of_every_fit_of_a_path(X, selector):
-    heard = []
-
-    class Recorder:
-        def setup(self, estimator, context):
-            heard.append("setup")
-
-        def on_fit_task_begin(self, estimator, context, **more):
-            pass
-
-        def on_fit_task_end(self, estimator, context, **more):
-            pass
-
-        def teardown(self, estimator, context):
-            heard.append("teardown")
-
-    selector.set_callbacks(Recorder())
-    n_fits = sum(1 for _ in selector.path(X, alphas=ALPHAS, betas=[2.0]))
-
-    assert heard == ["setup", "teardown"] * n_fits
 
 
 def test_an_end_without_convergence_is_said_at_the_line_that_asks(X, selector):

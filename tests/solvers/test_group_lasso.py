@@ -272,6 +272,29 @@ class TestRidge:
 
 
 @FORM
+def test_a_coordinate_step_minimises_over_its_row(form):
+    X, target, lam = problem((30, 60), 0.05)
+    lasso = lasso_of(X, target, form)
+    lasso.admit(lasso.kkt_ratios(lam))
+    lasso.descend(lam, 1, 1)
+    ratios = lasso.kkt_ratios(lam)
+    before = lasso.objective(lam, lasso.W, lasso.ZtZW)
+    place = ratios[lasso.S].argmax()
+
+    lasso.coordinate_steps(lam, ratios, 1)
+
+    row = lasso.W[place]
+    pull = 2 * X[:, lasso.S[place]] @ (target - X @ lasso.coef())
+    assert ratios[lasso.S[place]] > 1.001
+    np.testing.assert_allclose(pull, lam * row / np.linalg.norm(row), rtol=1e-8)
+    np.testing.assert_allclose(lasso.ZtZW, lasso.normal(lasso.W), atol=1e-8)
+    assert lasso.objective(lam, lasso.W, lasso.ZtZW) < before
+    warm, cold = (lasso_of(X, target, form) for _ in range(2))
+    found = warm.solve(lam, tol=1e-7, n_coordinate_steps=5)
+    np.testing.assert_allclose(found.coef, cold.solve(lam, tol=1e-7).coef, atol=1e-3)
+
+
+@FORM
 def test_columns_that_cancel_and_columns_of_zeros(form):
     X, target, _ = problem((32, 8))
     X[:, 4] = 0.0

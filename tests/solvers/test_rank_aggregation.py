@@ -53,15 +53,6 @@ def test_ranks_are_combined_as_by_hand(combine, expected):
     np.testing.assert_allclose(combined_scores(RANKS, combine), expected)
 
 
-def test_the_mean_rank_orders_as_a_borda_count(scores):
-    ranks = ranks_of(scores)
-    borda = np.sum(ranks.shape[1] - ranks, axis=0)
-
-    np.testing.assert_array_equal(
-        ranks_of(combined_scores(ranks, "mean-rank").round(12)), ranks_of(borda)
-    )
-
-
 @each("combine", COMBINATIONS)
 def test_one_ranking_keeps_its_order(combine, scores):
     ranks = ranks_of(scores[0])

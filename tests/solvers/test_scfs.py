@@ -205,19 +205,6 @@ def test_only_columns_with_clusters_are_chosen_and_none_by_a_large_penalty(shape
 
 
 @SHAPE
-def test_dummy_variables_can_be_fitted(shape):
-    codes = np.random.default_rng(0).integers(4, size=shape[0])
-    X = np.eye(4)[codes]
-    centred = as_matrix(X - X.mean(axis=0))
-    start = indicator_of(one_hot(np.arange(shape[0]) % 3))
-    beta = 0.01 * largest_penalty(centred, start)
-
-    found = fit(X, soft_partition(shape[0], 3), 1.0, beta)
-
-    assert np.isfinite(found.history).all()
-
-
-@SHAPE
 def test_clustering_alone_finds_clusters_far_apart(shape):
     X, labels = planted(*shape, distance=20)
     alternation = begin(X, soft_partition(shape[0], 3))

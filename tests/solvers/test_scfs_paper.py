@@ -86,15 +86,6 @@ def test_it_equals_the_numbers_of_the_public_code_and_stops_where_it_does(name, 
 
 
 @SHAPE
-def test_a_zero_stays_zero(shape):
-    X, indicators = problem(shape)
-
-    found = fit(X, indicators, 1.0, 1.0, max_iter=50).indicators
-
-    np.testing.assert_array_equal(found == 0, indicators == 0)
-
-
-@SHAPE
 def test_indicators_stay_non_negative_when_the_fit_is_negative(shape):
     X, indicators = problem(shape, "soft")
 

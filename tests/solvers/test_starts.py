@@ -229,6 +229,8 @@ def test_given_memberships_are_checked_and_scaled():
         (negative, "entries down to -0.25 and row sums from 1 to 1"),
         (1.1 * good, "row sums from 1.1 to 1.1"),
         (empty, "leaves cluster 1 empty"),
+        (good[:, 0], "Expected 2D array, got 1D array"),
+        (np.nan * good, "init contains NaN"),
     ]:
         with pytest.raises(ValueError, match=message):
             starts.start(bad, matrix, 2, check_random_state(0))

@@ -8,7 +8,7 @@ from oracle_files import all_runs, inputs, read
 from sklearn.base import clone
 from sklearn.linear_model import MultiTaskLasso
 
-from ufselect import GLSPFS, SPFS, SPUFS
+from ufselect import GLSPFS, SPUFS
 from ufselect.matrix import as_matrix
 from ufselect.selectors import glspfs, spufs
 from ufselect.solvers.graphs import (
@@ -25,7 +25,6 @@ from ufselect.solvers.structured_ridge import (
     ThroughSamples,
     fit_structured,
     metric_gram,
-    self_expression,
     structured_problem,
 )
 
@@ -170,38 +169,6 @@ def test_spufs_equals_the_formulas_written_out_and_not_those_by_columns(planted,
 
     np.testing.assert_allclose(selector.scores_, rows, atol=1e-6 * rows.max())
     assert np.abs(selector.scores_ - columns).max() > 0.1 * rows.max()
-
-
-@each("shape", [(60, 30), (25, 60)])
-def test_spufs_satisfies_the_optimality_conditions(planted, shape):
-    X = unit_size(planted(*shape).X, shape[1])
-    graph = LOCAL["neighbours"](X)
-    problem, _ = self_expression(as_matrix(X), graph, 0.3)
-    coef = fit_structured(problem, 0.5, max_iter=20_000, tol=1e-12).coef
-    target = X if shape[1] <= shape[0] else problem.target
-
-    force = 2 * X.T @ (target - X @ coef) - 2 * 0.3 * X.T @ (graph @ X @ coef)
-    norms = np.linalg.norm(coef, axis=1)
-    active = norms > 1e-2 * norms.max()
-    direction = coef[active] / norms[active, np.newaxis]
-
-    np.testing.assert_allclose(force[active], 0.5 * direction, atol=5e-3)
-    assert np.linalg.norm(force, axis=1).max() <= 0.5 * (1 + 1e-2)
-
-
-def test_glspfs_without_local_structure_is_the_group_lasso_of_spfs(planted):
-    # With every column of Y in both, and r1 = 2 lam for the half before the error.
-    X = planted(30, 12).X
-    peer = SPFS(
-        strategy="group-lasso", n_clusters=30, lam=0.05, standardize=False, tol=1e-12
-    )
-    selector = GLSPFS(r1=0.1, r2=0.0, standardize=False, tol=1e-13, max_iter=5000)
-
-    scores = selector.fit(X).scores_
-    expected = np.linalg.norm(peer.fit(X).coef_, axis=1)
-
-    # Y is cut off at 99.9 % of the trace.
-    np.testing.assert_allclose(scores, expected, atol=2e-2 * expected.max())
 
 
 PENALTIES = each(

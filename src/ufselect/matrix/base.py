@@ -54,6 +54,10 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+# Values of a matrix from which on the order of its factors matters.
+LARGE_FACTOR = 250_000
+
+
 def column_sums(thin: Float) -> Float:
     """Return the sums of the columns of a tall, thin array.
 
@@ -70,7 +74,12 @@ def product_with(matrix: Any, thin: Float) -> Float:
     """
     thin = thin.astype(matrix.dtype, copy=False)
     in_columns = thin.flags.f_contiguous and not thin.flags.c_contiguous
-    product = (thin.T @ matrix.T).T if in_columns else matrix @ thin
+    if in_columns or (isinstance(matrix, np.ndarray) and matrix.size > LARGE_FACTOR):
+        # With the thin factor on the left, BLAS takes 0.5 to 0.9 of the time.
+        product = (thin.T @ matrix.T).T
+        product = product if in_columns else np.ascontiguousarray(product)
+    else:
+        product = matrix @ thin
     return product.astype(np.float64, copy=False)
 
 

@@ -2,7 +2,8 @@
 
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -15,7 +16,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect._constraints import COUNT
-from ufselect._sklearn_compat import Interval, RealNotInt, fit_context
+from ufselect._sklearn_compat import (
+    CallbackSupportMixin,
+    FitProgress,
+    Interval,
+    RealNotInt,
+    fit_context,
+)
 from ufselect.matrix import (
     ColumnSummary,
     DataMatrix,
@@ -418,3 +425,35 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         tags.input_tags.sparse = True
         tags.target_tags.required = False
         return tags
+
+
+class IterativeSelector(CallbackSupportMixin, UnsupervisedSelector):
+    """Reports the iterations of a fit, keeps their objectives, warns when they end."""
+
+    max_iter: int
+    tol: float
+    verbose: bool
+    n_iter_: int
+    objective_history_: Float
+
+    @contextmanager
+    def _progress(
+        self, max_iter: int | None = None, unit: float = 1.0
+    ) -> Iterator[FitProgress]:
+        """Yield what a solver reports to; objectives are in units where |X| is unit."""
+        most = self.max_iter if max_iter is None else max_iter
+        progress = FitProgress(self, most, verbose=self.verbose, unit=unit)
+        yield progress
+        progress.finish()
+
+    def _keep_history(
+        self, history: Sequence[float] | Float, unit: float = 1.0
+    ) -> None:
+        """Set the number of iterations, and the objective after each."""
+        self.objective_history_ = np.array(history) / unit / unit
+        self.n_iter_ = len(history)
+
+    def _warn_unless(self, converged: bool) -> None:
+        """Warn of a fit that ended with its last iteration, and not for a callback."""
+        if self.n_iter_ == self.max_iter and not converged:
+            self._warn_not_converged(self.max_iter, stacklevel=6)

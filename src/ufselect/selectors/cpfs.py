@@ -7,13 +7,11 @@ import numpy as np
 
 from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
-    CallbackSupportMixin,
-    FitProgress,
     Interval,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.selectors.base import MemoryNeed, Properties, UnsupervisedSelector
+from ufselect.selectors.base import IterativeSelector, MemoryNeed, Properties
 from ufselect.solvers.cpfs import (
     ARRAYS_PER_STEP,
     PathFit,
@@ -28,7 +26,7 @@ from ufselect.solvers.preparation import prepare
 LARGEST_FRACTION = 1 - 1e-9
 
 
-class CPFS(CallbackSupportMixin, UnsupervisedSelector):
+class CPFS(IterativeSelector):
     """Convex principal feature selection.
 
     Looks for the features whose linear combinations rebuild all features, as one
@@ -141,7 +139,7 @@ class CPFS(CallbackSupportMixin, UnsupervisedSelector):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **UnsupervisedSelector._parameter_constraints,
+        **IterativeSelector._parameter_constraints,
         "lam": [StrOptions({"auto"}), POSITIVE],
         "lam_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_lams": [COUNT],
@@ -186,24 +184,22 @@ class CPFS(CallbackSupportMixin, UnsupervisedSelector):
         # The lam from which on W = 0.
         largest = float(lasso.kkt_ratios(1.0).max())
         fractions = self._fractions(largest, unit)
-        progress = FitProgress(self, self.max_iter, verbose=self.verbose, unit=unit)
         try:
-            fit = fit_path(
-                lasso,
-                largest * fractions,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                report=progress,
-            )
+            with self._progress(unit=unit) as progress:
+                fit = fit_path(
+                    lasso,
+                    largest * fractions,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                    report=progress,
+                )
         except WorkingSetTooLarge as error:
             self._refuse(data.shape, error, unit)
-        progress.finish()
         self.lam_max_ = largest / unit / unit
         self.lams_ = fit.lams / unit / unit
         self.lam_ = float(self.lams_[-1])
         self.entry_, self.active_, self.coef_ = fit.entry, fit.active, fit.coef
-        self.objective_history_ = fit.history / unit / unit
-        self.n_iter_ = len(fit.history)
+        self._keep_history(fit.history, unit)
         if not (fit.converged or progress.stopped):
             self._warn_not_converged(self.max_iter)
         return path_scores(fit, fractions)

@@ -13,12 +13,12 @@ from ufselect._sklearn_compat import (
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import (
+    IterativeSelector,
     MemoryNeed,
     Properties,
     graph_bytes,
     square_arrays,
 )
-from ufselect.selectors.iterative import IterativeSelector
 from ufselect.solvers.fsasl import (
     FsaslFit,
     fit_fsasl,

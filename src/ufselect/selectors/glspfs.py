@@ -2,35 +2,86 @@
 
 from typing import Any, ClassVar
 
+import scipy.sparse as sp
+
 from ufselect._constraints import COUNT, ITERATIONS, NOT_NEGATIVE, POSITIVE
-from ufselect._sklearn_compat import (
-    StrOptions,
-)
+from ufselect._sklearn_compat import StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import (
+    IterativeSelector,
     MemoryNeed,
     Properties,
     graph_bytes,
     square_arrays,
 )
-from ufselect.selectors.iterative import StructuredSelector
 from ufselect.solvers.graphs import (
     centred_kernel,
     gaussian_kernel,
     kernel_root,
+    laplacian,
     local_linear_matrix,
+    neighbour_graph,
     squared_distances_of,
     tangent_alignment_matrix,
 )
 from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.preparation import preparation_kind, prepare
-from ufselect.solvers.structured_ridge import structured_problem
+from ufselect.solvers.structured_ridge import (
+    StructuredFit,
+    StructuredProblem,
+    fit_structured,
+    structured_problem,
+)
 
 # Share of the penalty from which on W = 0; see "auto" in the docstring.
 AUTO_R1 = 0.6
 
 # Columns of the root of the kernel are left out beyond this share of its trace.
 KEPT_SHARE = 0.999
+
+
+class StructuredSelector(IterativeSelector):
+    """Fits ``|X W - Y|^2 + rho tr(W'X'L X W) + penalty |W|_21``: GLSPFS and SPUFS."""
+
+    n_neighbors: int
+    sigma: float | None
+
+    def _laplacian(self, matrix: DataMatrix, unit: float) -> sp.csr_array:
+        """Return the Laplacian of the neighbour graph with heat kernel weights."""
+        graph = neighbour_graph(
+            matrix.points(),
+            self.n_neighbors,
+            weights="heat",
+            bandwidth=None if self.sigma is None else self.sigma * unit,
+        )
+        return laplacian(graph)
+
+    def _penalty(self, name: str, share: float, largest: float, unit: float) -> float:
+        """Return the penalty that a parameter asks for, where W is not zero.
+
+        ``largest`` is the penalty from which on W = 0, and "auto" a share of it; a
+        number is multiplied by ``unit``.
+        """
+        given: Any = getattr(self, name)
+        penalty = share * largest if given == "auto" else float(given) * unit
+        if penalty >= largest:
+            raise ValueError(
+                f"{name}={given} leaves no feature in the model (W = 0), so there is "
+                f"no ranking; lower {name} below {largest / unit:.3g}, or use "
+                f'{name}="auto".'
+            )
+        return penalty
+
+    def _fit_rows(
+        self, problem: StructuredProblem, penalty: float, unit: float = 1.0
+    ) -> StructuredFit:
+        """Minimise; objectives are kept in units where ``|X| = 1 / unit``."""
+        with self._progress(unit=unit) as progress:
+            fit = fit_structured(
+                problem, penalty, max_iter=self.max_iter, tol=self.tol, report=progress
+            )
+        self._keep_history(fit.history, unit)
+        return fit
 
 
 class GLSPFS(StructuredSelector):

@@ -26,12 +26,12 @@ from ufselect._sklearn_compat import (
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.selectors.base import (
+    IterativeSelector,
     MemoryNeed,
     Properties,
     graph_bytes,
     square_arrays,
 )
-from ufselect.selectors.iterative import IterativeSelector
 from ufselect.solvers.graphs import local_linear_matrix
 from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.preparation import prepare

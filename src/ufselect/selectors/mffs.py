@@ -12,8 +12,7 @@ from sklearn.utils import check_random_state
 from ufselect._constraints import COUNT, ITERATIONS, NOT_NEGATIVE, POSITIVE
 from ufselect._sklearn_compat import Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.selectors.base import Properties
-from ufselect.selectors.iterative import IterativeSelector
+from ufselect.selectors.base import IterativeSelector, Properties
 from ufselect.solvers.factors import (
     FactorFit,
     SampleTerm,

@@ -26,12 +26,12 @@ from ufselect._sklearn_compat import (
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.selectors.base import (
+    IterativeSelector,
     MemoryNeed,
     Properties,
     graph_bytes,
     square_arrays,
 )
-from ufselect.selectors.iterative import IterativeSelector
 from ufselect.solvers.graphs import neighbour_graph, normalised_laplacian
 from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.preparation import prepare

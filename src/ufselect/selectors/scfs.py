@@ -12,31 +12,20 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
-from ufselect._sklearn_compat import (
-    CallbackSupportMixin,
-    FitProgress,
-    StrOptions,
-    fit_context,
-)
+from ufselect._sklearn_compat import FitProgress, StrOptions, fit_context
 from ufselect.data.checkpoints import Checkpoint
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.matrix.cache import active, cached_unchanged
-from ufselect.selectors.base import Properties, UnsupervisedSelector
-from ufselect.solvers import scfs, scfs_paper
+from ufselect.selectors.base import IterativeSelector, Properties
+from ufselect.solvers import scfs
 from ufselect.solvers.iterations import in_parallel
 from ufselect.solvers.ridge import ranked_below, row_norms
-
-Problem = scfs.SCFSProblem | scfs_paper.PaperProblem
-
-# Where noise in thousands of columns leaves no feature in the model at beta="auto", a
-# tenth of it is tried, and so on.
-MAX_ATTEMPTS, REDUCTION = 4, 10
 
 # Parameters on which the result of a fit does not depend.
 NOT_OF_THE_FIT = ("n_features_to_select", "n_jobs", "checkpoint", "working_memory")
 
 
-class SCFS(CallbackSupportMixin, UnsupervisedSelector):
+class SCFS(IterativeSelector):
     """Subspace clustering unsupervised feature selection.
 
     Learns clusters of the samples together with a regression that predicts them
@@ -60,7 +49,10 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         units of X; "auto" is 0.1 in units where X is centred and ``|X|^2 = c``.
     beta : float or "auto", default="auto"
         Weight of sparsity. A number is Eq. 8 as printed; "auto" is 0.05 of the value
-        from which on W = 0 at the start, or a tenth of that, ..., if W would end as 0.
+        from which on W = 0 at the start, or a tenth of that, if W would end as 0. If W
+        does so again, or more than half of the features are in the model, no clusters
+        depend on some of them: a warning says so, and features are ranked by their
+        correlation with the clusters of the start.
     solver : {"exact", "paper"}, default="exact"
         "exact" optimises Eq. 8 over its feasible set; the objective never rises.
         "paper" is Algorithm 1 of the publication, for comparison; see Notes.
@@ -196,7 +188,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **UnsupervisedSelector._parameter_constraints,
+        **IterativeSelector._parameter_constraints,
         "n_clusters": [COUNT],
         "alpha": [StrOptions({"auto"}), POSITIVE],
         "beta": [StrOptions({"auto"}), POSITIVE],
@@ -270,60 +262,68 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             progress = FitProgress(
                 self, n_starts * self.max_iter, verbose=self.verbose, unit=problem.unit
             )
-            # The first start decides on beta="auto", and again if that leaves W = 0.
-            n_attempts = MAX_ATTEMPTS if exact and beta is None else 1
+            # The first start decides on beta="auto".
             drawn = random.get_state()
-            for _ in range(n_attempts):
+            state = None if checkpoint is None else checkpoint.read()
+            alternation = problem.begin(self.init, random, state, auto_beta=auto)
+            if state is not None:
+                beta = float(state["beta"])
+            elif beta is None:
+                beta = alternation.auto_beta(alpha)
+            keep = checkpoint.write if checkpoint is not None else None
+            fit = alternation.fit(alpha, beta, *limits, progress, keep=keep)
+            if checkpoint is not None:
+                checkpoint.remove()
+            lowered = fit.vanished and exact and auto and not progress.stopped
+            if lowered:
                 random.set_state(drawn)
-                state = None if checkpoint is None else checkpoint.read()
-                alternation = problem.begin(self.init, random, state, auto_beta=auto)
-                if state is not None:
-                    beta = float(state["beta"])
-                elif beta is None:
-                    beta = alternation.auto_beta(alpha)
-                keep = checkpoint.write if checkpoint is not None else None
-                fit = alternation.fit(alpha, beta, *limits, report=progress, keep=keep)
-                if checkpoint is not None:
-                    checkpoint.remove()
-                if not fit.vanished or progress.stopped:
-                    break
-                beta /= REDUCTION
+                again = problem.begin(self.init, random, auto_beta=auto)
+                fit = again.fit_lowered(alpha, beta, *limits, progress)
             best = fit
-            if n_starts > 1:
+            if n_starts > 1 and not (lowered and fit.vanished):
                 told = None if at_once else progress
                 others = (
                     problem.begin(self.init, random, auto_beta=auto)
                     for _ in range(n_starts - 1)
                 )
                 calls = ((each, alpha, best.beta, *limits, told) for each in others)
-                fits = in_parallel(scfs.fit_start, calls, self.n_jobs if at_once else 1)
+                n_jobs = self.n_jobs if at_once else 1
+                fits = in_parallel(type(alternation).fit, calls, n_jobs)
                 while not progress.stopped and (other := next(fits, None)) is not None:
                     best = min(best, other, key=lambda each: each.history[-1])
             progress.finish()
         scores = self._keep(problem, best, alpha)
-        if best.vanished:
+        if best.vanished and lowered:
+            sentence = (
+                f"SCFS finds no {self.n_clusters} clusters in X that depend on some "
+                "of the features, and ranks features by their correlation with the "
+                "clusters that it starts from; try another n_clusters, or set beta."
+            )
+            warnings.warn(sentence, UserWarning, stacklevel=4)
+        elif best.vanished:
             otherwise = "try another n_clusters" if auto else 'use beta="auto"'
             raise ValueError(
                 f"beta={self.beta_:.3g} leaves no feature in the model (W = 0), so "
                 f"there is no ranking; at alpha={self.alpha_:.3g} lower beta below "
                 f"{best.largest_beta / best.beta * self.beta_:.3g}, or {otherwise}."
             )
-        if self.n_iter_ == self.max_iter and not best.converged:
-            self._warn_not_converged(self.max_iter)
+        self._warn_unless(best.converged)
         return scores
 
-    def _problem(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
+    def _problem(self, data: DataMatrix, summary: ColumnSummary) -> Any:
         """Return Eq. 8 for X, which fits on the same X in memory may share."""
         inputs = (data, summary, self.standardize, self.n_clusters)
         if self.solver == "paper":
-            return scfs_paper.PaperProblem(*inputs, self.gamma)
+            from ufselect.solvers.scfs_paper import PaperProblem
+
+            return PaperProblem(*inputs, self.gamma)
         # With one cluster G is constant and an intercept would explain all of it.
         intercept = self.fit_intercept and self.n_clusters > 1
         if data.out_of_core or active.get() is None:
             return scfs.SCFSProblem(*inputs, intercept)
         return cached_unchanged(scfs.SCFSProblem, *inputs, intercept)
 
-    def _keep(self, problem: Problem, fit: scfs.Fit, alpha: float) -> Float:
+    def _keep(self, problem: Any, fit: scfs.Fit, alpha: float) -> Float:
         """Set what was learned, in the units of X; return the scores."""
         unit = problem.unit
         # One factor at a time, as powers of a small unit may vanish.
@@ -331,8 +331,7 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         self.standardize_, self.coef_ = problem.kind, fit.coef * unit
         self.memberships_ = fit.memberships
         self.labels_ = fit.memberships.argmax(axis=1)
-        self.objective_history_ = np.array(fit.history) / unit / unit
-        self.n_iter_ = len(fit.history)
+        self._keep_history(fit.history, unit)
         return ranked_below(row_norms(self.coef_), fit.kkt_ratios)
 
     def _checkpoint(self, data: DataMatrix) -> Checkpoint:
@@ -407,7 +406,6 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
             random = check_random_state(self.random_state)
             auto = first.beta == "auto"
             alternation = problem.begin(first.init, random, auto_beta=auto)
-            assert isinstance(alternation, scfs.Alternation)
             weights = alternation.path_weights(alphas, betas)
         pairs, left_out = list(scfs.by_penalty(*weights)), []
         for alpha, beta in pairs:
@@ -433,18 +431,13 @@ class SCFS(CallbackSupportMixin, UnsupervisedSelector):
         problem = alternation.problem
         alpha, beta = problem.weights(self.alpha, self.beta)
         assert beta is not None
-        progress = FitProgress(
-            self, self.max_iter, verbose=self.verbose, unit=problem.unit
-        )
-        with data.limited_threads():
-            fit = alternation.fit(alpha, beta, self.max_iter, self.tol, report=progress)
-        progress.finish()
+        with data.limited_threads(), self._progress(unit=problem.unit) as progress:
+            fit = alternation.fit(alpha, beta, self.max_iter, self.tol, progress)
         # The next fit goes on from these memberships.
         fit = fit._replace(memberships=fit.memberships.copy())
         scores = self._keep(problem, fit, alpha)
         if fit.vanished:
             return False
-        if self.n_iter_ == self.max_iter and not fit.converged:
-            self._warn_not_converged(self.max_iter)
+        self._warn_unless(fit.converged)
         self._keep_scores(scores, summary)
         return True

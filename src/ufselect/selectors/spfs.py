@@ -25,12 +25,12 @@ from ufselect._sklearn_compat import (
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.selectors.base import (
+    IterativeSelector,
     MemoryNeed,
     Properties,
     prepared_bytes,
     square_arrays,
 )
-from ufselect.selectors.iterative import IterativeSelector
 from ufselect.solvers.graphs import (
     centred_kernel,
     gaussian_kernel,

@@ -3,9 +3,7 @@
 from typing import Any, ClassVar
 
 from ufselect._constraints import COUNT, ITERATIONS, NOT_NEGATIVE, POSITIVE
-from ufselect._sklearn_compat import (
-    StrOptions,
-)
+from ufselect._sklearn_compat import StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import (
     MemoryNeed,
@@ -13,7 +11,7 @@ from ufselect.selectors.base import (
     graph_bytes,
     square_arrays,
 )
-from ufselect.selectors.iterative import StructuredSelector
+from ufselect.selectors.glspfs import StructuredSelector
 from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.structured_ridge import self_expression
 

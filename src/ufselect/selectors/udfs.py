@@ -11,12 +11,12 @@ from ufselect._sklearn_compat import (
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, DenseMatrix, Float
 from ufselect.selectors.base import (
+    IterativeSelector,
     MemoryNeed,
     Properties,
     graph_bytes,
     square_arrays,
 )
-from ufselect.selectors.iterative import IterativeSelector
 from ufselect.solvers.graphs import (
     clique_scatters,
     local_discriminant_matrix,

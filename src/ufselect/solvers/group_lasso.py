@@ -409,6 +409,25 @@ class GroupLasso:
                 self.W, self.ZtZW = new, ZtZW
                 return
 
+    def coordinate_steps(self, lam: float, ratios: Float, n_steps: int) -> None:
+        """Minimise over the rows, one by one, whose KKT ratios are the largest.
+
+        A row that has just begun to grow is held back by its own ridge weight in a
+        Newton step, and by the Lipschitz constant of all features in a gradient step.
+        """
+        worst = np.argsort(-ratios[self.S], kind="stable")[:n_steps]
+        for i in worst[ratios[self.S[worst]] > 1.0]:
+            if self._ZtZ is not None:
+                products = self._ZtZ[:, i].astype(np.float64)
+            else:
+                assert self.Z is not None
+                products = self.Z.transpose_dot(self.Z.columns(np.array([i]))).ravel()
+            old, square = self.W[i].copy(), products[i]
+            right = self.ZtY[i] - self.ZtZW[i] + square * old
+            new = self.penalty.prox(right[np.newaxis] / square, lam / (2 * square))[0]
+            self.W[i] = new
+            self.ZtZW += np.outer(products, new - old)
+
     def descend(self, lam: float, n_gradients: int, n_cg: int) -> None:
         """Take gradient steps around a Newton step, or more of them without one."""
         if not len(self.S):
@@ -422,7 +441,12 @@ class GroupLasso:
         self.gradient_steps(lam, n_gradients)
 
     def solve(
-        self, lam: float, *, tol: float = 1e-6, max_rounds: int = 100
+        self,
+        lam: float,
+        *,
+        tol: float = 1e-6,
+        max_rounds: int = 100,
+        n_coordinate_steps: int = 0,
     ) -> Solution:
         """Solve until the duality gap is at most tol, relative to ``|Y|^2``.
 
@@ -437,6 +461,8 @@ class GroupLasso:
             if gap <= tol or idle == MAX_IDLE_ROUNDS or n_rounds == max_rounds:
                 break
             self.admit(ratios)
+            if n_coordinate_steps:
+                self.coordinate_steps(lam, ratios, n_coordinate_steps)
             n_gradients = 1 + (n_rounds + 1) // ROUNDS_PER_GRADIENT
             n_cg = min(FIRST_CG_STEPS + MORE_CG_STEPS * n_rounds, MAX_CG_STEPS)
             self.descend(lam, n_gradients, n_cg)

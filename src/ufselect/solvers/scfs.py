@@ -22,7 +22,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ufselect.matrix.base import Beside, ColumnSummary, DataMatrix, Float
-from ufselect.solvers.group_lasso import FEW_CG_STEPS, GroupLasso, makes_gram
+from ufselect.solvers.group_lasso import (
+    FEW_CG_STEPS,
+    GroupLasso,
+    WorkingSetTooLarge,
+    makes_gram,
+)
 from ufselect.solvers.iterations import Report
 from ufselect.solvers.preparation import Kind, preparation_kind, prepare
 from ufselect.solvers.ridge import Ridge, SampleRidge, row_norms
@@ -36,11 +41,15 @@ Keep = Callable[[State], None]
 # which on W = 0.
 AUTO_ALPHA, AUTO_BETA = 0.1, 0.05
 
+# Where noise in thousands of columns leaves no feature in the model at "auto", beta is
+# divided by this. A model of more than this share of the features selects nothing.
+REDUCTION, LARGEST_SHARE = 10, 0.5
+
 # The weights of a path, where none are given, as multiples of these.
 AROUND_AUTO = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 # Steps for P in an iteration, and the share of the tolerance that a step has to gain.
-MAX_PARTITION_STEPS, PARTITION_TOLERANCE = 20, 0.01
+MAX_PARTITION_STEPS, PARTITION_TOLERANCE = 20, 0.03
 
 # The same for P alone.
 MAX_CLUSTERING_STEPS, CLUSTERING_TOLERANCE = 50, 1e-5
@@ -55,8 +64,9 @@ STATE_NAMES = (
     *("P", *STATE_ARRAYS),
 )
 
-# W is finished to this duality gap, relative to |G|^2, once G has settled.
-FINAL_GAP = 3e-4
+# W is finished to this duality gap, relative to |G|^2, once G has settled; the rows
+# that keep it open are then minimised over by themselves.
+FINAL_GAP, FINAL_COORDINATE_STEPS = 3e-4, 20
 
 # Correlations below this share of |X| are rounding.
 ROUNDING = 1e-10
@@ -262,8 +272,7 @@ class Alternation:
         beta: float,
         max_iter: int,
         tol: float,
-        *,
-        report: Report,
+        report: Report | None = None,
         keep: Keep | None = None,
     ) -> Fit:
         """Alternate until the objective falls by less than tol, relative to itself.
@@ -273,7 +282,7 @@ class Alternation:
         alpha, beta : float
         max_iter : int
         tol : float
-        report : callable
+        report : callable, optional
             Called with the iteration and the objective; returning True stops the fit.
         keep : callable, optional
             Called every few iterations with what is needed to go on from there.
@@ -311,7 +320,8 @@ class Alternation:
             history.append(self.objective(alpha, beta))
             fell = history[-2] - history[-1] if iteration else np.inf
             converged = fell < tol * history[-1]
-            if report(iteration, history[-1]) or converged:
+            stopped = report is not None and report(iteration, history[-1])
+            if stopped or converged:
                 break
             if keep is not None and (iteration + 1) % ITERATIONS_PER_STATE == 0:
                 reached = {
@@ -320,7 +330,9 @@ class Alternation:
                     "beta": np.array(beta),
                 }
                 keep(reached | lasso.state() | partition.state())
-        solution = lasso.solve(lam, tol=FINAL_GAP)
+        solution = lasso.solve(
+            lam, tol=FINAL_GAP, n_coordinate_steps=FINAL_COORDINATE_STEPS
+        )
         history[-1] = min(history[-1], self.objective(alpha, beta))
         return Fit(
             self.problem.X.as_array(partition.rows),
@@ -333,23 +345,31 @@ class Alternation:
             vanished=not solution.coef.any(),
         )
 
+    def fit_lowered(
+        self, alpha: float, beta: float, max_iter: int, tol: float, report: Report
+    ) -> Fit:
+        """Fit at a tenth of a beta that left W = 0, for tables of weak clusters.
 
-def fit_start(
-    alternation: Any,
-    alpha: float,
-    beta: float,
-    max_iter: int,
-    tol: float,
-    report: Report | None,
-) -> Fit:
-    """Fit from a start of either solver; without a report, in any process."""
-
-    def never(iteration: int, objective: float) -> bool:
-        return False
-
-    told = never if report is None else report
-    fit: Fit = alternation.fit(alpha, beta, max_iter, tol, report=told)
-    return fit
+        If W = 0 again, or most features would be in the model, there are none: what is
+        returned is W = 0 at the start, whose KKT ratios are correlations with G.
+        """
+        ratios = self.lasso.kkt_ratios(beta / alpha)
+        nothing = Fit(
+            self.problem.X.as_array(self.partition.rows).copy(),
+            self.lasso.coef(),
+            ratios,
+            [self.objective(alpha, beta)],
+            converged=True,
+            beta=beta,
+            largest_beta=beta * float(ratios.max()),
+            vanished=True,
+        )
+        self.lasso.max_rows = int(LARGEST_SHARE * self.problem.X.shape[1])
+        try:
+            fit = self.fit(alpha, beta / REDUCTION, max_iter, tol, report)
+        except WorkingSetTooLarge:
+            return nothing
+        return nothing if fit.vanished else fit
 
 
 def checked_penalty(lam: float, n_clusters: int, size: float) -> float:

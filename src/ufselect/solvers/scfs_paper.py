@@ -59,7 +59,7 @@ def fit_paper(
     gamma: float,
     max_iter: int,
     tol: float,
-    report: Report,
+    report: Report | None = None,
 ) -> tuple[Float, Float, list[float], bool]:
     """Run Algorithm 1 on a non-negative X from the G given.
 
@@ -73,7 +73,7 @@ def fit_paper(
     max_iter : int
     tol : float
         Stop when the objective changes by less, relative to itself.
-    report : callable
+    report : callable, optional
         Called with the iteration and the objective; returning True stops the loop.
 
     Returns
@@ -110,7 +110,8 @@ def fit_paper(
             active, inverse_D = active[alive], inverse_D[alive]
             ridge = ridge.only(alive)
         converged = iteration > 0 and abs(value - history[-2]) < tol * value
-        if report(iteration, value) or converged:
+        stopped = report is not None and report(iteration, value)
+        if stopped or converged:
             break
     return G, W, history, converged
 
@@ -211,8 +212,7 @@ class PaperAlgorithm:
         beta: float,
         max_iter: int,
         tol: float,
-        *,
-        report: Report,
+        report: Report | None = None,
         keep: Keep | None = None,
     ) -> Fit:
         """Run Algorithm 1; nothing is kept on the way."""

@@ -48,8 +48,9 @@ SMALLEST_WEIGHT = 1e-10
 MARGIN = 1e-2
 
 # Largest residual of an eigenvector, as a share of its eigenvalue. From step to step
-# errors grow; they end about as small as the smoothing.
-TOLERANCE = 1e-9
+# errors grow; they end about as small as the smoothing. Vectors that begin with those
+# of a decomposition may have fewer digits on the way.
+TOLERANCE, WARM_TOLERANCE = 1e-9, 1e-6
 
 # Size of what tells equal features apart, beside entries of about one.
 TIE_BREAK = 1e-3
@@ -157,7 +158,7 @@ def smallest_through_features(
     )
     start = start_block(matrix, n_vectors)
     least = SMALLEST_WEIGHT * float(np.trace(scatter))
-    correct = warm_started(start, inverse, n_vectors)
+    correct = warm_started(start, inverse, n_vectors, WARM_TOLERANCE)
     known = False
 
     def solve(weights: Float) -> Float:
@@ -179,7 +180,9 @@ def smallest_through_samples(
     return warm_started(start_block(matrix, n_vectors), inverse, n_vectors)
 
 
-def warm_started(start: Float, inverse: Inverse, n_vectors: int) -> Eigenvectors:
+def warm_started(
+    start: Float, inverse: Inverse, n_vectors: int, tol: float = TOLERANCE
+) -> Eigenvectors:
     """Return the solver that starts from the vectors it found last, kept in start.
 
     The smallest eigenvectors are the largest of the inverse. No eigenvalue is below the
@@ -189,7 +192,7 @@ def warm_started(start: Float, inverse: Inverse, n_vectors: int) -> Eigenvectors
 
     def solve(weights: Float) -> Float:
         lowered = weights - (1 - MARGIN) * weights.min()
-        found = largest_eigenvectors(inverse(lowered), start, n_vectors, TOLERANCE)
+        found = largest_eigenvectors(inverse(lowered), start, n_vectors, tol)
         # The other columns stay, for what none of the vectors found has a part in.
         start[:, :n_vectors] = found
         return found
