@@ -37,7 +37,7 @@ from ufselect.matrix.inputs import (
     refusing_in_one_line,
     unwrapped,
 )
-from ufselect.solvers.graphs import SEARCH_MEGABYTES
+from ufselect.solvers.neighbours import SEARCH_MEGABYTES
 from ufselect.solvers.preparation import refuse_immeasurable
 
 if TYPE_CHECKING:
