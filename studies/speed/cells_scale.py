@@ -135,7 +135,7 @@ def prediction(
     more = per_cell * (MANY_CELLS - n_cells)
     return (
         f"{passes:.1f} passes, {after.processor / passes:.1f} s each; "
-        f"{1000 * per_cell * BLOCK / passes:.0f} ms for {BLOCK:,} cells more in a pass; "
+        f"{1000 * per_cell * BLOCK / passes:.0f} ms a pass for {BLOCK:,} cells more; "
         f"{reading:.0f} of {after.clock:.0f} s reading; {MANY_CELLS // 10**6} million "
         f"cells: {(after.processor + more) / 60:.0f} minutes, with {N_WORKERS} workers "
         f"{(after.processor + more / N_WORKERS) / 60:.0f}"

@@ -44,7 +44,7 @@ MAX_EXACT_SAMPLES, MAX_TREE_FEATURES = 10_000, 4
 
 # Share of the neighbours of some samples that the cells probed hold: two standard
 # errors above the 95 % that are promised.
-TARGET_RECALL, N_QUERIES = 0.96, 1000
+TARGET_RECALL, N_QUERIES = 0.965, 1000
 
 # Cells by the root of the number of samples. Sparse products of small cells are slow.
 CELLS_BY_ROOT, SPARSE_CELLS_BY_ROOT = 2, 1
@@ -65,7 +65,7 @@ EQUAL = 1e-6
 def nearest_neighbours(points: Any, n_neighbors: int) -> tuple[Float, Index]:
     """Return the distances and places of the nearest other samples, nearest first.
 
-    Beyond ``MAX_EXACT_SAMPLES`` samples, some 97 % of them are the nearest, 95 % at least.
+    Beyond ``MAX_EXACT_SAMPLES`` samples, at least 95 % of them are the nearest.
 
     Parameters
     ----------
