@@ -12,7 +12,7 @@ centres are nearest to it. Two passes:
 How many cells are probed is read off some samples whose neighbours are known from all
 distances: as many as hold ``TARGET_RECALL`` of these. Where samples have clusters or
 lie near few dimensions this is a small share of them; where they have neither, nearly
-all cells are probed, and the search is as slow, and as exact, as that of all distances.
+all cells are probed, and the search is as slow as that of all distances.
 
 J. Sivic, A. Zisserman. Video Google: a text retrieval approach to object matching in
 videos. ICCV 2003, 1470-1477.
@@ -48,6 +48,9 @@ TARGET_RECALL, N_QUERIES = 0.965, 1000
 
 # Cells by the root of the number of samples. Sparse products of small cells are slow.
 CELLS_BY_ROOT, SPARSE_CELLS_BY_ROOT = 2, 1
+
+# Share of the cells from which on all distances of sparse samples are faster.
+MAX_SPARSE_SHARE = 0.3
 
 # For the centres: samples for each of them, and rounds of k-means.
 SAMPLES_BY_CELL, MAX_K_MEANS_ITERATIONS = 15, 5
@@ -169,6 +172,8 @@ def _by_cells(points: Any, count: int) -> tuple[Float, Index]:
     n_samples = len(cells.order)
     near, limits, covered = _first_pass(cells, count)
     n_probed = _n_probed(cells, points, near)
+    if sp.issparse(points) and n_probed > MAX_SPARSE_SHARE * len(cells.centres):
+        return _exact(points, count)
     together = min(SEARCHED_TOGETHER, max(1, MAX_PROBES // max(1, n_probed)))
     distances, index = (
         np.empty((n_samples, count)),
