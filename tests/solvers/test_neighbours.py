@@ -108,3 +108,9 @@ def test_ranking_is_that_of_all_distances(method, monkeypatch):
 
 def test_recall_of_all_distances_is_one():
     assert neighbour_recall(TABLES["counts"], 5) == 1.0
+
+
+def test_sparse_samples_without_structure_have_all_distances_compared(by_cells):
+    points = sp.csr_array(TABLES["noise"])
+
+    assert neighbour_recall(points, 5) == 1.0

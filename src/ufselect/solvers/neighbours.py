@@ -50,7 +50,7 @@ TARGET_RECALL, N_QUERIES = 0.965, 1000
 CELLS_BY_ROOT, SPARSE_CELLS_BY_ROOT = 2, 1
 
 # Share of the cells from which on all distances of sparse samples are faster.
-MAX_SPARSE_SHARE = 0.3
+MAX_SPARSE_SHARE = 0.15
 
 # For the centres: samples for each of them, and rounds of k-means.
 SAMPLES_BY_CELL, MAX_K_MEANS_ITERATIONS = 15, 5
