@@ -6,13 +6,13 @@ centres are nearest to it. Two passes:
 
 1. with the samples of its own and of the next cells: k neighbours, and a limit to what
    may still be better;
-2. with all cells that it probes. What is nearer than the limit is rare, so that
-   the cost is that of matrix products.
+2. with those of all cells that it probes. What is nearer than the limit is rare, so
+   that the cost is that of matrix products.
 
 How many cells are probed is read off some samples whose neighbours are known from all
 distances: as many as hold ``TARGET_RECALL`` of these. Where samples have clusters or
-lie near few dimensions this is a small share of them; where they have neither, nearly
-all cells are probed, and the search is as slow as that of all distances.
+lie near few dimensions this is a small share of them; where they have neither, half of
+the cells are probed, and the search is hardly faster than that of all distances.
 
 J. Sivic, A. Zisserman. Video Google: a text retrieval approach to object matching in
 videos. ICCV 2003, 1470-1477.
@@ -175,18 +175,15 @@ def _by_cells(points: Any, count: int) -> tuple[Float, Index]:
     if sp.issparse(points) and n_probed > MAX_SPARSE_SHARE * len(cells.centres):
         return _exact(points, count)
     together = min(SEARCHED_TOGETHER, max(1, MAX_PROBES // max(1, n_probed)))
-    distances, index = (
-        np.empty((n_samples, count)),
-        np.empty((n_samples, count), np.intp),
-    )
+    distances = np.empty((n_samples, count))
+    index = np.empty((n_samples, count), np.intp)
     for start in range(0, n_samples, together):
         block = np.arange(start, min(start + together, n_samples))
         found = near[block]
         if n_probed:
             probed = _probed(cells, block, n_probed, covered)
-            found = np.hstack(
-                [found, _second_pass(cells, block, probed, limits, count)]
-            )
+            nearer = _second_pass(cells, block, probed, limits, count)
+            found = np.hstack([found, nearer])
         found, places = cells.order[found], cells.order[block]
         measured = _distances(points, places, found)
         # A place of its own stands for none.
@@ -219,9 +216,8 @@ def _divide(points: Any) -> Cells:
         max_iter=MAX_K_MEANS_ITERATIONS,
         random_state=random,
     )
-    drawn: Any = samples[
-        np.sort(random.permutation(n_samples)[: SAMPLES_BY_CELL * n_cells])
-    ]
+    some = random.permutation(n_samples)[: SAMPLES_BY_CELL * n_cells]
+    drawn: Any = samples[np.sort(some)]
     if bool(sp.issparse(drawn)):
         # SciPy widens the indices of some rows, and k-means refuses wide ones.
         drawn.indices, drawn.indptr = map(np.int32, (drawn.indices, drawn.indptr))
