@@ -7,9 +7,9 @@ mostly are, and ``clusters``, eight clusters of independent noise in all columns
 which no search can leave out much. The note has the exponent, and the share of the
 nearest neighbours that the graph has, from all distances of 1,000 samples.
 
-Then LaplacianScore on 20,000 x 200 against scikit-learn's ``kneighbors_graph`` alone,
-and the search against that of all distances: on the two tables, and on noise without
-any structure, where it has nothing to go by.
+Before that, LaplacianScore on 20,000 x 200 against scikit-learn's ``kneighbors_graph``
+alone, and the search against that of all distances: on the two tables, and on noise
+without any structure, where it has nothing to go by.
 
     python -m studies graph_speed [--quick] [--sets factors,clusters]
 """
@@ -125,9 +125,9 @@ def against_all_distances(name: str, n: int) -> Row:
 
 def measure(settings: Settings) -> Iterator[Row]:
     """Yield growth, and ratios to searches of scikit-learn."""
-    sizes = (2_000, 20_000) if settings.quick else (5_000, 200_000)
-    for name in settings.names_of_sets(("factors", "clusters"), ("factors",)):
-        yield from growth(name, sizes)
     yield against_the_graph_alone(20_000, settings.repetitions(3))
     for name in TABLES:
         yield against_all_distances(name, settings.count(50_000, 12_000))
+    sizes = (2_000, 20_000) if settings.quick else (5_000, 200_000)
+    for name in settings.names_of_sets(("factors", "clusters"), ("factors",)):
+        yield from growth(name, sizes)
