@@ -43,7 +43,7 @@ del columns, values
 """
 
 CALLS = {
-    "neighbour search": "from ufselect.solvers.graphs import nearest_neighbours\n"
+    "neighbour search": "from ufselect.solvers.neighbours import nearest_neighbours\n"
     "call = lambda X: nearest_neighbours(X, 5)",
     "LS": "from ufselect import LaplacianScore\ncall = LaplacianScore(100).fit",
     "SPEC": "from ufselect import SPEC\ncall = SPEC(100).fit",

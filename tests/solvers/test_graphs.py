@@ -13,7 +13,7 @@ from oracle_files import inputs
 from scipy.spatial.distance import pdist, squareform
 from sklearn import config_context
 
-from ufselect.solvers import graphs
+from ufselect.solvers import neighbours
 from ufselect.solvers.graphs import (
     centred_kernel,
     degrees,
@@ -21,11 +21,11 @@ from ufselect.solvers.graphs import (
     kernel_root,
     laplacian,
     median_distance,
-    nearest_neighbours,
     neighbour_graph,
     normalised_laplacian,
     squared_distances_of,
 )
+from ufselect.solvers.neighbours import nearest_neighbours
 
 
 def points(n_samples=30, n_features=4, seed=0):
@@ -93,7 +93,7 @@ def test_neighbours_are_those_of_all_distances(convert):
 def test_neighbours_do_not_depend_on_the_size_of_blocks(monkeypatch):
     X = sparse_points(300, 20)
     at_once = nearest_neighbours(X, 5)
-    monkeypatch.setattr(graphs, "SEARCH_MEGABYTES", 0.01)
+    monkeypatch.setattr(neighbours, "SEARCH_MEGABYTES", 0.01)
     in_blocks = nearest_neighbours(X, 5)
 
     np.testing.assert_array_equal(at_once[1], in_blocks[1])

@@ -9,6 +9,7 @@ from each_case import each
 from oracle_files import inputs, read
 from scipy.sparse.linalg import ArpackNoConvergence
 
+from ufselect.matrix.cache import cached_results
 from ufselect.solvers import spectral
 from ufselect.solvers.graphs import (
     degrees,
@@ -18,6 +19,7 @@ from ufselect.solvers.graphs import (
 )
 from ufselect.solvers.spectral import (
     block_width,
+    largest_beside,
     largest_eigenvectors,
     smoothest_vectors,
     spectral_embedding,
@@ -183,3 +185,29 @@ def test_wanted_and_unwanted_may_be_close():
 
     overlap = np.linalg.svd(vectors[:, :2].T @ found, compute_uv=False)
     np.testing.assert_allclose(overlap, 1.0, atol=1e-9)
+
+
+def test_eigenvectors_are_shared_by_all_numbers_of_them(monkeypatch):
+    graph = neighbour_graph(cloud(300), 5)
+    alone = [smoothest_vectors(graph, count) for count in (9, 3, 6)]
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return largest_beside(*arguments)
+
+    monkeypatch.setattr(spectral, "largest_beside", counted)
+    with cached_results():
+        shared = [smoothest_vectors(graph, count) for count in (9, 3, 6)]
+
+    assert len(calls) == 1
+    for one, other in zip(alone, shared, strict=True):
+        np.testing.assert_allclose(np.abs(one), np.abs(other), atol=1e-9)
+
+
+def test_tolerance_of_large_graphs_does_not_show(monkeypatch):
+    graph = neighbour_graph(cloud(600), 5)
+    exact = spectral_embedding(graph, 4)
+    monkeypatch.setattr(spectral, "MAX_EXACT_SAMPLES", 500)
+
+    np.testing.assert_allclose(spectral_embedding(graph, 4), exact, atol=1e-6)

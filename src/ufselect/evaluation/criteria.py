@@ -19,7 +19,7 @@ from ufselect.evaluation.judging import agreement
 from ufselect.evaluation.k_means import repeated_k_means
 from ufselect.evaluation.tables import centred, checked_table, some_of
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
-from ufselect.solvers.graphs import nearest_neighbours
+from ufselect.solvers.neighbours import nearest_neighbours
 from ufselect.solvers.rankings import unit_columns
 
 # Correlations are held for this many pairs at a time.

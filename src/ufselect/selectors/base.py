@@ -44,7 +44,7 @@ from ufselect.matrix.inputs import (
     refusing_in_one_line,
     unwrapped,
 )
-from ufselect.solvers.graphs import SEARCH_MEGABYTES
+from ufselect.solvers.neighbours import MAX_EXACT_SAMPLES, SEARCH_MEGABYTES
 from ufselect.solvers.preparation import refuse_immeasurable
 
 if TYPE_CHECKING:
@@ -88,10 +88,12 @@ def graph_bytes(data: DataMatrix) -> int:
 
     Products of sparse samples are made in blocks, sparse first and then dense.
     """
-    if not isinstance(data, SparseMatrix):
-        return prepared_bytes(data)
-    search = min(16 * data.shape[0] ** 2, 3 * 10**6 * SEARCH_MEGABYTES)
-    return prepared_bytes(data) + search
+    most = 3 * 10**6 * SEARCH_MEGABYTES
+    if isinstance(data, SparseMatrix):
+        return prepared_bytes(data) + min(16 * data.shape[0] ** 2, most)
+    # In cells, samples are kept in single precision too.
+    in_cells = data.shape[0] > MAX_EXACT_SAMPLES
+    return prepared_bytes(data) + in_cells * (4 * data.multiplications + most // 2)
 
 
 class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):

@@ -133,15 +133,17 @@ class MCFS(UnsupervisedSelector):
     scikit-learn, 14 of the best 20 of 64 features are those found in memory, where two
     halves of the samples agree on 10 to 13; ranks correlate by 0.83.
 
-    **Cost.** O(n^2 p) for the graph, O(n p + d^2) for each of some d steps of each of K
-    paths, for d features wanted, and O(n p + n^3) where d > n. The graph is sparse; for
-    its distances, and then for the paths, a dense copy of X is made unless X is sparse.
-    The d columns of a regression are dense, 16 n d bytes, beside a matrix of min(5 n /
-    4, d) rows. Where X is dense and p is above some 12 d, a path looks at the 6 d
-    columns nearest to entering, and at all of them, in single precision, every 32
-    steps, which changes nothing but the time. The memory is computed before the fit and
-    refused beyond ``max_memory``. Out of core, O(n p (m + p)) for m landmarks, in some
-    five passes over X, of which one makes all sums; some p x p matrices are in memory.
+    **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold at
+    least 95 % of the neighbours (docs/scale.md). Then O(n p + d^2) for each of some d
+    steps of each of K paths, for d features wanted, and O(n p + n^3) where d > n. The
+    graph is sparse; for its distances, and then for the paths, a dense copy of X is
+    made unless X is sparse. The d columns of a regression are dense, 16 n d bytes,
+    beside a matrix of min(5 n / 4, d) rows. Where X is dense and p is above some 12 d,
+    a path looks at the 6 d columns nearest to entering, and at all of them, in single
+    precision, every 32 steps, which changes nothing but the time. The memory is
+    computed before the fit and refused beyond ``max_memory``. Out of core, O(n p (m +
+    p)) for m landmarks, in some five passes over X, of which one makes all sums; some p
+    x p matrices are in memory.
 
     References
     ----------

@@ -38,7 +38,7 @@ from ufselect.solvers.graphs import (
     normalised_similarity,
 )
 from ufselect.solvers.preparation import Kind, prepare, scaled
-from ufselect.solvers.spectral import largest_beside, smoothest_vectors
+from ufselect.solvers.spectral import smoothest_vectors
 
 # A subsample has at most so many samples: its Gram matrix is dense.
 MAX_SUBSAMPLE = 1000
@@ -124,13 +124,9 @@ def nontrivial_spectrum(graph: sp.csr_array, n_vectors: int) -> tuple[Float, Flo
     Only the trivial vector ``D^(1/2) 1`` is left out: in a graph of several pieces
     its eigenvalue zero has other vectors too.
     """
-    roots = np.sqrt(degrees(graph))
-    trivial = roots[:, np.newaxis] / np.linalg.norm(roots)
-    similarity = normalised_similarity(graph)
-    count = min(n_vectors, graph.shape[0] - 1)
-    vectors = largest_beside(similarity, trivial, count)
-    values = 1 - np.einsum("ij,ij->j", vectors, similarity @ vectors)
-    return values, vectors
+    vectors = smoothest_vectors(graph, n_vectors + 1)[:, 1:]
+    products = normalised_similarity(graph) @ vectors
+    return 1 - np.einsum("ij,ij->j", vectors, products), vectors
 
 
 def self_tuning_graph(gram: Float, n_neighbors: int) -> sp.csr_array:

@@ -12,20 +12,15 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
-from sklearn import config_context, get_config
-from sklearn.neighbors import NearestNeighbors
 
 from ufselect.matrix import DataMatrix, Float, Index
 from ufselect.matrix.base import BLOCK_BYTES
-from ufselect.matrix.cache import cached
+from ufselect.solvers.neighbours import nearest_neighbours
 
 Weights = Literal["binary", "heat"]
 
 # Below this share of the largest degree a sample has lost its neighbours to underflow.
 MIN_WEIGHT = 1e-12
-
-# Megabytes for distances at once: larger blocks take more memory and are no faster.
-SEARCH_MEGABYTES = 128
 
 # Eigenvalues below this share of the largest are rounding, and so are directions below
 # this share of the samples.
@@ -37,36 +32,6 @@ TANGENT_ROUNDING = 1e-10
 # Share of the trace that is added to the diagonal of each local Gram matrix: with more
 # neighbours than dimensions, or equal samples, it would otherwise be singular.
 REGULARISATION = 1e-3
-
-
-def nearest_neighbours(points: Any, n_neighbors: int) -> tuple[Float, Index]:
-    """Return the distances and places of the nearest other samples, nearest first.
-
-    Parameters
-    ----------
-    points : {array-like, sparse matrix} of shape (n, p)
-    n_neighbors : int
-        Neighbours of each sample, itself excluded; at most n - 1 are taken.
-
-    Returns
-    -------
-    distances, index : ndarray of shape (n, k)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> nearest_neighbours(np.array([[0.0], [1.0], [3.0]]), 1)[1].ravel()
-    array([1, 0, 1])
-    """
-    return cached(_search, points, min(n_neighbors, points.shape[0] - 1))
-
-
-def _search(points: Any, count: int) -> tuple[Float, Index]:
-    search = NearestNeighbors(n_neighbors=count).fit(points)
-    allowed = min(SEARCH_MEGABYTES, get_config()["working_memory"])
-    with config_context(working_memory=allowed):
-        distances, index = search.kneighbors()
-    return distances, index
 
 
 def neighbour_graph(

@@ -15,18 +15,26 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ufselect.matrix import Float
+from ufselect.matrix.cache import active, cached_unchanged
 from ufselect.solvers.graphs import (
     degrees,
     inverse_root,
     normalised_similarity,
     with_positive_peak,
 )
+from ufselect.solvers.neighbours import MAX_EXACT_SAMPLES
 
 # Added to eigenvalues that are at least -3, so that all are positive.
 SPECTRUM_SHIFT = 4.0
 
 # Up to this many samples a dense decomposition is as fast, and exact.
 MAX_DENSE_SAMPLES = 200
+
+# Eigenvectors that fits with other numbers of them share.
+N_SHARED = 16
+
+# Tolerance where neighbours are approximate: to rounding errors takes twice as long.
+LARGE_GRAPH_TOLERANCE = 1e-7
 
 # Columns beyond those wanted: convergence is as fast as these are far from the wanted.
 EXTRA_COLUMNS = 2
@@ -84,10 +92,17 @@ def smoothest_vectors(graph: sp.csr_array, n_vectors: int) -> Float:
     eigenvalue occurs as often as there are parts, and an eigensolver that follows a
     single vector would miss some of them.
     """
-    similarity = normalised_similarity(graph)
     parts = part_vectors(graph, n_vectors)
     wanted = min(n_vectors, graph.shape[0]) - parts.shape[1]
-    return np.hstack([parts, largest_beside(similarity, parts, wanted)])
+    if wanted == 0:
+        return parts
+    # Where results are shared, other fits may want more of the same vectors.
+    shared = wanted if active.get() is None else max(wanted, N_SHARED)
+    count = min(shared, graph.shape[0] - parts.shape[1])
+    others = cached_unchanged(
+        largest_beside, normalised_similarity(graph), parts, count
+    )
+    return np.hstack([parts, others[:, :wanted]])
 
 
 def part_vectors(graph: sp.csr_array, most: int) -> Float:
@@ -117,8 +132,6 @@ def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Fl
     Eigenvalues are at most one, so that subtracting two moves the known to the end.
     """
     n_samples = similarity.shape[0]
-    if n_vectors == 0:
-        return np.empty((n_samples, 0))
     if n_samples <= MAX_DENSE_SAMPLES or 2 * n_vectors >= n_samples:
         dense = similarity.toarray() - 2 * known @ known.T
         chosen = [n_samples - n_vectors, n_samples - 1]
@@ -130,8 +143,9 @@ def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Fl
     operator = LinearOperator((n_samples, n_samples), matvec=multiply, dtype=np.float64)
     random = np.random.RandomState(0)
     start = random.standard_normal(n_samples)
+    tol = 0.0 if n_samples <= MAX_EXACT_SAMPLES else LARGE_GRAPH_TOLERANCE
     try:
-        values, vectors = eigsh(operator, k=n_vectors, which="LA", v0=start)
+        values, vectors = eigsh(operator, n_vectors, which="LA", v0=start, tol=tol)
     except ArpackNoConvergence:
         # Nearly equal eigenvalues: slower by the product, but a block tells them apart.
         block = random.standard_normal((n_samples, block_width(n_vectors, n_samples)))

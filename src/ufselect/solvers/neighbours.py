@@ -1,0 +1,359 @@
+"""Nearest neighbours among samples: all distances for some, cells for many.
+
+Beyond ``MAX_EXACT_SAMPLES`` the samples are divided into about ``2 sqrt(n)`` cells by
+k-means (an inverted file), and a sample is compared with those of the cells whose
+centres are nearest to it. Two passes:
+
+1. with the samples of its own and of the next cells: k neighbours, and a limit to what
+   may still be better;
+2. with those of all cells that it probes. What is nearer than the limit is rare, so
+   that the cost is that of matrix products.
+
+How many cells are probed is read off some samples whose neighbours are known from all
+distances: as many as hold ``TARGET_RECALL`` of these. Where samples have clusters or
+lie near few dimensions this is a small share of them; where they have neither, half of
+the cells are probed, and the search is hardly faster than that of all distances.
+
+J. Sivic, A. Zisserman. Video Google: a text retrieval approach to object matching in
+videos. ICCV 2003, 1470-1477.
+"""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn import config_context, get_config
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import euclidean_distances, paired_euclidean_distances
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.extmath import row_norms
+
+from ufselect.matrix import Float, Index
+from ufselect.matrix.base import BLOCK_BYTES
+from ufselect.matrix.cache import cached
+
+# Megabytes for distances at once: larger blocks take more memory and are no faster.
+SEARCH_MEGABYTES = 128
+
+# Up to here, all distances take no longer than cells do, and with so few features a
+# tree, which is exact too.
+MAX_EXACT_SAMPLES, MAX_TREE_FEATURES = 10_000, 4
+
+# Share of the neighbours of some samples that the cells probed hold: two standard
+# errors above the 95 % that are promised.
+TARGET_RECALL, N_QUERIES = 0.965, 1000
+
+# Cells by the root of the number of samples. Sparse products of small cells are slow.
+CELLS_BY_ROOT, SPARSE_CELLS_BY_ROOT = 2, 1
+
+# Share of the cells from which on all distances of sparse samples are faster.
+MAX_SPARSE_SHARE = 0.15
+
+# For the centres: samples for each of them, and rounds of k-means.
+SAMPLES_BY_CELL, MAX_K_MEANS_ITERATIONS = 15, 5
+
+# Cells that the first pass compares with, and the largest cell, by the mean size.
+FIRST_CELLS, MAX_CELL = 3, 4
+
+# Samples that are searched for together, so that products with a cell are not thin.
+SEARCHED_TOGETHER, MAX_PROBES = 20_000, 20_000_000
+
+# Distances that differ by less, as a share, are equal.
+EQUAL = 1e-6
+
+
+def nearest_neighbours(points: Any, n_neighbors: int) -> tuple[Float, Index]:
+    """Return the distances and places of the nearest other samples, nearest first.
+
+    Beyond ``MAX_EXACT_SAMPLES`` samples, at least 95 % of them are the nearest.
+
+    Parameters
+    ----------
+    points : {array-like, sparse matrix} of shape (n, p)
+    n_neighbors : int
+        Neighbours of each sample, itself excluded; at most n - 1 are taken.
+
+    Returns
+    -------
+    distances, index : ndarray of shape (n, k)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nearest_neighbours(np.array([[0.0], [1.0], [3.0]]), 1)[1].ravel()
+    array([1, 0, 1])
+    """
+    return cached(_search, points, min(n_neighbors, points.shape[0] - 1))
+
+
+def neighbour_recall(
+    points: Any, n_neighbors: int, n_queries: int = N_QUERIES, seed: int = 1
+) -> float:
+    """Return the share of the nearest neighbours of some samples that were found.
+
+    Another one that is as near as the last of them counts as well.
+    """
+    distances, _ = nearest_neighbours(points, n_neighbors)
+    drawn = np.random.RandomState(seed).permutation(len(distances))[:n_queries]
+    exact, _ = _exact_of_some(points, distances.shape[1], drawn)
+    last = exact.max(axis=1, keepdims=True)
+    return float(np.mean(distances[drawn] <= last * (1 + EQUAL)))
+
+
+def _search(points: Any, count: int) -> tuple[Float, Index]:
+    n_samples, n_features = points.shape
+    few = n_samples <= max(MAX_EXACT_SAMPLES, 4 * count)
+    if few or (n_features <= MAX_TREE_FEATURES and not sp.issparse(points)):
+        return _exact(points, count)
+    return _by_cells(points, count)
+
+
+def _exact(points: Any, count: int) -> tuple[Float, Index]:
+    """Return the neighbours of all samples from all distances."""
+    search = NearestNeighbors(n_neighbors=count).fit(points)
+    allowed = min(SEARCH_MEGABYTES, get_config()["working_memory"])
+    with config_context(working_memory=allowed):
+        distances, index = search.kneighbors()
+    return distances, index
+
+
+def _exact_of_some(points: Any, count: int, places: Index) -> tuple[Float, Index]:
+    """Return the neighbours of some samples from all distances."""
+    search = NearestNeighbors(algorithm="brute").fit(points)
+    with config_context(working_memory=SEARCH_MEGABYTES):
+        index = search.kneighbors(points[places], count + 1, return_distance=False)
+    # Among more copies than neighbours a sample may not find itself.
+    other = index != places[:, np.newaxis]
+    other[other.all(axis=1), -1] = False
+    index = index[other].reshape(-1, count)
+    # The search has rounding errors of large numbers in small distances.
+    return _distances(points, places, index), index
+
+
+class Cells(NamedTuple):
+    """Samples in the order of their cells, and what products with them need.
+
+    ``order`` are the places of the samples, ``cell`` is the cell of each, and
+    ``starts`` is where cells begin. ``samples`` are differences from the centre of the
+    cell, in single precision, or sparse samples as they are; ``halves`` are half of
+    their squares.
+    """
+
+    centres: NDArray[Any]
+    order: Index
+    cell: Index
+    starts: Index
+    samples: Any
+    halves: NDArray[Any]
+
+    def around(self, origin: Any, chosen: Index) -> Any:
+        """Return some samples minus an origin; sparse ones as they are."""
+        if bool(sp.issparse(self.samples)):
+            return self.samples[chosen]
+        return self.samples[chosen] + (self.centres[self.cell[chosen]] - origin)
+
+
+def _product(left: Any, right: Any) -> NDArray[Any]:
+    product = left @ right.T
+    return product.toarray() if bool(sp.issparse(product)) else np.asarray(product)
+
+
+def _half_distances(samples: Any, centres: NDArray[Any]) -> NDArray[Any]:
+    """Return half of the squared distances to centres, less half of the own square."""
+    return np.asarray(row_norms(centres, squared=True) / 2 - _product(samples, centres))
+
+
+def _by_cells(points: Any, count: int) -> tuple[Float, Index]:
+    """Return nearly all of the nearest neighbours, found in the nearest cells."""
+    cells = _divide(points)
+    n_samples = len(cells.order)
+    near, limits, covered = _first_pass(cells, count)
+    n_probed = _n_probed(cells, points, near)
+    if sp.issparse(points) and n_probed > MAX_SPARSE_SHARE * len(cells.centres):
+        return _exact(points, count)
+    together = min(SEARCHED_TOGETHER, max(1, MAX_PROBES // max(1, n_probed)))
+    distances = np.empty((n_samples, count))
+    index = np.empty((n_samples, count), np.intp)
+    for start in range(0, n_samples, together):
+        block = np.arange(start, min(start + together, n_samples))
+        found = near[block]
+        if n_probed:
+            probed = _probed(cells, block, n_probed, covered)
+            nearer = _second_pass(cells, block, probed, limits, count)
+            found = np.hstack([found, nearer])
+        found, places = cells.order[found], cells.order[block]
+        measured = _distances(points, places, found)
+        # A place of its own stands for none.
+        measured[found == places[:, np.newaxis]] = np.inf
+        best = np.argsort(measured, axis=1, kind="stable")[:, :count]
+        distances[places] = np.take_along_axis(measured, best, axis=1)
+        index[places] = np.take_along_axis(found, best, axis=1)
+    return distances, index
+
+
+def _divide(points: Any) -> Cells:
+    """Divide samples into cells, none of them much larger than the mean."""
+    n_samples, random = points.shape[0], np.random.RandomState(0)
+    samples: Any
+    if bool(sp.issparse(points)):
+        samples, by_root = sp.csr_array(points), SPARSE_CELLS_BY_ROOT
+    else:
+        # In this unit, and less their mean, single precision is enough for them.
+        mean = np.mean(points, axis=0, dtype=np.float64)
+        unit = max(np.max(points.max(axis=0) - mean), np.max(mean - points.min(axis=0)))
+        unit = unit or 1.0
+        samples, by_root = np.empty(points.shape, np.float32), CELLS_BY_ROOT
+        for block in _blocks(*points.shape):
+            samples[block] = (points[block] - mean) / unit
+    n_cells = round(by_root * np.sqrt(n_samples))
+    model = KMeans(
+        n_cells,
+        init="random",
+        n_init=1,
+        max_iter=MAX_K_MEANS_ITERATIONS,
+        random_state=random,
+    )
+    some = random.permutation(n_samples)[: SAMPLES_BY_CELL * n_cells]
+    drawn: Any = samples[np.sort(some)]
+    if bool(sp.issparse(drawn)):
+        # SciPy widens the indices of some rows, and k-means refuses wide ones.
+        drawn.indices, drawn.indptr = map(np.int32, (drawn.indices, drawn.indptr))
+    with warnings.catch_warnings():
+        # Of fewer distinct samples than cells, several cells have the same centre.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        centres = model.fit(drawn).cluster_centers_
+    nearest = np.empty(n_samples, np.intp)
+    for block in _blocks(n_samples, n_cells):
+        nearest[block] = _half_distances(samples[block], centres).argmin(axis=1)
+    order = np.argsort(nearest, kind="stable")
+    nearest = nearest[order]
+    # A cell of too many samples, such as copies, becomes several with one centre.
+    inside = np.arange(n_samples) - np.searchsorted(nearest, nearest)
+    part = inside // (MAX_CELL * n_samples // n_cells)
+    _, starts, cell = np.unique(
+        nearest * n_samples + part, return_index=True, return_inverse=True
+    )
+    centres, samples = centres[nearest[starts]], samples[order]
+    if not sp.issparse(points):
+        # From the data again: beside a large distance, small ones were rounded away.
+        for block in _blocks(*points.shape):
+            samples[block] = (points[order[block]] - mean) / unit - centres[cell[block]]
+    halves = row_norms(samples, squared=True) / 2
+    return Cells(centres, order, cell, np.append(starts, n_samples), samples, halves)
+
+
+def _first_pass(
+    cells: Cells, count: int
+) -> tuple[Index, NDArray[Any], NDArray[np.bool_]]:
+    """Return neighbours in the own and next cells, the limits, and those cells.
+
+    The limit of a sample is the squared distance to the last of its neighbours.
+    """
+    n_samples, n_cells = len(cells.order), len(cells.centres)
+    sizes, apart = np.diff(cells.starts), euclidean_distances(cells.centres)
+    np.fill_diagonal(apart, -1.0)
+    needed = max(count + 1, FIRST_CELLS * n_samples // n_cells)
+    near = np.empty((n_samples, count), np.intp)
+    limits = np.empty(n_samples, cells.halves.dtype)
+    covered = np.zeros((n_cells, n_cells), bool)
+    for this, centre in enumerate(cells.centres):
+        nearest = np.argsort(apart[this], kind="stable")
+        before = np.cumsum(sizes[nearest]) - sizes[nearest]
+        taken = nearest[before < needed]
+        covered[this, taken] = True
+        own = np.arange(cells.starts[this], cells.starts[this + 1])
+        others = np.concatenate(
+            [np.arange(cells.starts[i], cells.starts[i + 1]) for i in taken]
+        )
+        samples = cells.around(centre, others)
+        halves = row_norms(samples, squared=True) / 2
+        closeness = _product(samples[: len(own)], samples) - halves
+        # The own cell is first: a sample is not its own neighbour.
+        np.fill_diagonal(closeness, -np.inf)
+        best = np.argpartition(closeness, -count, axis=1)[:, -count:]
+        last = np.take_along_axis(closeness, best, axis=1).min(axis=1)
+        near[own], limits[own] = others[best], 2 * (halves[: len(own)] - last)
+    return near, limits, covered
+
+
+def _n_probed(cells: Cells, points: Any, near: Index) -> int:
+    """Return how many cells a sample has to probe to find enough neighbours."""
+    drawn = np.random.RandomState(0).permutation(len(near))[:N_QUERIES]
+    places = cells.order[drawn]
+    distances, index = _exact_of_some(points, near.shape[1], places)
+    last = distances.max(axis=1, keepdims=True)
+    known = _distances(points, places, cells.order[near[drawn]])
+    cell_of = np.empty_like(cells.cell)
+    cell_of[cells.order] = cells.cell
+    nearest = np.argsort(_half_distances(cells.around(0, drawn), cells.centres), axis=1)
+    ranks = np.argsort(nearest, axis=1)
+    needed = 1 + np.take_along_axis(ranks, cell_of[index], axis=1)
+    needed[np.all(known <= last * (1 + EQUAL), axis=1)] = 0
+    return int(np.quantile(needed, TARGET_RECALL, method="higher"))
+
+
+def _probed(
+    cells: Cells, block: Index, n_probed: int, covered: NDArray[np.bool_]
+) -> sp.csc_array:
+    """Return which of the nearest cells the samples of a block still have to probe."""
+    n_cells, parts = len(cells.centres), []
+    # The smallest of groups of distances: as many of them as cells bound these.
+    size = max(1, n_cells // (8 * n_probed))
+    whole = n_cells // size * size
+    for part in _blocks(len(block), n_cells):
+        chosen = block[part]
+        probes = ~covered[cells.cell[chosen]]
+        if n_probed < n_cells:
+            far = _half_distances(cells.around(0, chosen), cells.centres)
+            least = far[:, :whole].reshape(len(chosen), size, -1).min(axis=1)
+            least.partition(n_probed - 1, axis=1)
+            probes &= far <= least[:, [n_probed - 1]]
+        parts.append(sp.csr_array(probes))
+    return sp.vstack(parts).tocsc()
+
+
+def _second_pass(
+    cells: Cells, block: Index, probed: sp.csc_array, limits: NDArray[Any], count: int
+) -> Index:
+    """Return what is nearer than the limits; a sample stands for itself for none."""
+    everything: list[tuple[NDArray[Any], ...]] = []
+    for this, centre in enumerate(cells.centres):
+        rows = probed.indices[probed.indptr[this] : probed.indptr[this + 1]]
+        if not len(rows):
+            continue
+        members = slice(cells.starts[this], cells.starts[this + 1])
+        samples = cells.around(centre, block[rows])
+        closeness = _product(samples, cells.samples[members])
+        closeness -= cells.halves[members]
+        halves = row_norms(samples, squared=True) / 2
+        nearer = closeness > (halves - limits[block[rows]] / 2)[:, np.newaxis]
+        row, column = np.divmod(np.flatnonzero(nearer), nearer.shape[1])
+        half_distances = halves[row] - closeness[row, column]
+        everything.append((rows[row], members.start + column, half_distances))
+    found = np.repeat(block[:, np.newaxis], count, axis=1)
+    if everything:
+        row, place, half_distances = map(np.concatenate, zip(*everything, strict=True))
+        order = np.lexsort((half_distances, row))
+        row, place = row[order], place[order]
+        rank = np.arange(len(row)) - np.searchsorted(row, row)
+        kept = rank < count
+        found[row[kept], rank[kept]] = place[kept]
+    return found
+
+
+def _distances(points: Any, places: Index, others: Index) -> Float:
+    """Return the distances of samples to some others each."""
+    result = np.empty(others.shape)
+    for block in _blocks(len(places), others.shape[1] * points.shape[1]):
+        left = points[places[block].repeat(others.shape[1])]
+        measured = paired_euclidean_distances(left, points[others[block].ravel()])
+        result[block] = measured.reshape(-1, others.shape[1])
+    return result
+
+
+def _blocks(length: int, width: int) -> list[slice]:
+    step = max(1, BLOCK_BYTES // (8 * width))
+    return [slice(start, min(start + step, length)) for start in range(0, length, step)]
