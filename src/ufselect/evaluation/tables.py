@@ -252,13 +252,21 @@ def sample_view(
     kind, n_shown = choose_preparation(data, summary), len(samples)
     # In units where the mean of the squared lengths of samples is one.
     data = prepare(data, summary, kind, float(n_shown)).centred
-    gram = (data if kept is None else data.take(kept)).sample_gram()
+    data = data if kept is None else data.take(kept)
+    narrow = data.shape[1] < n_shown
+    gram = data.feature_gram() if narrow else data.sample_gram()
     total = float(np.trace(gram))
     # All columns together have the trace n: here are rounding errors of constants.
     if total < np.finfo(np.float64).eps * n_shown:
         return View(np.zeros((n_shown, 2)), (0.0, 0.0), samples)
-    values, vectors = eigh(gram, subset_by_index=[n_shown - 2, n_shown - 1])
-    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), [0, 1]])
+    count = min(2, len(gram))
+    found, vectors = eigh(gram, subset_by_index=[len(gram) - count, len(gram) - 1])
+    values, points = np.zeros(2), np.zeros((n_shown, 2))
+    values[:count] = np.maximum(found[::-1], 0.0)
+    points[:, :count] = (
+        data.dot(vectors) if narrow else vectors * np.sqrt(np.maximum(found, 0.0))
+    )
+    points[:, :count] = points[:, :count][:, ::-1]
+    points *= np.sign(points[np.abs(points).argmax(axis=0), [0, 1]])
     first, second = (values / total).tolist()
-    return View(vectors * signs * np.sqrt(values), (first, second), samples)
+    return View(points, (first, second), samples)

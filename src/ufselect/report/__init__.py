@@ -6,6 +6,7 @@ Matplotlib is imported when the first figure is drawn.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ufselect.report.drawing import Graphic as Graphic
     from ufselect.report.drawing import Plot as Plot
     from ufselect.report.experiment_figures import bar_chart as bar_chart
     from ufselect.report.experiment_figures import convergence as convergence
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from ufselect.report.maps import pixel_image as pixel_image
     from ufselect.report.maps import redundancy_map as redundancy_map
     from ufselect.report.maps import surface as surface
-    from ufselect.report.rendering import Graphic as Graphic
     from ufselect.report.rendering import Paragraph as Paragraph
     from ufselect.report.rendering import Picture as Picture
     from ufselect.report.rendering import Preformatted as Preformatted

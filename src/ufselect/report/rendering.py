@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ufselect.report.drawing import Plot
+from ufselect.report.drawing import Graphic, Plot
 from ufselect.report.tables import MOST_ROWS, csv_text, markdown_table, text_table
 
 # A table of more rows gets a frame of its own, in which it scrolls.
@@ -30,24 +30,6 @@ NUMBER = re.compile(
 EMPTY_CELLS = {"", "-", "\N{EN DASH}", "none", "nan"}
 # Letters; longer cells are sentences or lists, which wrap.
 MAX_LETTERS_UNWRAPPED = 48
-
-
-class Graphic(str):
-    """The words of a cell, in whose place a report shows a small drawing of ours.
-
-    Examples
-    --------
-    >>> Graphic('<svg width="9" height="9"></svg>', "a square")
-    'a square'
-    """
-
-    svg: str
-
-    def __new__(cls, svg: str, words: str) -> Self:
-        """Attach a drawing to words."""
-        cell = super().__new__(cls, words)
-        cell.svg = svg
-        return cell
 
 
 @dataclass(frozen=True)
