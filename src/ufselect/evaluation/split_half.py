@@ -13,7 +13,13 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ufselect.evaluation.criteria import CRITERIA, Criterion, JudgedTable
 from ufselect.evaluation.structure_found import permuted_columns
-from ufselect.evaluation.tables import UNITS, InUnits, checked_selection, in_units
+from ufselect.evaluation.tables import (
+    UNITS,
+    InUnits,
+    checked_selection,
+    few_threads,
+    in_units,
+)
 from ufselect.matrix import Float, Index, as_matrix
 from ufselect.solvers.preparation import Kind
 
@@ -208,7 +214,9 @@ def compare_with_random_sets(
     tables = [JudgedTable(each) for each in (real.table, *permuted)]
     for name in names:
         criteria = [CRITERIA[name](each) for each in tables]
-        values = np.array(jobs(delayed(_judged)(criteria, each) for each in sets))
+        # The products of one set are short, whatever the size of the table.
+        with few_threads(0):
+            values = np.array(jobs(delayed(_judged)(criteria, each) for each in sets))
         null = values[:, 1:].mean(axis=1)
         shifted = values[:, 0] - null + null[0]
         found[name] = Compared(float(shifted[0]), shifted[1:], real.kind)

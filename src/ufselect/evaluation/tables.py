@@ -1,5 +1,6 @@
 """Tables and selections as the metrics take them, and samples in a plane."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from sklearn.utils import check_array, check_random_state
+from threadpoolctl import threadpool_limits
 
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.matrix.inputs import (
@@ -31,12 +33,27 @@ MAX_SHOWN = 2000
 MAX_PRODUCTS = 2e10
 MIN_SHOWN = 200
 
+# Values of a table from which on products with it gain by a second thread.
+MANY_VALUES = 4_000_000
+
 # How a table was prepared, in words.
 UNITS = {
     "features": "with features scaled to unit variance",
     "samples": "with samples scaled to unit length",
     "none": "in the units of the table",
 }
+
+
+def few_threads(n_values: float) -> AbstractContextManager[Any]:
+    """Return a context in which BLAS and OpenMP have one thread, if values are few.
+
+    Such work ends before a second thread has begun: that one only waits, and uses a
+    processor while it does so.
+    """
+    if n_values >= MANY_VALUES:
+        return nullcontext()
+    limits: AbstractContextManager[Any] = threadpool_limits(1)
+    return limits
 
 
 def checked_table(table: Any, name: str = "table") -> Any:

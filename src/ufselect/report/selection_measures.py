@@ -11,7 +11,7 @@ import pandas as pd
 from ufselect.evaluation import selection_stability, verdicts
 from ufselect.evaluation.significance import CRITERION_NAMES, MOST_SAMPLES
 from ufselect.evaluation.split_half import FEWEST_SAMPLES, N_PERMUTED, preparation_of
-from ufselect.evaluation.tables import UNITS, in_units
+from ufselect.evaluation.tables import UNITS, few_threads, in_units
 from ufselect.matrix import Index
 from ufselect.report.maps import agreement_maps
 from ufselect.report.selection_figures import (
@@ -121,7 +121,8 @@ def measure(subject: Subject, progress: Progress | None = None) -> Measured:
         if needs_halves and "halves" in found.left_out:
             found.left_out[name] = found.left_out["halves"]
         else:
-            parts[name] = _ask(subject, name, task, found)
+            with few_threads(np.prod(subject.table.shape)):
+                parts[name] = _ask(subject, name, task, found)
         done += work
     if progress is not None:
         progress(done, total, "done")

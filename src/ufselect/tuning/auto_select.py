@@ -25,6 +25,7 @@ from ufselect.evaluation.structure_found import (
     StructureTest,
     structure_of_matrix,
 )
+from ufselect.evaluation.tables import few_threads
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
 from ufselect.selectors import selector as selector_named
 from ufselect.selectors.base import UnsupervisedSelector
@@ -226,7 +227,8 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         progress = FitProgress(self, 3, verbose=False, unit=1.0)
         try:
-            return self._decide(data, progress)
+            with few_threads(data.multiplications):
+                return self._decide(data, progress)
         finally:
             progress.finish()
 
