@@ -368,7 +368,7 @@ def _write(
 ) -> None:
     """Write table and ranking as soon as they are known: a report may take longer."""
     from ufselect.data import write_table
-    from ufselect.report.tables import csv_text
+    from ufselect.report.rendering import csv_text
 
     chosen = selector.get_support()
     escape = not options.keep_formulas

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ufselect.report.rendering import Section as Section
     from ufselect.report.rendering import TextTable as TextTable
     from ufselect.report.rendering import html_page as html_page
+    from ufselect.report.rendering import markdown_table as markdown_table
+    from ufselect.report.rendering import text_table as text_table
     from ufselect.report.selection import SelectionReport as SelectionReport
     from ufselect.report.selection import selection_report as selection_report
     from ufselect.report.selection_figures import false_share_curve as false_share_curve
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
     )
     from ufselect.report.selection_figures import sparkline as sparkline
     from ufselect.report.selection_subject import Effort as Effort
-    from ufselect.report.tables import markdown_table as markdown_table
-    from ufselect.report.tables import text_table as text_table
 else:
     from ufselect._names import attach
 
