@@ -199,6 +199,14 @@ def fit_halves(subject: Subject) -> Halves:
     return Halves([rows[work.name] for work in done], list(best))
 
 
+def _shorter(subject: Subject) -> str:
+    """Return what distinguishes fits to halves from the fit to all samples, if any."""
+    by_consensus = getattr(subject.refitted, "selector", subject) is None
+    if not (by_consensus and hasattr(subject.selector, "structure_")):
+        return ""
+    return f" There AutoSelect ranked on {N_SUBSAMPLES} subsamples in place of 6."
+
+
 def _rows_of(rows: Index, X: Any) -> Any:
     return X[rows]
 
@@ -222,7 +230,7 @@ def measure_stability(subject: Subject, halves: Halves | None) -> Part:
         "The method was fitted again to random halves of the samples"
         f"{', which never split a group' if subject.groups is not None else ''}. On "
         f"{n_fits} halves a chosen feature is chosen again {frequency.mean():.0%} of "
-        f"the time, where a random choice gives {chance:.1%}."
+        f"the time, where a random choice gives {chance:.1%}.{_shorter(subject)}"
     )
     interval = None
     if index is not None:
@@ -324,8 +332,8 @@ def measure_against_random(subject: Subject, halves: Halves) -> Part:
         "Better than random?",
         "The method was fitted again to one half of the samples. Questions that need "
         "no labels are asked of what it chose there and of as many features drawn at "
-        f"random, all judged on samples that the selection did not see. "
-        f"{ABOUT_CRITERIA}",
+        f"random, all judged on samples that the selection did not see."
+        f"{_shorter(subject)} {ABOUT_CRITERIA}",
         data,
         partial(
             random_bands,
