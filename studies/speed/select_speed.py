@@ -10,8 +10,9 @@ has as many threads for BLAS as the process that it is compared with:
   selects, against that one;
 * an input error, in a file with a missing value, against ``import pandas``;
 * two workers against one, inside one process, for the stability of a selection, a
-  verdict and a consensus. The target of 1/1.6 is by the clock: with two workers the
-  processors do the same work.
+  verdict and a consensus. The target of 1/1.6 is by the clock. Processes that fit are
+  running already, and what they use cannot be told from here: the column of processor
+  time has only that of this process.
 
 Seconds by the clock are disturbed by whatever else runs; the column of processor time
 counts those of all processes and threads, so that what is drawn or fitted beside is not

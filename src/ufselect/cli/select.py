@@ -1,6 +1,5 @@
 """``ufselect select``: from a file to the columns that matter."""
 
-import math
 import os
 import time
 import warnings
@@ -58,8 +57,6 @@ if TYPE_CHECKING:
 REPORT = "ufselect.report.selection"
 # Random sets of features to compare with if no report is asked for.
 N_RANDOM = 99
-# Values from which on two processes fit.
-LARGE_TABLE = 5_000_000
 
 SELECTING = section(
     "Selecting",
@@ -91,11 +88,7 @@ SELECTING = section(
         "start no further fit or test after this time; one that runs goes on",
         type=seconds,
     ),
-    Option(
-        "--jobs N",
-        "fits at once (default: 1, or 2 for a large table)",
-        type=POSITIVE,
-    ),
+    Option("--jobs N", "fits at once (default: 1)", type=POSITIVE, default=1),
 )
 WRITING = section(
     "Writing",
@@ -189,9 +182,6 @@ def select_command(**given: Any) -> int:
             # Of a table that stays in its file only some samples would get a cluster.
             table = replace(table, values=_in_memory(table.values))
         _refuse_other_images(options, table)
-        if options.jobs is None:
-            # Starting a second process takes longer than the fits of a small table.
-            options.jobs = 2 if math.prod(table.shape) >= LARGE_TABLE else 1
         if options.report:
             from ufselect.report.drawing import drawing_beside
 
