@@ -1,12 +1,22 @@
 """How long is ``ufselect select``, next to reading the file and fitting once?
 
-Prostate-GE is written as CSV. The whole command, from the start of Python to the page
-on disk, is timed against ``pandas.read_csv`` plus one ``SCFS(random_state=0).fit``. The
-hard reading leaves the start of Python and all imports out of the latter, though not
-out of the command; the friendly one takes both as whole processes. Processor time is
-disturbed less by a busy machine, as long as threads do not wait for each other: set
-OPENBLAS_NUM_THREADS=1 and OMP_NUM_THREADS=1. The limit is that of the smaller Gram
-matrix of the table, which every fit needs.
+Tables of three shapes with four clusters in a tenth of their columns are written as
+CSV. All are whole processes, from the start of Python to the files on disk, and each
+has as many threads for BLAS as the process that it is compared with:
+
+* the command with report and table, against ``pandas.read_csv`` plus one fit of
+  `AutoSelect`, whose seconds are those of the second column;
+* the report against the selection: the command with report, less one that only
+  selects, against that one;
+* an input error, in a file with a missing value, against ``import pandas``;
+* two workers against one, inside one process, for the stability of a selection, a
+  verdict and a consensus. The target of 1/1.6 is by the clock. Processes that fit are
+  running already, and what they use cannot be told from here: the column of processor
+  time has only that of this process.
+
+Seconds by the clock are disturbed by whatever else runs; the column of processor time
+counts those of all processes and threads, so that what is drawn or fitted beside is not
+for free there.
 
     python -m studies select_speed
 """
@@ -19,87 +29,153 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from studies.findings import Row, compared
-from studies.measuring import Timing, interleaved, limit, scfs_operations
-from studies.settings import Settings, find_set
-from ufselect.data import read_labelled
+import numpy as np
+import pandas as pd
 
-DURATION = "1 minute"
-TARGET = 5.0
+from studies.findings import Row, compared
+from studies.measuring import Timing, interleaved
+from studies.settings import Settings
+from ufselect import SCFS, Consensus, StabilitySelection
+from ufselect.evaluation import verdicts
+
+DURATION = "15 minutes"
+# With the target of the whole command.
+SHAPES = {(100, 2_000): 1.3, (5_000, 500): 1.5, (500, 20_000): 1.3}
+QUICK = [(100, 2_000)]
+REPORT_TARGET, ERROR_TARGET, WORKERS_TARGET = 1.0, 1.2, 1 / 1.6
+WORKERS_SHAPE = (400, 5_000)
 READ_AND_FIT = """
-import sys, time
+import sys
 import pandas
-from ufselect import SCFS
-start, used = time.perf_counter(), time.process_time()
-SCFS(random_state=0).fit(pandas.read_csv(sys.argv[1]))
-print(time.perf_counter() - start, time.process_time() - used)
+from ufselect import AutoSelect
+AutoSelect(random_state=0).fit(pandas.read_csv(sys.argv[1]))
 """
+
+
+def clustered(n_samples: int, n_features: int) -> Any:
+    """Return noise with four clusters in a tenth of the columns, 200 at most."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((n_samples, n_features))
+    useful = min(n_features // 10, 200)
+    centres = 2 * random.standard_normal((4, useful))
+    X[:, :useful] += centres[random.integers(4, size=n_samples)]
+    return X[:, random.permutation(n_features)]
 
 
 def write(path: Path, table: Any) -> None:
     """Write a table with names of columns."""
-    with path.open("w") as stream:
-        stream.write(",".join(f"g{place}" for place in range(table.shape[1])) + "\n")
-        for row in table.tolist():
-            stream.write(",".join(map(repr, row)) + "\n")
+    names = [f"g{place}" for place in range(table.shape[1])]
+    pd.DataFrame(table, columns=names).to_csv(path, index=False)
 
 
-def surroundings(folder: str) -> dict[str, str]:
+def surroundings(folder: Path) -> dict[str, str]:
     """Return an environment in which modules are compiled once, as when installed."""
-    found = dict(os.environ, PYTHONPYCACHEPREFIX=str(Path(folder, "compiled")))
+    found = dict(os.environ, PYTHONPYCACHEPREFIX=str(folder / "compiled"))
     found.pop("PYTHONDONTWRITEBYTECODE", None)
     return found
 
 
-def printed(arguments: Sequence[Any], environment: Mapping[str, str]) -> str:
-    """Run Python and return what it prints."""
-    return subprocess.run(
-        [sys.executable, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=environment,
-    ).stdout
+def run(
+    arguments: Sequence[Any], environment: Mapping[str, str], code: int = 0
+) -> None:
+    """Run Python, which must end with this code."""
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)], capture_output=True, env=environment
+    )
+    if done.returncode != code:
+        raise RuntimeError(done.stderr.decode())
 
 
-def timings(file: Path, repeats: int) -> dict[str, list[Timing]]:
-    """Return the times of the command, and of reading and fitting in both readings."""
-    folder = file.parent
-    environment = surroundings(str(folder))
-    files = ["-o", folder / "selected.csv", "--report", folder / "page.html"]
-    command = ["-m", "ufselect", "select", file, *files, "--quiet"]
-    within: list[Timing] = []
-
-    def read_and_fit(_: int) -> None:
-        numbers = printed(["-c", READ_AND_FIT, file], environment).split()
-        within.append(Timing(*map(float, numbers)))
-
+def of_commands(
+    shape: tuple[int, int], folder: Path, repeats: int
+) -> dict[str, list[Timing]]:
+    """Return times of the whole command, of selecting alone, and of the two calls."""
+    file, environment = folder / "table.csv", surroundings(folder)
+    write(file, clustered(*shape))
+    select = ["-m", "ufselect", "select", file, "--quiet"]
+    report = ["-o", folder / "selected.csv", "--report", folder / "page.html"]
     functions = {
-        "command": lambda _: printed(command, environment),
-        "friendly": read_and_fit,
+        "command": lambda _: run([*select, *report], environment),
+        "selection": lambda _: run([*select, "--no-files"], environment),
+        "calls": lambda _: run(["-c", READ_AND_FIT, file], environment),
     }
-    found = interleaved(functions, repeats)
-    # The first warmed up.
-    return found | {"hard": within[1:]}
+    return interleaved(functions, repeats)
+
+
+def of_errors(folder: Path, repeats: int) -> dict[str, list[Timing]]:
+    """Return times of a command that refuses its file, and of importing pandas."""
+    file, environment = folder / "table.csv", surroundings(folder)
+    table = clustered(100, 50)
+    table[7, 7] = np.nan
+    write(file, table)
+    functions = {
+        "error": lambda _: run(["-m", "ufselect", "select", file], environment, code=1),
+        "pandas": lambda _: run(["-c", "import pandas"], environment),
+    }
+    return interleaved(functions, repeats)
+
+
+def of_workers(repeats: int) -> dict[str, dict[int, list[Timing]]]:
+    """Return times of what can be shared out, by the number of workers."""
+    X = clustered(*WORKERS_SHAPE)
+    columns = np.arange(0, WORKERS_SHAPE[1], 25)
+
+    def stability(jobs: int) -> None:
+        StabilitySelection(
+            SCFS(n_clusters=4), 50, n_subsamples=8, n_jobs=jobs, random_state=0
+        ).fit(X)
+
+    def verdict(jobs: int) -> None:
+        verdicts(X, columns, n_random=199, n_jobs=jobs, random_state=0)
+
+    def consensus(jobs: int) -> None:
+        members = [SCFS(n_clusters=4) for _ in range(8)]
+        Consensus(members, 50, n_jobs=jobs, random_state=0).fit(X)
+
+    found = {}
+    for work in (stability, verdict, consensus):
+        functions = {
+            str(jobs): (lambda _, work=work, jobs=jobs: work(jobs)) for jobs in (1, 2)
+        }
+        timings = interleaved(functions, repeats)
+        found[work.__name__] = {int(jobs): each for jobs, each in timings.items()}
+    return found
+
+
+def less(whole: Sequence[Timing], part: Sequence[Timing]) -> list[Timing]:
+    """Return what the whole takes beyond a part, in each repetition."""
+    return [
+        Timing(*(max(a - b, 0.0) for a, b in zip(*pair, strict=True)))
+        for pair in zip(whole, part, strict=True)
+    ]
 
 
 def measure(settings: Settings) -> Iterator[Row]:
-    """Yield the hard and the friendly reading."""
-    for name in settings.names_of_sets(["Prostate-GE"], quick=["lymphoma"]):
-        table = read_labelled(find_set(name)).table
-        with tempfile.TemporaryDirectory() as temporary:
-            file = Path(temporary, "table.csv")
-            write(file, table)
-            found = timings(file, settings.repetitions(7))
-            megabytes = file.stat().st_size / 1e6
-        what = f"{name}, {megabytes:.1f} MB of CSV"
-        against = {"hard": "the two calls", "friendly": "a process for the two calls"}
-        for reading, other in against.items():
-            yield compared(
-                what,
-                found["command"],
-                other,
-                found[reading],
-                target=TARGET,
-                limit=limit(scfs_operations(table, 1, 0)),
-            )
+    """Yield rows for commands, reports, errors and workers."""
+    repeats = settings.repetitions(5)
+    shapes = QUICK if settings.quick else SHAPES
+    for shape in shapes:
+        with tempfile.TemporaryDirectory() as folder:
+            found = of_commands(shape, Path(folder), repeats)
+        size = f"{shape[0]} x {shape[1]}"
+        yield compared(
+            *(f"select with report, {size}", found["command"]),
+            *("a process for read_csv and AutoSelect", found["calls"]),
+            target=SHAPES[shape],
+        )
+        yield compared(
+            *(f"the report, {size}", less(found["command"], found["selection"])),
+            *("the selection", found["selection"]),
+            target=REPORT_TARGET,
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        found = of_errors(Path(folder), repeats)
+    yield compared(
+        *("an input error", found["error"], "import pandas", found["pandas"]),
+        target=ERROR_TARGET,
+    )
+    for name, by_jobs in of_workers(repeats).items():
+        yield compared(
+            *(f"{name}, two workers", by_jobs[2], "one worker", by_jobs[1]),
+            target=WORKERS_TARGET,
+        )

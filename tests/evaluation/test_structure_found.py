@@ -9,7 +9,12 @@ from sklearn.datasets import load_wine
 
 from ufselect.data import planted
 from ufselect.evaluation import structure_test
-from ufselect.evaluation.structure_found import parallel_analysis, permuted_columns
+from ufselect.evaluation.structure_found import (
+    eigenvalues_by_kind,
+    eigenvalues_of_copies,
+    parallel_analysis,
+    permuted_columns,
+)
 from ufselect.matrix import as_matrix
 
 
@@ -37,6 +42,28 @@ def test_p_values_of_noise_are_uniform(kind):
     spread = found - random.random(100) / 20
     assert kstest(spread, "uniform").pvalue > 0.01
     assert np.mean(found <= 0.05) <= 0.12
+
+
+@each("shape", [(60, 400), (60, 8)])
+def test_shared_permutations_give_the_eigenvalues_of_permuted_columns(shape):
+    random = np.random.default_rng(0)
+    raw = random.normal(size=shape) * np.linspace(1, 3, shape[1])
+    raw[:, :4] += 6 * random.normal(size=(shape[0], 1))
+    summary, kinds = as_matrix(raw).summary(), ["none", "features"]
+    own, copies = eigenvalues_of_copies(raw, summary, 60, random)
+    others = np.array(
+        [
+            eigenvalues_by_kind(permuted_columns(raw, random), summary, kinds)[:, 0]
+            for _ in range(60)
+        ]
+    )
+
+    np.testing.assert_allclose(
+        own, eigenvalues_by_kind(raw, summary, kinds), rtol=1e-4, atol=1e-5
+    )
+    np.testing.assert_allclose(copies.mean(axis=0), others.mean(axis=0), rtol=0.05)
+    np.testing.assert_allclose(copies.std(axis=0), others.std(axis=0), rtol=0.5)
+    assert own[0, 0] > 1.2 * copies[:, 0].max()
 
 
 def test_a_table_in_one_unit_stays_in_it():

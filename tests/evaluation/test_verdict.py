@@ -156,7 +156,7 @@ def recorded_sets(monkeypatch, values=None):
     tables, sets = [], []
 
     def criterion(table):
-        tables.append(table)
+        tables.append(table.table)
         return (lambda columns: 0.0) if len(tables) % 3 != 1 else judge
 
     def judge(columns):
@@ -451,7 +451,7 @@ def test_the_samples_that_are_judged_took_no_part_in_the_selection(monkeypatch):
     fitted, judged = [], []
 
     def criterion(table):
-        judged.append(table)
+        judged.append(table.table)
         return lambda columns: 0.0
 
     monkeypatch.setitem(CRITERIA, "structure", criterion)

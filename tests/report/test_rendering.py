@@ -22,8 +22,7 @@ from ufselect.report import (
     markdown_table,
     text_table,
 )
-from ufselect.report.rendering import markdown, plain_text
-from ufselect.report.tables import MOST_ROWS, csv_text
+from ufselect.report.rendering import MOST_ROWS, csv_text, markdown, plain_text
 
 HOSTILE = "</title></style></pre><script>alert('x')</script>&\"<img src=x onerror=y>"
 SECTIONS = [

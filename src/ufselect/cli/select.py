@@ -4,7 +4,7 @@ import os
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
@@ -15,7 +15,6 @@ import click
 
 from ufselect.cli.answer import print_answer
 from ufselect.cli.inputs import (
-    FIGURES,
     READING,
     check_source,
     checked,
@@ -174,13 +173,21 @@ def select_command(**given: Any) -> int:
     if options.param or not auto:
         named = named_selector("SCFS" if auto else options.method, options.param)
     written: dict[str, str] = {}
-    with _saying_what_is_complete(written), progress_for(options) as progress:
+    with (
+        _saying_what_is_complete(written),
+        progress_for(options) as progress,
+        ExitStack() as in_background,
+    ):
         table = read(options, progress)
         if options.save_clusters is not None:
             # Of a table that stays in its file only some samples would get a cluster.
             table = replace(table, values=_in_memory(table.values))
         _refuse_other_images(options, table)
-        load(REPORT, *([FIGURES] if options.report else []))
+        if options.report:
+            from ufselect.report.drawing import drawing_beside
+
+            in_background.enter_context(drawing_beside())
+        load(REPORT)
         selector, warned = _fitted(table, named, options, progress)
         if options.output not in (None, "-") and not selector.n_selected_:
             # Nothing was chosen: the ranking takes the place of the table.
@@ -352,7 +359,7 @@ def _write(
 ) -> None:
     """Write table and ranking as soon as they are known: a report may take longer."""
     from ufselect.data import write_table
-    from ufselect.report.tables import csv_text
+    from ufselect.report.rendering import csv_text
 
     chosen = selector.get_support()
     escape = not options.keep_formulas

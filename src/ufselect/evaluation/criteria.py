@@ -6,6 +6,7 @@ larger the better.
 """
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +16,7 @@ from scipy.spatial.distance import pdist
 from sklearn.model_selection import KFold
 from sklearn.utils import gen_batches
 
-from ufselect.evaluation.judging import agreement
-from ufselect.evaluation.k_means import repeated_k_means
-from ufselect.evaluation.tables import centred, checked_table, some_of
+from ufselect.evaluation.tables import Centred, centred, checked_table, some_of
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.solvers.neighbours import nearest_neighbours
 from ufselect.solvers.rankings import unit_columns
@@ -149,6 +148,9 @@ def clustering_agreement(
     >>> clustering_agreement(table, [0], 2, seeds=[0])
     ClusteringAgreement(adjusted_rand=1.0, mutual_information=1.0)
     """
+    from ufselect.evaluation.judging import agreement
+    from ufselect.evaluation.k_means import repeated_k_means
+
     points = centred(table).data.points()
     kept = some_of(selected, points.shape[1])
     if not 2 <= n_clusters <= points.shape[0]:
@@ -173,6 +175,36 @@ def clustering_agreement(
 
 Criterion = Callable[[Index], float]
 
+
+class JudgedTable:
+    """A table that several criteria judge by, prepared once for all of them."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    @classmethod
+    def of(cls, table: Any) -> "JudgedTable":
+        """Return a table as a judged one, unless it is one already."""
+        return table if isinstance(table, cls) else cls(table)
+
+    @cached_property
+    def centred(self) -> Centred:
+        """Return the table in its own units, stored by columns."""
+        data, constant = centred(self.table)
+        return Centred(data.by_columns(), constant)
+
+    @cached_property
+    def scaled(self) -> Centred:
+        """Return the table with features scaled, stored by columns."""
+        data, constant = centred(self.table, "features")
+        return Centred(data.by_columns(), constant)
+
+    @cached_property
+    def gram(self) -> Float:
+        """Return the products of all pairs of samples, in units of the table."""
+        return self.centred.data.sample_gram()
+
+
 N_NEIGHBOURS = 5
 
 # Penalty of ridge regression, next to the mean squared length of the centred samples.
@@ -195,8 +227,7 @@ def structure(table: Any) -> Criterion:
     distance variances that divide it are the plain ones, because those without bias
     vanish for a column that differs in a single sample.
     """
-    data, constant = centred(table, "features")
-    data = data.by_columns()
+    data, constant = JudgedTable.of(table).scaled
 
     def mean_distance_correlation(columns: Index) -> float:
         values = data.columns(columns[~constant[columns]])
@@ -263,9 +294,8 @@ def reconstruction(table: Any) -> Criterion:
     without a sample follows from the fit with all, and the squares of all residuals
     from the products of samples, so that a set costs one linear system.
     """
-    data, constant = centred(table)
-    gram = data.sample_gram()
-    data = data.by_columns()
+    judged = JudgedTable.of(table)
+    (data, constant), gram = judged.centred, judged.gram
     n = len(gram)
     by_means = np.trace(gram) * (n / (n - 1)) ** 2
 
@@ -291,7 +321,7 @@ def reconstruction(table: Any) -> Criterion:
 
 def neighbours(table: Any) -> Criterion:
     """Return `neighbourhood_agreement`, the neighbours by all columns found once."""
-    points = centred(table).data.points()
+    points = JudgedTable.of(table).centred.data.points()
     _, whole = nearest_neighbours(points, N_NEIGHBOURS)
 
     def neighbours_kept(columns: Index) -> float:
@@ -303,10 +333,19 @@ def neighbours(table: Any) -> Criterion:
 
 def distinctness(table: Any) -> Criterion:
     """Return one minus `redundancy`: columns should not repeat one another."""
-    data = centred(table, "features").data.by_columns()
+    data, constant = JudgedTable.of(table).scaled
 
     def share_not_repeated(columns: Index) -> float:
-        return 1.0 - redundancy(data.columns(columns))
+        C = data.columns(columns[~constant[columns]])
+        count = C.shape[1]
+        if count < 2:
+            return 1.0
+        C /= np.linalg.norm(C, axis=0)
+        total = sum(
+            float(np.abs(C.T @ C[:, batch]).sum())
+            for batch in gen_batches(count, max(1, PAIRS_AT_ONCE // count))
+        )
+        return float(np.clip(1 - (total - count) / (count * (count - 1)), 0.0, 1.0))
 
     return share_not_repeated
 

@@ -26,7 +26,7 @@ CRITERION_NAMES: tuple[CriterionName, ...] = get_args(CriterionName)
 ABOUT_PAIRS = {"structure", "distinctness"}
 
 # Sets are compared on this many samples at most: the cost grows with their square.
-MOST_SAMPLES = 400
+MOST_SAMPLES = 250
 
 SIGNIFICANT = 0.05
 
@@ -121,7 +121,7 @@ def verdict(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n, p)
-        Twenty samples at least. Of more than 400 to judge on, 400 are drawn.
+        Twenty samples at least. Of more than 250 to judge on, 250 are drawn.
     selector : selector, or array-like
         Anything with ``fit`` and ``get_support``. If it is fitted, its clone selects
         as many columns (``n_features_to_select``). A mask or indices of columns are

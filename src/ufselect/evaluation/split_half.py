@@ -11,9 +11,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 from sklearn.utils.validation import has_fit_parameter
 
-from ufselect.evaluation.criteria import CRITERIA, Criterion
+from ufselect.evaluation.criteria import CRITERIA, Criterion, JudgedTable
 from ufselect.evaluation.structure_found import permuted_columns
-from ufselect.evaluation.tables import UNITS, InUnits, checked_selection, in_units
+from ufselect.evaluation.tables import (
+    UNITS,
+    InUnits,
+    checked_selection,
+    few_threads,
+    in_units,
+)
 from ufselect.matrix import Float, Index, as_matrix
 from ufselect.solvers.preparation import Kind
 
@@ -159,8 +165,11 @@ def preparation_of(selector: Any) -> str:
     return own if isinstance(own, str) and own in UNITS else "auto"
 
 
-# Copies of the judged table with its columns permuted.
+# Copies of the judged table with its columns permuted. One is enough for validity, for
+# the selection and the random sets are compared with the same copies; of few samples,
+# the mean of two is less noisy.
 N_PERMUTED = 2
+MANY_SAMPLES = 200
 
 # A column is replaced by one of so many on either side by variance: one in twenty.
 WINDOW_SHARE, NARROWEST_WINDOW, WIDEST_WINDOW = 0.05, 10, 25
@@ -194,16 +203,20 @@ def compare_with_random_sets(
     """
     real = in_units(table, standardize)
     sets = [columns, *_drawn(real, columns, pool, n_random, random)]
-    streams = np.random.default_rng(random.randint(LARGEST_SEED)).spawn(N_PERMUTED)
+    n_copies = N_PERMUTED if table.shape[0] < MANY_SAMPLES else 1
+    streams = np.random.default_rng(random.randint(LARGEST_SEED)).spawn(n_copies)
     # Samples are scaled after the permutation, for that makes columns depend.
     permuted = [
         in_units(permuted_columns(table, stream), real.kind).table for stream in streams
     ]
-    jobs = Parallel(n_jobs=n_jobs, prefer="threads")
+    jobs = Parallel(n_jobs=n_jobs, prefer="threads", batch_size=8)
     found = {}
+    tables = [JudgedTable(each) for each in (real.table, *permuted)]
     for name in names:
-        criteria = [CRITERIA[name](each) for each in (real.table, *permuted)]
-        values = np.array(jobs(delayed(_judged)(criteria, each) for each in sets))
+        criteria = [CRITERIA[name](each) for each in tables]
+        # The products of one set are short, whatever the size of the table.
+        with few_threads(0):
+            values = np.array(jobs(delayed(_judged)(criteria, each) for each in sets))
         null = values[:, 1:].mean(axis=1)
         shifted = values[:, 0] - null + null[0]
         found[name] = Compared(float(shifted[0]), shifted[1:], real.kind)
@@ -254,6 +267,6 @@ def matched_set(order: Index, columns: Index, random: np.random.RandomState) -> 
             start = max(0, place - reach)
             near = start + np.flatnonzero(free[start : place + reach + 1])
             reach *= 2
-        taken.append(random.choice(near))
+        taken.append(near[random.randint(len(near))])
         free[taken[-1]] = False
     return np.sort(order[taken])

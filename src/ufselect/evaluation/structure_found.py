@@ -22,6 +22,10 @@ N_EIGENVALUES = 8
 CLEAR_RATIO = 1.5
 
 
+# Of eigenvalues in single precision, next to the largest.
+ROUNDING = 1e-5
+
+
 class ParallelAnalysis(NamedTuple):
     """Leading eigenvalues of a table beside those of its permuted copies.
 
@@ -62,24 +66,25 @@ def parallel_analysis(
     summary = as_matrix(raw).summary()
     kinds = candidate_preparations(as_matrix(raw), summary)
     generator = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
-    own = eigenvalues_by_kind(raw, summary, kinds)
-    # Permuting a column changes neither its mean nor its variance.
-    copies = np.array(
-        [
-            eigenvalues_by_kind(permuted_columns(raw, generator), summary, kinds)[:, 0]
-            for _ in range(n_permutations)
-        ]
-    ).reshape(n_permutations, len(kinds))
+    if kinds == ["none", "features"] and not bool(sp.issparse(raw)):
+        own, copies = eigenvalues_of_copies(raw, summary, n_permutations, generator)
+    else:
+        # Permuting a column changes neither its mean nor its variance.
+        own = eigenvalues_by_kind(raw, summary, kinds)
+        tables = (permuted_columns(raw, generator) for _ in range(n_permutations))
+        copies = np.array(
+            [eigenvalues_by_kind(each, summary, kinds)[:, 0] for each in tables]
+        )
     leading = np.vstack([own[:, 0], copies])
     unit = leading.mean(axis=0)
     statistic = np.max(leading / np.where(unit > 0, unit, 1.0), axis=1)
     # Rounding must not tell a table from a copy with the same eigenvalue.
-    above = np.count_nonzero(statistic[1:] >= statistic[0] * (1 - 1e-9))
+    above = np.count_nonzero(statistic[1:] >= statistic[0] * (1 - ROUNDING))
     means = copies.mean(axis=0)
     ratios = np.where(means > 0, own[:, 0] / np.where(means > 0, means, 1.0), 1.0)
     best = 0 if ratios[0] >= min(CLEAR_RATIO, ratios.max()) else int(ratios.argmax())
     # A direction of rounding errors is none, however little noise there is.
-    threshold = max(copies[:, best].max(), 1e-12 * own[best, 0])
+    threshold = max(copies[:, best].max(), ROUNDING * own[best, 0])
     return ParallelAnalysis(
         float((1 + above) / (n_permutations + 1)),
         kinds[best],
@@ -108,6 +113,62 @@ def candidate_preparations(data: DataMatrix, summary: ColumnSummary) -> list[Kin
     if counts and not data.with_unit_rows(1.0).summary().constant.all():
         return ["samples"]
     return ["none", "features"]
+
+
+def eigenvalues_of_copies(
+    raw: Float,
+    summary: ColumnSummary,
+    n_permutations: int,
+    random: np.random.Generator,
+) -> tuple[Float, Float]:
+    """Return the leading eigenvalues of a dense table, and the largest of its copies.
+
+    Both are in its own units (first) and with features scaled (second).
+
+    Notes
+    -----
+    Drawing permutations would take longer than products with the table, so that all
+    copies share one list of them: the columns of copy i take those from place r_i on.
+    The table itself counts as copy 0 of another table, from which all copies are made.
+    If columns are independent, the permuted ones included, the eigenvalues of table and
+    copies are exchangeable, for the permutations and the places are: the p-value is as
+    exact as with permutations that are drawn anew.
+    """
+    n_samples, n_features = raw.shape
+    # Columns of zeros change nothing, and leave room for places that differ.
+    n_columns = max(n_features, 8 * (n_permutations + 1))
+    table = np.zeros((n_columns, n_samples), dtype=np.float32)
+    prepared = prepare(as_matrix(raw), summary, "features", float(n_samples)).centred
+    table[:n_features] = prepared.columns(slice(None)).T
+    deviation = np.where(summary.constant, 0.0, summary.deviation)
+    relative = deviation / deviation.max()
+    relative *= np.sqrt(np.count_nonzero(relative) / np.sum(relative**2))
+    weights = np.zeros(n_columns, dtype=np.float32)
+    weights[:n_features] = relative
+
+    def largest(columns: Any, shift: int, count: int) -> Float:
+        by_kind = columns * np.roll(weights, shift)[:, np.newaxis], columns
+        if n_features < n_samples:
+            filled = np.roll(np.arange(n_columns) < n_features, shift)
+            by_kind = by_kind[0][filled].T, by_kind[1][filled].T
+        values = np.zeros((2, N_EIGENVALUES))
+        for row, each in zip(values, by_kind, strict=True):
+            gram = (each.T @ each).astype(np.float64)
+            ends = [len(gram) - count, len(gram) - 1]
+            found = eigh(gram, eigvals_only=True, subset_by_index=ends)
+            row[:count] = np.maximum(found[::-1], 0.0)
+        return values
+
+    places = np.tile(np.arange(n_samples), (n_columns, 1))
+    places = random.permuted(places, axis=1, out=places)
+    places += n_samples * np.arange(n_columns)[:, np.newaxis]
+    origin = np.empty_like(table)
+    origin.put(places, table)
+    copies = []
+    for shift in 1 + random.choice(n_columns - 1, n_permutations, replace=False):
+        copy = np.take(np.roll(origin, shift, axis=0), places, mode="clip")
+        copies.append(largest(copy, shift, 1)[:, 0])
+    return largest(table, 0, min(N_EIGENVALUES, *raw.shape)), np.array(copies)
 
 
 def eigenvalues_by_kind(raw: Any, summary: ColumnSummary, kinds: list[Kind]) -> Float:

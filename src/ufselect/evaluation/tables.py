@@ -1,5 +1,6 @@
 """Tables and selections as the metrics take them, and samples in a plane."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from sklearn.utils import check_array, check_random_state
+from threadpoolctl import threadpool_limits
 
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.matrix.inputs import (
@@ -31,12 +33,27 @@ MAX_SHOWN = 2000
 MAX_PRODUCTS = 2e10
 MIN_SHOWN = 200
 
+# Values of a table from which on products with it gain by a second thread.
+MANY_VALUES = 4_000_000
+
 # How a table was prepared, in words.
 UNITS = {
     "features": "with features scaled to unit variance",
     "samples": "with samples scaled to unit length",
     "none": "in the units of the table",
 }
+
+
+def few_threads(n_values: float) -> AbstractContextManager[Any]:
+    """Return a context in which BLAS and OpenMP have one thread, if values are few.
+
+    Such work ends before a second thread has begun: that one only waits, and uses a
+    processor while it does so.
+    """
+    if n_values >= MANY_VALUES:
+        return nullcontext()
+    limits: AbstractContextManager[Any] = threadpool_limits(1)
+    return limits
 
 
 def checked_table(table: Any, name: str = "table") -> Any:
@@ -252,13 +269,21 @@ def sample_view(
     kind, n_shown = choose_preparation(data, summary), len(samples)
     # In units where the mean of the squared lengths of samples is one.
     data = prepare(data, summary, kind, float(n_shown)).centred
-    gram = (data if kept is None else data.take(kept)).sample_gram()
+    data = data if kept is None else data.take(kept)
+    narrow = data.shape[1] < n_shown
+    gram = data.feature_gram() if narrow else data.sample_gram()
     total = float(np.trace(gram))
     # All columns together have the trace n: here are rounding errors of constants.
     if total < np.finfo(np.float64).eps * n_shown:
         return View(np.zeros((n_shown, 2)), (0.0, 0.0), samples)
-    values, vectors = eigh(gram, subset_by_index=[n_shown - 2, n_shown - 1])
-    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), [0, 1]])
+    count = min(2, len(gram))
+    found, vectors = eigh(gram, subset_by_index=[len(gram) - count, len(gram) - 1])
+    values, points = np.zeros(2), np.zeros((n_shown, 2))
+    values[:count] = np.maximum(found[::-1], 0.0)
+    points[:, :count] = (
+        data.dot(vectors) if narrow else vectors * np.sqrt(np.maximum(found, 0.0))
+    )
+    points[:, :count] = points[:, :count][:, ::-1]
+    points *= np.sign(points[np.abs(points).argmax(axis=0), [0, 1]])
     first, second = (values / total).tolist()
-    return View(vectors * signs * np.sqrt(values), (first, second), samples)
+    return View(points, (first, second), samples)

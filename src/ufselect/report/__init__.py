@@ -6,6 +6,7 @@ Matplotlib is imported when the first figure is drawn.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ufselect.report.drawing import Graphic as Graphic
     from ufselect.report.drawing import Plot as Plot
     from ufselect.report.experiment_figures import bar_chart as bar_chart
     from ufselect.report.experiment_figures import convergence as convergence
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
     from ufselect.report.maps import pixel_image as pixel_image
     from ufselect.report.maps import redundancy_map as redundancy_map
     from ufselect.report.maps import surface as surface
-    from ufselect.report.rendering import Graphic as Graphic
     from ufselect.report.rendering import Paragraph as Paragraph
     from ufselect.report.rendering import Picture as Picture
     from ufselect.report.rendering import Preformatted as Preformatted
     from ufselect.report.rendering import Section as Section
     from ufselect.report.rendering import TextTable as TextTable
     from ufselect.report.rendering import html_page as html_page
+    from ufselect.report.rendering import markdown_table as markdown_table
+    from ufselect.report.rendering import text_table as text_table
     from ufselect.report.selection import SelectionReport as SelectionReport
     from ufselect.report.selection import selection_report as selection_report
     from ufselect.report.selection_figures import false_share_curve as false_share_curve
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
     )
     from ufselect.report.selection_figures import sparkline as sparkline
     from ufselect.report.selection_subject import Effort as Effort
-    from ufselect.report.tables import markdown_table as markdown_table
-    from ufselect.report.tables import text_table as text_table
 else:
     from ufselect._names import attach
 

@@ -1,15 +1,22 @@
 """What all figures share: style, colours, axes, and the way to SVG."""
 
+import contextlib
 import hashlib
 import io
 import json
+import os
+import pickle  # nosec B403 # between two processes of ours
 import re
+import subprocess  # nosec B404
+import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from xml.dom import minidom  # nosec B408 # it reads what Matplotlib wrote
 
 import numpy as np
@@ -114,6 +121,104 @@ class Plot:
             )
         with drawing():
             self.figure.savefig(path, facecolor="white", dpi=200)
+
+
+class Graphic(str):
+    """The words of a cell, in whose place a report shows a small drawing of ours.
+
+    Examples
+    --------
+    >>> Graphic('<svg width="9" height="9"></svg>', "a square")
+    'a square'
+    """
+
+    svg: str
+
+    def __new__(cls, svg: str, words: str) -> Self:
+        """Attach a drawing to words."""
+        cell = super().__new__(cls, words)
+        cell.svg = svg
+        return cell
+
+
+class DrawingProcess:
+    """Draws figures in a subprocess, while this process goes on with its work.
+
+    Matplotlib takes a second to load and to draw a report, which a second processor can
+    do meanwhile. The subprocess ends with its input, however this process ends.
+    """
+
+    def __init__(self) -> None:
+        code = "from ufselect.report.drawing import draw_for_parent as d; d()"
+        self._process = subprocess.Popen(  # nosec B603 # nothing in it is given
+            [sys.executable, "-P", "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(os.environ, OPENBLAS_NUM_THREADS="1"),
+            # Ctrl-C is for this process, which then ends the other.
+            start_new_session=True,
+        )
+        self._thread = ThreadPoolExecutor(1)
+
+    def submit(self, draw: Callable[[], Plot]) -> "Future[str | None]":
+        """Return what will be the SVG, or None if it could not be drawn there."""
+        return self._thread.submit(self._answer, draw)
+
+    def _answer(self, draw: Callable[[], Plot]) -> str | None:
+        question, answers = self._process.stdin, self._process.stdout
+        try:
+            pickle.dump(draw, question)  # type: ignore[arg-type]
+            question.flush()  # type: ignore[union-attr]
+            svg: str | None = pickle.load(answers)  # type: ignore[arg-type] # nosec B301
+        except (AttributeError, EOFError, OSError, pickle.PickleError):
+            return None
+        return svg
+
+    def close(self) -> None:
+        """End the subprocess, whatever it draws."""
+        self._process.kill()
+        self._thread.shutdown(cancel_futures=True)
+        self._process.communicate()
+
+
+def draw_for_parent() -> None:
+    """Draw what is asked for on standard input, until that ends."""
+    import matplotlib.backends.backend_svg
+    import matplotlib.figure  # noqa: F401 - loaded before it is needed
+
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            draw = pickle.load(sys.stdin.buffer)  # nosec B301
+            # An error ends this process, and the parent, who draws again, says why.
+            pickle.dump(draw().svg, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+
+
+_process: ContextVar[DrawingProcess | None] = ContextVar("drawing", default=None)
+
+
+@contextmanager
+def drawing_beside() -> Iterator[None]:
+    """Draw parts of a report in a subprocess as soon as they are known."""
+    from joblib import cpu_count
+
+    if cpu_count() < 2 or not sys.executable:
+        yield
+        return
+    process = DrawingProcess()
+    token = _process.set(process)
+    try:
+        yield
+    finally:
+        _process.reset(token)
+        process.close()
+
+
+def begin_to_draw(draw: Callable[[], Plot]) -> "Future[str | None] | None":
+    """Let a figure be drawn inside `drawing_beside`; elsewhere return None."""
+    process = _process.get()
+    return None if process is None else process.submit(draw)
 
 
 @contextmanager

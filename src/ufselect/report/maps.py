@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ufselect.matrix import Float
 from ufselect.report.drawing import (
     FULL_WIDTH,
     GREY,
@@ -126,7 +125,7 @@ def draw_heat_map(
     bar.outline.set_visible(False)
 
 
-def _standardized(values: ArrayLike) -> Float:
+def _standardized(values: ArrayLike) -> NDArray[np.float64]:
     table = np.array(values, dtype=np.float64)
     if table.ndim != 2 or not table.size:
         raise ValueError(f"a heat map needs features and samples, got {table.shape}")
@@ -303,7 +302,9 @@ def surface(
         return as_plot(figure, f"Maps: {label} over {' and '.join(names)}")
 
 
-def draw_map(axes: Any, table: Float, colours: Any, form: str = ".1f") -> None:
+def draw_map(
+    axes: Any, table: NDArray[np.float64], colours: Any, form: str = ".1f"
+) -> None:
     """Draw a cell for each value of a table, with the value in it."""
     from matplotlib.patches import Rectangle
 
@@ -333,7 +334,7 @@ class PixelPanel(NamedTuple):
 
     title: str
     caption: str
-    values: Float
+    values: NDArray[np.float64]
     kept: NDArray[np.bool_]
 
 

@@ -25,9 +25,8 @@ from ufselect.report.drawing import (
     printable,
 )
 from ufselect.report.maps import agreement_maps
-from ufselect.report.rendering import Picture, TextTable, render
+from ufselect.report.rendering import Picture, TextTable, render, text_table
 from ufselect.report.selection_subject import MOST_PRODUCTS
-from ufselect.report.tables import text_table
 from ufselect.solvers.rankings import rank_agreement, ranks_of, top_overlap
 from ufselect.tuning.side_by_side import Ranked
 

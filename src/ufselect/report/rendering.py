@@ -1,4 +1,4 @@
-"""From content to a document: HTML by Jinja2, plain text, and Markdown.
+"""From content to a document: HTML by Jinja2, plain text, Markdown, and CSV.
 
 An HTML report is one file with everything in it: it needs no network, follows light
 and dark screens, and prints. All text is escaped by the templates. Only drawings are
@@ -8,18 +8,22 @@ not, so they must be ours.
 import base64
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol
 
+import numpy as np
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from ufselect.report.drawing import Plot
-from ufselect.report.tables import MOST_ROWS, csv_text, markdown_table, text_table
+from ufselect.data.tables.layout import looks_like_formula
+from ufselect.report.drawing import Graphic, Plot
 
+# A report is for looking; if you want more rows, you have them in Python.
+MOST_ROWS = 20_000
 # A table of more rows gets a frame of its own, in which it scrolls.
 MAX_STATIC_ROWS = 25
 # A number, with what may stand around one: a sign, a spread, a unit.
@@ -30,24 +34,6 @@ NUMBER = re.compile(
 EMPTY_CELLS = {"", "-", "\N{EN DASH}", "none", "nan"}
 # Letters; longer cells are sentences or lists, which wrap.
 MAX_LETTERS_UNWRAPPED = 48
-
-
-class Graphic(str):
-    """The words of a cell, in whose place a report shows a small drawing of ours.
-
-    Examples
-    --------
-    >>> Graphic('<svg width="9" height="9"></svg>', "a square")
-    'a square'
-    """
-
-    svg: str
-
-    def __new__(cls, svg: str, words: str) -> Self:
-        """Attach a drawing to words."""
-        cell = super().__new__(cls, words)
-        cell.svg = svg
-        return cell
 
 
 @dataclass(frozen=True)
@@ -305,3 +291,89 @@ def _text_of(blocks: Sequence[Block], *, markdown: bool) -> Iterator[str]:
                 if caption:
                     yield caption
                 yield (markdown_table if markdown else text_table)(header, rows)
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return an aligned table: first column to the left, the others to the right.
+
+    Examples
+    --------
+    >>> print(text_table(["method", "ACC"], [["SCFS", "79.1"], ["all", "9.0"]]))
+    method   ACC
+    ------  ----
+    SCFS    79.1
+    all      9.0
+    """
+    columns = zip(header, *rows, strict=True)
+    widths = [max(len(cell) for cell in column) for column in columns]
+    lines = [header, ["-" * width for width in widths], *rows]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    )
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    r"""Return a table in Markdown, aligned as in `text_table`.
+
+    Examples
+    --------
+    >>> print(markdown_table(["method", "ACC"], [["SCFS", "79.1"], ["a|b", "9.0"]]))
+    | method | ACC |
+    |:--|--:|
+    | SCFS | 79.1 |
+    | a\|b | 9.0 |
+    """
+    rule = "|:--" + "|--:" * (len(header) - 1) + "|"
+    columns = zip(header, *rows, strict=True)
+    head, *body = zip(*columns, strict=True)
+    return "\n".join([_markdown_row(head), rule, *map(_markdown_row, body)])
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    # A line break would end the row.
+    escaped = [" ".join(cell.replace("|", r"\|").splitlines()) for cell in cells]
+    return "| " + " | ".join(escaped) + " |"
+
+
+def csv_text(
+    columns: pd.DataFrame | Mapping[str, Sequence[Any]],
+    most_rows: int | None = MOST_ROWS,
+    *,
+    escape_formulas: bool = True,
+) -> str:
+    """Return a table as CSV that no spreadsheet takes for a program.
+
+    Text that could be a formula gets an apostrophe before it, unless that is not
+    wanted. Numbers keep all their digits; what is None or not a number is left empty.
+    Of more rows than ``most_rows`` the first are written.
+
+    Examples
+    --------
+    >>> print(csv_text({"name": ["a,b", "=1+1"], "score": [-0.5, float("nan")]}))
+    name,score
+    "a,b",-0.5
+    '=1+1,
+    <BLANKLINE>
+    """
+    frame = pd.DataFrame(columns).iloc[:most_rows]
+
+    def cell(value: Any) -> Any:
+        if isinstance(value, bool | np.bool_):
+            return "yes" if value else "no"
+        formula = isinstance(value, str) and looks_like_formula(value)
+        return f"'{value}" if formula and escape_formulas else value
+
+    # By place, for names may come twice.
+    columns = [
+        column
+        if is_numeric_dtype(column) and not is_bool_dtype(column)
+        else column.astype(object).map(cell)
+        for _, column in frame.items()
+    ]
+    written = pd.concat(columns, axis=1) if columns else frame
+    header = [cell(str(name)) for name in frame]
+    return str(written.to_csv(index=False, header=header, lineterminator="\n"))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -313,6 +314,8 @@ def selection_report(
         image_shape,
         image_order,
     )
+    # Figures that need nothing else are drawn first, should another process draw them.
+    curve = _curve(subject, order)
     measured = measure(subject, progress)
     number, clusters = learned(selector, "n_clusters_"), subject.clusters
     if clusters is not None:
@@ -323,7 +326,7 @@ def selection_report(
         title or f"{type(selector).__name__}: {count} features",
         who_chose(selector),
         values.shape,
-        curve=_curve(subject, order),
+        curve=curve,
         n_selected=count,
         clusters=clusters,
         parameters=parameters_of(selector),
@@ -377,8 +380,13 @@ def _curve(subject: Subject, order: Any) -> Part:
         "The ranking and the cut",
         said,
         data,
-        lambda: score_curve(
-            scores, count, calls=calls, explained=explained, permuted=permuted
+        partial(
+            score_curve,
+            scores,
+            count,
+            calls=calls,
+            explained=explained,
+            permuted=permuted,
         ),
         f"Scores of all {len(order)} features by rank; {count} were chosen.",
     )

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ufselect.matrix import Float, Index
 from ufselect.report.drawing import (
     COLOURS,
     FULL_WIDTH,
     GREYS,
+    Graphic,
     Plot,
     add_legend,
     as_plot,
@@ -25,7 +25,6 @@ from ufselect.report.drawing import (
     printable,
     shortened,
 )
-from ufselect.report.rendering import Graphic
 
 # Of longer lines as many points are drawn, ever farther apart.
 MOST_POINTS = 600
@@ -143,7 +142,7 @@ def _draw_cut(axes: Any, n_selected: int, *, on_the_left: bool) -> None:
     )
 
 
-def _thinned(count: int) -> Index:
+def _thinned(count: int) -> NDArray[np.intp]:
     """Return places along a line, all at its start and fewer towards its end."""
     if count <= MOST_POINTS:
         return np.arange(count)
@@ -307,7 +306,7 @@ def selection_frequencies(
 
 def draw_frequencies(
     axes: Any, frequency: ArrayLike, chance: float, stability: Interval | None = None
-) -> Float:
+) -> NDArray[np.float64]:
     """Draw shares by rank, that of a random choice, and the stability in the title."""
     shares = np.array(frequency, dtype=np.float64)
     if shares.ndim != 1 or not shares.size:
@@ -378,7 +377,10 @@ def sample_scatter(
 
 
 def draw_points(
-    axes: Any, points: Float, groups: Sequence[Any] | None, title: str = ""
+    axes: Any,
+    points: NDArray[np.float64],
+    groups: Sequence[Any] | None,
+    title: str = "",
 ) -> tuple[list[Any], list[str], NDArray[np.intp]]:
     """Draw points by group; return what was drawn, the groups, and their members."""
     if points.ndim != 2 or points.shape[1] != 2:

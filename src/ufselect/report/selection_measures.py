@@ -8,14 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ufselect.evaluation import (
-    judge_by_k_means,
-    selection_stability,
-    verdicts,
-)
+from ufselect.evaluation import selection_stability, verdicts
 from ufselect.evaluation.significance import CRITERION_NAMES, MOST_SAMPLES
 from ufselect.evaluation.split_half import FEWEST_SAMPLES, N_PERMUTED, preparation_of
-from ufselect.evaluation.tables import UNITS, in_units
+from ufselect.evaluation.tables import UNITS, few_threads, in_units
 from ufselect.matrix import Index
 from ufselect.report.maps import agreement_maps
 from ufselect.report.selection_figures import (
@@ -48,13 +44,14 @@ from ufselect.report.selection_subject import (
     measure_stand_ins,
     refuse_beyond,
 )
-from ufselect.tuning import false_selections, sensitivity_to_clusters
 from ufselect.tuning.fits import LARGEST_SEED, FitEffort, Work, fit_all, seeded
 
 # With fewer random sets no p value could be below 5 %.
 FEWEST_RANDOM = 20
 # Sets of random features that are clustered beside the chosen ones.
 N_RANDOM_CLUSTERED = 5
+# Of AutoSelect on a half: with fewer copies no p value would be below 5 %.
+N_SUBSAMPLES, N_PERMUTATIONS = 3, 20
 # Starts, steps and seeds of k-means, as a factor to its cost.
 K_MEANS_STEPS = 1000
 # Of more samples, so many are drawn to be clustered.
@@ -124,7 +121,8 @@ def measure(subject: Subject, progress: Progress | None = None) -> Measured:
         if needs_halves and "halves" in found.left_out:
             found.left_out[name] = found.left_out["halves"]
         else:
-            parts[name] = _ask(subject, name, task, found)
+            with few_threads(np.prod(subject.table.shape)):
+                parts[name] = _ask(subject, name, task, found)
         done += work
     if progress is not None:
         progress(done, total, "done")
@@ -186,9 +184,12 @@ def fit_halves(subject: Subject) -> Halves:
         copy: Any = seeded(subject.refitted, random.randint(LARGEST_SEED))
         copy.set_params(n_features_to_select=count)
         # The verdict judges the first half on samples that had no part in any decision,
-        # so this half tests for structure by itself; the others need not.
-        if place and known is not None and hasattr(copy, "_known_structure"):
-            copy._known_structure = known
+        # so this half tests for structure by itself; the others need not. Any method
+        # may be judged so: one with half of the copies and subsamples too, whose
+        # ranking varies more, so that stability is rather underestimated.
+        if known is not None and hasattr(copy, "_known_structure"):
+            copy._n_subsamples, copy._n_permutations = N_SUBSAMPLES, N_PERMUTATIONS
+            copy._known_structure = known if place else None
         name = f"half {place + 1}"
         rows[name] = np.flatnonzero(inside)
         works.append(Work(name, copy, partial(_rows_of, rows[name])))
@@ -196,6 +197,14 @@ def fit_halves(subject: Subject) -> Halves:
     done, scores = fit_all(subject.table, works, effort, title="selection_report")
     best = np.argsort(-scores, axis=1, kind="stable")[:, :count]
     return Halves([rows[work.name] for work in done], list(best))
+
+
+def _shorter(subject: Subject) -> str:
+    """Return what distinguishes fits to halves from the fit to all samples, if any."""
+    by_consensus = getattr(subject.refitted, "selector", subject) is None
+    if not (by_consensus and hasattr(subject.selector, "structure_")):
+        return ""
+    return f" There AutoSelect ranked on {N_SUBSAMPLES} subsamples in place of 6."
 
 
 def _rows_of(rows: Index, X: Any) -> Any:
@@ -221,7 +230,7 @@ def measure_stability(subject: Subject, halves: Halves | None) -> Part:
         "The method was fitted again to random halves of the samples"
         f"{', which never split a group' if subject.groups is not None else ''}. On "
         f"{n_fits} halves a chosen feature is chosen again {frequency.mean():.0%} of "
-        f"the time, where a random choice gives {chance:.1%}."
+        f"the time, where a random choice gives {chance:.1%}.{_shorter(subject)}"
     )
     interval = None
     if index is not None:
@@ -238,7 +247,7 @@ def measure_stability(subject: Subject, halves: Halves | None) -> Part:
         "Would other samples choose the same?",
         said,
         pd.DataFrame(data),
-        lambda: selection_frequencies(frequency, chance=chance, stability=interval),
+        partial(selection_frequencies, frequency, chance=chance, stability=interval),
         "How often each chosen feature is chosen again; the dashed line is a random "
         "choice.",
         facts={
@@ -323,10 +332,11 @@ def measure_against_random(subject: Subject, halves: Halves) -> Part:
         "Better than random?",
         "The method was fitted again to one half of the samples. Questions that need "
         "no labels are asked of what it chose there and of as many features drawn at "
-        f"random, all judged on samples that the selection did not see. "
-        f"{ABOUT_CRITERIA}",
+        f"random, all judged on samples that the selection did not see."
+        f"{_shorter(subject)} {ABOUT_CRITERIA}",
         data,
-        lambda: random_bands(
+        partial(
+            random_bands,
             {each.criterion: each.value for each in found},
             {each.criterion: each.random_values for each in found},
             notes,
@@ -347,6 +357,8 @@ def measure_against_random(subject: Subject, halves: Halves) -> Part:
 
 def measure_sensitivity(subject: Subject) -> Part:
     """Fit with fewer and with more clusters."""
+    from ufselect.tuning import sensitivity_to_clusters
+
     parameters = subject.refitted.get_params(deep=False)
     if "n_clusters" not in parameters:
         name = type(subject.refitted).__name__
@@ -377,7 +389,7 @@ def measure_sensitivity(subject: Subject) -> Part:
         f"stay on average, where {chance:.1%} of a random choice stay; the rank "
         f"correlation of all features is {found.mean_correlation:.2f}.",
         pd.DataFrame(data),
-        lambda: agreement_maps(words, maps, label="number of clusters"),
+        partial(agreement_maps, words, maps, label="number of clusters"),
         "Agreement of the rankings for each pair of numbers of clusters.",
         facts={"found": found},
     )
@@ -398,6 +410,8 @@ def numbers_around(number: Any, count: int) -> list[int]:
 
 def measure_by_chance(subject: Subject) -> Part:
     """Fit with permuted columns among the features."""
+    from ufselect.tuning import false_selections
+
     found = false_selections(
         subject.refitted,
         subject.table,
@@ -424,7 +438,7 @@ def measure_by_chance(subject: Subject) -> Part:
         f"features are false discoveries (between {low:.0%} and {high:.0%} in nine of "
         "ten cases).",
         pd.DataFrame(data),
-        lambda: false_share_curve(found.share, found.lower, found.upper, count),
+        partial(false_share_curve, found.share, found.lower, found.upper, count),
         f"With {found.n_repeats} fits; the band holds nine of ten cases.",
         facts={"share": share},
     )
@@ -432,6 +446,8 @@ def measure_by_chance(subject: Subject) -> Part:
 
 def measure_labels(subject: Subject) -> Part:
     """Cluster by chosen, random and all features and compare with the labels."""
+    from ufselect.evaluation import judge_by_k_means
+
     random = np.random.RandomState(subject.seed)
     table, labels = subject.table, subject.labels
     if table.shape[0] > MOST_CLUSTERED:

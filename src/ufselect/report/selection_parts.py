@@ -4,6 +4,7 @@ HTML, terminal text and JSON are all made from these.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,7 @@ from ufselect.evaluation import Verdict
 from ufselect.evaluation.comparison import Stability
 from ufselect.evaluation.significance import SIGNIFICANT, sentence_of
 from ufselect.matrix import Float
-from ufselect.report.drawing import Plot, shortened
+from ufselect.report.drawing import Plot, begin_to_draw, shortened
 
 # Names of features that one stands for: in a cell of the report, and in its file.
 MOST_NAMES = 3
@@ -73,6 +74,11 @@ class Part:
     shown: pd.DataFrame | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Begin to draw, if another process does so."""
+        if self.draw is not None:
+            object.__setattr__(self, "_begun", begin_to_draw(self.draw))
+
     def frame(self) -> pd.DataFrame:
         """Return the numbers."""
         return self.data
@@ -85,7 +91,9 @@ class Part:
     def _plot(self) -> Plot:
         if self.draw is None:
             raise ValueError(f"'{self.title}' has no figure; frame() has its numbers")
-        return self.draw()
+        begun: Future[str | None] | None = getattr(self, "_begun", None)
+        svg = None if begun is None else begun.result()
+        return self.draw() if svg is None else Plot(svg)
 
 
 def features_part(

@@ -3,19 +3,18 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from ufselect.evaluation import redundancy, sample_view, stand_ins
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
+from ufselect.report.drawing import Graphic
 from ufselect.report.maps import PixelPanel, cluster_map, pixel_plot, redundancy_map
-from ufselect.report.rendering import Graphic
 from ufselect.report.selection_figures import (
     objective_curve,
     sample_scatter,
@@ -253,7 +252,7 @@ def measure_heat_map(subject: Subject) -> Part:
         "Clusters, and the features that mark them",
         said,
         data,
-        lambda: cluster_map(values, names, groups, labels=labels, marks=marks),
+        partial(cluster_map, values, names, groups, labels=labels, marks=marks),
         f"{few} {n_chosen} chosen features over {some} {n_samples} samples, each "
         "feature scaled to mean 0 and deviation 1. Red is high, blue is low.",
         facts={"groups": groups, "labels": labels, "marks": marks, "names": names},
@@ -289,7 +288,7 @@ def measure_planes(subject: Subject) -> Part:
         "Principal components of the samples. Groups that are apart on the left and "
         "not on the right were hidden by the features that were not chosen.",
         pd.DataFrame(columns),
-        lambda: sample_scatter(planes, shown, names=names),
+        partial(sample_scatter, planes, shown, names=names),
         f"{caption}.",
         facts={"groups": shown, "grouped_by": grouped_by, "points": every.points},
     )
@@ -314,13 +313,15 @@ def measure_convergence(subject: Subject) -> Part:
         "Has the fit converged?",
         "A curve that has become flat has converged.",
         pd.DataFrame(data),
-        lambda: objective_curve(history),
+        partial(objective_curve, history),
         "The objective after each iteration.",
     )
 
 
 def measure_repetition(subject: Subject) -> Part:
     """Correlate the chosen features, and set the first of them like beside like."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
     count = len(subject.chosen)
     if count < 2:
         raise ValueError("a single chosen feature has nothing to repeat")
@@ -347,7 +348,7 @@ def measure_repetition(subject: Subject) -> Part:
         "Features that say the same need not all be measured. Redundancy, the mean "
         f"absolute correlation over all pairs of chosen features, is {mean:.2f}.",
         data,
-        lambda: redundancy_map(names, found),
+        partial(redundancy_map, names, found),
         f"Absolute correlations between {few} of the {count} chosen features, like "
         "beside like.",
         facts={"mean": mean},
@@ -377,7 +378,7 @@ def measure_pixels(subject: Subject) -> Part:
         "The chosen pixels",
         "Each feature is a pixel.",
         pd.DataFrame({name: values.ravel() for name, values in data.items()}),
-        lambda: pixel_plot([PixelPanel("Chosen pixels", words, darkness, kept)]),
+        partial(pixel_plot, [PixelPanel("Chosen pixels", words, darkness, kept)]),
         "The mean image; chosen pixels in red.",
         facts={"kept": kept, "mean": mean},
     )

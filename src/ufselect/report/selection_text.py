@@ -12,8 +12,8 @@ from ufselect._version import __version__, versions_here
 from ufselect.evaluation.tables import UNITS
 from ufselect.report.drawing import printable, shortened
 from ufselect.report.method_cards import docstring_sections
+from ufselect.report.rendering import text_table
 from ufselect.report.selection_parts import ABOUT_CRITERIA
-from ufselect.report.tables import text_table
 from ufselect.selectors import SCFS
 from ufselect.selectors.base import UnsupervisedSelector
 

@@ -25,6 +25,7 @@ from ufselect.evaluation.structure_found import (
     StructureTest,
     structure_of_matrix,
 )
+from ufselect.evaluation.tables import few_threads
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
 from ufselect.selectors import selector as selector_named
 from ufselect.selectors.base import UnsupervisedSelector
@@ -184,8 +185,11 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
     }
 
     n_features_to_select: Any
-    # For a fit to some of the samples, after the test of all of them.
+    # What a report sets for its fits to halves of the samples: a test that is known,
+    # or one with fewer copies, and fewer subsamples.
     _known_structure: StructureTest | None = None
+    _n_permutations = N_PERMUTATIONS
+    _n_subsamples = N_SUBSAMPLES
 
     def __init__(
         self,
@@ -223,7 +227,8 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         progress = FitProgress(self, 3, verbose=False, unit=1.0)
         try:
-            return self._decide(data, progress)
+            with few_threads(data.multiplications):
+                return self._decide(data, progress)
         finally:
             progress.finish()
 
@@ -241,7 +246,7 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
             self._refuse_more_clusters_than_samples(given, data.shape[0])
 
         self.structure_ = self._known_structure or structure_of_matrix(
-            data, N_PERMUTATIONS, random
+            data, self._n_permutations, random
         )
         self.structure_found_ = self.structure_.found
         self.standardize_ = self.structure_.standardize
@@ -288,7 +293,9 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
             self.selector_ = copy.fit(data.raw)
             scores = self.selector_.scores_
             return (scores - scores.min()) / (np.ptp(scores) or 1.0)
-        subsamples = draw_subsamples(data.shape[0], N_SUBSAMPLES, MAX_SUBSAMPLE, random)
+        subsamples = draw_subsamples(
+            data.shape[0], self._n_subsamples, MAX_SUBSAMPLE, random
+        )
         if groups is not None and len(subsamples) > 1:
             sizes = map(len, subsamples)
             subsamples = [rows_of_groups(groups, size, random) for size in sizes]
