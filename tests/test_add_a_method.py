@@ -87,7 +87,7 @@ def test_its_scores_are_those_of_numpy(planted):
     ("code", "complaint"),
     [
         ("raise OSError('no disk')", "OSError: no disk"),
-        ("Method = 3", "3 is no selector; derive it from UnsupervisedSelector"),
+        ("Method = 3", "3 is not a selector; derive it from UnsupervisedSelector"),
         ("", "has no attribute 'Method'"),
     ],
 )

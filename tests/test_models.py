@@ -127,7 +127,7 @@ def test_what_cannot_be_kept_is_refused_when_it_is_saved(tmp_path):
     with pytest.raises(ModelError, match="Foreign is none of ufselect's own selectors"):
         save_selector(Foreign(), path)
     for value in (b"x", {1, 2}, max, 1j, np.array([1j])):
-        with pytest.raises(ModelError, match="a file of a selector cannot hold"):
+        with pytest.raises(ModelError, match="a selector file cannot hold"):
             save_selector(MaxVariance(value), path)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ModelError, match=r"cannot be written .* choose another place"):
@@ -303,7 +303,7 @@ def test_other_files_folders_and_pipes_are_refused(tmp_path):
     path = tmp_path / "a.selector"
     for content in (b"", b"text", pickle.dumps([1]), b"PK\3\4" * 9):
         path.write_bytes(content)
-        assert "is no file of a selector, or is damaged" in refusal(path)
+        assert "is not a selector file, or is damaged" in refusal(path)
     assert "is not a file; name one" in refusal(tmp_path)
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")

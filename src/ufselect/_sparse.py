@@ -73,7 +73,7 @@ def _problem(matrix: Any) -> str | None:
         n_lines, n_places, places = n_columns, n_rows, "rows"
     elif form == "bsr":
         if data.ndim != 3 or 0 in data.shape[1:]:
-            return "its blocks are no matrices"
+            return "its blocks are not matrices"
         (n_lines, extra), (n_places, rest) = (
             divmod(n_rows, data.shape[1]),
             divmod(n_columns, data.shape[2]),
@@ -96,7 +96,7 @@ def _problem(matrix: Any) -> str | None:
 def _outside(indices: Any, size: int, places: str) -> str | None:
     """Say so if an index is not in range(size)."""
     if indices.dtype.kind != "i":
-        return "its indices are no whole numbers"
+        return "its indices are not integers"
     # A negative number is a very large one without its sign: one pass finds both.
     unsigned = indices.view(f"u{indices.itemsize}") if len(indices) else indices
     if len(indices) and int(unsigned.max()) >= size:

@@ -45,7 +45,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class ModelError(ValueError):
-    """A file that is no selector, or one that cannot be kept: one sentence says why."""
+    """A file that is not a selector file, or a selector that cannot be saved."""
 
 
 def known_selectors() -> dict[str, type[UnsupervisedSelector]]:
@@ -140,7 +140,7 @@ def _gauss(state: dict[str, Any]) -> dict[str, Any]:
 def _refused(value: Any) -> Any:
     kind = getattr(value, "dtype", type(value).__name__)
     raise TypeError(
-        f"a file of a selector cannot hold {str(value)[:50]!r}, which is of type "
+        f"a selector file cannot hold {str(value)[:50]!r}, which is of type "
         f"{kind}; give a parameter of another type"
     )
 
@@ -150,7 +150,7 @@ def _selector_description(selector: UnsupervisedSelector) -> dict[str, Any]:
     if known_selectors().get(name) is not type(selector):
         raise TypeError(
             f"{name} is none of ufselect's own selectors, and no other can be kept in "
-            "a file of a selector; keep what it is made of"
+            "a selector file; keep what it is made of"
         )
     parameters = selector.get_params(deep=False)
     parameters.update(dict.fromkeys(NOT_KEPT & set(parameters)))
@@ -214,12 +214,12 @@ def load_selector(path: AnyPath) -> UnsupervisedSelector:
         content = json.loads(text, object_hook=lambda found: _value(found, arrays))
         selector = content["selector"]
         if not isinstance(selector, UnsupervisedSelector):
-            raise ValueError("it describes no selector")
+            raise ValueError("it does not describe a selector")
     except ModelError:
         raise
     except Exception as error:  # what somebody made up fails in many ways
         raise ModelError(
-            f"{path} is no file of a selector, or is damaged ({reason_of(error)}); "
+            f"{path} is not a selector file, or is damaged ({reason_of(error)}); "
             "save the selector again"
         ) from error
     return selector
@@ -246,7 +246,7 @@ def _value(content: dict[str, Any], arrays: Arrays) -> Any:
         return arrays[content["name"]]
     if kind == "names":
         if not all(isinstance(each, str) for each in content["names"]):
-            raise ValueError("it has names that are no text")
+            raise ValueError("it has names that are not text")
         return np.array(content["names"], object if content["objects"] else np.str_)
     if kind == "random state":
         return _random_state(content)
@@ -267,7 +267,7 @@ def _random_state(content: dict[str, Any]) -> np.random.RandomState:
         or content["has_gauss"] not in (0, 1)
         or not math.isfinite(content["gauss"])
     ):
-        raise ValueError("it has a random state that is none")
+        raise ValueError("its random state is not valid")
     state = np.random.RandomState()
     inner = {"key": key, "pos": position}
     state.set_state({"bit_generator": "MT19937", "state": inner, **_gauss(content)})
@@ -277,7 +277,7 @@ def _random_state(content: dict[str, Any]) -> np.random.RandomState:
 def _selector(content: dict[str, Any]) -> UnsupervisedSelector:
     name, known = content["class"], known_selectors()
     if name not in known:
-        raise ValueError(f"there is no selector {str(name)[:50]!r}")
+        raise ValueError(f"there is not a selector {str(name)[:50]!r}")
     parameters = content["parameters"]
     if set(parameters) != set(known[name]().get_params(deep=False)):
         raise ValueError(f"it has other parameters than {name} has")
@@ -297,7 +297,7 @@ def _selector(content: dict[str, Any]) -> UnsupervisedSelector:
         setattr(selector, key, value if record is None else record(*value))
     if content["output"] is not None:
         if content["output"] not in OUTPUTS:
-            raise ValueError("its output is none that there is")
+            raise ValueError("its output container is unknown")
         selector.set_output(transform=content["output"])
     if content["learned"]:
         _check_ranking(selector)

@@ -335,7 +335,7 @@ def _members(X: Any, given: ArrayLike | str | None) -> Any:
     if isinstance(given, str):
         obs = getattr(X, "obs", pd.DataFrame())
         if given not in obs:
-            raise ValueError(f"{given!r} is no column of adata.obs.")
+            raise ValueError(f"{given!r} is not a column of adata.obs.")
         return obs[given].to_numpy(dtype=str)
     return None if given is None else np.asarray(given)
 

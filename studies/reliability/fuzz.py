@@ -124,7 +124,7 @@ def read_archive(content: bytes, folder: Path, isolate: bool) -> None:
 
 
 def read_model(content: bytes, folder: Path, isolate: bool) -> None:
-    """Read members as a file of a selector, with the right digest."""
+    """Read members as a selector file, with the right digest."""
     archive, path = archive_of(content), folder / "a.selector"
     digest = hashlib.sha256(archive).hexdigest().encode()
     path.write_bytes(OPENING + digest + b"\n" + archive)

@@ -101,7 +101,7 @@ def empty_rows(draw: Any, X: Matrix) -> Matrix:
 
 
 def spoil(draw: Any, X: Matrix) -> Matrix:
-    """Return a matrix with a value that is no number."""
+    """Return a matrix with a value that is not a number."""
     place = draw(st.integers(0, len(X) - 1)), draw(st.integers(0, X.shape[1] - 1))
     X[place] = draw(st.sampled_from([np.nan, np.inf, -np.inf]))
     return X

@@ -174,9 +174,7 @@ def test_the_sample_table_is_one_to_select_from_as_it_stands(
     chosen = {each["feature"] for each in found["features"]}
 
     assert first.endswith("\n  ufselect look genes.csv\n  ufselect select genes.csv\n")
-    assert again == (
-        "ufselect: genes.csv is there already; give --write another name\n"
-    )
+    assert again == ("ufselect: genes.csv already exists; give --write another name\n")
     assert data == {"table": "again.csv", "n_samples": 80, "n_genes": 500}
     assert Path("again.csv").read_text(encoding="utf-8") == text
     assert text.startswith("patient,diagnosis,")

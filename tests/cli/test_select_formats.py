@@ -194,7 +194,7 @@ def a_folder(path):
         ("a.csv", bad.text_of_a_letter, "correct that line"),
         ("a.mtx", bad.cut_off, "a.mtx"),
         ("a.npz", bad.of_objects, "pickle"),
-        ("a.npy", bad.of_three_dimensions, "(4, 3, 2), which is no table"),
+        ("a.npy", bad.of_three_dimensions, "(4, 3, 2), which is not a table"),
         ("a.pkl", bad.pickled, "may run programs; save it as .npy or CSV"),
         ("a.mat", bad.of_cells_only, "matri"),
         ("a.h5ad", bad.without_x, "X"),

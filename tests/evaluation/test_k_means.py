@@ -153,7 +153,7 @@ def test_impossible_numbers_are_named(n_clusters, options, complaint):
     with pytest.raises(ValueError, match=complaint):
         repeated_k_means(np.eye(4), n_clusters, seeds=[0], **options)
     for convert in (np.asarray, sp.csr_array):
-        with pytest.raises(ValueError, match=r"reach 1e\+200, whose square is no fin"):
+        with pytest.raises(ValueError, match=r"reach 1e\+200, whose square is not fin"):
             repeated_k_means(convert(1e200 * np.eye(3)), 2, seeds=[0])
     with pytest.raises(ValueError, match="infinity"):
         repeated_k_means([[np.inf], [-np.inf], [0.0]], 2, seeds=[0])

@@ -115,5 +115,5 @@ def test_an_anndata_with_a_selection_needs_no_selector(auto, ax):
     chosen = set(adata.var_names[adata.var["ufselect"]])
     assert {text.get_text() for text in heat.texts} == chosen
     assert len(pl.samples(adata, color="kind").lines) == 2
-    with pytest.raises(ValueError, match=r"'sort' is no column of adata.obs"):
+    with pytest.raises(ValueError, match=r"'sort' is not a column of adata.obs"):
         pl.samples(adata, color="sort")

@@ -634,7 +634,7 @@ def test_a_report_of_its_sure_parts_alone_can_be_read(full):
 def test_bad_questions_are_refused(planted):
     data, selector = fitted(planted)
 
-    with pytest.raises(TypeError, match="which is no selector"):
+    with pytest.raises(TypeError, match="which is not a selector"):
         selection_report(data.X, "SCFS")
     with pytest.raises(ValueError, match="not fitted"):
         selection_report(data.X, SCFS())

@@ -313,7 +313,7 @@ def test_what_cannot_be_read_is_one_sentence_with_remedies(
     opened(page, server)
     problem = page.locator("#problem")
     for name, words in (
-        ("letter.doc", "letter.doc has a name that promises no known format"),
+        ("letter.doc", "letter.doc has an unknown file extension"),
         ("big.csv", "big.csv is larger than 2 MB; give it on the command"),
     ):
         page.set_input_files("#file", tmp_path / name)

@@ -197,7 +197,7 @@ def test_a_batch_that_ranks_nothing_is_refused(adata):
     adata.obs["gap"] = adata.obs["batch"].where(np.arange(45) > 1)
     adata.obs["lone"] = adata.obs["batch"].where(np.arange(45) > 0, "z")
     for options, reason in [
-        ({"batch_key": "bacth"}, r"'bacth' is no column .* could be batch"),
+        ({"batch_key": "bacth"}, r"'bacth' is not a column .* could be batch"),
         ({"batch_key": "gap"}, r"^2 of 45 cells have no value in"),
         ({"batch_key": "lone"}, r"^Batch 'z' of .* has a single cell"),
         (

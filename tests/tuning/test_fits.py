@@ -227,7 +227,7 @@ def test_seeds_are_set_only_where_there_are_none():
 
 def test_selectors_and_tables_are_checked_without_a_trace(planted):
     for given in (SCFS, "SCFS", None, 3):
-        with pytest.raises(TypeError, match=r"it was given .* which is no selector"):
+        with pytest.raises(TypeError, match=r"it was given .* which is not a selector"):
             checked_selector(given, "it")
     with pytest.raises(ValueError, match="'alpha' parameter of SCFS"):
         checked_selector(SCFS(alpha=-1.0), "it")

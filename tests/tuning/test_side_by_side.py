@@ -104,5 +104,5 @@ def test_a_failure_is_a_remark_and_not_the_end(X):
     assert first.scores is None
     assert "max_memory" in first.remarks[0]
     assert second.scores is not None
-    with pytest.raises(TypeError, match="is no selector"):
+    with pytest.raises(TypeError, match="is not a selector"):
         rank_with_each(X, {"a": 3}, n_features=4, n_clusters=3)

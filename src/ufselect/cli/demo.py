@@ -135,7 +135,7 @@ def _write_sample(path: Path, seed: int, *, json: bool, quiet: bool) -> None:
         raise click.UsageError(f"--write: {path} must end with .csv")
     refuse_missing_folders(path)
     if path.exists():
-        raise ValueError(f"{path} is there already; give --write another name")
+        raise ValueError(f"{path} already exists; give --write another name")
     load("pandas")
     text = sample_table(seed).to_csv(index=False, lineterminator="\n")
     write_whole(path, text, overwrite=False)

@@ -63,7 +63,8 @@ COMPUTING = [
     ),
     Option(
         "--cell-memory SIZE",
-        "give up a cell whose process takes more, such as 2GB (default: likewise)",
+        "give up a cell whose process takes more, such as 2GB (default: what the "
+        "plan says, or no limit)",
         type=size_in_bytes,
     ),
     Option(

@@ -135,7 +135,7 @@ def image_shape(text: str) -> tuple[int, int]:
     """
     found = re.fullmatch(r"([1-9]\d*) ?x ?([1-9]\d*)", text.strip().lower())
     if not found:
-        raise click.BadParameter(f"{text} is no shape; write it like 32x32")
+        raise click.BadParameter(f"{text} is not a shape; write it like 32x32")
     return int(found[1]), int(found[2])
 
 

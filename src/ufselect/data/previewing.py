@@ -61,7 +61,7 @@ class ColumnPreview:
     type : {"number", "text", "date", "boolean", "empty"}
     role : {"feature", "label", "sample names", "group", "left out"}
     why : str
-        Why it is no feature, in one sentence, or nothing.
+        Why it is not a feature, in one sentence, or nothing.
     n_missing, n_distinct : int
     minimum, maximum : float or None
         Of numbers.

@@ -565,5 +565,5 @@ def refuse_immense(columns: Any) -> None:
     peak = largest_magnitude(columns)
     if peak > LARGEST_LENGTH / np.sqrt(columns.shape[0] * columns.shape[1]):
         raise ValueError(
-            f"columns reach {peak:.3g}, whose square is no finite number; rescale them"
+            f"columns reach {peak:.3g}, whose square is not finite; rescale them"
         )

@@ -235,7 +235,7 @@ def refusing_in_one_line(name: str = "X") -> Iterator[None]:
 
 @contextmanager
 def refusing_cells(data: Any, name: str = "X") -> Iterator[None]:
-    """Name the first cell that is no number if a conversion to numbers fails."""
+    """Name the first cell that is not a number if a conversion to numbers fails."""
     try:
         yield
     except (TypeError, ValueError, OverflowError) as error:
@@ -246,7 +246,7 @@ def refusing_cells(data: Any, name: str = "X") -> Iterator[None]:
 
 
 def _bad_cell(data: Any, name: str) -> str:
-    """Return a sentence about the first cell that is no number, if there is one."""
+    """Return a sentence about the first cell that is not a number, if there is one."""
     try:
         table = np.asarray(data, dtype=object)
     except ValueError:

@@ -140,7 +140,7 @@ def installed_selectors() -> dict[str, "type[UnsupervisedSelector]"]:
             kind = announced.load()
             if not (isinstance(kind, type) and issubclass(kind, UnsupervisedSelector)):
                 raise TypeError(
-                    f"{kind!r} is no selector; derive it from UnsupervisedSelector."
+                    f"{kind!r} is not a selector; derive it from UnsupervisedSelector."
                 )
         except Exception as error:  # noqa: BLE001 - others' modules may raise anything
             warnings.warn(

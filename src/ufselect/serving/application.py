@@ -265,7 +265,7 @@ async def _json(request: Request) -> dict[str, Any]:
     except (UnicodeDecodeError, ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        raise Refusal(400, "the choices are no object; reload the page")
+        raise Refusal(400, "the choices are not an object; reload the page")
     return content
 
 

@@ -85,7 +85,7 @@ def checked_choices(given: Any) -> dict[str, Any]:
     {'method': 'SCFS', 'drop': ['kind']}
     """
     if not isinstance(given, dict):
-        raise Refusal(400, "the choices are no object; reload the page")
+        raise Refusal(400, "the choices are not an object; reload the page")
     for name, value in given.items():
         several = value if name in SEVERAL and isinstance(value, list) else [value]
         if (
@@ -184,8 +184,8 @@ def words_of_page(sentence: str) -> str:
     --------
     >>> words_of_page("a.csv has gaps; fill them (--fill median), or drop 'b (x)'")
     "a.csv has gaps; fill them, or drop 'b (x)'"
-    >>> words_of_page("-k/--features: -1 is no number (see ufselect select --help)")
-    'Number of features: -1 is no number'
+    >>> words_of_page("-k/--features: -1 is not a number (see ufselect select --help)")
+    'Number of features: -1 is not a number'
     """
     plain = BRACKETS.sub("", sentence)
     return OPTION.sub(lambda found: WORDS[found[0]], plain)

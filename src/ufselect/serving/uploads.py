@@ -59,7 +59,7 @@ def stored_name(name: str) -> str:
     if not found:
         raise Refusal(
             415,
-            f"{shown_name(name)} has a name that promises no known format; give one of "
+            f"{shown_name(name)} has an unknown file extension; it must be one of "
             f"{KNOWN}",
         )
     return f"table{found}"
@@ -202,8 +202,8 @@ def _unwritten(name: str, error: OSError) -> Refusal:
     if error.errno in FULL:
         return Refusal(
             507,
-            f"the disk has no room for {shown}; make room, or give the file on the "
-            "command line (ufselect serve FILE)",
+            f"the disk has no space left for {shown}; free some, or give the file on "
+            "the command line (ufselect serve FILE)",
         )
     return Refusal(500, f"{shown} could not be stored ({error.strerror or error})")
 

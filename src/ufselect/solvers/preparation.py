@@ -58,14 +58,14 @@ def refuse_immeasurable(
     >>> refuse_immeasurable(marked.summary(), 2)
     Traceback (most recent call last):
     ...
-    ValueError: Column 1 of X reaches 1e+300, whose square is no finite number; ...
+    ValueError: Column 1 of X reaches 1e+300, whose square is not finite; ...
     """
     peaks = np.maximum(np.abs(summary.minimum), np.abs(summary.maximum))
     highest = int(peaks.argmax())
     if peaks[highest] > LARGEST_LENGTH / np.sqrt(n_samples * len(peaks)):
         raise ValueError(
             f"Column {name_of(highest)} of {name} reaches {peaks[highest]:.3g}, whose "
-            "square is no finite number; rescale the column, or impute such values if "
+            "square is not finite; rescale the column, or impute such values if "
             "they stand for missing ones."
         )
     widest = float(summary.deviation[~summary.constant].max(initial=0.0))

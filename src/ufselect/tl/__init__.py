@@ -246,7 +246,7 @@ def _batches_of(obs: Any, key: str) -> dict[str, Index]:
     """Return the places of the cells of every batch that a column names."""
     if key not in obs.columns:
         there = _guess(key, obs.columns)
-        raise ValueError(f"batch_key={key!r} is no column of adata.obs; {there}.")
+        raise ValueError(f"batch_key={key!r} is not a column of adata.obs; {there}.")
     codes, names = obs[key].factorize()
     n_without = int(np.count_nonzero(codes < 0))
     if n_without:

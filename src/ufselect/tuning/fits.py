@@ -52,8 +52,8 @@ def checked_selector(selector: Any, owner: str) -> UnsupervisedSelector:
     """Return the selector if it is one and its parameters are valid."""
     if not isinstance(selector, UnsupervisedSelector):
         raise TypeError(
-            f"{owner} was given {selector!r}, which is no selector; give an instance "
-            "such as SCFS()."
+            f"{owner} was given {selector!r}, which is not a selector; give an "
+            "instance such as SCFS()."
         )
     # Fits inside another fit do not look at their parameters again.
     selector._validate_params()

@@ -120,7 +120,7 @@ def test_damaged_and_other_files_are_refused(tmp_path, monkeypatch):
     cut(path, 0.3, 0.9)
     with h5py.File(path, "w") as file:
         file["X"] = X
-    refused("has no 'obs', so it is no AnnData file", path)
+    refused("has no 'obs', so it is not an AnnData file", path)
     write_anndata(path, np.zeros((24, 12)))
     with h5py.File(path, "r+") as file:
         del file["obs/_index"]

@@ -72,10 +72,10 @@ def test_shape_beyond_the_file_is_refused_before_room_is_made(tmp_path, version)
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (np.arange(3.0), r"shape \(3,\), which is no table"),
-        (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\), which is no table"),
-        (np.zeros((2, 2), dtype=complex), "type complex128, which are no plain"),
-        (np.array([["a", "b"]]), "which are no plain numbers"),
+        (np.arange(3.0), r"shape \(3,\), which is not a table"),
+        (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\), which is not a table"),
+        (np.zeros((2, 2), dtype=complex), "type complex128, which are not plain"),
+        (np.array([["a", "b"]]), "which are not plain numbers"),
         (np.array([[Bomb(), 1]], dtype=object), "Python objects .* not read; save the"),
     ],
 )

@@ -93,7 +93,7 @@ DAYS = (19_000_101, 21_001_231)
 
 
 class Roles(NamedTuple):
-    """Places of the columns that are no features."""
+    """Places of the columns that are not features."""
 
     index_column: int | None
     labels: int | None

@@ -102,7 +102,7 @@ def read_anndata(file: File, request: Request, notes: list[str]) -> Table:
         for part in ("obs", "var"):
             if part not in content:
                 raise TableError(
-                    f"{file.name} has no {part!r}, so it is no AnnData file; "
+                    f"{file.name} has no {part!r}, so it is not an AnnData file; "
                     "write it with anndata's write_h5ad"
                 )
         layer, matrix = _layer(content, file, request)

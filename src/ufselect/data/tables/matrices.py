@@ -64,12 +64,12 @@ def floating(values: Any, request: Request, name: str) -> Any:
     """Return numbers as float64 or float32; sparse ones as rows (CSR)."""
     if values.ndim != 2:
         raise TableError(
-            f"{name} holds an array of shape {values.shape}, which is no table; "
+            f"{name} holds an array of shape {values.shape}, which is not a table; "
             "save an array with a row per sample and a column per feature"
         )
     if values.dtype.kind not in "fiub":
         raise TableError(
-            f"{name} holds values of type {values.dtype}, which are no plain numbers; "
+            f"{name} holds values of type {values.dtype}, which are not plain numbers; "
             "save them as floats"
         )
     kind = values.dtype

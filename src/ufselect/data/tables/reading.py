@@ -115,7 +115,7 @@ def read_table(
         Parquet and Feather files are left out with a note.
     groups : str, optional
         Column that says which samples belong together, such as those of one patient.
-        It is no feature. It is found where ``labels`` are.
+        It is not a feature. It is found where ``labels`` are.
     allow_large : bool
         Whether a file may expand to more than half of the free memory, or to more than
         100 times its size. Otherwise it is refused before it does.

@@ -125,7 +125,7 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class OtherColumn:
-    """A column that is no feature.
+    """A column that is not a feature.
 
     ``cells`` are numbers, or objects: text, dates, None. ``role`` is "label" if it
     holds labels, or seems to, "sample names", "group" or "left out"; ``why`` is a
@@ -182,9 +182,9 @@ class Table:
     group_column : str or None
         Its name.
     suspected_labels : tuple of str
-        Columns that seem to hold labels, which is why they are no features.
+        Columns that seem to hold labels, which is why they are not features.
     others : tuple of OtherColumn
-        Columns that are no features: of text, or left out with a note.
+        Columns that are not features: of text, or left out with a note.
     filled_cells : FilledCells or None
         What :func:`filled` replaced.
     """
@@ -226,7 +226,7 @@ class Table:
         return as_names(f"x{place + 1}" for place in self.places)
 
     def other_columns(self) -> list[OtherColumn]:
-        """Return all that is no feature: sample names, labels, groups and others."""
+        """Return all that is not a feature: sample names, labels, groups and others."""
         index, labels, groups = self.origin.details.get("places", UNPLACED)
         asked = (
             (self.id_column, "sample", index, self.sample_names, "sample names"),

@@ -92,7 +92,7 @@ def read_text(file: File, request: Request, notes: list[str]) -> Table:
     except UnicodeDecodeError as error:
         if encoding != "utf-8":
             raise TableError(
-                f"{file.name} is not the {encoding} that its first bytes promise "
+                f"{file.name} is not the {encoding} that its first bytes declare "
                 f"({error.reason}); save it in UTF-8"
             ) from error
     notes.clear()
@@ -144,7 +144,7 @@ def _blocks_of(text: TextIO, file: File) -> Iterator[str]:
         block += rest
         if "\0" in block:
             raise TableError(
-                f"{file.name} has NUL bytes, so it is no text table, or is damaged; "
+                f"{file.name} has NUL bytes, so it is not a text table, or is damaged; "
                 "export it again as CSV in UTF-8"
             )
         if len(rest) == longest and not rest.endswith("\n"):

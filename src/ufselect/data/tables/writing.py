@@ -62,7 +62,7 @@ def write_table(
 
     The format is the one that the name of the destination promises, else that of the
     file the table was read from; so is the compression. Columns keep their order.
-    Columns that are no features are kept: sample names, labels, text. A table whose
+    Columns that are not features are kept: sample names, labels, text. A table whose
     rows were features is written that way. A file of that name is replaced only when
     the new one is complete.
 
@@ -228,7 +228,7 @@ def _dense(table: Table) -> NDArray[Any]:
 
 
 def _rows_above(table: Table) -> list[list[Any]]:
-    """Return the rows of a transposed table that are no features: labels, groups."""
+    """Return the rows of a transposed table that are not features: labels, groups."""
     if not table.origin.details.get("transposed"):
         return []
     gap = [""] * sum(o.of_features for o in table.others)
@@ -434,7 +434,7 @@ def _write_anndata(
     origin = table.origin
     if table.format != "h5ad":
         raise TableError(
-            f"{origin.name} is no AnnData file, so the result cannot be written as "
+            f"{origin.name} is not an AnnData file, so the result cannot be written as "
             ".h5ad; choose .csv or .parquet"
         )
     anndata = needed("anndata", origin.name)

@@ -145,7 +145,7 @@ function choose(blob) {
   setProblem("");
   const lower = blob.name.toLowerCase();
   if (!settings.endings.some((ending) => lower.endsWith(ending))) {
-    setProblem(`${blob.name} has a name that promises no known format; give one of ${
+    setProblem(`${blob.name} has an unknown file extension; it must be one of ${
       settings.endings.join(", ")}`);
   } else if (blob.size > settings.max_upload) {
     setProblem(`${blob.name} is larger than ${settings.max_upload_in_words}; give it on `
@@ -408,7 +408,7 @@ function showPreview(found) {
   showColumns();
 }
 
-// Lists what is no plain feature, and what is searched for; of small tables everything.
+// Lists what is not a plain feature, and what is searched for; of small tables everything.
 function showColumns() {
   const wanted = at("find").value.trim().toLowerCase();
   const all = seen.columns.length <= FEW_COLUMNS;
