@@ -65,7 +65,9 @@ def test_what_is_too_large_full_or_broken_off_leaves_nothing(tmp_path):
     uploads = Uploads(tmp_path, 100)
     with pytest.raises(Refusal, match=r"a\.csv is larger than 100 bytes") as large:
         receive(uploads, "a.csv", *[b"x" * 60] * 5)
-    with pytest.raises(Refusal, match=r"no room for a\.csv; make room") as no_room:
+    with pytest.raises(
+        Refusal, match=r"no space left for a\.csv; free some"
+    ) as no_room:
         receive(uploads, "a.csv", b"a", write=full)
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(uploads.receive("a.csv", broken(), at_once))

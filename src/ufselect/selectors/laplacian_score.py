@@ -85,8 +85,8 @@ class LaplacianScore(UnsupervisedSelector):
     features are those found in memory, and the ranks correlate by 0.98; in planted data
     of four geometries both find all ten useful columns of 50.
 
-    **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold at
-    least 95 % of the neighbours (docs/scale.md). Then O(k n p) for the scores; sparse X
+    **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold
+    about 96 % of the neighbours (docs/scale.md). Then O(k n p) for the scores; sparse X
     stays sparse in the graph and is made dense by blocks of columns in the scores. Out
     of core, O(m n p) for m landmarks, three passes over X, and some arrays of m x p in
     memory.

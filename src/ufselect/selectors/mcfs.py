@@ -133,8 +133,8 @@ class MCFS(UnsupervisedSelector):
     scikit-learn, 14 of the best 20 of 64 features are those found in memory, where two
     halves of the samples agree on 10 to 13; ranks correlate by 0.83.
 
-    **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold at
-    least 95 % of the neighbours (docs/scale.md). Then O(n p + d^2) for each of some d
+    **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold
+    about 96 % of the neighbours (docs/scale.md). Then O(n p + d^2) for each of some d
     steps of each of K paths, for d features wanted, and O(n p + n^3) where d > n. The
     graph is sparse; for its distances, and then for the paths, a dense copy of X is
     made unless X is sparse. The d columns of a regression are dense, 16 n d bytes,

@@ -157,8 +157,8 @@ class NDFS(IterativeSelector):
     columns differ in unit by up to a hundred to one, useful columns rank no better than
     noise in some geometries; standardise such X first.
 
-    **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold at
-    least 95 % of the neighbours (docs/scale.md). Then O(n p min(n, p)) per iteration;
+    **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold
+    about 96 % of the neighbours (docs/scale.md). Then O(n p min(n, p)) per iteration;
     no p x p matrix unless p <= n, and no n x n matrix unless p > n, but for the start
     with up to a thousand samples. Four of these at once, refused beyond ``max_memory``.
 

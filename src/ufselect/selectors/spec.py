@@ -78,8 +78,8 @@ class SPEC(UnsupervisedSelector):
     columns differ in unit by up to a hundred to one, useful columns rank no better than
     noise in some geometries; standardise such X first.
 
-    **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold at
-    least 95 % of the neighbours (docs/scale.md). Then O(k n p) for phi1 and phi2, and c
+    **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold
+    about 96 % of the neighbours (docs/scale.md). Then O(k n p) for phi1 and phi2, and c
     eigenvectors of a sparse n x n matrix and O(n p c) for phi3. With another exponent,
     phi1 and phi2 need all of a dense n x n spectrum: O(n^3 + n^2 p).
 
