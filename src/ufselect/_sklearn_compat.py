@@ -1,8 +1,12 @@
-"""The seam to parts of scikit-learn that are private or differ between versions."""
+"""Parts of scikit-learn that are private or differ between versions.
+
+With the constraints of parameters that several selectors share.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from numbers import Integral, Real
 from typing import Any
 
 from sklearn.base import _fit_context as fit_context
@@ -20,6 +24,10 @@ except ImportError:
 
 
 __all__ = [
+    "COUNT",
+    "ITERATIONS",
+    "NOT_NEGATIVE",
+    "POSITIVE",
     "BaseComposition",
     "CallbackSupportMixin",
     "FitProgress",
@@ -31,6 +39,17 @@ __all__ = [
     "listening",
     "name_estimators",
 ]
+
+COUNT = Interval(Integral, 1, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+
+# Those of a method that goes on until little changes.
+ITERATIONS: dict[str, list[Any]] = {
+    "max_iter": [COUNT],
+    "tol": [NOT_NEGATIVE],
+    "verbose": ["boolean"],
+}
 
 Listener = Callable[[str, int], None]
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)

@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ufselect._constraints import COUNT
 from ufselect._sklearn_compat import (
+    COUNT,
     CallbackSupportMixin,
     FitProgress,
     Interval,

@@ -5,8 +5,10 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
+    COUNT,
+    ITERATIONS,
+    POSITIVE,
     Interval,
     StrOptions,
 )

@@ -4,8 +4,13 @@ from typing import Any, ClassVar
 
 import scipy.sparse as sp
 
-from ufselect._constraints import COUNT, ITERATIONS, NOT_NEGATIVE, POSITIVE
-from ufselect._sklearn_compat import StrOptions
+from ufselect._sklearn_compat import (
+    COUNT,
+    ITERATIONS,
+    NOT_NEGATIVE,
+    POSITIVE,
+    StrOptions,
+)
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import (
     IterativeSelector,

@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ufselect._constraints import COUNT
-from ufselect._sklearn_compat import Interval, StrOptions
+from ufselect._sklearn_compat import COUNT, Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import Properties, UnsupervisedSelector
 from ufselect.solvers.graph_scores import (

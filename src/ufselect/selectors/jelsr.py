@@ -19,8 +19,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
-from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
+    COUNT,
+    ITERATIONS,
+    POSITIVE,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect._constraints import POSITIVE
+from ufselect._sklearn_compat import POSITIVE
 from ufselect.selectors.mffs import (
     AUTO_ORTHOGONALITY,
     AUTO_SPARSITY,

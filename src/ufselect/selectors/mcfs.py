@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ufselect._constraints import COUNT, POSITIVE
-from ufselect._sklearn_compat import Interval, StrOptions
+from ufselect._sklearn_compat import COUNT, POSITIVE, Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.selectors.base import (

@@ -9,8 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from ufselect._constraints import COUNT, ITERATIONS, NOT_NEGATIVE, POSITIVE
-from ufselect._sklearn_compat import Interval, StrOptions
+from ufselect._sklearn_compat import (
+    COUNT,
+    ITERATIONS,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Interval,
+    StrOptions,
+)
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import IterativeSelector, Properties
 from ufselect.solvers.factors import (

@@ -20,8 +20,10 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
+    COUNT,
+    ITERATIONS,
+    POSITIVE,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index

@@ -27,8 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
-from ufselect._constraints import COUNT, NOT_NEGATIVE, POSITIVE
-from ufselect._sklearn_compat import StrOptions
+from ufselect._sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.selectors.base import (
     MemoryNeed,

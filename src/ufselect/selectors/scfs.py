@@ -11,8 +11,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
-from ufselect._sklearn_compat import FitProgress, StrOptions, fit_context
+from ufselect._sklearn_compat import (
+    COUNT,
+    ITERATIONS,
+    POSITIVE,
+    FitProgress,
+    StrOptions,
+    fit_context,
+)
 from ufselect.data.checkpoints import Checkpoint
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.matrix.cache import active, cached_unchanged

@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ufselect._constraints import COUNT, POSITIVE
-from ufselect._sklearn_compat import Options, StrOptions
+from ufselect._sklearn_compat import COUNT, POSITIVE, Options, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import Properties, UnsupervisedSelector
 from ufselect.solvers.graph_scores import leading_agreement, smoothness

@@ -18,8 +18,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
+    COUNT,
+    ITERATIONS,
+    POSITIVE,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index

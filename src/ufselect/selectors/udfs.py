@@ -5,8 +5,10 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect._constraints import COUNT, ITERATIONS, POSITIVE
 from ufselect._sklearn_compat import (
+    COUNT,
+    ITERATIONS,
+    POSITIVE,
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, DenseMatrix, Float

@@ -12,8 +12,8 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from ufselect._constraints import COUNT
 from ufselect._sklearn_compat import (
+    COUNT,
     CallbackSupportMixin,
     FitProgress,
     Interval,

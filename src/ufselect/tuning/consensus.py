@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from ufselect._constraints import COUNT
 from ufselect._sklearn_compat import (
+    COUNT,
     BaseComposition,
     CallbackSupportMixin,
     FitProgress,

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from ufselect._constraints import POSITIVE
-from ufselect._sklearn_compat import FitProgress
+from ufselect._sklearn_compat import POSITIVE, FitProgress
 from ufselect.evaluation.split_half import checked_groups
 from ufselect.matrix import Float, Index
 from ufselect.matrix.cache import ResultCache, cached_results

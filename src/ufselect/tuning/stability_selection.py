@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ufselect._constraints import COUNT
-from ufselect._sklearn_compat import CallbackSupportMixin, FitProgress, Interval
+from ufselect._sklearn_compat import COUNT, CallbackSupportMixin, FitProgress, Interval
 from ufselect.evaluation import selection_stability
 from ufselect.evaluation.comparison import Stability
 from ufselect.evaluation.split_half import rows_of_groups
