@@ -257,7 +257,7 @@ def test_deep_and_large_files_are_bounded(tmp_path):
         description["selector"] = json.loads("[" * 500 + "]" * 500)
 
     rewritten(tmp_path / "a.selector", deep)
-    assert "describes no selector" in refusal(tmp_path / "a.selector")
+    assert "does not describe a selector" in refusal(tmp_path / "a.selector")
 
     def repeated(description, arrays):
         arrays["big"] = np.zeros(10**6)

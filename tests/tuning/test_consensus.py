@@ -101,7 +101,7 @@ def test_a_member_that_fails_is_left_out_with_its_name_and_reason(X):
     ("parameters", "error", "message"),
     [
         ({"selectors": []}, ValueError, "holds no selector"),
-        ({"selectors": [SCFS]}, TypeError, "no selector; give an instance"),
+        ({"selectors": [SCFS]}, TypeError, "not a selector; give an instance"),
         ({"selectors": ["SCFS"]}, TypeError, "'SCFS', which is not a selector"),
         ({"selectors": [("a", MCFS(), 3)]}, TypeError, "which is not a selector"),
         (

@@ -17,7 +17,7 @@ from ufselect import (
     MaxVariance,
     StabilitySelection,
 )
-from ufselect.solvers import graphs
+from ufselect.solvers import neighbours
 from ufselect.solvers.scfs import SCFSProblem
 from ufselect.tuning import fits
 from ufselect.tuning.fits import (
@@ -79,7 +79,7 @@ def calls_of(monkeypatch, module, name):
 def test_a_search_for_neighbours_is_shared_where_asked_for(
     X, monkeypatch, share, searches
 ):
-    seen = calls_of(monkeypatch, graphs, "_search")
+    seen = calls_of(monkeypatch, neighbours, "_search")
     selectors = [LaplacianScore(), LaplacianScore(weights="heat")]
     fit_all(X, works(*selectors), FitEffort(), title="all", share=share)
 

@@ -145,7 +145,8 @@ class DrawingProcess:
     """Draws figures in a subprocess, while this process goes on with its work.
 
     Matplotlib takes a second to load and to draw a report, which a second processor can
-    do meanwhile. The subprocess ends with its input, however this process ends.
+    do meanwhile. The subprocess ends with its input, however this process ends. A pool
+    of ``concurrent.futures`` would load the main module again, and get Ctrl-C itself.
     """
 
     def __init__(self) -> None:

@@ -101,7 +101,7 @@ def test_filled_cells_of_anndata_are_missing_again_unless_asked(tmp_path, kind):
 
 def test_file_may_be_written_over_itself_twice_and_no_other_as_one(tmp_path):
     np.save(tmp_path / "a.npy", X)
-    with pytest.raises(TableError, match="is no AnnData file"):
+    with pytest.raises(TableError, match="is not an AnnData file"):
         write_table(read_table(tmp_path / "a.npy"), [0], tmp_path / "b.h5ad")
     assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
     path = tmp_path / "a.h5ad"
