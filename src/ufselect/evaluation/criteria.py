@@ -65,11 +65,14 @@ def redundancy(columns: Any) -> float:
     """
     data = as_matrix(checked_table(columns, "columns"))
     summary = data.summary()
-    varying = np.flatnonzero(~summary.constant)
-    count = len(varying)
+    return _mean_overlap(unit_columns(data, summary, np.flatnonzero(~summary.constant)))
+
+
+def _mean_overlap(unit: DataMatrix) -> float:
+    """Return the mean absolute product of pairs of columns of unit length."""
+    count = unit.shape[1]
     if count < 2:
         return 0.0
-    unit = unit_columns(data, summary, varying)
     total = sum(
         float(np.abs(unit.transpose_dot(unit.columns(batch))).sum())
         for batch in gen_batches(count, max(1, PAIRS_AT_ONCE // count))
@@ -336,16 +339,8 @@ def distinctness(table: Any) -> Criterion:
     data, constant = JudgedTable.of(table).scaled
 
     def share_not_repeated(columns: Index) -> float:
-        C = data.columns(columns[~constant[columns]])
-        count = C.shape[1]
-        if count < 2:
-            return 1.0
-        C /= np.linalg.norm(C, axis=0)
-        total = sum(
-            float(np.abs(C.T @ C[:, batch]).sum())
-            for batch in gen_batches(count, max(1, PAIRS_AT_ONCE // count))
-        )
-        return float(np.clip(1 - (total - count) / (count * (count - 1)), 0.0, 1.0))
+        values = data.columns(columns[~constant[columns]])
+        return 1.0 - _mean_overlap(as_matrix(values / np.linalg.norm(values, axis=0)))
 
     return share_not_repeated
 
