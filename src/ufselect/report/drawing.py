@@ -317,6 +317,8 @@ def as_plot(
     titles: Mapping[str, Sequence[str]] | None = None,
     cells: Any = None,
     rows: Sequence[Any] = (),
+    pixels: Any = None,
+    told: Sequence[tuple[Any, str]] = (),
 ) -> Plot:
     """Return a figure of Matplotlib as a plot; to be called while drawing.
 
@@ -334,6 +336,10 @@ def as_plot(
         A map whose cells the script of the report names under the pointer.
     rows : sequence of matplotlib axes
         Axes whose x counts rows of the data from 1 on, which the script tells.
+    pixels : matplotlib axes, optional
+        An image, each pixel of which is a row of the data, which the script tells.
+    told : sequence of (matplotlib axes, str)
+        What the script tells anywhere within axes.
     """
     text = _svg_bytes(figure)
     document = minidom.parseString(text)  # nosec B318 # Matplotlib wrote it
@@ -361,6 +367,10 @@ def as_plot(
     hover = [_place(axes) for axes in rows]
     if cells is not None:
         hover.append({"box": _place(cells)["box"]})
+    if pixels is not None:
+        grid = list(pixels.get_images()[0].get_array().shape)
+        hover.append({"box": _place(pixels)["box"], "grid": grid})
+    hover += [{"box": _place(axes)["box"], "text": text} for axes, text in told]
     if hover:
         root.setAttribute("data-hover", json.dumps(hover))
     return Plot(root.toxml() + "\n", figure)

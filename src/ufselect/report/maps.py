@@ -371,4 +371,6 @@ def pixel_plot(images: Sequence[PixelPanel]) -> Plot:
             axes.set_title(f"{printable(title)}\n{printable(caption)}", fontsize=11)
             axes.spines[:].set_visible(False)
         words = "; ".join(f"{each.title}: {each.caption}" for each in images)
-        return as_plot(figure, words)
+        # The data of a report are those of one image.
+        pixels = every_axes[0] if len(images) == 1 else None
+        return as_plot(figure, words, pixels=pixels)

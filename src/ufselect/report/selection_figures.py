@@ -269,7 +269,7 @@ def random_bands(
         add_legend(figure, [bars, band, line], labels)
         figure.supxlabel("value of the criterion; to the right is better")
         said = f"The chosen features among random sets: {'; '.join(words)}."
-        return as_plot(figure, said)
+        return as_plot(figure, said, told=list(zip(every_axes, words, strict=True)))
 
 
 def selection_frequencies(

@@ -95,11 +95,24 @@ function nameCell(header, rows, x, y) {
   return `${row[0]}, ${header[place]}: ${row[place]}${marks}`;
 }
 
+const nameValues = (header, row) =>
+  row.map((cell, place) => `${header[place]}: ${cell}`).join("\n");
+
 function nameRow(header, rows, part, x) {
   const [low, high] = part.x;
   const count = part.log ? low * (high / low) ** x : low + x * (high - low);
   const row = rows[Math.round(count) - 1];
-  return row ? row.map((cell, place) => `${header[place]}: ${cell}`).join("\n") : "";
+  return row ? nameValues(header, row) : "";
+}
+
+function namePixel(header, rows, [height, width], x, y) {
+  return nameValues(header, rows[Math.floor(y * height) * width + Math.floor(x * width)]);
+}
+
+function namePart(part, header, rows, x, y) {
+  if (part.text) return part.text;
+  if (part.grid) return namePixel(header, rows, part.grid, x, y);
+  return part.x ? nameRow(header, rows, part, x) : nameCell(header, rows, x, y);
 }
 
 function makeHover(svg) {
@@ -114,7 +127,7 @@ function makeHover(svg) {
       const x = ((event.clientX - box.left) * scale - left) / width;
       const y = ((event.clientY - box.top) * scale - top) / height;
       if (!(x >= 0 && x < 1 && y >= 0 && y < 1)) continue;
-      tell(event, part.x ? nameRow(header, rows, part, x) : nameCell(header, rows, x, y));
+      tell(event, namePart(part, header, rows, x, y));
       return;
     }
     tip.hidden = true;
