@@ -65,7 +65,8 @@ def redundancy(columns: Any) -> float:
     """
     data = as_matrix(checked_table(columns, "columns"))
     summary = data.summary()
-    return _mean_overlap(unit_columns(data, summary, np.flatnonzero(~summary.constant)))
+    varying = np.flatnonzero(~summary.constant)
+    return _mean_overlap(unit_columns(data, summary, varying)) if len(varying) else 0.0
 
 
 def _mean_overlap(unit: DataMatrix) -> float:
