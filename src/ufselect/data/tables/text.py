@@ -566,6 +566,9 @@ def _by_pandas(
         return None
     if delimiter in block and width == 1:  # in a cell, which then is no number
         return None
+    # From pandas 3.1 on numbers are rounded exactly, and to ask for it is deprecated.
+    new = tuple(map(int, pandas.__version__.split(".")[:2])) >= (3, 1)
+    exact = {} if new else {"float_precision": "round_trip"}
     with contextlib.suppress(ValueError):
         frame = pandas.read_csv(
             StringIO(block),
@@ -578,10 +581,10 @@ def _by_pandas(
             dtype=np.float64,
             na_values=missing,
             keep_default_na=False,
-            float_precision="round_trip",
             skipinitialspace=True,
             skip_blank_lines=False,
             low_memory=False,
+            **exact,
         )
         return np.asarray(frame)
     return None
