@@ -28,7 +28,8 @@ from ufselect.solvers.preparation import (
 # Values of the parameter ``standardize``.
 PREPARATIONS = ("auto", "features", "samples", "none", True, False)
 
-# Largest number of samples, whose Gram matrix is in memory; fewer for wide tables.
+# Largest number of samples in a view. For wide tables it is reduced, but not below
+# MIN_SHOWN, so that a Gram matrix takes at most MAX_PRODUCTS multiplications.
 MAX_SHOWN = 2000
 MAX_PRODUCTS = 2e10
 MIN_SHOWN = 200

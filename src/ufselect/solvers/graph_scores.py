@@ -49,7 +49,7 @@ MIN_WEIGHT = 1e-6
 # Singular values below this share of the largest count as zero.
 DEPENDENT_SHARE = 1e-8
 
-# With fewer samples than this, no subsamples are drawn.
+# Smallest number of samples of a subsample.
 MIN_SAMPLES = 15
 
 

@@ -110,7 +110,7 @@ def preparation_kind(
 def scaled(
     data: DataMatrix, summary: ColumnSummary, kind: Kind
 ) -> tuple[DataMatrix, ColumnSummary, Float]:
-    """Return the data, with samples scaled if asked for, and the scale of features."""
+    """Return data, with scaled samples for "samples", summary and scale of features."""
     scale = np.ones(data.shape[1])
     if kind == "samples":
         peak = np.maximum(np.abs(summary.minimum), np.abs(summary.maximum)).max()

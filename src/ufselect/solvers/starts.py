@@ -30,7 +30,7 @@ N_RUNS = 10
 # Up to this many samples, X X' is small enough even for a very sparse X.
 SMALL_KERNEL = 4096
 
-# Exponent of fuzzy c-means in the published experiments; almost hard clusters.
+# Exponent of fuzzy c-means in the published experiments; almost crisp clusters.
 FUZZIFIER = 1.0005
 
 

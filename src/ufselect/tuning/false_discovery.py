@@ -36,8 +36,8 @@ N_PERMUTATIONS = 20
 N_COMPONENTS = 5
 N_NEIGHBORS = 5
 
-# Largest leverage of a sample in the basis, as a multiple of the mean. Without a limit,
-# a few outlying samples would explain a column that is nonzero only in them.
+# Largest norm of a row of the basis, as a multiple of the root mean square. Without a
+# limit, a few outlying samples would explain a column that is nonzero only in them.
 LARGEST_LEVERAGE = 3.0
 
 # Largest number of decoys: enough to estimate the share of false discoveries.
