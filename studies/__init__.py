@@ -1,1 +1,1 @@
-"""What ufselect costs, is worth and withstands: `python -m studies --list`."""
+"""Studies of the speed, quality and reliability of ufselect; see `studies --list`."""

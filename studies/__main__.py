@@ -1,4 +1,4 @@
-"""Run studies by their names; see runner.py."""
+"""Run studies by name; see runner.py."""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""What studies find: ratios of costs and counts of outcomes, as JSON and as pages.
+"""Results of studies, ratios of costs and counts of outcomes, as JSON and as pages.
 
-A study of speed yields a `Row` for everything that it compares, a study of reliability
-an `Outcome` for every kind of input or fault.
+A study of speed yields a `Row` for each comparison, and a study of reliability an
+`Outcome` for each kind of input or fault.
 """
 
 import json

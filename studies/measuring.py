@@ -1,10 +1,9 @@
-"""Times and memory, always of two things in the same run, and the machine.
+"""Measurement of time and memory, always of two programs in the same run.
 
-Repetitions are interleaved, so that whatever else the machine does disturbs both sides
-alike, and ratios are formed within repetitions. The limit of a time is that of the
-matrix products that cannot be avoided, at the speed of BLAS on this machine: most of
-what takes longer is spent on products of less favourable shapes, and on passes over
-memory that multiply nothing.
+Repetitions are interleaved, so that other load on the machine affects both programs
+equally, and ratios are computed within repetitions. The lower limit of a time is that
+of the unavoidable matrix products at the BLAS speed of this machine. Most of the
+remaining time is due to products of less favourable shapes and to passes over memory.
 """
 
 import json

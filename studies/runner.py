@@ -1,17 +1,17 @@
-"""One way to run every study: find it, run it, print, write.
+"""Find and run studies, print their results and write them to files.
 
     python -m studies [NAME ...] [--list] [--quick] [--check] [--repeats N]
         [--sets a,b] [--seed N] [--peers PYTHON] [--json FILE] [--markdown PATH]
     python -m studies --read FILE ... --markdown PATH [--check]
 
-A study is a file that begins with its question, in a folder of its kind; the name of a
-folder stands for all that can be measured in it. With a function ``measure(settings)``
-that yields rows or outcomes, it is measured here. Without, it has a function
-``main(arguments)`` with options of its own, and prints its own tables. ``DURATION``
-says roughly how long it takes on two quiet cores.
+A study is a file whose docstring begins with its question; studies are in one folder
+for each kind, whose name stands for all measured studies in it. A measured study has a
+function ``measure(settings)`` that yields rows or outcomes. Other studies have a
+function ``main(arguments)`` with their own options and print their own tables.
+``DURATION`` is the approximate time on two idle cores.
 
-Without a name, all are run that can be measured, one after the other; what will be run,
-and for how long, is said first. Ctrl-C ends the run: what was found by then is kept.
+Without a name, all measured studies run one after the other; their names and durations
+are printed first. Ctrl-C ends the run and keeps the results so far.
 """
 
 import argparse

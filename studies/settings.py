@@ -1,4 +1,4 @@
-"""What a run asks of every study, and where the data are."""
+"""Settings that all studies have in common, and the folder of the data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

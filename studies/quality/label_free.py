@@ -1,16 +1,16 @@
-"""Is AutoSelect better than chance on any table, and honest about noise?
+"""Is AutoSelect better than random columns on any table, and does it recognise noise?
 
-Five parts, and the targets that were set for them at the end:
+There are five parts, followed by their targets:
 
-* quality: rankings against random columns, all columns and the first version on
-  labelled sets, in two halves, one to develop on and one to report.
-* noise: how often structure is reported where there is none.
-* planted: how many of the columns that carry groups are found and confirmed.
-* stability: how much rankings of halves of the samples have in common.
-* cost: fits of SCFS that it costs, and its growth with the samples.
+* quality: rankings compared with random columns, all columns and the first version on
+  labelled sets, half of them for development and half for the report.
+* noise: how often structure is reported although there is none.
+* planted: how many of the columns with groups are found and confirmed.
+* stability: overlap of the rankings on halves of the samples.
+* cost: time in units of a fit of SCFS, and its growth with the number of samples.
 
-Rankings and scores are kept in a folder, so that what has not changed is not computed
-again. Every part says where labels were used; no ranking sees any.
+Rankings and scores are cached in a folder, so that only changed ones are computed
+again. Every part states where labels are used; rankings never use them.
 
     python -m studies label_free [--parts quality,noise,planted,stability,cost]
         [--jobs 2] [--sets a,b] [--quick] [--cache DIR] [--markdown FILE]

@@ -1,4 +1,4 @@
-"""Part of label_free.py: what AutoSelect and verdict say of tables of pure noise."""
+"""Part of label_free.py: results of AutoSelect and verdict on tables of noise."""
 
 import warnings
 from math import nan

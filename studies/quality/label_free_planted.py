@@ -1,4 +1,4 @@
-"""Part of label_free.py: which planted columns are found, and what is confirmed."""
+"""Part of label_free.py: which planted columns are found and confirmed."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Part of label_free.py: rankings against random columns on labelled sets."""
+"""Part of label_free.py: rankings compared with random columns on labelled sets."""
 
 import warnings
 from typing import NamedTuple

@@ -1,10 +1,11 @@
-"""The sets, candidates, judges and answers of label_free.py.
+"""The sets, candidates, judges and results of label_free.py.
 
-What candidates and judges gave is kept on disk.
+Rankings and scores are cached on disk.
 
-A ranking is kept by the file of its set, the selector with its parameters, and the
-source that could change it: that of its room of ``src/ufselect`` and of the rooms which
-that one may import. A score is kept by the file of its set and the columns.
+The key of a ranking is the file of its set, the selector with its parameters, and the
+source code that could change it: that of its folder of ``src/ufselect`` and of the
+folders that this one may import. The key of a score is the file of its set and the
+columns.
 """
 
 import hashlib

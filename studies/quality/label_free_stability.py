@@ -1,4 +1,4 @@
-"""Part of label_free.py: how far rankings of other samples are the same."""
+"""Part of label_free.py: overlap of rankings on different samples."""
 
 import warnings
 

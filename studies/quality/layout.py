@@ -1,10 +1,10 @@
-"""How much code is there, how finely is it cut, and how much of it does a command load?
+"""How much code is there, in how many files, and how much of it does a command load?
 
-Prints files and code lines (without docstrings, comments and blank lines) of each
-folder of src/ufselect, the modules of under 60 code lines with one importer, the
-project files that ``ufselect select`` loads for a small table, and the size of the
-tests. The last table is the cost of checking a sparse matrix, as a share of a fit of
-SCFS.
+Prints the numbers of files and code lines (without docstrings, comments and blank
+lines) of each folder of src/ufselect, the modules of less than 60 code lines with one
+importer, the project files that ``ufselect select`` loads for a small table, and the
+size of the tests. The last table is the cost of checking a sparse matrix, as a share of
+a fit of SCFS.
 
     python -m studies layout [--list]
 """

@@ -1,10 +1,10 @@
 """Does a method rank known useful columns above columns of noise?
 
 Prints, for every method and every geometry of ``ufselect.data.planted``, the area under
-the ROC curve of ``scores_``: the chance that a useful column scores above a noise
-column, so that 1 is perfect and 0.5 is chance. Each geometry comes tall, wide
-(p >> n) and with columns of unequal scale. Everything is at its default but the
-number of clusters, which is the true one.
+the ROC curve of ``scores_``: the probability that a useful column scores above a noise
+column, which is 1 for a perfect and 0.5 for a random ranking. Each geometry has a tall
+table, a wide one (p >> n) and one with columns of unequal scale. All parameters have
+their defaults, except for the number of clusters, which is the true one.
 
     python -m studies planted [--seeds 5] [--jobs 2] [--methods a,b] [--quick]
 """

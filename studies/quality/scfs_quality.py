@@ -1,9 +1,9 @@
-"""How good is what SCFS selects, with one setting for all data and no label seen?
+"""How good are the selections of SCFS, with one setting for all data and no labels?
 
 Prints, for every labelled set in the data folder, accuracy and geometric NMI of
-k-means on the selected columns, mean over k = 50, 100, .., 300, beside random,
-variance and all features. Labels are used for these two numbers and, where a column
-says so, for the number of clusters; never to tune anything.
+k-means on the selected columns, mean over k = 50, 100, .., 300, and the same for
+random columns, columns of largest variance and all columns. Labels are used for these
+two numbers and, where a column says so, for the number of clusters; never for tuning.
 
     python -m studies scfs_quality [--repetitions 2] [--jobs 2] [--sets a,b]
         [--quick]

@@ -2,13 +2,13 @@
 
 First, with labels: the published grid of alpha and beta on two sets of lung tumours,
 where the published algorithm ranks better than the exact solver if labels choose the
-weights for every number of features. Rows tell solver, scaling and intercept apart, and
-split the grid of the published algorithm by whether the exact solver keeps more than
-one feature there.
+weights for every number of features. Rows differ in solver, scaling and intercept, and
+divide the grid of the published algorithm by whether the exact solver keeps more than
+one feature.
 
-Second, without labels: the default weights, but for beta as a share of the value from
-which on W = 0, on all sets of moderate size. "covariance" ranks features by their
-covariance with the clusters of the default fit, which is where both solvers lead for
+Second, without labels: the default weights, except for beta, which is a share of the
+smallest value at which W = 0, on all sets of moderate size. "covariance" ranks features
+by their covariance with the clusters of the default fit, the limit of both solvers for
 large beta.
 
 All numbers are ACC / NMI in percent of k-means on 50, 100, ..., 300 features.

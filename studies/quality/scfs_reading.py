@@ -1,8 +1,8 @@
-"""How much does a reader of SCFS().fit have to follow?
+"""How much code does SCFS().fit run?
 
-Counts the functions and the files of ufselect that one fit of a 30 x 100 table runs
-through, and how deep their calls are nested. Comprehensions and lambdas belong to the
-function that they are in.
+Counts the functions and files of ufselect that one fit of a 30 x 100 table uses, and
+the largest depth of nested calls. Comprehensions and lambdas count as part of the
+function that contains them.
 
     python -m studies scfs_reading [--list] [--quick]
 """

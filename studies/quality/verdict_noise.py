@@ -1,13 +1,13 @@
-"""Are the p values of `verdict` uniform where there is nothing to find?
+"""Are the p-values of `verdict` uniform on tables without structure?
 
 Tables of noise (Gaussian, Student's t with 3 degrees of freedom, Poisson counts of
-unequal means, and real tables whose columns are permuted) of 60 to 300 samples and 200
-to 2000 columns. Selectors choose 10, 30 or 100 columns; `verdicts` fits them to one
-half and judges on the other. Printed are, for every criterion, the share of tables with
-p < 0.05, and the p value of a Kolmogorov-Smirnov test of uniformity. Ranks among random
-sets are discrete; a uniform number is subtracted within each step, which makes p values
-smaller and the test exact. The last rows say how often planted and real structure is
-found.
+unequal means, and real tables with permuted columns) have 60 to 300 samples and 200 to
+2000 columns. Selectors select 10, 30 or 100 columns; `verdicts` fits them to one half
+of the samples and judges them on the other. Prints, for every criterion, the share of
+tables with p < 0.05, and the p-value of a Kolmogorov-Smirnov test of uniformity. Ranks
+among random sets are discrete; subtracting a uniform number within each step decreases
+p-values and makes the test exact. The last rows are the rates at which planted and real
+structure is found.
 
     python -m studies verdict_noise [--tables 240] [--first 0] [--random 59]
         [--jobs 2] [--standardize auto] [--quick]

@@ -1,10 +1,10 @@
 """Which circumstances around a command crash it, hang it, or lose a file?
 
-Disks that are full or read-only, closed streams, small limits, files that change while
-they are read, kills at any moment, a Dask cluster that loses its client or a worker, a
-server with a hundred runs behind it. "Answered" is the right result, "refused" is one
-sentence and a non-zero exit. A file that was there before must still be there, whole,
-and no part of a new one.
+They are full or read-only disks, closed streams, small limits, files that change while
+they are read, kills at any moment, a Dask cluster that loses its client or a worker,
+and a server after a hundred runs. "Answered" means the right result, "refused" an error
+message of one sentence and a non-zero exit code. Existing files must stay complete, and
+no partial new file may remain.
 
     python -m studies circumstances
 """

@@ -1,10 +1,10 @@
-"""Does a selector find the same in data that are badly put, where theory says it must?
+"""Are selections from badly conditioned data the same if theory says they must be?
 
 Each table is compared with its well-conditioned equivalent: the same numbers in another
 unit (a power of two, so that no digit changes), far from zero (the equivalent is the
-shifted table minus the offset, which is exact), with columns that depend on others,
-with as many clusters as samples, with one column. Then in single precision: how much
-of the ranking that costs is in the notes.
+shifted table minus the offset, which is exact), with linearly dependent columns, with
+as many clusters as samples, and with one column. Then in single precision; the notes
+have its effect on the ranking.
 
     python -m studies conditioning
 """

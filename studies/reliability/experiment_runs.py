@@ -1,4 +1,4 @@
-"""A small experiment as users run it: the command, its store, and what it leaves."""
+"""A small experiment as users run it: the command, its store, and its files."""
 
 import os
 import sqlite3

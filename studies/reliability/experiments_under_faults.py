@@ -1,9 +1,9 @@
-"""Does an experiment lose anything when it is killed, starved or damaged?
+"""Does an experiment lose results if it is killed, lacks resources or is damaged?
 
 Real runs of ``ufselect run`` on two small sets (38 cells, two processes), disturbed in
-many ways. What was finished before a fault must still be there after it; nothing may
-differ from what an undisturbed run finds; no process may stay behind; and the same
-command, or the one that the message names, must complete the rest.
+many ways. Results that were finished before a fault must be kept; all results must
+equal those of an undisturbed run; no process may remain; and the same command, or the
+one that the message names, must complete the experiment.
 
     python -m studies experiments_under_faults
 """

@@ -1,4 +1,4 @@
-"""Disks that are full, clocks that jump, methods that misbehave, damaged stores."""
+"""Faults of experiments: full disks, clock jumps, failing methods, damaged stores."""
 
 import shutil
 import sqlite3

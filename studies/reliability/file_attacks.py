@@ -1,4 +1,4 @@
-"""Files made to do harm: bombs, false sizes, programs in pickles, ways out."""
+"""Malicious files: archive bombs, false sizes, code in pickles, path traversal."""
 
 import bz2
 import gzip

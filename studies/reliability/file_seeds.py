@@ -1,6 +1,7 @@
-"""Files with which nothing is wrong, one of each kind that is read, and damage.
+"""Valid files of each supported format, and functions that damage them.
 
-Bytes are changed, cut and moved at random, and numbers are made extreme.
+Bytes are changed, removed and moved at random, and numbers are replaced by extreme
+ones.
 """
 
 import gzip

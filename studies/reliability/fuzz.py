@@ -1,10 +1,10 @@
-"""Does coverage-guided fuzzing find a file that gets neither a table nor one sentence?
+"""Does coverage-guided fuzzing find a file without a table or a clear error message?
 
-atheris changes files of a kind so that they reach new lines of the readers. Every
-reader is a target. "Answered" is a table whose names fit its shape, "refused" is one
-sentence, and what ends the library counts as refused only if ``ufselect select``, which
-reads such files in a subprocess, says one sentence of it. A file that found a fault is
-kept in ``studies/reliability/seeds``, and the tests read it ever after.
+atheris changes valid files so that they reach new lines of the readers. Every reader is
+a target. "Answered" means a table whose names match its shape, "refused" an error
+message of one sentence. A crash of the library counts as refused only if ``ufselect
+select``, which reads such files in a subprocess, reports it in one sentence. A file
+that found a fault is kept in ``studies/reliability/seeds``, and the tests read it.
 
     pip install atheris
     python -m studies fuzz

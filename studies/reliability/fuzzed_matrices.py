@@ -1,12 +1,12 @@
-"""Does every small table, however odd, get an answer or one sentence?
+"""Does every small table, however unusual, get a result or a clear error message?
 
-An answer is finite, keeps the contract of a selector (or of a metric), leaves its input
-as it was and is the same, bit for bit, when asked again. A refusal is one sentence that
-was written for it. Everything else is lost: another exception, a NaN, a warning of
-NumPy's. Tables are those of ``matrices.py``: two to fourteen rows, all
-types and containers, scales from 1e-300 to 1e300, offsets to 1e16, repeated, constant
-and collinear columns, ties, empty rows, gaps, and sparse ones with explicit zeros,
-duplicates and unsorted indices.
+A result must be finite, keep the contract of a selector (or of a metric), leave its
+input unchanged, and be the same, bit for bit, on a second call. A refusal is an error
+message of one sentence that was written for the case. Everything else counts as lost:
+another exception, a NaN, a NumPy warning. Tables are those of ``matrices.py``: two to
+fourteen rows, all types and containers, scales from 1e-300 to 1e300, offsets up to
+1e16, repeated, constant and collinear columns, ties, empty rows, missing values, and
+sparse matrices with explicit zeros, duplicates and unsorted indices.
 
     python -m studies fuzzed_matrices
 """

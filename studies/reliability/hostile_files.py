@@ -1,10 +1,10 @@
 """Which damaged and hostile files end in a traceback, in too much memory, or in harm?
 
-Files of every kind that is read are damaged at random, also under their compression so
-that checksums are right. Each is read in a process that may take 2 GB of memory and
-some seconds; what would run a program or open a connection is noticed.
-"Answered" is a table (damage may have changed a number, or a name, and no more),
-"refused" is one sentence.
+Files of every supported format are damaged at random, also inside their compression, so
+that checksums are right. Each is read in a process with limits of 2 GB of memory and
+some seconds, in which starting a program or opening a connection is detected.
+"Answered" means a table (of which damage may have changed numbers or names only),
+"refused" an error message of one sentence.
 
     python -m studies hostile_files
 """

@@ -1,14 +1,15 @@
-"""Does memory, or anything else, grow in runs that last a weekend?
+"""Do memory or other resources grow in runs that last a weekend?
 
-A run of a thousand small cells: the memory of its processes after 200 and after all.
-A thousand fits of a method in one process: memory, open files, threads and children
-after 200 and after all. Experiments one after the other in one process.
+Compares the memory of the processes of a run after 200 and after 1,000 small cells;
+memory, open files, threads and child processes after 200 and after 1,000 fits of a
+method in one process; and the same for experiments in one process.
 
     python -m studies long_runs
     python -m studies.reliability.long_runs fits METHOD NUMBER
     python -m studies.reliability.long_runs experiments FOLDER NUMBER
 
-The others print what a process holds after a fifth of the repetitions and after all.
+The last two print the resources of a process after a fifth of the repetitions and at
+the end.
 """
 
 import gc

@@ -1,10 +1,10 @@
 """Do results agree with the same formulas in fifty decimal digits?
 
-On small tables, mpmath computes by definition what ufselect has computed in double
-precision. A number is right if the two differ by no more than the share named in the
-note, of the largest number of the result. For SCFS, the objective of the returned
-memberships and coefficients is computed again, and so is the duality gap of the
-regression, which bounds how far the objective is from its least value over W.
+On small tables, mpmath evaluates the definitions of what ufselect computes in double
+precision. A number is right if the difference, relative to the largest number of the
+result, is at most the tolerance in the note. For SCFS, the objective of the returned
+memberships and coefficients is computed again, and the duality gap of the regression,
+which bounds the distance of the objective from its minimum over W.
 
     python -m studies many_digits
 """

@@ -1,8 +1,8 @@
-"""Strategies for the worst matrices of a career, all of them small.
+"""Hypothesis strategies for small, badly behaved matrices.
 
-A matrix is drawn in three steps: values, what is done to them, and the container they
-come in. The random numbers of most values come from one drawn seed, which is a hundred
-times as fast as drawing each.
+A matrix is drawn in three steps: values, changes to them, and the container. The random
+numbers of most values come from one drawn seed, which is a hundred times as fast as
+drawing each.
 """
 
 from collections.abc import Callable

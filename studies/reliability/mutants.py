@@ -1,13 +1,12 @@
-"""How many of random faults in the solvers and selectors do the tests catch?
+"""How many random faults in the solvers and selectors do the tests detect?
 
 Each mutant is one small change of a file of ``src/ufselect/solvers`` or ``selectors``:
-an operator swapped, a comparison or a condition turned round, a constant or a sign
-changed, a statement dropped. It is written into a copy of the package, on which the
-tests run that name the module, or a method built on it; of a selector, also its
-contract. The same seed makes the same mutants of the same source. What was printed
-before a change of source or tests can be given back by ``--like``: the mutants that it
-names and that are still there are tried again. Some mutants change nothing that a test
-could see; a share of 100 % is not to be had.
+an operator is replaced, a comparison or a condition negated, a constant or a sign
+changed, or a statement removed. It is written to a copy of the package. On this copy,
+those tests run that import the module or a method that uses it, and for a selector the
+contract tests. The same seed gives the same mutants of the same source. ``--like``
+reads the output of an earlier run and tries its mutants again, as far as they still
+exist. Some mutants do not change any result, so 100 % cannot be reached.
 
     python -m studies mutants [MODULE ...] [--count 80] [--seed 0] [--like FILE]
 """

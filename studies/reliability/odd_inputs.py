@@ -1,9 +1,10 @@
-"""Does every class of selectors rank or refuse whatever is given to it as X?
+"""Does every selector class return a ranking or a clear error for any object as X?
 
-Each odd input, an expression in ``odd_inputs.txt``, goes to each class, in a process
-that may compute for 25 seconds and take 2 GB. "Answered" is a finite ranking, and where
-the input is the same table in another dress, that of the plain table. "Refused" is a
-ValueError or TypeError of one line. What holds no table, or lacks a value, must be so.
+Each unusual input, an expression in ``odd_inputs.txt``, is given to each class, in a
+process with limits of 25 seconds and 2 GB. "Answered" means a finite ranking; if the
+input is another representation of a plain table, it must be the ranking of that table.
+"Refused" means a ValueError or TypeError with a message of one line. Inputs that are no
+table, or have missing values, must be refused.
 
     python -m studies odd_inputs
 """

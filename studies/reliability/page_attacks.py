@@ -1,4 +1,4 @@
-"""Requests that a page of somebody else, or another user of the machine, would send."""
+"""Requests that a foreign web page, or another user of the machine, could send."""
 
 import http.client
 import json

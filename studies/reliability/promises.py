@@ -1,4 +1,4 @@
-"""What is promised of any input: an answer that keeps the contract, or one sentence."""
+"""Checks for any input: a result that keeps the contract, or a one-sentence error."""
 
 import traceback
 import warnings

@@ -1,8 +1,8 @@
-"""Every metric, score and criterion as a question about a table drawn at random.
+"""Every metric, score and criterion as a question about a random table.
 
-A question draws what else it needs beside the table, and returns a function without
-arguments, which can be called more than once. Its answer is made of numbers, which must
-be finite unless their documentation says otherwise.
+A question draws its other arguments and returns a function without arguments, which can
+be called more than once. Its result consists of numbers, which must be finite unless
+their documentation says otherwise.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
-"""Is a fit the same with other threads, once more, out of a pickle, and in any order?
+"""Is a fit the same on repetition, after pickling, with other threads or row orders?
 
-Bit for bit on a second run, after ``pickle`` and ``joblib``, and of a clone. With one
-thread of BLAS and two, and with the rows in another order, scores are the same up to
-rounding, for methods that draw nothing at random from the rows, and for SCFS from a
+A second run, a fit after ``pickle`` and ``joblib``, and that of a clone must agree bit
+for bit. With one and with two BLAS threads, and with the rows in another order, scores
+must agree up to rounding, for methods that draw no random rows, and for SCFS from a
 start in that order.
 
     python -m studies repeatability

@@ -1,9 +1,9 @@
-"""Which attacks on what we download, write and serve succeed?
+"""Which attacks on downloads, written files and the server succeed?
 
-Downloads from a server of ours that sends elsewhere or sends something else; names of
-features that would be programs in a page or in a spreadsheet; requests to a real
-``ufselect serve``. An attack that comes to nothing is "refused"; text that is shown or
-written as the text it is, and read back the same, is "answered".
+Downloads from a local server that redirects or sends other content; names of features
+that would be code in a page or in a spreadsheet; requests to a real ``ufselect serve``.
+An attack without effect is "refused"; text that is shown or written literally, and read
+back unchanged, is "answered".
 
     python -m studies security
 """

@@ -1,4 +1,4 @@
-"""Runs that are killed, interrupted or terminated, whole or in part."""
+"""Runs that are killed, interrupted or terminated, in all or some processes."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Work in a process that is watched: memory, time, what it starts, how it ends."""
+"""Run work in a monitored process: memory, time, child processes and exit status."""
 
 import builtins
 import faulthandler

@@ -1,15 +1,15 @@
 """Do a million single cells fit, in 3 GB and in a time that grows with their number?
 
-The cells are made in blocks and written to an AnnData file: 2,000 genes, one value in
-twenty stored, ten kinds of cells that half of the genes tell apart. From that file,
+The cells are generated in blocks and written to an AnnData file: 2,000 genes, one value
+in twenty stored, ten types of cells that differ in half of the genes. From that file,
 which stays on disk, ``SCFS``, ``LaplacianScore`` and ``tl.select`` select 200 genes,
-each in a process of its own with one thread, from a quarter of the cells and from all.
-The time is judged by an exponent of 1.05 in the number of cells, the peak of the whole
-process by 3 GB.
+each in its own process with one thread, from a quarter of the cells and from all. The
+targets are an exponent of 1.05 of the time in the number of cells, and a peak memory of
+the whole process of 3 GB.
 
-The note says how often the file was read, what a pass costs, and what that makes of ten
-million cells on a Dask cluster of sixteen workers that read as fast as this process;
-sums that travel between workers, a few megabytes in each pass, are left out.
+The note has the number of passes over the file, the time of a pass, and an estimate for
+ten million cells on a Dask cluster of sixteen workers that read as fast as this
+process, without the transfer of sums, a few megabytes in each pass.
 
     python -m studies cells_scale [--quick] [--sets 1000000]
 

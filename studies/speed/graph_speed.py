@@ -1,15 +1,15 @@
-"""How do the methods that need a neighbour graph grow with the number of samples?
+"""How does the time of methods with a neighbour graph grow with the number of samples?
 
 LaplacianScore, MCFS, SPEC (phi=3), NDFS, GraphEnergy and AutoSelect on 5,000 and on
-200,000 samples of 100 columns, judged by processor time and an exponent of 1.2. There
-are two tables: ``factors``, ten factors behind all columns, which is what measurements
-mostly are, and ``clusters``, eight clusters of independent noise in all columns, within
-which no search can leave out much. The note has the exponent, and the share of the
-nearest neighbours that the graph has, from all distances of 1,000 samples.
+200,000 samples of 100 columns; the target is an exponent of 1.2 of the processor time.
+There are two tables: ``factors``, where all columns depend on ten factors, as in most
+measurements, and ``clusters``, with eight clusters of independent noise in all columns,
+within which a search cannot skip many samples. The note has the exponent, and the
+recall of nearest neighbours in the graph, from all distances of 1,000 samples.
 
-Before that, LaplacianScore on 20,000 x 200 against scikit-learn's ``kneighbors_graph``
-alone, and the search against that of all distances: on the two tables, and on noise
-without any structure, where it has nothing to go by.
+Before that, LaplacianScore on 20,000 x 200 is compared with scikit-learn's
+``kneighbors_graph`` alone, and the search with an exact one: on the two tables, and on
+noise without structure, the worst case.
 
     python -m studies graph_speed [--quick] [--sets factors,clusters]
 """

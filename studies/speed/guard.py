@@ -1,8 +1,8 @@
 """Is anything much slower than it was?
 
-A few small ratios against things that do not depend on ufselect, by processor time with
-one thread, so that a busy machine does not matter. Each may be ``MARGIN`` times the
-bound written in guard.toml, which is what was measured when it was written.
+A few small ratios to computations that do not depend on ufselect, by processor time
+with one thread, so that a busy machine does not matter. Each may be at most ``MARGIN``
+times the value in guard.toml, which was measured when that file was written.
 
     python -m studies guard --check
 """

@@ -1,8 +1,8 @@
 """What does an iteration of the wide methods cost, next to one eigendecomposition?
 
-UDFS, NDFS, JELSR, GLSPFS and SPUFS on arcene (p = 10,000): the time of a fit over its
-number of iterations, against one ``X @ X.T`` plus one ``eigh`` of n x n. The limit is
-that of one product of X X' with as many columns as there are clusters.
+UDFS, NDFS, JELSR, GLSPFS and SPUFS on arcene (p = 10,000): the time of a fit divided by
+its number of iterations, compared with one ``X @ X.T`` plus one ``eigh`` of n x n. The
+limit is the time of one product of X X' with an n x n_clusters matrix.
 
     python -m studies method_iterations
 """

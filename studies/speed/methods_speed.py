@@ -1,24 +1,24 @@
 """How fast are the methods, next to other packages that have them?
 
-LS, SPEC, MCFS, UDFS and NDFS, against skfeature-chappers and ITMO_FS, each in a process
-of its own with one thread, and judged by processor time. A peer that needs more
-processor time than the limit is counted at it, so that the ratio is at most what is
-printed; the note says what went wrong with one that fails. For MCFS, others follow the
-path of least angles, which no feature leaves; ours follows that of the elastic net,
-which takes up to twice as many steps.
+LS, SPEC, MCFS, UDFS and NDFS are compared with skfeature-chappers and ITMO_FS, each in
+its own process with one thread, by processor time. A peer that exceeds the time limit
+counts with the limit, so that the true ratio is at most the printed one; the note has
+the error of a peer that fails. For MCFS, others use least angle regression without
+removal of features; ours uses the path of the elastic net, with up to twice as many
+steps.
 
-fastcan has none of these methods. Given principal components as targets, as its manual
-proposes for data without labels, it picks columns one by one that explain them; of
-ours, REFS picks columns one by one from which all others are reconstructed. That is not
-the same question, so there is no target, and the note has the share of the variance
-that the columns of either explain. scikit-learn has only the variance of columns.
+fastcan has none of these methods. With principal components as targets, as its manual
+proposes for data without labels, it greedily selects columns that explain them; our
+REFS greedily selects columns that reconstruct all others. As the problems differ, there
+is no target, and the note has the share of the variance that the columns of each
+explain. scikit-learn has only the variance of columns.
 
-The limit is that of the distances of all pairs of samples, from which all of these
-begin; for the variance, of the squares, and for a choice one by one, of a product with
-all columns for each.
+The limit is the time of the distances of all pairs of samples, which all of these
+methods need; for the variance, of the squares, and for a greedy selection, of one
+product with all columns per selected column.
 
-Peers live in an environment of their own, ``.peers``, which is made when it is missing;
-``--peers`` names the interpreter of another.
+Peers are installed in their own environment, ``.peers``, which is created if it is
+missing; ``--peers`` names the interpreter of another one.
 
     python -m studies methods_speed [--peers PYTHON]
 """

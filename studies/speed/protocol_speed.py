@@ -2,10 +2,10 @@
 
 Both judge the ranking by variance at k = 50, 100, .., 300: k-means with ten restarts
 for every seed, then accuracy, four NMI, adjusted Rand index and purity. The plain loop
-calls ``KMeans`` and scikit-learn's metrics seed by seed, with one thread and, for one
-seed, with the threads it takes by default, if more (which, on a busy machine, wait for
-each other). Ours runs with one. Times are per seed: the more seeds, the less ours takes
-for each, because the distances between samples are computed once. The limit is that of
+calls ``KMeans`` and scikit-learn's metrics for each seed, with one thread and, for one
+seed, with the default number of threads (which, on a busy machine, wait for each
+other). Ours uses one thread. Times are per seed; ours decreases with the number of
+seeds, because distances between samples are computed once. The limit is the time of
 assigning the samples to centres once in every restart. The note has the largest
 difference between mean scores.
 

@@ -1,9 +1,9 @@
 """How much memory does a CSV of gigabytes take, next to its array of numbers?
 
-A table of random numbers is written to a temporary folder. In processes of their own,
-it is read by ufselect and by pandas, and the whole command ``ufselect select`` chooses
-50 of its columns. The ratio is the peak of the memory of each process, its imports
-included, over the bytes of the array of numbers; the note has its seconds.
+A table of random numbers is written to a temporary folder. In separate processes, it is
+read by ufselect and by pandas, and the command ``ufselect select`` selects 50 of its
+columns. The ratio is the peak memory of each process, including its imports, divided by
+the size of the array of numbers; the note has the time in seconds.
 
     python -m studies reading_memory
 """

@@ -1,13 +1,12 @@
 """How fast is text read, and in how much memory, next to pandas?
 
-Tables of several shapes are written to a temporary folder and read in a process of
-their own, by ufselect and by ``pandas.read_csv`` with its defaults. The time of
-ufselect includes the detection of the delimiter, the header and so on. The note has
-the memory of either, above that of the imports, over that of the array of numbers.
-Numbers have 16 or 17 digits, which pandas by default does not round to the nearest:
-rows without pyarrow have pandas with ``float_precision="round_trip"`` beside them.
-The limit is the time of the bytes of the file at the speed at which NumPy finds line
-ends in them: text that is read must at least be looked at once.
+Tables of several shapes are written to a temporary folder and read in separate
+processes, by ufselect and by ``pandas.read_csv`` with its defaults. The time of
+ufselect includes the detection of the delimiter, the header and so on. The note has the
+memory of both, without the imports, divided by that of the array of numbers. Numbers
+have 16 or 17 digits, which pandas by default does not round correctly: rows without
+pyarrow also have pandas with ``float_precision="round_trip"``. The limit is the time in
+which NumPy finds the line ends of the file, since all of its bytes must be read once.
 
     python -m studies reading_text
 """

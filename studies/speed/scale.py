@@ -1,11 +1,11 @@
 """What does SCFS cost when X is not in memory?
 
 On planted clusters of 400,000 x 200: the time of a memory-mapped fit, and of one on a
-Dask cluster of two single-threaded processes, over that in memory, and whether the
-results agree; the memory of the memory-mapped fit over the size of the array, without
-pages of the file, which the system may drop; and the time of the memory-mapped fit from
-100,000 to 800,000 rows, where a ratio of 8 is linear growth. With ``--sets big`` it is
-an array of 10 GB in a process that may not allocate more than 2 GB.
+Dask cluster of two single-threaded processes, divided by that in memory, and whether
+the results agree; the memory of the memory-mapped fit divided by the size of the array,
+without pages of the file, which the system may drop; and the ratio of the times of
+memory-mapped fits of 800,000 and 100,000 rows, which is 8 for linear growth. With
+``--sets big``, an array of 10 GB in a process with a memory limit of 2 GB.
 For large sparse matrices see ``sparse_scale.py``.
 
     python -m studies scale [--sets big]

@@ -1,11 +1,11 @@
 """How long does a fit of SCFS with a given number of clusters take, in k-means runs?
 
-``SCFS(n_clusters=c).fit`` with everything else at its default, its start included,
-against ``KMeans(n_clusters=c, n_init=10)`` on the same matrix; c is the number of
-classes. The limit is the time of the products that no exact solver avoids, at the speed
-of BLAS measured just before: the smaller Gram matrix (half of it, by symmetry), and
-in every iteration one product of X X' with as many columns as there are clusters.
-Noise is sparse, 2 % of it ones: beta="auto" is lowered there, and nothing is found.
+``SCFS(n_clusters=c).fit`` with other parameters at their defaults, including its start,
+compared with ``KMeans(n_clusters=c, n_init=10)`` on the same matrix; c is the number of
+classes. The limit is the time of the products that every exact solver needs, at the
+BLAS speed measured just before: the smaller Gram matrix (half of it, by symmetry), and
+in every iteration one product of X X' with an n x c matrix. The table of noise is
+sparse, with 2 % ones: there beta="auto" is lowered, and no feature is found.
 
     python -m studies scfs_against_k_means
 """

@@ -1,11 +1,11 @@
 """Is a consensus of five runs of SCFS within eight times ten runs of k-means?
 
-``Consensus([SCFS(n_clusters=c)] * 5)``, whose members have other seeds, against
-``KMeans(n_clusters=c, n_init=10)`` and against one fit of SCFS on the same
-matrix; c is the number of classes. With two workers, each has half of the cores for its
-BLAS; their processes are running already, and what they use cannot be told from here.
-Members share the prepared matrix and its Gram matrices, once per worker. The limit is
-that of five fits of as many iterations as the one fit has, with one Gram matrix.
+``Consensus([SCFS(n_clusters=c)] * 5)``, whose members have different seeds, compared
+with ``KMeans(n_clusters=c, n_init=10)`` and with one fit of SCFS on the same matrix; c
+is the number of classes. With two workers, BLAS uses half of the cores in each; their
+processes are already running, and their processor time is not measured. The prepared
+matrix and its Gram matrices are computed once per worker. The limit is that of five
+fits with the same number of iterations as the single fit and one Gram matrix.
 
     python -m studies scfs_consensus
 """

@@ -1,11 +1,11 @@
 """Does a grid of 25 pairs of weights cost at most ten single fits of SCFS?
 
-``SCFS(n_clusters=c).path(X)``, 25 values of (alpha, beta), against one
+``SCFS(n_clusters=c).path(X)``, 25 values of (alpha, beta), compared with one
 ``SCFS(n_clusters=c).fit(X)`` with the same start; c is the number of classes. The
-published grid is 1e-4, 1e-2, 1, 1e2, 1e4 for both; the other is what ``path`` takes,
-from a quarter to four times the weights of the default. The note says by how much the
-objectives are above those of 25 separate fits, at most, and what these cost. The limit
-is the time of the products that no exact solver avoids, as for k-means.
+published grid is 1e-4, 1e-2, 1, 1e2, 1e4 for both; the other one is the default of
+``path``, from a quarter to four times the default weights. The note has the largest
+excess of the objectives over those of 25 separate fits, and the time of these. The
+limit is the time of the products that every exact solver needs.
 
     python -m studies scfs_grid
 """

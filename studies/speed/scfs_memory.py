@@ -1,7 +1,8 @@
 """How much memory does SCFS take above its input?
 
-The peak of resident memory of ``SCFS().fit`` above the process with X in it, over the
-size of X. The last, scMouseBladder2100, is sparse; its note has the process in total.
+The peak of resident memory of ``SCFS().fit`` in addition to that of the process with X,
+divided by the size of X. The last set, scMouseBladder2100, is sparse; its note has the
+memory of the whole process.
 
     python -m studies scfs_memory
 """

@@ -1,10 +1,10 @@
-"""What does SCFS gain by single precision, and does its answer change?
+"""What does SCFS gain by single precision, and does its result change?
 
-``SCFS(n_clusters=c).fit`` of a float32 matrix against the same numbers as float64; c is
-the number of classes. The note says how many of the best 100 columns are the same, over
-the seeds of the repetitions, and how many are with another seed in double precision,
-which is how much a choice of 100 may be worth. The limit is that of products in double
-precision; in single precision it is about half.
+``SCFS(n_clusters=c).fit`` of a float32 matrix compared with the same numbers as
+float64; c is the number of classes. The note has the overlap of the best 100 columns,
+over the seeds of the repetitions, and for comparison the overlap between different
+seeds in double precision. The limit is that of products in double precision; in single
+precision it is about half.
 
     python -m studies scfs_single_precision
 """

@@ -1,6 +1,6 @@
 """How does the time of SCFS grow with columns and with rows, next to k-means?
 
-``SCFS().fit`` with default settings on standard normal data, against
+``SCFS().fit`` with default settings on standard normal data, compared with
 ``KMeans(n_clusters=8, n_init=10)`` on the same matrix. The note has the exponents of
 growth, from the first shape and from the one before; 1 is linear.
 

@@ -1,22 +1,21 @@
-"""How long is ``ufselect select``, next to reading the file and fitting once?
+"""How long does ``ufselect select`` take, next to reading the file and fitting once?
 
 Tables of three shapes with four clusters in a tenth of their columns are written as
-CSV. All are whole processes, from the start of Python to the files on disk, and each
-has as many threads for BLAS as the process that it is compared with:
+CSV. Times are of whole processes, from the start of Python to the files on disk, with
+the same number of BLAS threads as the process of the comparison:
 
-* the command with report and table, against ``pandas.read_csv`` plus one fit of
+* the command with report and table, compared with ``pandas.read_csv`` plus one fit of
   `AutoSelect`, whose seconds are those of the second column;
-* the report against the selection: the command with report, less one that only
-  selects, against that one;
-* an input error, in a file with a missing value, against ``import pandas``;
-* two workers against one, inside one process, for the stability of a selection, a
-  verdict and a consensus. The target of 1/1.6 is by the clock. Processes that fit are
-  running already, and what they use cannot be told from here: the column of processor
-  time has only that of this process.
+* the report compared with the selection: the command with report minus one that only
+  selects, compared with that one;
+* an input error, in a file with a missing value, compared with ``import pandas``;
+* two workers compared with one, inside one process, for the stability of a selection,
+  a verdict and a consensus. The target of 1/1.6 is for wall-clock time. The worker
+  processes are already running, and their processor time is not measured: the column
+  of processor time has only that of the main process.
 
-Seconds by the clock are disturbed by whatever else runs; the column of processor time
-counts those of all processes and threads, so that what is drawn or fitted beside is not
-for free there.
+Wall-clock times depend on other load; the column of processor time is the sum over all
+processes and threads, so that parallel work counts in full.
 
     python -m studies select_speed
 """

@@ -1,17 +1,17 @@
-"""Do SCFS and the graph methods manage a large sparse matrix, and at what cost?
+"""Do SCFS and the graph methods handle a large sparse matrix, and at what cost?
 
-The matrix has 50,000 samples and 20,000 features, one in a hundred of its values
-stored; as a dense array it would take 8 GB, as much as the whole run may use. Each
-method has a process of its own, whose peak of resident memory includes the data and
-the libraries. Seconds are also given as a multiple of the neighbour search alone,
-measured in this run; both suffer from whatever else the machine is doing.
+The matrix has 50,000 samples and 20,000 features, with 1 % of its values stored; as a
+dense array it would take 8 GB, the memory limit of the whole run. Each method has its
+own process, whose peak of resident memory includes the data and the libraries. Times
+are also given as multiples of the time of the neighbour search alone, measured in the
+same run; both depend on other load on the machine.
 
     python -m studies sparse_scale [--samples 50000] [--features 20000]
         [--density 0.01] [--methods LS SPEC MCFS SCFS] [--quick]
 
-SCFS searches no neighbours; alone, it is measured without them.
-A method that needs more memory than it may take says so before it starts; that is
-reported with the seconds it took to say it.
+SCFS needs no neighbours; if it is the only method, they are not searched. A method that
+would exceed the memory limit raises an error before it starts; this error is reported
+with its time.
 """
 
 import argparse

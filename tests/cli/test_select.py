@@ -262,7 +262,7 @@ def test_warnings_are_notes_and_quiet_has_none(file, capsys):
     all_of_them = ["--method", "MaxVariance", "-k", 12, "--no-files"]
     select(file, *all_of_them, "--max-correlation", 0.5)
     said, noted = capsys.readouterr()
-    assert "max_correlation=0.5; these are selected.\n" in noted + said
+    assert "a better one above max_correlation=0.5.\n" in noted + said
     assert "Warning" not in noted
 
     select(file, *all_of_them, "--max-correlation", 0.5, "--quiet")

@@ -231,7 +231,9 @@ def test_tables_that_cannot_be_compared_are_refused():
     with pytest.raises(ValueError, match=r"\(0, 3\), .* \d+ others; fill") as caught:
         average_ranks(np.hstack([scores] * 9))
     assert len(str(caught.value)) < 250
-    with pytest.raises(ValueError, match=r"shape \(1, 4\) but needs two methods"):
+    with pytest.raises(
+        ValueError, match=r"shape \(1, 4\) but needs at least two methods"
+    ):
         friedman(DEMSAR[:1, :4])
     with pytest.raises(ValueError, match=r"1 method.* cannot be compared"):
         nemenyi_critical_difference(1, 10)

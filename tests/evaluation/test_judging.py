@@ -219,7 +219,7 @@ def test_units_and_rare_classes_do_not_matter_and_noise_gives_chance(planted):
     ("scale", "classes", "options", "message"),
     [
         (1, [0, 0, 1], {}, r"classes has shape \(3,\) but there are 10 samples"),
-        (1, [0] * 8 + [1] * 2, {}, "1 class.* have n_splits=5 members or more"),
+        (1, [0] * 8 + [1] * 2, {}, "1 class.* have at least n_splits=5 members"),
         (1, [0] * 5 + [1] * 5, {"n_splits": 1}, "n_splits=1; ask for at least two"),
         (1e200, [0] * 5 + [1] * 5, {}, "whose square is not finite"),
     ],

@@ -131,8 +131,8 @@ def test_difference_of_two_stabilities():
     ("selections", "message"),
     [
         ([[0]], "1 selection.* needs at least two"),
-        ([[], []], "Every selection holds no column"),
-        ([[0, 1, 2], [2, 1, 0]], "Every selection holds all columns"),
+        ([[], []], "Every selection has no column"),
+        ([[0, 1, 2], [2, 1, 0]], "Every selection has all columns"),
         ([[0], [3]], "Column 3 is selected but the table has 3 columns"),
     ],
 )

@@ -130,7 +130,7 @@ def test_near_duplicates_are_skipped_as_by_the_naive_walk(
 def test_where_too_few_columns_differ_there_is_a_warning_and_what_remains():
     column = np.arange(6.0)[:, np.newaxis]
     table = np.hstack([column, 2 * column, -column, np.ones((6, 1))])
-    with pytest.warns(UserWarning, match="Only 1 of n_features=3 columns are left"):
+    with pytest.warns(UserWarning, match="Only 1 of n_features=3 columns have"):
         taken = skip_near_duplicates(table, [1, 3, 0, 2], 3, 0.5)
 
     assert taken.tolist() == [1]

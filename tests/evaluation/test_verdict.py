@@ -1,4 +1,4 @@
-"""Verdicts: uniform p values for random sets and noise, small ones for planted columns.
+"""Verdicts: uniform p-values for random sets and noise, small ones for planted columns.
 
 First those on columns chosen beforehand, then those on selectors, which are fitted to
 one half of the samples and judged on the other.
@@ -366,7 +366,7 @@ def test_a_selection_of_constant_columns_gets_a_bad_verdict():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"selector": [0, 1, 2, 3]}, "4 columns are selected and 4 columns of X"),
+        ({"selector": [0, 1, 2, 3]}, "4 columns are selected but only 4 columns of X"),
         ({"selector": []}, "The selection is empty"),
         ({"selector": [5]}, "Column 5 is selected but the table has 5"),
         ({"criterion": "best"}, "criterion='best' is not known; use one of"),
@@ -375,12 +375,12 @@ def test_a_selection_of_constant_columns_gets_a_bad_verdict():
         ({"n_random": 0}, "n_random=0 must be at least 1"),
         ({"standardize": "best"}, "standardize='best' is not known; use 'auto'"),
         ({"X": np.ones(5)}, "X has 1 dimension"),
-        ({"selector": MaxVariance(5), "X": noise(0)[:19]}, "verdict needs 20: half"),
+        ({"selector": MaxVariance(5), "X": noise(0)[:19]}, "verdict needs 20, half"),
         ({"selector": MaxVariance(3), "groups": [1, 2]}, r"groups has shape \(2,\)"),
         ({"selector": MaxVariance(3), "groups": ["a"] * 90}, "a single group"),
         (
             {"selector": MaxVariance(3), "groups": ["a"] * 85 + ["b"] * 5},
-            "hold 5 samples but a verdict needs 10",
+            "have 5 samples but a verdict needs 10",
         ),
         ({"selector": MaxVariance(3), "n_splits": 0}, "n_splits=0 must be at least 1"),
         ({"selector": KMeans(3)}, "KMeans has no get_support; give a selector"),
@@ -512,7 +512,7 @@ def test_without_a_choice_there_is_no_p_value(columns):
     assert found.p_value is None
     assert np.isnan(found.value)
     assert found.random_values == ()
-    assert "no p value" in found.sentence
+    assert "no p-value" in found.sentence
     assert ("no column" in found.sentence) == (not len(columns))
 
 

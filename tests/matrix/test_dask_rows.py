@@ -60,7 +60,7 @@ def test_a_chunk_with_other_rows_than_it_says_and_masked_cells_are_refused():
     lying = [dask.delayed(X[:10]), dask.delayed(X[10:])]
     chunks = [da.from_delayed(each, (20, 6), float) for each in lying]
     with pytest.raises(
-        ValueError, match=r"chunk of shape \(.0, \d+\) where its chunks say \(20,"
+        ValueError, match=r"chunk of shape \(.0, \d+\), but its metadata declare \(20,"
     ):
         MaxVariance().fit(da.concatenate(chunks))
 

@@ -189,7 +189,7 @@ def test_what_cannot_be_read_by_rows_is_refused(tmp_path):
     delayed = pytest.importorskip("dask.delayed").delayed
     not_numbers = r"which are not numbers; convert or drop"
     refusals = [
-        (backed(sp.csc_matrix(values()), tmp_path), r"stored by columns .*; write it "),
+        (backed(sp.csc_matrix(values()), tmp_path), r"in CSC format .*; write it "),
         (in_hdf5(np.array([["a", "b"]], object), tmp_path), not_numbers),
     ]
     refusals += [

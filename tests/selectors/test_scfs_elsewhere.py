@@ -315,9 +315,7 @@ def test_the_paper_solver_needs_x_in_one_place(planted, tmp_path):
     sentence = refusal(on_dask(X, (25, -1)), solver="paper")
     in_file = scfs(solver="paper").fit(in_hdf5(X, tmp_path))
 
-    assert (
-        sentence == 'solver="paper" needs X in one place; use solver="exact" for Dask.'
-    )
+    assert sentence == 'solver="paper" does not support Dask; use solver="exact".'
     np.testing.assert_allclose(
         in_file.scores_, scfs(solver="paper").fit(X).scores_, rtol=1e-6
     )

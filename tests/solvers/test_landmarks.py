@@ -190,7 +190,7 @@ def test_the_bandwidth_is_the_median_distance_to_a_landmark():
 
 
 def test_equal_samples_and_fewer_landmarks_than_neighbours_are_refused():
-    message = "n_landmarks=5 .* n_neighbors=5 of them; ask for at least 6"
+    message = "n_landmarks=5 .* n_neighbors=5; use at least 6"
 
     with pytest.raises(ValueError, match=message):
         find_landmarks(as_matrix(centred()), 5, 5)

@@ -225,9 +225,9 @@ def test_given_memberships_are_checked_and_scaled():
 
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-14)
     for bad, message in [
-        (good[:, :1], r"shape \(6, 1\) but must be .* = \(6, 2\)"),
-        (negative, "entries down to -0.25 and row sums from 1 to 1"),
-        (1.1 * good, "row sums from 1.1 to 1.1"),
+        (good[:, :1], r"shape \(6, 1\) but must have .* = \(6, 2\)"),
+        (negative, "smallest entry is -0.25, .* row sums are between 1 and 1"),
+        (1.1 * good, "row sums are between 1.1 and 1.1"),
         (empty, "leaves cluster 1 empty"),
         (good[:, 0], "Expected 2D array, got 1D array"),
         (np.nan * good, "init contains NaN"),

@@ -1,4 +1,4 @@
-"""Files nobody can select from, each written into a folder; named by what is wrong."""
+"""Files that must be refused, each written to a folder and named by its fault."""
 
 import pickle
 
@@ -16,7 +16,7 @@ FORMATS = [*WITH_NAMES, *COMPRESSED, *WITHOUT_NAMES]
 
 
 def whole(path, frame=None):
-    """Write a table with which nothing is wrong, unless something is in the frame."""
+    """Write a valid table, or the given frame."""
     frame = small_frame() if frame is None else frame
     if path.name == VERSION_73:
         save_73(path, X=frame[NAMES].to_numpy())
@@ -30,7 +30,7 @@ def cut_off(path):
 
 
 def damaged_inside(path):
-    """Overwrite the middle, so that checksums or lengths no longer fit."""
+    """Overwrite the middle of a file, so that checksums or lengths are wrong."""
     content = bytearray(whole(path).read_bytes())
     middle = len(content) // 2
     content[middle : middle + 40] = b"\xa5" * 40
@@ -104,7 +104,7 @@ def without_x(path):
 
 
 def beginning(start):
-    """Return how to write a file that begins like one of another program."""
+    """Return a function that writes a file with the first bytes of another format."""
 
     def write(path):
         path.write_bytes(start + bytes(200))

@@ -1,4 +1,4 @@
-"""The code and the commands that are shown in the README and in the documents."""
+"""The code blocks and commands of the README and the documentation."""
 
 import re
 import shlex
@@ -15,13 +15,13 @@ INDENTED = re.compile(r"^ {4}(\S.*)$", re.M)
 
 
 def fenced(page, wanted):
-    """Return the blocks of one kind on a page."""
+    """Return the fenced blocks of one language on a page."""
     text = page.read_text("utf-8")
     return [block for kind, block in FENCE.findall(text) if kind == wanted]
 
 
 def commands(page):
-    """Return the commands of a page in words: what is indented, or fenced as "sh"."""
+    """Return the commands of a page, indented or fenced as "sh", split into words."""
     text = page.read_text("utf-8")
     lines = INDENTED.findall(FENCE.sub("", text).replace("\\\n", " "))
     for block in fenced(page, "sh"):

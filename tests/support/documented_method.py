@@ -1,4 +1,4 @@
-"""The method of docs/add-a-method.md, taken from the page."""
+"""The method of docs/add-a-method.md, read from the page."""
 
 import re
 import sys
@@ -10,12 +10,12 @@ NAME = "company"
 
 
 def documented_code(language="python"):
-    """Return the first block of code on the page."""
+    """Return the first code block of the page."""
     return re.search(rf"```{language}\n(.*?)```", PAGE.read_text("utf-8"), re.S)[1]
 
 
 def documented_method():
-    """Return the class, in a module of which pickles can speak."""
+    """Return the class, defined in a module so that it can be pickled."""
     if NAME not in sys.modules:
         module = ModuleType(NAME)
         exec(compile(documented_code(), PAGE, "exec"), vars(module))

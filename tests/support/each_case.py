@@ -1,4 +1,4 @@
-"""One test over many cases: a loop that says which case failed."""
+"""One test over many cases, which reports the case that failed."""
 
 import functools
 import inspect
@@ -6,9 +6,9 @@ from reprlib import repr as short
 
 
 def each(names, cases):
-    """Return a decorator that calls a test once for every case, in one test.
+    """Return a decorator that calls a test function for every case, as one test.
 
-    Used as ``pytest.mark.parametrize`` is; what a case costs is the call alone.
+    It is used like ``pytest.mark.parametrize``, without its overhead for each case.
     """
     names = [names] if isinstance(names, str) else list(names)
     cases = [case if len(names) > 1 else (case,) for case in cases]

@@ -1,4 +1,4 @@
-"""The same numbers put somewhere else: on Dask, and in files of several formats."""
+"""Arrays out-of-core: on Dask, and in files of several formats."""
 
 import itertools
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ _counter = itertools.count()
 
 
 def in_memory(data):
-    """Return the numbers as a dense array, wherever they are."""
+    """Return the numbers of any such array as a dense array in memory."""
     if isinstance(data, RowSource):
         data = data.source
     if getattr(data, "numblocks", ())[1:] == (1,):
@@ -29,7 +29,7 @@ def in_memory(data):
 
 @contextmanager
 def one_thread():
-    """Let Dask compute at once and here, which is quickest for a few numbers."""
+    """Use Dask's synchronous scheduler, which is fastest for small arrays."""
     try:
         import dask
     except ImportError:
@@ -45,7 +45,7 @@ def on_dask(array, chunks):
 
 
 def with_unknown_chunks(array, folder):
-    """Return a Dask array that does not know how many rows a filter leaves."""
+    """Return a Dask array with unknown chunk sizes, as after a filter of rows."""
     padded = np.repeat(array, 2, axis=0)
     wanted = on_dask(np.arange(len(padded)) % 2 == 0, 6)
     return on_dask(padded, (6, -1))[wanted]
@@ -84,7 +84,7 @@ def in_hdf5(array, folder, chunks=None):
 
 
 def backed(values, folder):
-    """Return the X of an AnnData whose numbers stay in their file."""
+    """Return X of a backed AnnData, which stays in its file."""
     anndata = pytest.importorskip("anndata")
     path = folder / f"{next(_counter)}.h5ad"
     anndata.AnnData(values).write_h5ad(path)

@@ -1,4 +1,4 @@
-"""MATLAB files of version 7.3, as MATLAB lays them out in HDF5."""
+"""MATLAB files of version 7.3, in the HDF5 layout of MATLAB."""
 
 import h5py
 import numpy as np
@@ -8,7 +8,7 @@ HEADER = b"MATLAB 7.3 MAT-file, Platform: GLNXA64, Created on: Mon".ljust(124)
 
 
 def save_73(path, **variables):
-    """Write variables as MATLAB does: columns first, classes as attributes."""
+    """Write variables as MATLAB does, in column order with classes as attributes."""
     with h5py.File(path, "w", userblock_size=512) as file:
         for name, values in variables.items():
             if sp.issparse(values):

@@ -1,4 +1,4 @@
-"""Work on cells that hangs, dies or eats memory, by the seed of the cell."""
+"""Work on cells that hangs, crashes or uses too much memory, depending on the seed."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ eaten = []
 
 
 def work(cell, judge, path, order):
-    """Do what the seed says; the path is a file that tells a second attempt."""
+    """Behave as the seed demands; a file at the path marks a second attempt."""
     if cell.seed == HANGS:
         time.sleep(600)
     if cell.seed == DIES or (cell.seed == DIES_ONCE and first_time(path)):

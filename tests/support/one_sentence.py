@@ -1,10 +1,10 @@
-"""A command that fails says one sentence on standard error, and nothing else."""
+"""Check that a failing command prints one sentence to standard error, nothing else."""
 
 from ufselect.cli import main
 
 
 def refused(capsys, *arguments, code=1):
-    """Run a command that must fail; return what it says."""
+    """Run a command that must fail; return its error message."""
     assert main([*map(str, arguments)]) == code
     said, complaint = capsys.readouterr()
     assert said == ""

@@ -1,4 +1,4 @@
-"""Reference numbers kept in tests/oracles, as arrays."""
+"""Reference results of tests/oracles, as arrays."""
 
 import json
 from pathlib import Path
@@ -9,14 +9,14 @@ FOLDER = Path(__file__).parents[1] / "oracles"
 
 
 def read(name):
-    """Return the content of one file of reference numbers."""
+    """Return the content of one file of reference results."""
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def inputs(letter):
-    """Return data, graphs, kernel and starts of matrix A or B, as arrays.
+    """Return data, graphs, kernel and starting points of matrix A or B, as arrays.
 
-    Xc is X with its columns centred, Xu has them scaled to unit norm as well.
+    Xc has centred columns, and Xu centred columns scaled to unit norm.
     """
     given = {
         key: np.array(value) if isinstance(value, list) else value
@@ -28,7 +28,7 @@ def inputs(letter):
 
 
 def runs(method, letter):
-    """Return parameters and values of each run of a method on A or B."""
+    """Return the parameters and results of each run of a method on A or B."""
     content = read(f"{method}_{letter}")
     return [
         ({**content["parameters"], **run["parameters"]}, run["values"])
@@ -37,7 +37,7 @@ def runs(method, letter):
 
 
 def all_runs(method):
-    """Yield the letter of the matrix and the run as stored, for both matrices."""
+    """Yield the letter of the matrix and each stored run, for both matrices."""
     for letter in "AB":
         for run in read(f"{method}_{letter}")["outputs"]["runs"]:
             yield letter, run

@@ -1,4 +1,4 @@
-"""A real ``ufselect serve`` for tests, and a client that is no browser."""
+"""A real ``ufselect serve`` process for tests, and a client without a browser."""
 
 import http.client
 import json
@@ -15,12 +15,12 @@ MOST_BYTES = 2_000_000
 
 
 def _heed_hangups():
-    """Undo what ``nohup ./scripts/test`` hands on to every process that is started."""
+    """Restore the default of SIGHUP, which ``nohup`` sets to be ignored."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class PageServer:
-    """A server in a process of its own; files of its own are in ``folder``."""
+    """A server in its own process, with its files in ``folder``."""
 
     def __init__(self, folder, *options):
         self.folder = folder
@@ -49,7 +49,7 @@ class PageServer:
         self.end()
 
     def end(self, number=signal.SIGINT):
-        """End the server by a signal; return exit code and what it said."""
+        """End the server by a signal; return its exit code and output."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:
@@ -62,7 +62,7 @@ class PageServer:
         return self.process.returncode, *said
 
     def ask(self, method, path, body=None, headers=None):
-        """Send a request to a path as it is; return the response with its body."""
+        """Send a request to an unmodified path; return the response with its body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
         # What is None is left out, so that nothing is sent in its place.
         headers = {"Host": f"127.0.0.1:{self.port}"} | (headers or {})
@@ -84,12 +84,12 @@ class PageServer:
         return self.ask(method, f"/{self.token}/{path}", body, own | (headers or {}))
 
     def api(self, method, path, content=None):
-        """Send JSON as the page does; return the answer."""
+        """Send JSON as the page does; return the response."""
         body = None if content is None else json.dumps(content).encode()
         return json.loads(self.page(method, f"api/{path}", body).body)
 
     def upload(self, name, content):
-        """Upload a table; return what the server calls it."""
+        """Upload a table; return the name that the server gives it."""
         answer = self.page("POST", f"api/files?name={quote(name)}", content)
         assert answer.status == 201, answer.body
         return json.loads(answer.body)["file"]
@@ -100,7 +100,7 @@ class PageServer:
         return self.api("POST", "runs", asked)["run"]
 
     def wait_for(self, run, *states):
-        """Wait until a run is in one of the states; return what is known of it."""
+        """Wait until a run is in one of the states; return its description."""
         deadline = time.monotonic() + SECONDS
         while (state := self.api("GET", f"runs/{run}"))["state"] not in states:
             assert time.monotonic() < deadline, state

@@ -1,4 +1,4 @@
-"""Ten designs of planted columns, for promises that hold in eight of ten."""
+"""Ten designs of planted columns, for tests that must pass in eight of them."""
 
 TALL = {"n_samples": 60, "n_useful": 15, "n_noise": 35}
 WIDE = {"n_samples": 40, "n_useful": 15, "n_noise": 135}

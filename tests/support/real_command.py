@@ -1,4 +1,4 @@
-"""The real command in a process of its own, as a shell would start it."""
+"""Run the real command in its own process, as a shell would."""
 
 import multiprocessing
 import os
@@ -21,7 +21,7 @@ SHARED = [
 
 
 class Done(NamedTuple):
-    """What a process has left behind."""
+    """Exit code and output of a process."""
 
     code: int
     said: bytes
@@ -29,7 +29,7 @@ class Done(NamedTuple):
 
 
 def run(arguments, *, folder=None, stdin=b""):
-    """Run the command in an interpreter that has just been started."""
+    """Run the command in a new interpreter."""
     # The folder may be another, where a relative path would lead nowhere.
     source = str(Path(ufselect.__file__).parents[1])
     done = subprocess.run(
@@ -44,11 +44,10 @@ def run(arguments, *, folder=None, stdin=b""):
 
 
 def run_forked(arguments, folder, *, stdin=b""):
-    """Run the command in a process that starts with the imports of another.
+    """Run the command in a process forked from one with all imports.
 
-    All else is its own: streams, exit code, and a crash if there is one. An interpreter
-    that starts from nothing takes twenty times as long, most of it for imports, and is
-    what there is on Windows.
+    Streams, exit code and crashes are its own. A new interpreter, which is used on
+    Windows, takes twenty times as long, mostly for imports.
     """
     if sys.platform == "win32":
         return run(arguments, stdin=stdin)

@@ -1,4 +1,4 @@
-"""An AnnData that is small enough to rank in no time."""
+"""A small AnnData that is ranked fast."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A small experiment on planted sets, its store, and a process that runs it."""
+"""A small experiment on planted sets, its store, and the process that runs it."""
 
 import sqlite3
 from contextlib import closing
@@ -33,7 +33,7 @@ def small_plan(**changes):
 
 
 def stored_experiment(sets=("one",)):
-    """Return the small experiment without a result, as it is read from a store."""
+    """Return the small experiment without results, as read from a store."""
     plan = small_plan(sets=list(sets))
     record = Record(plan, {name: name for name in sets}, {}, {"ufselect": "0"})
     scores = pd.DataFrame(columns=["key", "features", "metric", "value"])
@@ -41,7 +41,7 @@ def stored_experiment(sets=("one",)):
 
 
 def planted_sets(folder, names=("one", "two")):
-    """Write sets with three groups in the first four of twelve columns."""
+    """Write data sets with three groups in the first four of twelve columns."""
     paths = {}
     for seed, name in enumerate(names):
         random = np.random.default_rng(seed)
@@ -60,14 +60,14 @@ def query(path, statement):
 
 
 def change(path, *statements):
-    """Change a store behind the back of ufselect."""
+    """Change a store directly, without ufselect."""
     with closing(sqlite3.connect(path)) as connection, connection:
         for statement in statements:
             connection.execute(statement)
 
 
 def content(path):
-    """Return all that a store must not lose or change, without times and memory."""
+    """Return the content of a store that must not change, without times and memory."""
     rankings = query(
         path,
         "SELECT key, set_name, selector, parameters, seed, status, reason, "

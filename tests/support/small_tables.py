@@ -1,4 +1,4 @@
-"""A small table in which three columns matter, written by other libraries."""
+"""A small table with three informative columns, written by other libraries."""
 
 import h5py
 import numpy as np
@@ -13,7 +13,7 @@ CHOSEN = ["g2", "g5", "g9"]
 
 
 def small_frame(n_samples=24):
-    """Return two clusters that only the chosen columns tell apart, ids and labels."""
+    """Return two clusters that differ only in the chosen columns, ids and labels."""
     random = np.random.RandomState(0)
     clusters = np.arange(n_samples) % 2
     values = random.standard_normal((n_samples, len(NAMES)))
@@ -26,7 +26,7 @@ def small_frame(n_samples=24):
 
 
 def genes_table():
-    """Return the text of genes.csv, of which documents speak."""
+    """Return the text of genes.csv, the example of the documentation."""
     return sample_table().to_csv(index=False)
 
 
@@ -43,7 +43,7 @@ def users_table():
 
 
 def write_frame(path, frame):
-    """Write a table in the format of the file's name; some formats have no names."""
+    """Write a table in the format of the file name; some have no column names."""
     numbers = frame.drop(columns=["id", "kind"]).to_numpy()
     writers = {
         ".csv": lambda: frame.to_csv(path, index=False),
@@ -65,7 +65,7 @@ def write_frame(path, frame):
 
 
 def write_anndata(path, numbers):
-    """Write what anndata's specification asks for, by h5py alone."""
+    """Write an AnnData file by h5py, following the specification of anndata."""
     with h5py.File(path, "w") as file:
         file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
         file["X"] = numbers

@@ -1,4 +1,4 @@
-"""What a figure shows: its words, where they stand, and its lines."""
+"""Read an SVG figure: its texts, their positions, and its lines."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -21,7 +21,7 @@ def lines_of(svg, colour):
 
 
 def place_of(svg, word):
-    """Return where a text stands."""
+    """Return the position of a text."""
     for element in ElementTree.fromstring(svg).iter(SVG + "text"):
         if element.text == word:
             return float(element.get("x")), float(element.get("y"))

@@ -1,4 +1,4 @@
-"""Short words for reading tables, and for what comes of it."""
+"""Short helpers that read tables and check the results."""
 
 from io import BytesIO
 
@@ -25,7 +25,7 @@ def refused(words, source, **options):
 
 
 def cut(path, *kept):
-    """Check that a file is refused when only shares of it, or some bytes, are kept."""
+    """Check that a file is refused if it is truncated to shares or numbers of bytes."""
     whole = path.read_bytes()
     for each in kept:
         path.write_bytes(whole[: int(each * len(whole)) if each < 1 else each])
@@ -34,19 +34,19 @@ def cut(path, *kept):
 
 
 def written(table, columns, **options):
-    """Return the text of a table that is written to a stream."""
+    """Return the text of a table after writing it to a stream."""
     stream = BytesIO()
     write_table(table, columns, stream, **options)
     return stream.getvalue().decode()
 
 
 def noted(table, words):
-    """Tell whether a note has some words in it."""
+    """Return whether a note contains some words."""
     return any(words in note for note in table.notes)
 
 
 def dense(values):
-    """Return an array, whether values are sparse or not."""
+    """Return the values as a dense array."""
     return values.toarray() if hasattr(values, "toarray") else values
 
 

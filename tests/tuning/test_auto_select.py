@@ -39,7 +39,7 @@ def noise():
 def test_noise_is_answered_with_no_feature_and_a_warning(noise):
     selector = AutoSelect(random_state=0)
 
-    with pytest.warns(UserWarning, match=r"This table shows no groups.*Do not use"):
+    with pytest.warns(UserWarning, match=r"This table shows no groups.*No feature is"):
         selector.fit(noise)
 
     assert not selector.structure_found_

@@ -101,7 +101,7 @@ def test_members_of_one_kind_share_their_prepared_data(X, monkeypatch):
 def test_no_fit_is_started_after_the_time_budget(X, clock):
     effort = FitEffort(time_budget=2.5)
 
-    with pytest.warns(UserWarning, match=r"3 of 5 fits; work 3 and what comes after"):
+    with pytest.warns(UserWarning, match=r"3 of 5 fits; work 3 and later"):
         finished = fit_all(X, works(*[MaxVariance()] * 5), effort, title="all")
 
     # The clock is read at the start and before each fit but the first, which is free.
@@ -227,7 +227,7 @@ def test_seeds_are_set_only_where_there_are_none():
 
 def test_selectors_and_tables_are_checked_without_a_trace(planted):
     for given in (SCFS, "SCFS", None, 3):
-        with pytest.raises(TypeError, match=r"it was given .* which is not a selector"):
+        with pytest.raises(TypeError, match=r"it got .* which is not a selector"):
             checked_selector(given, "it")
     with pytest.raises(ValueError, match="'alpha' parameter of SCFS"):
         checked_selector(SCFS(alpha=-1.0), "it")

@@ -53,7 +53,7 @@ def test_a_mistake_is_refused_with_its_value(X, selector, numbers, message):
         sensitivity_to_clusters(selector, X, numbers)
     with (
         pytest.warns(UserWarning, match="n_clusters=41"),
-        pytest.raises(ValueError, match="Only n_clusters=2 could be fitted"),
+        pytest.raises(ValueError, match="Only the fit with n_clusters=2 succeeded"),
     ):
         sensitivity_to_clusters(MCFS(), X, (2, 41))
     frame = pd.DataFrame(X).add_prefix("gene ")

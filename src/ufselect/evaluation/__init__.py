@@ -1,4 +1,4 @@
-"""Numbers about a selection. This package knows no selector."""
+"""Criteria and tests that evaluate a selection, independent of the selectors."""
 
 from typing import TYPE_CHECKING
 

@@ -1,13 +1,13 @@
-"""Comparison of methods across data sets, and of selections that were repeated.
+"""Comparison of methods over several data sets, and stability of repeated selections.
 
-Methods are compared after Demsar (JMLR 7, 2006): a table of scores has a row for each
-method and a column for each data set; higher is better. A pandas DataFrame lends its
-names to the errors.
+Methods are compared as in Demsar (JMLR 7, 2006): a table of scores has a row for each
+method and a column for each data set; higher is better. Error messages use the names
+of a pandas DataFrame.
 
 The stability of repeated selections, its variance and its tests are those of Nogueira,
 Sechidis and Brown, "On the stability of feature selection algorithms", JMLR 18 (174),
 2018. With z the M x p table of selections (1 if selected), p_f the share of selections
-that hold feature f, k_i the size of selection i and q the mean of k_i / p::
+with feature f, k_i the size of selection i and q the mean of k_i / p::
 
     stability = 1 - mean_f(M / (M - 1) p_f (1 - p_f)) / (q (1 - q))
 """
@@ -22,18 +22,18 @@ from scipy.stats import chi2, f, norm, rankdata, studentized_range
 from ufselect.evaluation.tables import checked_selection
 from ufselect.matrix import Float, Index
 
-# Cells named in an error; the others are counted.
+# Number of cells that an error message names; the others are counted.
 MOST_SHOWN = 5
 
 
 def checked_scores(table: Any) -> Float:
-    """Return the scores as an array without gaps, or say which cells are missing."""
+    """Return the scores as an array; raise ValueError if cells are missing."""
     dense = table.toarray() if hasattr(table, "toarray") else table
     scores = np.asarray(dense, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[0] < 2 or scores.shape[1] < 2:
         raise ValueError(
-            f"A table of scores has shape {scores.shape} but needs two methods (rows) "
-            "and two data sets (columns) at least."
+            f"The table of scores has shape {scores.shape} but needs at least two "
+            "methods (rows) and two data sets (columns)."
         )
     missing = np.argwhere(~np.isfinite(scores))
     if len(missing):
@@ -44,7 +44,7 @@ def checked_scores(table: Any) -> Float:
             cells += f" and {len(missing) - len(shown)} others"
         raise ValueError(
             f"The table of scores has no finite value for (method, data set) {cells}; "
-            "fill these cells, or leave out their methods or data sets."
+            "fill these cells, or drop their methods or data sets."
         )
     return scores
 
@@ -67,7 +67,7 @@ def _names(table: Any, shape: tuple[int, ...]) -> tuple[list[Any], list[Any]]:
 
 
 class Friedman(NamedTuple):
-    """Friedman's chi-square and the F of Iman and Davenport, each with its p value."""
+    """Friedman's chi-square and the F of Iman and Davenport, each with its p-value."""
 
     chi_square: float
     chi_square_p: float
@@ -76,10 +76,11 @@ class Friedman(NamedTuple):
 
 
 class AgainstReference(NamedTuple):
-    """The other methods, how much better they are, and the p values of that.
+    """Differences of the other methods from the reference, with p-values.
 
-    ``others`` are rows of the table, ``median_difference`` is theirs minus the
-    reference's, ``p_value`` is that of one test, ``adjusted`` is Holm's for them all.
+    ``others`` are rows of the table, ``median_difference`` is the median of their
+    scores minus those of the reference, ``p_value`` is that of each test, and
+    ``adjusted`` is adjusted for all tests (Holm).
     """
 
     others: Index
@@ -89,7 +90,7 @@ class AgainstReference(NamedTuple):
 
 
 def average_ranks(table: Any) -> Float:
-    """Return the mean rank of each method: 1 is best, ties share their mean rank.
+    """Return the mean rank of each method: 1 is the best, ties get the mean rank.
 
     Examples
     --------
@@ -100,10 +101,10 @@ def average_ranks(table: Any) -> Float:
 
 
 def friedman(table: Any) -> Friedman:
-    """Test whether the methods differ at all: Friedman's test, corrected for ties.
+    """Test whether the methods differ by Friedman's test, corrected for ties.
 
-    The F of Iman and Davenport is the less conservative of the two, and the one that
-    Demsar recommends. It is infinite if all data sets rank the methods alike.
+    The F of Iman and Davenport is less conservative than the chi-square, and Demsar
+    recommends it. It is infinite if all data sets rank the methods in the same order.
 
     Examples
     --------
@@ -115,7 +116,7 @@ def friedman(table: Any) -> Friedman:
     n_methods, n_sets = ranks.shape
     middle = (n_methods + 1) / 2
     between = n_sets * float(np.sum((ranks.mean(axis=1) - middle) ** 2))
-    # All methods tied on all sets leaves zero over zero, which is no difference.
+    # If all methods are tied on all sets, the statistic is 0 / 0: no difference.
     whole = float(np.sum((ranks - middle) ** 2)) or 1.0
     freedom = n_methods - 1
     chi_square = n_sets * freedom * between / whole
@@ -132,7 +133,7 @@ def friedman(table: Any) -> Friedman:
 def nemenyi_critical_difference(
     n_methods: int, n_sets: int, level: float = 0.05
 ) -> float:
-    """Return the difference of average ranks from which two methods differ.
+    """Return the smallest significant difference of average ranks (Nemenyi test).
 
     Examples
     --------
@@ -141,11 +142,11 @@ def nemenyi_critical_difference(
     """
     if n_methods < 2 or n_sets < 1:
         raise ValueError(
-            f"{n_methods} method(s) on {n_sets} data set(s) cannot be compared; at "
-            "least two methods and one data set are needed."
+            f"{n_methods} method(s) on {n_sets} data set(s) cannot be compared; give "
+            "at least two methods and one data set."
         )
     if not 0 < level < 1:
-        raise ValueError(f"level={level} is not between 0 and 1.")
+        raise ValueError(f"level={level} is not between 0 and 1; use 0.05.")
     q = float(studentized_range.ppf(1 - level, n_methods, np.inf)) / np.sqrt(2)
     return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
 
@@ -155,8 +156,8 @@ def indistinguishable_groups(
 ) -> list[tuple[int, ...]]:
     """Return the groups of methods whose average ranks do not differ significantly.
 
-    Each group is as large as can be, best method first, and has two methods or more:
-    the bars of a critical difference diagram.
+    Groups are maximal, have at least two methods, best first, and are the bars of a
+    critical difference diagram.
 
     Examples
     --------
@@ -179,14 +180,14 @@ def indistinguishable_groups(
 def wilcoxon_against(table: Any, reference: Any) -> AgainstReference:
     """Test each method against a reference by Wilcoxon's signed-rank test.
 
-    Two-sided and exact, whatever the ties; data sets without a difference are left
-    out. The adjusted p values allow for the number of tests (Holm).
+    The test is two-sided and exact, also with ties; data sets without a difference are
+    excluded. The p-values are adjusted for the number of tests (Holm).
 
     Parameters
     ----------
     table : array-like of shape (n_methods, n_sets)
     reference : int or name
-        Row of the reference; its name if the table is a DataFrame.
+        Row of the reference, or its name if the table is a DataFrame.
 
     Examples
     --------
@@ -201,7 +202,7 @@ def wilcoxon_against(table: Any, reference: Any) -> AgainstReference:
     row = row_of(table, reference)
     others = np.delete(np.arange(len(scores)), row)
     differences = scores[others] - scores[row]
-    # Differences that are equal but for rounding are ties.
+    # Differences that are equal up to rounding are ties.
     steps = np.round(differences / (np.abs(scores).max() or 1.0), 12)
     p_values = np.array([signed_rank_p(values) for values in steps])
     medians = np.median(differences, axis=1)
@@ -209,10 +210,10 @@ def wilcoxon_against(table: Any, reference: Any) -> AgainstReference:
 
 
 def signed_rank_p(differences: Float) -> float:
-    """Return the exact two-sided p value of Wilcoxon's signed-rank test.
+    """Return the exact two-sided p-value of Wilcoxon's signed-rank test.
 
-    SciPy's choice between exact and approximate p values, where there are ties,
-    depends on its version; the distribution given the ranks is easily had in full.
+    With ties, whether SciPy computes an exact or an approximate p-value depends on its
+    version; here, the null distribution given the ranks is computed exactly.
 
     Examples
     --------
@@ -220,11 +221,11 @@ def signed_rank_p(differences: Float) -> float:
     0.0625
     """
     differences = differences[differences != 0]
-    # Twice the ranks are integers, also of ties.
+    # Ranks are doubled, so that those of ties are integers, too.
     doubled = np.rint(2 * rankdata(np.abs(differences))).astype(int)
     chance = np.ones(1)
     for rank in doubled:
-        # A rank adds to the positive sum, or does not, with the same chance.
+        # Each rank is in the positive sum with probability 1/2.
         halves = np.pad(chance / 2, (0, rank)), np.pad(chance / 2, (rank, 0))
         chance = halves[0] + halves[1]
     positive = int(doubled[differences > 0].sum())
@@ -233,7 +234,7 @@ def signed_rank_p(differences: Float) -> float:
 
 
 def holm(p_values: ArrayLike) -> Float:
-    """Return p values adjusted for their number by Holm's step-down procedure.
+    """Return p-values adjusted for their number by Holm's step-down procedure.
 
     Examples
     --------
@@ -254,7 +255,7 @@ def _ranks(scores: Float) -> NDArray[np.float64]:
 
 
 class Stability(NamedTuple):
-    """A stability with its variance and its confidence interval."""
+    """A stability with its variance and confidence interval."""
 
     value: float
     variance: float
@@ -263,7 +264,7 @@ class Stability(NamedTuple):
 
 
 class StabilityTest(NamedTuple):
-    """Difference in standard errors, and the two-sided p value."""
+    """Difference in units of its standard error, and the two-sided p-value."""
 
     statistic: float
     p_value: float
@@ -272,18 +273,18 @@ class StabilityTest(NamedTuple):
 def selection_stability(
     selections: Iterable[ArrayLike], n_features: int, *, confidence: float = 0.95
 ) -> Stability:
-    """Return how far selections agree: 1 if identical, about 0 if drawn at random.
+    """Return the stability of selections: 1 if identical, about 0 if random.
 
     Parameters
     ----------
     selections : iterable of array-like
-        Two or more, each a mask or the indices of the selected columns, such as
-        those of one method on bootstrap samples. Their sizes may differ.
+        At least two masks or index arrays of selected columns, such as those of one
+        method on bootstrap samples. Their sizes may differ.
     n_features : int
-        The number of columns that could be selected.
+        Number of columns of the table.
     confidence : float
-        Of the interval, which is the published one: symmetric, so that it may pass
-        1, and too narrow for few selections, for it assumes that there are many.
+        Level of the confidence interval. This is the published one: it is symmetric
+        and may exceed 1, and it is asymptotic and too narrow for few selections.
 
     Examples
     --------
@@ -293,7 +294,7 @@ def selection_stability(
     0.583
     """
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence={confidence} is not between 0 and 1.")
+        raise ValueError(f"confidence={confidence} is not between 0 and 1; use 0.95.")
     z = _indicators(selections, n_features)
     value = _value(z)
     variance = _variance(z, value)
@@ -314,7 +315,7 @@ def stability_difference(first: Stability, second: Stability) -> StabilityTest:
     difference = first.value - second.value
     error = float(np.sqrt(first.variance + second.variance))
     if error == 0.0:
-        # Selections that never vary: any difference at all is certain.
+        # With zero variance, any difference is significant.
         statistic = float(np.sign(difference) * np.inf) if difference else 0.0
     else:
         statistic = difference / error
@@ -333,8 +334,8 @@ def _indicators(selections: Iterable[ArrayLike], n_features: int) -> Float:
     if z.all() or not z.any():
         every = "all columns" if z.all() else "no column"
         raise ValueError(
-            f"Every selection holds {every}, which leaves no choice to be stable; "
-            "give selections of some columns."
+            f"Every selection has {every}, so stability is not defined; give "
+            "selections of some columns."
         )
     return z
 
@@ -347,7 +348,7 @@ def _value(z: Float) -> float:
 
 
 def _variance(z: Float, value: float) -> float:
-    # Of equal selections, rounding would leave a variance that is not quite zero.
+    # For equal selections, rounding would make the variance nonzero.
     if (z == z[0]).all():
         return 0.0
     sizes = z.mean(axis=1)

@@ -1,4 +1,4 @@
-"""Which columns a selected one stands for, and how to select no column twice."""
+"""Correlated columns: those that a selected column represents, and near-duplicates."""
 
 import warnings
 from typing import Any, NamedTuple
@@ -15,12 +15,12 @@ from ufselect.evaluation.tables import (
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
 from ufselect.solvers.rankings import ROUNDING, distinct_columns, unit_columns
 
-# Correlations, or values of columns, are held for this many at a time.
+# Number of correlations, or of values of columns, that are held in memory at once.
 VALUES_AT_ONCE = 1_000_000
 
 
 class StandIn(NamedTuple):
-    """A selected column and the columns that were not selected but resemble it.
+    """A selected column and the columns that it represents.
 
     Attributes
     ----------
@@ -29,9 +29,9 @@ class StandIn(NamedTuple):
     stands_for : ndarray of int
         Columns that it represents, the most correlated first.
     correlations : ndarray of float
-        Their correlations with it, signs included.
+        Their correlations with it, with sign.
     alternative : int or None
-        The nearest column that was not selected, to be measured instead.
+        The most correlated column that was not selected, which can replace it.
     alternative_correlation : float
         Its correlation, which may be small; 0 without an alternative.
     """
@@ -46,10 +46,10 @@ class StandIn(NamedTuple):
 def stand_ins(
     table: Any, selected: ArrayLike, *, threshold: float = 0.8
 ) -> list[StandIn]:
-    """Return, for each selected column, those it stands for and the nearest other.
+    """Return, for each selected column, those it represents and its best alternative.
 
-    A column that was not selected belongs to the one selected column with which its
-    correlation is largest, in absolute value, if that reaches the threshold.
+    A column that was not selected is represented by the selected column with which its
+    absolute correlation is largest, if that reaches the threshold.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def stand_ins(
     Returns
     -------
     list of StandIn
-        In the order of the columns. A constant column correlates with none: it
-        stands for nothing and has no alternative.
+        In the order of the columns. A constant column represents no other column and
+        has no alternative.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def stand_ins(
 
 
 class _Nearest(NamedTuple):
-    """Owner and correlation of each varying column; alternative of each selected."""
+    """Representative and correlation of each column; alternative of each selected."""
 
     owner: Index
     correlation: Float
@@ -104,7 +104,7 @@ class _Nearest(NamedTuple):
 def _nearest(
     data: DataMatrix, summary: ColumnSummary, varying: Index, places: Index
 ) -> _Nearest:
-    """Find best pairs of selected and other columns, some selected ones at a time."""
+    """Find the best pairs of selected and other columns, in blocks."""
     owner, best = np.full(len(varying), -1), np.zeros(len(varying))
     alternative, its = np.full(len(places), -1), np.zeros(len(places))
     if len(places) == 0 or len(places) == len(varying):
@@ -113,7 +113,7 @@ def _nearest(
     for batch in gen_batches(len(places), max(1, VALUES_AT_ONCE // len(varying))):
         values = unit.transpose_dot(unit.columns(places[batch])).clip(-1.0, 1.0)
         sizes = np.abs(values)
-        # Below any correlation: no selected column stands for another.
+        # Below any correlation: no selected column represents another.
         sizes[places] = -1.0
         alternative[batch] = rows = sizes.argmax(axis=0)
         its[batch] = values[rows, np.arange(values.shape[1])]
@@ -144,10 +144,10 @@ def _stand_in(
 def skip_near_duplicates(
     table: Any, order: ArrayLike, n_features: int, max_correlation: float
 ) -> Index:
-    """Return the first columns of an order of which no two are near-duplicates.
+    """Return the first columns of an order without near-duplicates.
 
-    Columns are taken in order; one whose absolute correlation with a column taken
-    before exceeds the limit is skipped, and so is a constant one.
+    A column is skipped if it is constant, or if its absolute correlation with an
+    accepted column exceeds the limit.
 
     Parameters
     ----------
@@ -155,15 +155,15 @@ def skip_near_duplicates(
     order : array-like of int
         Columns, the best first; not necessarily all of them.
     n_features : int
-        How many to take.
+        Number of columns to return.
     max_correlation : float
         Largest absolute correlation between any two of them.
 
     Returns
     -------
     columns : ndarray of int
-        In the given order. Where fewer than ``n_features`` remain there is a
-        warning, and what remains is returned.
+        In the given order. If there are fewer than ``n_features``, all of them, with a
+        warning.
 
     Examples
     --------
@@ -184,8 +184,8 @@ def skip_near_duplicates(
         taken = columns[distinct_columns(unit, places, n_features, max_correlation)]
     if len(taken) < n_features:
         warnings.warn(
-            f"Only {len(taken)} of n_features={n_features} columns are left when "
-            f"no two may correlate above max_correlation={max_correlation}; raise "
+            f"Only {len(taken)} of n_features={n_features} columns have no pairwise "
+            f"correlation above max_correlation={max_correlation}; raise "
             "max_correlation or ask for fewer columns.",
             UserWarning,
             stacklevel=2,
@@ -204,8 +204,8 @@ def _checked_order(order: ArrayLike, n_columns: int, n_features: int) -> Index:
     columns = np.asarray(order)
     if columns.dtype == bool:
         raise ValueError(
-            "The order is a mask, which does not say which column comes first; give "
-            "indices of columns, the best first."
+            "The order is a mask, which has no best column; give indices of columns, "
+            "the best first."
         )
     checked_selection(columns, n_columns)
     if not 1 <= n_features <= len(columns):

@@ -1,8 +1,8 @@
-"""Label-free criteria of a set of columns, made to judge many sets of one table.
+"""Label-free criteria of a set of columns, designed for many sets of one table.
 
-Each function takes a table and does once what all sets share; what it returns takes
-the indices of a set of columns, in increasing order, and gives a number that is the
-larger the better.
+Each function takes a table, does the computations that all sets have in common, and
+returns a criterion: a function of the sorted indices of a set of columns. Higher values
+are better.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,19 +21,18 @@ from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.solvers.neighbours import nearest_neighbours
 from ufselect.solvers.rankings import unit_columns
 
-# Correlations are held for this many pairs at a time.
+# Number of correlations that are held in memory at once.
 PAIRS_AT_ONCE = 1_000_000
 
-# Directions of the selected columns below this share of the largest are rounding
-# errors of columns that depend on one another.
+# Singular values of the selected columns below this share of the largest count as zero.
 NEGLIGIBLE = 1e-10
 
-# Dense pieces hold about this many values.
+# Approximate number of values of a dense block.
 VALUES_AT_ONCE = 1_000_000
 
 
 class ClusteringAgreement(NamedTuple):
-    """Adjusted Rand index and geometric mutual information, means over the seeds."""
+    """Adjusted Rand index and normalised mutual information, means over the seeds."""
 
     adjusted_rand: float
     mutual_information: float
@@ -42,9 +41,8 @@ class ClusteringAgreement(NamedTuple):
 def redundancy(columns: Any) -> float:
     """Return the mean absolute correlation between pairs of selected columns.
 
-    0 if no two columns are correlated, 1 if all are copies of one up to sign and
-    scale. A constant column has no correlation: its pairs are left out. Without any
-    pair the value is 0.
+    It is 0 if no two columns are correlated, and 1 if all are copies of one column up
+    to sign and scale. Constant columns are excluded. Without any pair the value is 0.
 
     Parameters
     ----------
@@ -53,10 +51,10 @@ def redundancy(columns: Any) -> float:
 
     Notes
     -----
-    After the redundancy rate of Zhao, Wang and Liu (AAAI 2010). Here the sum over
-    the pairs is divided by their number ``k (k - 1) / 2``, so that the largest value
-    is 1, and negative correlations count by their size. Compare with published
-    values only after looking up how theirs were divided.
+    Based on the redundancy rate of Zhao, Wang and Liu (AAAI 2010). Here the sum over
+    pairs is divided by their number ``k (k - 1) / 2``, so that the largest value is 1,
+    and negative correlations count by their absolute value. Published values may be
+    divided by another number.
 
     Examples
     --------
@@ -70,7 +68,7 @@ def redundancy(columns: Any) -> float:
 
 
 def _mean_overlap(unit: DataMatrix) -> float:
-    """Return the mean absolute product of pairs of columns of unit length."""
+    """Return the mean absolute inner product of pairs of columns of unit length."""
     count = unit.shape[1]
     if count < 2:
         return 0.0
@@ -84,16 +82,16 @@ def _mean_overlap(unit: DataMatrix) -> float:
 def neighbourhood_agreement(
     table: Any, selected: ArrayLike, n_neighbors: int = 5
 ) -> float:
-    """Return how far samples keep their nearest neighbours in the selected columns.
+    """Return the agreement of nearest neighbours by all and by the selected columns.
 
-    The mean, over the samples, of the Jaccard index of two sets: the nearest
-    neighbours by all columns, and those by the selected ones. 1 if no neighbour
-    changes. Neighbours at equal distance are taken in no particular order.
+    It is the mean, over the samples, of the Jaccard index of the two sets of nearest
+    neighbours, and 1 if no neighbour changes. Ties between neighbours at equal distance
+    are broken arbitrarily.
 
     Parameters
     ----------
     table : {array-like, sparse matrix} of shape (n, p)
-        In the units in which distances are to be measured.
+        In the units in which distances are measured.
     selected : array-like
         Mask or indices of the selected columns.
     n_neighbors : int
@@ -119,7 +117,7 @@ def neighbourhood_agreement(
 
 
 def neighbours_in_common(whole: Index, part: Index) -> float:
-    """Return the mean Jaccard index of two sets of as many neighbours per sample."""
+    """Return the mean Jaccard index of two sets of neighbours of equal size."""
     common = (whole[:, :, np.newaxis] == part[:, np.newaxis]).sum(axis=(1, 2))
     return float(np.mean(common / (2 * whole.shape[1] - common)))
 
@@ -137,12 +135,12 @@ def clustering_agreement(
     Parameters
     ----------
     table : {array-like, sparse matrix} of shape (n, p)
-        In the units in which distances are to be measured.
+        In the units in which distances are measured.
     selected : array-like
         Mask or indices of the selected columns.
     n_clusters : int
     seeds : iterable of int
-        Both clusterings are made anew for each.
+        Both clusterings are repeated for each seed.
     n_init : int
         Restarts of each k-means.
 
@@ -181,14 +179,14 @@ Criterion = Callable[[Index], float]
 
 
 class JudgedTable:
-    """A table that several criteria judge by, prepared once for all of them."""
+    """A table with the preparations that several criteria use, computed once."""
 
     def __init__(self, table: Any) -> None:
         self.table = table
 
     @classmethod
     def of(cls, table: Any) -> "JudgedTable":
-        """Return a table as a judged one, unless it is one already."""
+        """Return a ``JudgedTable`` of the table, or the table if it is one already."""
         return table if isinstance(table, cls) else cls(table)
 
     @cached_property
@@ -205,31 +203,31 @@ class JudgedTable:
 
     @cached_property
     def gram(self) -> Float:
-        """Return the products of all pairs of samples, in units of the table."""
+        """Return the Gram matrix of the samples, in units of the table."""
         return self.centred.data.sample_gram()
 
 
 N_NEIGHBOURS = 5
 
-# Penalty of ridge regression, next to the mean squared length of the centred samples.
+# Penalty of ridge regression, relative to the mean squared norm of the centred samples.
 RIDGE = 0.1
 
 
 def structure(table: Any) -> Criterion:
-    """Return the criterion by which columns should agree which samples are alike.
+    """Return the criterion of the mean squared distance correlation between columns.
 
-    The mean, over the pairs of columns of a set, of their squared distance
-    correlation: about 1 for copies and 0 for independent columns, whatever the form
-    of the dependence. A constant column agrees with none.
+    It is high if columns agree on which samples are similar: about 1 for copies and 0
+    for independent columns, for linear and non-linear dependence. The distance
+    correlation of a constant column is 0.
 
     Notes
     -----
-    With D the distances between samples by one column, the distance covariance of
-    two columns is the product of their centred D, and so that of all pairs follows
-    from the sum of all D. It is centred without bias, so that independent columns
-    give 0 on average (Szekely and Rizzo, Annals of Statistics 42 (6), 2014); the
-    distance variances that divide it are the plain ones, because those without bias
-    vanish for a column that differs in a single sample.
+    With D the distances between samples by one column, the distance covariance of two
+    columns is the inner product of their centred D, so that the sum over all pairs
+    follows from the sum of all D. The centring is the unbiased one, so that independent
+    columns give 0 on average (Szekely and Rizzo, Annals of Statistics 42 (6), 2014).
+    The distance variances in the denominator are not bias-corrected, because the
+    corrected one is zero for a column that differs in a single sample.
     """
     data, constant = JudgedTable.of(table).scaled
 
@@ -248,7 +246,7 @@ def structure(table: Any) -> Criterion:
 
 
 def distance_sums(values: Float) -> Float:
-    """Return, in each column, the sum of the distances of each value to all."""
+    """Return, for each value, the sum of its distances to all values of its column."""
     n = len(values)
     order = np.argsort(values, axis=0)
     increasing = np.take_along_axis(values, order, axis=0)
@@ -267,16 +265,16 @@ def squared_distances(values: Float) -> Float:
 
 
 def plain_square(squares: Float, sums: Float) -> Float:
-    """Return the mean square of distances that are centred in rows and columns."""
+    """Return the mean square of double-centred distances."""
     n = len(sums)
     centring = 2 / n * np.sum(sums**2, axis=0) - (np.sum(sums, axis=0) / n) ** 2
     return np.asarray((squares - centring) / n**2)
 
 
 def unbiased_square(squares: Any, sums: Float) -> Any:
-    """Return the same from centring that leaves out each sample's distance to itself.
+    """Return the same with the unbiased (U-centred) distances, without the diagonal.
 
-    Its mean is 0 for sums of distances that are independent of each other.
+    Its expectation is 0 for independent columns.
     """
     n = len(sums)
     total = np.sum(sums, axis=0)
@@ -285,18 +283,18 @@ def unbiased_square(squares: Any, sums: Float) -> Any:
 
 
 def reconstruction(table: Any) -> Criterion:
-    """Return the share of variance that columns predict in samples not seen.
+    """Return the criterion of the share of variance predicted by leave-one-out.
 
     Every sample is predicted by ridge regression of all columns on those of the set,
-    fitted to the other samples: 1 if they say everything, 0 if they say no more than
-    the means do, less if they mislead.
+    fitted to the other samples. The value is 1 if the prediction is exact, 0 if it is
+    as good as the means, and negative if it is worse.
 
     Notes
     -----
-    Unlike in `held_out_reconstruction_error` there is a penalty, without which sets
-    of nearly as many columns as samples only tell how much they overfit. The fit
-    without a sample follows from the fit with all, and the squares of all residuals
-    from the products of samples, so that a set costs one linear system.
+    Unlike `held_out_reconstruction_error`, it has a penalty, without which sets of
+    nearly as many columns as samples overfit. Leave-one-out residuals follow from the
+    fit to all samples and from their Gram matrix, so that a set costs one linear
+    system.
     """
     judged = JudgedTable.of(table)
     (data, constant), gram = judged.centred, judged.gram
@@ -307,9 +305,9 @@ def reconstruction(table: Any) -> Criterion:
         C = data.columns(columns[~constant[columns]])
         penalty = RIDGE * np.sum(C**2) / n
         if not penalty > 0:
-            # Columns next to nothing, whose squares vanish, predict nothing.
+            # Columns so small that their squares underflow predict nothing.
             return 0.0
-        # Predictions are H X with H = 1 1' / n + C R, by the smaller of two systems.
+        # Fitted values are H X, H = 1 1' / n + C R, by the smaller of two systems.
         if C.shape[1] < n:
             R = solve(C.T @ C + penalty * np.eye(C.shape[1]), C.T, assume_a="pos")
         else:
@@ -324,7 +322,7 @@ def reconstruction(table: Any) -> Criterion:
 
 
 def neighbours(table: Any) -> Criterion:
-    """Return `neighbourhood_agreement`, the neighbours by all columns found once."""
+    """Return the criterion `neighbourhood_agreement`."""
     points = JudgedTable.of(table).centred.data.points()
     _, whole = nearest_neighbours(points, N_NEIGHBOURS)
 
@@ -336,7 +334,7 @@ def neighbours(table: Any) -> Criterion:
 
 
 def distinctness(table: Any) -> Criterion:
-    """Return one minus `redundancy`: columns should not repeat one another."""
+    """Return the criterion of one minus `redundancy`."""
     data, constant = JudgedTable.of(table).scaled
 
     def share_not_repeated(columns: Index) -> float:
@@ -357,12 +355,12 @@ CRITERIA: dict[str, Callable[[Any], Criterion]] = {
 def reconstruction_error(
     table: Any, selected: ArrayLike, *, standardize: bool = False
 ) -> float:
-    """Return the share of the variance of all columns that the selected leave open.
+    """Return the share of variance that the selected columns do not explain.
 
-    ``min_B |X - X_s B|^2 / |X|^2`` for the centred table: 0 if every column is a
-    linear combination of the selected ones, 1 if they say nothing about any. Any
-    columns as many as the samples leave nothing open: compare small selections, or
-    use `held_out_reconstruction_error`.
+    It is ``min_B |X - X_s B|^2 / |X|^2`` for the centred table: 0 if every column is a
+    linear combination of the selected ones, 1 if they explain nothing. With as many
+    columns as samples it is always 0: compare small selections, or use
+    `held_out_reconstruction_error`.
 
     Parameters
     ----------
@@ -370,7 +368,7 @@ def reconstruction_error(
     selected : array-like
         Mask or indices of the selected columns.
     standardize : bool
-        Whether each column counts the same, instead of by its variance.
+        Whether to scale all columns to unit variance first.
 
     Examples
     --------
@@ -397,11 +395,11 @@ def reconstruction_error(
 def held_out_reconstruction_error(
     table: Any, selected: ArrayLike, *, n_splits: int = 5, seed: int = 0
 ) -> float:
-    """Return the share of variance left open in samples that the fit did not see.
+    """Return the share of variance that is not explained in held-out samples.
 
-    Means and coefficients come from the other folds. Unlike `reconstruction_error`
-    it does not vanish when the selected columns are as many as the samples, and it
-    exceeds 1 where the mean would predict better.
+    Means and coefficients are estimated on the other folds. Unlike
+    `reconstruction_error`, it is not 0 if there are as many selected columns as
+    samples, and it exceeds 1 if the means predict better.
 
     Parameters
     ----------
@@ -409,9 +407,9 @@ def held_out_reconstruction_error(
     selected : array-like
         Mask or indices of the selected columns.
     n_splits : int
-        Folds, of which each is left out once.
+        Number of folds.
     seed : int
-        Of the assignment of samples to folds.
+        Seed of the assignment of samples to folds.
 
     Examples
     --------
@@ -437,16 +435,16 @@ def held_out_reconstruction_error(
 
 
 def _squares_of_fold(data: DataMatrix, kept: Index, train: Index, test: Index) -> Float:
-    """Return the squares left by the prediction of a fold, and by its means."""
+    """Return the sums of squared errors of a fold, by prediction and by the means."""
     mean = _combined(data, train, np.full((len(train), 1), 1 / len(train)))
     columns = _without_unit(data.columns(kept) - mean[kept].T)
-    # Words of a single text, for instance, are constant in most folds.
+    # A column may be constant in a fold, such as a word of a single text.
     lengths = np.linalg.norm(columns[train], axis=0)
     varying = lengths > NEGLIGIBLE * np.linalg.norm(columns, axis=0)
     columns = columns[:, varying] / lengths[varying]
     inverse = np.linalg.pinv(columns[train], rcond=NEGLIGIBLE)
-    # Each row of the inverse of centred columns sums to zero, so that it does not
-    # matter that the data are centred on all samples.
+    # Rows of the pseudo-inverse of centred columns sum to zero, so that centring on all
+    # samples does not change the result.
     coefficients = _combined(data, train, inverse.T.astype(np.float64, copy=False))
     left = total = 0.0
     for batch in gen_batches(len(test), max(1, VALUES_AT_ONCE // data.shape[1])):
@@ -458,16 +456,16 @@ def _squares_of_fold(data: DataMatrix, kept: Index, train: Index, test: Index) -
 
 
 def _without_unit(columns: Float) -> Float:
-    """Return columns that reach one, without those that are all zero.
+    """Return columns scaled to a largest absolute value of one, without zero columns.
 
-    Squares of a column that is very small beside another would vanish.
+    Squares of a column that is much smaller than another would underflow.
     """
     peaks = np.abs(columns).max(axis=0, initial=0.0)
     return columns[:, peaks > 0] / peaks[peaks > 0]
 
 
 def _combined(data: DataMatrix, rows: Index, weights: Float) -> Float:
-    """Return ``X[rows].T @ weights`` without cutting the rows out."""
+    """Return ``X[rows].T @ weights`` without a copy of the rows."""
     padded = np.zeros((data.shape[0], weights.shape[1]))
     padded[rows] = weights
     return data.transpose_dot(padded)

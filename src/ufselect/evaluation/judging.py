@@ -1,4 +1,4 @@
-"""How well clusters, or a classifier, on selected columns agree with known classes."""
+"""Evaluation of selected columns against known classes, by k-means or classifiers."""
 
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from typing import Any, Literal
@@ -44,10 +44,10 @@ def judge_by_k_means(
     metrics : sequence of str or None
         Names known to ``agreement``; None means all.
     standardize : {"auto", "features", "samples", "none"} or bool
-        Units in which k-means measures distances, as selectors name them: False and
-        "none" take the columns as they are, which is what papers do. One column in
-        large units decides k-means then; give the ``standardize_`` of the selector to
-        judge its columns as it saw them. "samples" scales the columns given.
+        Preparation before k-means, as in the selectors. False and "none" do not scale
+        the columns, as in most papers; a column with large values then dominates the
+        distances. Use ``standardize_`` of the selector for its preparation. "samples"
+        scales the samples of the given columns.
 
     Returns
     -------
@@ -89,15 +89,15 @@ def judge_ranking(
         Columns, best first.
     classes : array-like of shape (n,)
     sizes : sequence of int
-        How many of the first columns to judge.
+        Numbers of first columns to judge.
     seeds, n_init, metrics
-        As for ``judge_by_k_means``; by default all metrics.
+        As in ``judge_by_k_means``; by default all metrics.
     cache : mutable mapping, optional
-        From sorted columns to scores: sets found in it are not judged again, new ones
-        are added. Share it between rankings of one table, judged in the same way.
+        Maps sorted columns to scores. Sets in it are not judged again, and new ones are
+        added. Use one cache for rankings of one table with the same settings.
     standardize : {"auto", "features", "samples", "none"} or bool
-        Units in which k-means measures distances, as for ``judge_by_k_means``. The
-        whole table is prepared, before its columns are taken.
+        Preparation before k-means, as in ``judge_by_k_means``, but of the whole table
+        before columns are selected.
 
     Returns
     -------
@@ -121,8 +121,8 @@ def judge_ranking(
     for size in sizes:
         if not 1 <= size <= len(order):
             raise ValueError(
-                f"sizes has {size}; it must be between 1 and the {len(order)} columns "
-                "of the ranking"
+                f"sizes has {size}; each size must be between 1 and the {len(order)} "
+                "columns of the ranking."
             )
         chosen = np.sort(order[:size])
         key = tuple(chosen.tolist())
@@ -142,12 +142,12 @@ def judge_by_classification(
     seeds: Iterable[int] = range(5),
     standardize: bool | str = False,
 ) -> NDArray[np.float64]:
-    """Classify each sample by the others, once per seed, and count the correct ones.
+    """Return cross-validated accuracies of two classifiers, for each seed.
 
-    Columns are scaled to unit variance within the training part of each of the
-    stratified folds. **A class with fewer members than there are folds is left out**,
-    with its samples, because it cannot be in every fold; which classes those are
-    does not depend on the columns, so that selections remain comparable.
+    Folds are stratified, and columns are scaled to unit variance on the training part
+    of each. **Samples of classes with fewer members than folds are excluded**, because
+    such a class cannot be in every fold. These classes do not depend on the columns, so
+    that selections remain comparable.
 
     Parameters
     ----------
@@ -155,17 +155,17 @@ def judge_by_classification(
         The selected columns.
     classes : array-like of shape (n,)
     n_splits : int
-        Folds, of which each is left out once.
+        Number of folds.
     seeds : iterable of int
-        Of the assignment of samples to folds.
+        Seeds of the assignment of samples to folds.
     standardize : {"auto", "features", "samples", "none"} or bool
-        Preparation of the columns before all that: "samples" scales samples to unit
-        length, the others change nothing that the scaling within folds leaves.
+        Preparation before the folds: "samples" scales samples to unit length; the other
+        values have no effect, since columns are scaled within folds.
 
     Returns
     -------
     scores : ndarray of shape (n_seeds, 2)
-        Accuracy of the nearest neighbour and of logistic regression.
+        Accuracy of the nearest-neighbour classifier and of logistic regression.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def judge_by_classification(
     >>> judge_by_classification(columns, list("aaabbb"), n_splits=3, seeds=[0])
     array([[1., 1.]])
     """
-    # In single precision, the variances of large values overflow.
+    # In single precision, variances of large values would overflow.
     table = checked_table(columns, "columns").astype(np.float64, copy=False)
     refuse_immense(table)
     table = in_units(table, standardize).table
@@ -194,7 +194,7 @@ def judge_by_classification(
 
 
 def _accuracy(model: Any, table: Any, labels: Any, n_splits: int, seed: int) -> float:
-    # Neither classifier minds a shift of the columns, and a sparse table does.
+    # Centring does not change the classifiers, but would make a sparse table dense.
     scaler = StandardScaler(with_mean=not sp.issparse(table))
     folds = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
     found = cross_val_predict(make_pipeline(scaler, model), table, labels, cv=folds)
@@ -202,15 +202,15 @@ def _accuracy(model: Any, table: Any, labels: Any, n_splits: int, seed: int) -> 
 
 
 def _in_every_fold(labels: NDArray[Any], n_splits: int) -> NDArray[np.bool_]:
-    """Return the mask of samples whose class has as many members as folds or more."""
+    """Return the mask of samples whose class has at least as many members as folds."""
     if n_splits < 2:
         raise ValueError(f"n_splits={n_splits}; ask for at least two folds.")
     _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     large = counts >= n_splits
     if np.count_nonzero(large) < 2:
         raise ValueError(
-            f"{np.count_nonzero(large)} class(es) have n_splits={n_splits} members or "
-            "more, and two are needed; lower n_splits or give other classes."
+            f"{np.count_nonzero(large)} class(es) have at least n_splits={n_splits} "
+            "members, and two are needed; lower n_splits or give other classes."
         )
     mask: NDArray[np.bool_] = large[codes]
     return mask
@@ -225,7 +225,7 @@ def agreement(
     ----------
     classes : array-like of shape (n,)
     labellings : array-like of int of shape (m, n)
-        Numbers of clusters, from 0 on.
+        Cluster indices, starting at 0.
     metrics : sequence of str, optional
         Names from ``METRICS``; by default all of them.
 
@@ -242,7 +242,7 @@ def agreement(
     metrics = tuple(METRICS) if metrics is None else metrics
     unknown = [name for name in metrics if name not in METRICS]
     if unknown:
-        raise ValueError(f"metrics={unknown} are unknown; choose from {list(METRICS)}")
+        raise ValueError(f"metrics={unknown} are unknown; choose from {list(METRICS)}.")
     counts = contingency_tables(classes, labellings)
     scores = np.empty((len(counts), len(metrics)))
     for column, name in enumerate(metrics):
@@ -251,7 +251,7 @@ def agreement(
 
 
 def contingency_tables(classes: ArrayLike, labellings: ArrayLike) -> Array:
-    """Return how many samples of every class are in every cluster: (m, C, c)."""
+    """Return the contingency tables of classes and clusters (m x C x c)."""
     numbers = np.unique(np.asarray(classes), return_inverse=True)[1].ravel()
     labels = np.atleast_2d(np.asarray(labellings))
     n_classes, n_clusters = int(numbers.max()) + 1, int(labels.max(initial=0)) + 1
@@ -262,7 +262,7 @@ def contingency_tables(classes: ArrayLike, labellings: ArrayLike) -> Array:
 
 
 def _accuracies(counts: Array) -> Array:
-    """Return the shares of samples in the cluster matched to their class."""
+    """Return the shares of samples whose cluster is matched to their class."""
     matched = [
         table[linear_sum_assignment(table, maximize=True)].sum() for table in counts
     ]
@@ -270,17 +270,17 @@ def _accuracies(counts: Array) -> Array:
 
 
 def _purities(counts: Array) -> Array:
-    """Return the shares of samples in the commonest class of their cluster."""
+    """Return the shares of samples in the most frequent class of their cluster."""
     return np.asarray(counts.max(axis=1).sum(axis=1) / counts.sum(axis=(1, 2)))
 
 
 def _rand_indices(counts: Array) -> Array:
-    """Return the adjusted Rand indices, from the numbers of pairs put together."""
+    """Return the adjusted Rand indices, from numbers of pairs in the same group."""
     both = pairs(counts).sum(axis=(1, 2))
     by_class = pairs(counts.sum(axis=2)).sum(axis=1)
     by_cluster = pairs(counts.sum(axis=1)).sum(axis=1)
     every = pairs(counts.sum(axis=(1, 2)))
-    # Times the number of all pairs, so that whole numbers are subtracted.
+    # Multiplied by the number of all pairs, so that differences are of whole numbers.
     above = both * every - by_class * by_cluster
     most = 0.5 * (by_class + by_cluster) * every - by_class * by_cluster
     return np.divide(above, most, out=np.ones_like(above), where=most != 0)
@@ -292,7 +292,7 @@ def pairs(counts: Array) -> Array:
 
 
 def entropy(counts: Array) -> Array:
-    """Return the entropies of distributions given by counts in the last axis."""
+    """Return the entropies of distributions given by counts along the last axis."""
     shares = counts / counts.sum(axis=-1, keepdims=True)
     logarithms = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
     return np.asarray(-(shares * logarithms).sum(axis=-1))
@@ -305,8 +305,7 @@ def normalised_information(normaliser: Callable[[Array, Array], Array]) -> Metri
         by_class, by_cluster = entropy(counts.sum(axis=2)), entropy(counts.sum(axis=1))
         joint = entropy(counts.reshape(len(counts), -1))
         shared = np.maximum(by_class + by_cluster - joint, 0.0)
-        # Two partitions into one part agree; one with entropy tells nothing of one
-        # without.
+        # If both partitions have a single group, the value is 1; if only one has, 0.
         trivial = (by_class == 0) & (by_cluster == 0)
         scale = normaliser(by_class, by_cluster)
         some = (scale > 0) & (shared > 1e-15)
@@ -329,8 +328,8 @@ METRICS: dict[str, Metric] = {
 def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
     """Return the share of samples whose cluster is matched to their class.
 
-    Clusters are matched to classes one to one so that the share is largest
-    (Kuhn-Munkres).
+    Clusters are matched one to one to classes so that the share is maximal
+    (Kuhn-Munkres algorithm).
 
     Examples
     --------
@@ -354,10 +353,10 @@ def mutual_information(
 
 
 def adjusted_rand(classes: ArrayLike, clusters: ArrayLike) -> float:
-    """Return the Rand index of two partitions, corrected for chance.
+    """Return the adjusted Rand index of two partitions.
 
-    1 if they are the same, 0 on average over clusterings at random, negative where
-    they agree less than that.
+    It is 1 for equal partitions, 0 on average for random ones, and negative if they
+    agree less than random ones.
 
     Examples
     --------
@@ -368,9 +367,9 @@ def adjusted_rand(classes: ArrayLike, clusters: ArrayLike) -> float:
 
 
 def purity(classes: ArrayLike, clusters: ArrayLike) -> float:
-    """Return the share of samples that are in the largest class of their cluster.
+    """Return the share of samples in the most frequent class of their cluster.
 
-    It is 1 for clusters of one sample each: compare equal numbers of clusters only.
+    It is 1 for clusters of one sample each: compare only equal numbers of clusters.
 
     Examples
     --------

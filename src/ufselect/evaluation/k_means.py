@@ -1,14 +1,15 @@
-"""k-means from many starts at once: scikit-learn's answers at a fraction of the cost.
+"""k-means from many starts: the results of scikit-learn, computed faster.
 
-The distances between samples are computed once for all starts. For a cluster C with
-mean m, and u(i) the mean of |x_l - x_i|^2 over l in C,
+Distances between samples are computed once for all starts. For a cluster C with mean m,
+and u(i) the mean of |x_l - x_i|^2 over l in C,
 
     |x_i - m|^2 = u(i) - v,    v = half the mean of u(i) over i in C,
 
-and v is also the mean of |x_i - m|^2 over C: no centres are needed. An iteration of a
-restart costs the samples that moved times n, not n k c: only the clusters that lose or
-win samples get new distances, from those of the samples they lose or win. With signs
-s_i = -1 or 1 for these, and C' the new cluster,
+and v is also the mean of |x_i - m|^2 over C: centres are not needed. The cost of an
+iteration is n times the number of samples that changed their cluster, instead of n k c:
+only distances to clusters that lose or gain samples change, and they are updated with
+the distances to these samples. With signs s_i = -1 (lost) or 1 (gained), and C' the new
+cluster,
 
     u'(i) = (|C| u(i) + sum_l s_l |x_l - x_i|^2) / |C'|,
     2 |C'|^2 v' = 2 |C|^2 v + sum_i s_i (|C| u(i) + |C'| u'(i)),
@@ -32,34 +33,34 @@ from ufselect.solvers.preparation import LARGEST_LENGTH
 Labels = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-# Up to this many rows (200 MB) the distances of all pairs are kept.
+# Up to this many rows (200 MB), the distances of all pairs are stored.
 KEEP_PAIRS_UP_TO = 5000
 
-# A multiplication inside BLAS, next to an addition of rows picked one by one.
+# Time of a multiplication in BLAS, relative to an addition of indexed rows.
 COST_IN_BLAS = 0.13
 
-# Finished restarts are dropped once less than this share is left.
+# Finished restarts are removed once less than this share is unfinished.
 SPARSE_BATCH = 0.7
 
-# Above this share of changed clusters all are written, which saves picking them.
+# Above this share of changed clusters, all are updated, which avoids indexing.
 MANY_ROWS = 0.6
 
-# Distances below this share of the largest are rounding errors.
+# Distances below this share of the largest count as rounding errors.
 DISTANCE_ROUNDING = 1e-13
 
-# Two inertias closer than this may differ by rounding only.
+# Relative difference of inertias that may be due to rounding.
 INERTIA_ROUNDING = 1e-9
 
-# Distances (restart, cluster, sample) held at a time; two such arrays are at work.
+# Number of distances (restart, cluster, sample) of a block; two such arrays are used.
 BLOCK = 800_000
 
 
 class SampleDistances:
     """Squared distances between the rows of a table, shared by many k-means runs.
 
-    What is returned for a restart never depends, not even by rounding, on the others
-    of the same call: products are made one restart, or one group of constant size, at
-    a time. Clusters are numbered through the restarts: cluster j of restart b is
+    The results of a restart do not depend on other restarts of the same call, not even
+    by rounding: products are computed for one restart, or one group of constant size,
+    at a time. Clusters are numbered over all restarts: cluster j of restart b is
     b c + j.
     """
 
@@ -79,7 +80,7 @@ class SampleDistances:
             np.fill_diagonal(self.pairs, 0.0)
 
     def to_points(self, points: Float) -> Float:
-        """Return the distances (..., m, n) to points (..., m, k) of centred space."""
+        """Return the distances (..., m, n) to centred points (..., m, k)."""
         norms = squared_norms(points)[..., None]
         left = np.concatenate([-2.0 * points, norms, np.ones(norms.shape)], axis=-1)
         return left @ self.right
@@ -96,11 +97,11 @@ class SampleDistances:
         Parameters
         ----------
         members : ndarray of shape (B, n)
-            Clusters of the samples, numbered through the restarts.
+            Clusters of the samples, numbered over all restarts.
         sizes : ndarray of shape (B, c)
-            Numbers of samples, positive also where there is none.
+            Numbers of samples, at least 1 even for empty clusters.
         group : int
-            How many restarts are multiplied together; B is a multiple of it.
+            Number of restarts in one product; B is a multiple of it.
         """
         n_restarts, n_clusters = sizes.shape
         starts = np.arange(0, members.size + 1, n_restarts)
@@ -121,9 +122,9 @@ class SampleDistances:
         return self.n_columns * (1.0 + COST_IN_BLAS * n_clusters)
 
     def most_changes(self, n_clusters: int) -> float:
-        """Return up to how many moved samples an update is cheaper than ``to_means``.
+        """Return the number of moved samples up to which an update is cheaper.
 
-        A sample that moves is taken from one row and added to another.
+        For a sample that moves, one row is subtracted and one is added.
         """
         if self.pairs is None:
             return 0.0
@@ -132,7 +133,7 @@ class SampleDistances:
     def changes(
         self, samples: Labels, rows: Labels, weights: Float, height: int
     ) -> Float:
-        """Return sums (height, n) of weighted distances to samples, in sample order."""
+        """Return sums (height, n) of weighted distances, from sorted samples."""
         starts = np.zeros(self.n_samples + 1, dtype=np.intp)
         np.cumsum(np.bincount(samples, minlength=self.n_samples), out=starts[1:])
         return np.asarray(by_samples(weights, rows, starts, height) @ self.pairs)
@@ -144,7 +145,7 @@ def by_samples(weights: Float, rows: Labels, starts: Labels, height: int) -> Any
 
 
 def own(values: Float, members: Labels) -> Float:
-    """Return the value of every sample (B, n) in the row of its cluster."""
+    """Return, for every sample (B, n), the value in the row of its cluster."""
     n_samples = members.shape[1]
     cells = members * n_samples
     cells += np.arange(n_samples)
@@ -170,24 +171,25 @@ def lloyd(
     max_iter: int,
     group: int = 1,
 ) -> tuple[Labels, Float]:
-    """Iterate from given distances to the first centres until nothing moves.
+    """Run Lloyd's algorithm from the distances to the initial centres.
 
     Parameters
     ----------
     geometry : SampleDistances
     distances : ndarray of shape (B, c, n)
-        Squared distances of the samples to the first centres; overwritten.
+        Squared distances of the samples to the initial centres; overwritten.
     tolerance : float
-        Stop, too, when the squared moves of the centres of a restart sum to no more.
+        Stop a restart if the sum of squared shifts of its centres is at most this, or
+        if no label changes.
     max_iter : int
     group : int
-        Restarts multiplied together at first; B is a multiple of it.
+        Number of restarts in one product at first; B is a multiple of it.
 
     Returns
     -------
     labels : ndarray of shape (B, n)
     inertia : ndarray of shape (B,)
-        Sum of the squared distances to the nearest of the last centres.
+        Sum of the squared distances to the nearest final centre.
     """
     n_restarts, _, n_samples = distances.shape
     labels = np.empty((n_restarts, n_samples), dtype=np.intp)
@@ -211,10 +213,10 @@ def lloyd(
 
 
 class RestartBatch:
-    """The state of several restarts; clusters are numbered through them.
+    """The state of several restarts, with clusters numbered over all of them.
 
-    ``members`` are the clusters whose means the centres are: ``labels``, but for
-    samples that fill empty clusters.
+    ``members`` are the clusters whose means are the centres: ``labels``, except for
+    samples that are moved to empty clusters.
     """
 
     def __init__(self, geometry: SampleDistances, distances: Float) -> None:
@@ -240,12 +242,12 @@ class RestartBatch:
         return fewer
 
     def assign(self) -> Mask:
-        """Give every sample to its nearest centre; tell which restarts changed."""
+        """Assign every sample to its nearest centre; return which restarts changed."""
         self.labels, moved = nearest(self.distances, self.labels)
         return moved
 
     def move_centres(self, group: int) -> Float:
-        """Move the centres to the means; return their summed squared moves."""
+        """Move the centres to the means; return the sums of their squared shifts."""
         before = self.members
         self.members, sizes = relocated(self.labels, self.distances)
         differ = before != self.members
@@ -270,7 +272,7 @@ class RestartBatch:
         return np.asarray(np.maximum(shift, 0.0).sum(axis=1))
 
     def _average(self, anew: Mask, sizes: Float, group: int) -> Float:
-        """Compute all distances to the means of some restarts; return the moves."""
+        """Compute all distances to the means of some restarts; return the shifts."""
         members = self.members[anew] - self.first[anew]
         members += self.first[: len(members)]
         old = own(self.distances[anew], members)
@@ -284,7 +286,7 @@ class RestartBatch:
     def _add_changes(
         self, old: Labels, new: Labels, sample: Labels, sizes: Float
     ) -> Float:
-        """Update the distances for samples that left old for new; return the moves."""
+        """Update the distances for samples that changed cluster; return the shifts."""
         clusters = np.column_stack([old, new]).ravel()
         samples = np.repeat(sample, 2)
         signs = np.tile([-1.0, 1.0], len(sample))
@@ -313,7 +315,7 @@ class RestartBatch:
     def _rescale(
         self, changed: Mask, ratio: Float, joint: Float, constant: Float
     ) -> None:
-        """Write ratio times distances plus joint plus constant to changed rows."""
+        """Replace changed rows by ratio times distances plus joint plus constant."""
         flat = self.distances.reshape(len(changed), -1)
         every = len(joint) == len(flat)
         fresh = flat if every else flat[changed]
@@ -324,7 +326,7 @@ class RestartBatch:
             flat[changed] = fresh
 
     def _mean_distances_of_empty(self, sizes: Float) -> Float:
-        """Return how far the biggest cluster is from centres that lose all samples."""
+        """Return mean distances of the largest cluster to centres of empty clusters."""
         restarts, clusters = np.nonzero(sizes == 0)
         biggest = sizes.argmax(axis=1)
         far = [
@@ -334,7 +336,7 @@ class RestartBatch:
         return np.array(far)
 
     def _place_empty(self, outer: Float, shift: Float) -> None:
-        """Put the centres of empty clusters on that of the biggest cluster."""
+        """Move the centres of empty clusters to that of the largest cluster."""
         restarts, clusters = np.nonzero(self.sizes == 0)
         biggest = self.sizes.argmax(axis=1)[restarts]
         shift[restarts, clusters] = outer - self.within[restarts, biggest]
@@ -342,9 +344,9 @@ class RestartBatch:
         self.within[restarts, clusters] = 0.0
 
     def finish(self, done: Labels, moved: Mask) -> tuple[Labels, Float]:
-        """Return labels and inertia under the last centres.
+        """Return labels and inertia for the final centres.
 
-        Where nothing moved the labels stand; elsewhere they follow the centres.
+        Labels are assigned again in restarts whose last iteration changed labels.
         """
         distances, first = self.distances[done], self.first[: len(done)]
         labels = self.labels[done] - self.first[done] + first
@@ -354,7 +356,7 @@ class RestartBatch:
 
 
 def nearest(distances: Float, labels: Labels) -> tuple[Labels, Mask]:
-    """Return the nearest clusters, the present one among equals, and who changed."""
+    """Return the nearest clusters, the current one if tied, and changed restarts."""
     n_clusters = distances.shape[1]
     closer = distances.min(axis=1) < own(distances, labels)
     restart, sample = np.nonzero(closer)
@@ -367,7 +369,7 @@ def nearest(distances: Float, labels: Labels) -> tuple[Labels, Mask]:
 
 
 def relocated(labels: Labels, distances: Float) -> tuple[Labels, Float]:
-    """Give the farthest samples to clusters without any; return members and sizes."""
+    """Move the farthest samples to empty clusters; return members and sizes."""
     n_clusters = distances.shape[1]
     sizes = cluster_sizes(labels, distances)
     empty = np.flatnonzero(sizes == 0)
@@ -390,32 +392,32 @@ def cluster_sizes(members: Labels, distances: Float) -> Float:
 
 
 def n_trials(n_clusters: int) -> int:
-    """Return how many candidates compete for every centre but the first."""
+    """Return the number of candidates for every centre except the first."""
     return 2 + int(np.log(n_clusters))
 
 
 def n_draws(n_clusters: int) -> int:
-    """Return how many uniform numbers one restart uses up."""
+    """Return the number of uniform random numbers for one restart."""
     return 1 + (n_clusters - 1) * n_trials(n_clusters)
 
 
 def greedy_seeds(geometry: SampleDistances, uniforms: Float, n_clusters: int) -> Labels:
-    """Return the samples (B, c) that are the first centres of B restarts.
+    """Return the samples (B, c) that are the initial centres, by greedy k-means++.
 
-    Candidates are drawn with chances in proportion to the squared distance to the
-    nearest centre so far; the one that lowers the sum of these distances most wins.
+    Candidates are drawn with probability proportional to the squared distance to the
+    nearest centre; the one that decreases the sum of these distances most is chosen.
 
     Parameters
     ----------
     geometry : SampleDistances
     uniforms : ndarray of shape (B, n_draws(n_clusters))
-        Uniform in [0, 1); a restart depends on its own row only.
+        Uniform in [0, 1); a restart depends only on its own row.
     n_clusters : int
     """
     n_restarts, trials = len(uniforms), n_trials(n_clusters)
     every = np.arange(n_restarts)
     seeds = np.empty((n_restarts, n_clusters), dtype=np.intp)
-    # The first are drawn with equal chances.
+    # The first centres are drawn with equal probability.
     chances = np.cumsum(np.full(geometry.n_samples, 1.0 / geometry.n_samples))
     chances /= chances[-1]
     seeds[:, 0] = np.searchsorted(chances, uniforms[:, 0], side="right")
@@ -424,7 +426,7 @@ def greedy_seeds(geometry: SampleDistances, uniforms: Float, n_clusters: int) ->
     draws = uniforms[:, 1:].reshape(n_restarts, n_clusters - 1, trials)
     for step in range(1, n_clusters):
         targets = draws[:, step - 1] * potential[:, None]
-        # Where the running sums of the distances reach the targets.
+        # The positions at which the cumulative sums of the distances reach the targets.
         found = map(np.searchsorted, np.cumsum(closest, axis=1), targets)
         candidates = np.minimum(list(found), geometry.n_samples - 1)
         distances = geometry.to_samples(candidates)
@@ -444,7 +446,7 @@ def k_means_of_draws(
     max_iter: int = 300,
     tol: float = 1e-4,
 ) -> tuple[Labels, Float]:
-    """Run k-means for seeds whose random numbers are the rows of ``draws``."""
+    """Run k-means for several seeds, whose random numbers are the rows of ``draws``."""
     uniforms = draws.reshape(len(draws) * n_init, -1)
     starts = geometry.to_samples(greedy_seeds(geometry, uniforms, n_clusters))
     labels, inertia = lloyd(
@@ -462,12 +464,12 @@ def k_means_of_draws(
 
 
 def best_restart(labels: Labels, inertia: Float) -> int:
-    """Return the restart of least inertia, the first among equal clusterings."""
+    """Return the restart of smallest inertia, the first one among equal clusterings."""
     best = 0
     for at in range(1, len(inertia)):
         if inertia[at] < inertia[best]:
             clearly = inertia[at] < (1.0 - INERTIA_ROUNDING) * inertia[best]
-            # Labellings that differ by the names of the clusters have as many pairs.
+            # Equal clusterings have equal numbers of pairs, whatever their labels.
             pairs = np.unique(np.column_stack([labels[at], labels[best]]), axis=0)
             counts = len(np.unique(labels[at])), len(np.unique(labels[best]))
             if clearly or not len(pairs) == counts[0] == counts[1]:
@@ -486,12 +488,12 @@ def repeated_k_means(
 ) -> tuple[Labels, NDArray[np.float64]]:
     """Cluster the rows of a table by k-means, once per seed.
 
-    Seed by seed, the random numbers, the rules and so, up to rounding, the labels are
-    those of scikit-learn's ``KMeans(n_clusters, n_init=n_init, random_state=seed)``:
-    greedy k-means++, Lloyd's iteration, clusters without samples moved to the
-    farthest one, the restart of least inertia kept. The distances between samples are
-    computed once for all, which is what makes many restarts cheap. The answer of a
-    seed does not depend on the other seeds.
+    For each seed, random numbers and algorithm, and therefore up to rounding the
+    labels, are those of scikit-learn's
+    ``KMeans(n_clusters, n_init=n_init, random_state=seed)``: greedy k-means++, Lloyd's
+    algorithm, empty clusters moved to the farthest samples, and the restart of smallest
+    inertia. Distances between samples are computed once, which makes many restarts
+    fast. The result of a seed does not depend on the other seeds.
 
     Parameters
     ----------
@@ -502,8 +504,8 @@ def repeated_k_means(
         Restarts per seed.
     max_iter : int
     tol : float
-        A restart ends when the squared moves of its centres sum to less than this
-        share of the mean variance of the columns, or no label changes.
+        A restart ends when the sum of squared shifts of its centres is below this share
+        of the mean variance of the columns, or when no label changes.
 
     Returns
     -------
@@ -519,7 +521,7 @@ def repeated_k_means(
     >>> inertia.round(6)
     array([0.04])
     """
-    # Looking for infinity, scikit-learn adds it to its opposite.
+    # The check of scikit-learn for infinity may compute inf - inf.
     with np.errstate(invalid="ignore"):
         columns = check_array(columns, accept_sparse="csr", dtype=np.float64)
     if not 1 <= n_clusters <= columns.shape[0]:
@@ -529,7 +531,7 @@ def repeated_k_means(
         )
     for name, value in {"n_init": n_init, "max_iter": max_iter}.items():
         if value < 1:
-            raise ValueError(f"{name}={value} must be at least 1")
+            raise ValueError(f"{name}={value} must be at least 1.")
     refuse_immense(columns)
     geometry = SampleDistances(columns)
     size = n_init * n_draws(n_clusters)
@@ -553,7 +555,7 @@ def repeated_k_means(
     if fewest < n_clusters:
         warnings.warn(
             f"k-means found {fewest} distinct clusters, fewer than "
-            f"n_clusters={n_clusters}, possibly because samples are equal",
+            f"n_clusters={n_clusters}, possibly due to duplicated samples.",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -561,9 +563,9 @@ def repeated_k_means(
 
 
 def refuse_immense(columns: Any) -> None:
-    """Raise ValueError where squared distances would not be finite."""
+    """Raise ValueError if squared distances would overflow."""
     peak = largest_magnitude(columns)
     if peak > LARGEST_LENGTH / np.sqrt(columns.shape[0] * columns.shape[1]):
         raise ValueError(
-            f"columns reach {peak:.3g}, whose square is not finite; rescale them"
+            f"columns reach {peak:.3g}, whose square is not finite; rescale them."
         )

@@ -1,4 +1,4 @@
-"""Whether a selection is better than random ones, by a test that needs no labels."""
+"""Label-free test of whether a selection is better than random sets of columns."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
@@ -22,16 +22,15 @@ from ufselect.matrix import as_matrix
 CriterionName = Literal["structure", "reconstruction", "neighbours", "distinctness"]
 CRITERION_NAMES: tuple[CriterionName, ...] = get_args(CriterionName)
 
-# Criteria about pairs of selected columns.
+# Criteria that need at least two selected columns.
 ABOUT_PAIRS = {"structure", "distinctness"}
 
-# Sets are compared on this many samples at most: the cost grows with their square.
+# Largest number of samples for the comparison, whose cost is quadratic in it.
 MOST_SAMPLES = 250
 
 SIGNIFICANT = 0.05
 
-# What a good value of each criterion means, and its opposite. A sentence claims no
-# more than what was tested.
+# Words for the sentence of each criterion: verb, object, better and worse.
 CLAIMS = {
     "structure": ("agree", "with one another", "more", "less"),
     "reconstruction": ("predict", "all columns", "better", "worse"),
@@ -39,43 +38,43 @@ CLAIMS = {
     "distinctness": ("repeat", "one another", "less", "more"),
 }
 
-# A high value of structure may also mean copies.
-COPIES = " Copies of one column would do so too: look at their redundancy."
+# A high value of structure may also be due to copies.
+COPIES = " Copies of one column would do so, too: check their redundancy."
 
 CHOSEN_BEFOREHAND = (
-    " The p value is valid only if these columns were chosen on other samples, or by "
-    "knowledge; give the selector if they were chosen on X."
+    " The p-value is valid only if these columns were chosen on other samples, or from "
+    "prior knowledge; give the selector if they were chosen on X."
 )
 
 
 class Verdict(NamedTuple):
-    """How a selection compares with random sets of as many columns.
+    """Comparison of a selection with random sets of the same size.
 
-    Where nothing can be compared, because all features were selected or none, there is
-    no p value: it is None, other measurements are NaN, and the sentence says why.
+    If all columns were selected, or none, no comparison is possible: the p-value is
+    None, other values are NaN, and the sentence gives the reason.
 
     Attributes
     ----------
     criterion : str
     value : float
-        Criterion of the selection, the larger the better.
+        Criterion of the selection; higher is better.
     random_mean, random_deviation : float
         Mean and standard deviation of the criterion over the random sets.
     effect_size : float
-        By how many of these deviations the value exceeds the mean.
+        Difference of the value and the mean, in units of the standard deviation.
     p_value : float or None
-        Rank of the selection among the random sets and itself, the best first,
-        divided by their number. With several splits, twice their median, at most 1.
+        Rank of the selection among the random sets and itself, 1 for the best, divided
+        by their number. With several splits, twice their median, at most 1.
     band : tuple of float
         The 5th and the 95th percentile of the random sets.
     sentence : str
-        All of this, for people.
+        The result in words.
     n_features : int
-        Selected columns that were judged.
+        Number of selected columns that were judged.
     n_samples : int
-        Samples that they were judged on.
+        Number of samples on which they were judged.
     standardize : {"features", "samples", "none"}
-        How these samples were prepared.
+        Preparation of these samples.
     random_values : tuple of float
         Criterion of each random set, shifted by the difference of null values; see
         the notes of `verdict`.
@@ -95,7 +94,7 @@ class Verdict(NamedTuple):
     random_values: tuple[float, ...]
 
     def __repr__(self) -> str:
-        """Return all but the many values of the random sets."""
+        """Return all fields except the values of the random sets."""
         shown = [f"{name}={getattr(self, name)!r}" for name in self._fields[:-1]]
         return f"Verdict({', '.join(shown)})"
 
@@ -112,84 +111,83 @@ def verdict(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Verdict:
-    """Tell whether a selector finds better columns than chance does.
+    """Test whether a selector finds better columns than a random selection.
 
-    A clone of the selector is fitted to a random half of the samples. What it selects
-    is compared with random sets of as many columns on the other half, which took no
-    part in the selection.
+    A clone of the selector is fitted to a random half of the samples. On the other
+    half, the columns that it selects are compared with random sets of the same size.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n, p)
-        Twenty samples at least. Of more than 250 to judge on, 250 are drawn.
+        At least 20 samples. At most 250 samples, drawn at random, are used to judge.
     selector : selector, or array-like
-        Anything with ``fit`` and ``get_support``. If it is fitted, its clone selects
-        as many columns (``n_features_to_select``). A mask or indices of columns are
-        judged on all of X; **that p value is valid only if the columns were chosen on
-        other samples, or by knowledge**.
+        An object with ``fit`` and ``get_support``. If it is fitted, its clone selects
+        the same number of columns (``n_features_to_select``). A mask or indices of
+        columns are judged on all of X; **this p-value is valid only if the columns were
+        chosen on other samples, or from prior knowledge**.
     criterion : {"structure", "reconstruction", "neighbours", "distinctness"}, optional
-        See the notes. By default "structure", or "reconstruction" if one column is
-        selected, which has no other to agree with.
+        See the notes. By default "structure", or "reconstruction" if only one column is
+        selected.
     standardize : {"auto", "features", "samples", "none"} or bool
-        Units in which samples are judged. "auto" takes those of the selector
-        (``standardize_``), or what selectors would choose for these samples.
+        Preparation of the judged samples. "auto" means that of the selector
+        (``standardize_``), or the one that selectors would choose for these samples.
     groups : array-like of shape (n,), optional
-        Patients, for instance: samples of one group are in the same half.
+        Group labels, such as patients: samples of one group are in the same half.
     n_random : int
-        Random sets. No p value is below ``1 / (n_random + 1)``.
+        Number of random sets. The smallest p-value is ``1 / (n_random + 1)``.
     n_splits : int
-        Random halvings. With several, everything is that of the split with the median
-        p value, and ``p_value`` is twice that: valid whatever the splits share, less
-        dependent on one of them, and larger than need be.
+        Number of random splits into halves. With several, the result is that of the
+        split with the median p-value, with ``p_value`` doubled. This p-value depends
+        less on a single split and is valid for dependent splits, but conservative.
     random_state : int, RandomState instance or None
-        Of the halves, the random sets, and a selector without a seed.
+        Seed of the splits, of the random sets, and of a selector without a seed.
     n_jobs : int, optional
-        Threads, as joblib counts them. The verdict does not depend on it.
+        Number of threads, as in joblib. The verdict does not depend on it.
 
     Returns
     -------
     Verdict
-        Without a p value if the clone selects no column, or all that vary.
+        Without a p-value if the clone selects no column, or all non-constant ones.
 
     Notes
     -----
-    **The test.** If the columns have nothing to do with one another, what was selected
-    on one half says nothing about the other, and each rank of the selection among
-    random sets is as likely as any other: p values are uniform. Tested on samples
-    that it was chosen on, noise looks like a discovery.
+    **The test.** If the columns are independent, a selection on one half contains no
+    information about the other half. All ranks of the selection among random sets are
+    then equally likely, and p-values are uniform. On the samples on which it was
+    chosen, a selection of noise would look significant.
 
-    **Random sets.** Columns of large variance do well by "reconstruction" and
-    "neighbours" even in noise: they are a large part of what is to be predicted. Where
-    variances differ in the judged units, each selected column is therefore replaced by
-    a random one of similar variance. And each set is compared after subtracting its
-    null value: the criterion of the same columns, each permuted on its own (mean of
-    two copies of the table). The random sets of the result are shifted to the null
-    value of the selection. `studies/quality/verdict_noise.py` measures that p values
-    are uniform on tables of noise.
+    **Random sets.** Columns of large variance have high values of "reconstruction" and
+    "neighbours" even in noise, because they are a large part of the total variance. If
+    variances differ after preparation, each selected column is therefore replaced by a
+    random one of similar variance. Sets are compared after subtracting their null
+    value: the criterion of the same columns after permuting each (mean of two permuted
+    tables). The random sets of the result are shifted to the null value of the
+    selection. `studies/quality/verdict_noise.py` checks that p-values are uniform on
+    tables of noise.
 
-    **structure**: mean squared distance correlation of the selected columns. Sees
-    columns that share clusters, curves, planes or spreads, linear or not, in any
-    units, also where they are few among many columns of noise. Cannot tell a
-    structure from copies of one column (see `redundancy`), nor see the use of columns
-    chosen not to resemble one another, as representatives of groups are.
+    **structure**: mean squared distance correlation of the selected columns. Detects
+    linear and non-linear dependence, such as common clusters, curves or planes, in any
+    unit, even of few columns among much noise. Does not distinguish structure from
+    copies of one column (see `redundancy`), and does not detect the value of columns
+    that are chosen to be dissimilar, such as representatives of groups.
 
     **reconstruction**: R2 on held-out samples of all columns, predicted from the
-    selected ones by ridge regression; below 0 where the means predict better. Sees
-    representatives, and columns of large variance. Cannot see a structure of few
-    columns that no other column shares.
+    selected ones by ridge regression; negative if the means predict better. Detects
+    representatives and columns of large variance. Does not detect a structure of few
+    columns that are independent of the others.
 
-    **neighbours**: `neighbourhood_agreement`, the share of the nearest neighbours by
-    all columns that remain. Sees columns that make up the distances. Cannot see what
-    is hidden by noise in the distances by all columns.
+    **neighbours**: `neighbourhood_agreement`, the agreement of nearest neighbours with
+    those by all columns. Detects columns that dominate the distances. Does not detect
+    structure that noise hides in the distances by all columns.
 
-    **distinctness**: one minus the `redundancy` of the selected columns. Sees columns
-    that say the same, up to sign and scale. Cannot tell independent structures from
-    noise, which is as distinct as can be.
+    **distinctness**: one minus the `redundancy` of the selected columns. Detects
+    columns that are copies up to sign and scale. Does not distinguish independent
+    structures from noise, which is not redundant either.
 
-    The criteria disagree about real selections: near-duplicates score high on the
-    first and low on the others, representatives of groups the other way round. A set
-    may be no better than random by one and still be useful; but if several are
-    tried, the smallest p value is too optimistic.
+    The criteria may disagree: near-duplicates have a high value of the first and low
+    values of the others, representatives of groups the opposite. A set that is no
+    better than random by one criterion may still be useful. If you try several
+    criteria, the smallest p-value is too optimistic.
 
     Examples
     --------
@@ -226,9 +224,9 @@ def verdicts(
     Parameters
     ----------
     criteria : sequence of str, optional
-        By default all four, or those two that can judge a single column.
+        By default all four, or the two for a single column.
     X, selector, standardize, groups, n_random, n_splits, random_state, n_jobs
-        As for `verdict`.
+        As in `verdict`.
 
     Examples
     --------
@@ -257,7 +255,7 @@ def _verdicts(
     random_state: Any,
     n_jobs: int | None,
 ) -> list[Verdict]:
-    """Return verdicts by some criteria; a slice is of those that suit the selection."""
+    """Return verdicts by criteria; a slice selects from those that can be applied."""
     table = checked_table(X, "X")
     _check_numbers(
         () if isinstance(names, slice) else names, table.shape[0], n_random, n_splits
@@ -280,8 +278,9 @@ def _verdicts(
     about_pairs = [name for name in names if name in ABOUT_PAIRS]
     if about_pairs and fewest == 1:
         raise ValueError(
-            f"criterion={about_pairs[0]!r} compares selected columns with each other "
-            "but one is selected; select two, or use criterion='reconstruction'."
+            f"criterion={about_pairs[0]!r} compares selected columns with each other, "
+            "but only one is selected; select at least two, or use "
+            "criterion='reconstruction'."
         )
     found: dict[str, list[Verdict]] = {name: [] for name in names}
     for split in splits:
@@ -302,7 +301,7 @@ def _verdicts(
 
 
 def _chosen_beforehand(table: Any, columns: ArrayLike) -> Split:
-    """Return columns that are given, to be judged on all samples."""
+    """Return the split for given columns, which are judged on all samples."""
     if hasattr(columns, "fit"):
         raise ValueError(
             f"{type(columns).__name__} has no get_support; give a selector, or "
@@ -312,8 +311,8 @@ def _chosen_beforehand(table: Any, columns: ArrayLike) -> Split:
     pool = np.flatnonzero(~as_matrix(table).summary().constant)
     if len(kept) >= len(pool):
         raise ValueError(
-            f"{len(kept)} columns are selected and {len(pool)} columns of X are not "
-            "constant, so that random sets would have no choice; select fewer columns."
+            f"{len(kept)} columns are selected but only {len(pool)} columns of X are "
+            "not constant, so there are no other sets; select fewer columns."
         )
     return Split(kept, pool, np.arange(table.shape[0]), "auto")
 
@@ -337,12 +336,12 @@ def _check_numbers(
 
 
 def _without_comparison(name: str, split: Split) -> Verdict:
-    """Return a verdict without a p value, for no random set could be another one."""
+    """Return a verdict without a p-value, as there is no other set to compare with."""
     count = len(split.columns)
-    which = "no column" if not count else f"all {count} columns that vary"
+    which = "no column" if not count else f"all {count} non-constant columns"
     sentence = (
-        f"On half of the samples the selector selects {which}, so that there is "
-        "nothing to compare with random sets and no p value."
+        f"On half of the samples the selector selects {which}, so there is nothing to "
+        "compare with random sets and no p-value."
     )
     nan = float("nan")
     counts = count, len(split.judged)
@@ -355,11 +354,11 @@ def _verdict(
 ) -> Verdict:
     value, others, kind = found
     mean, deviation = float(others.mean()), float(others.std())
-    # Random sets that never vary: any difference at all is beyond measure.
+    # If all random sets have the same value, any difference is infinitely large.
     effect = float(np.sign(value - mean) * np.inf) if value != mean else 0.0
     if deviation > 0:
         effect = (value - mean) / deviation
-    # Among equals the selection has any place with the same chance.
+    # Ties are broken at random, so that p-values are uniform.
     ahead = np.sum(others > value) + random.randint(1 + np.sum(others == value))
     lower, upper = np.quantile(others, [0.05, 0.95]).tolist()
     return Verdict(
@@ -378,10 +377,10 @@ def _verdict(
 
 
 def _over_splits(several: Sequence[Verdict], beforehand: bool) -> Verdict:
-    """Return the split of median p value, with a p value for all and the sentence.
+    """Return the split of median p-value, with the combined p-value and the sentence.
 
-    Twice the median is valid for p values that depend on one another in any way
-    (Meinshausen, Meier and Buehlmann, JASA 104, 2009).
+    Twice the median is valid for p-values with any dependence (Meinshausen, Meier and
+    Buehlmann, JASA 104, 2009).
     """
     ordered: list[Any] = sorted(several, key=lambda each: each.p_value)
     found = ordered[(len(several) - 1) // 2]
@@ -391,20 +390,20 @@ def _over_splits(several: Sequence[Verdict], beforehand: bool) -> Verdict:
 
 
 def sentence_of(found: Any, n_splits: int, beforehand: bool) -> str:
-    """Return what a verdict says, for people.
+    """Return a verdict in words.
 
     Parameters
     ----------
     found : Verdict
-        With everything but its sentence.
+        With all fields except the sentence.
     n_splits : int
-        How often the samples were split.
+        Number of splits of the samples.
     beforehand : bool
-        Whether columns were judged that were given, and not selected on a half.
+        Whether the columns were given instead of selected on one half.
     """
     said = found.p_value
     if n_splits > 1:
-        # Twice a median, however large, does not say that a selection is worse.
+        # Twice a median, however large, does not mean that the selection is worse.
         said = min(said, 1 - SIGNIFICANT)
     lower, upper = found.band
     halves = f", over {n_splits} splits" if n_splits > 1 else ""

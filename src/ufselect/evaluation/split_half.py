@@ -1,4 +1,4 @@
-"""A selection made on one half of the samples, and random sets to compare it with."""
+"""Selection on one half of the samples, compared with random sets on the other."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -23,25 +23,25 @@ from ufselect.evaluation.tables import (
 from ufselect.matrix import Float, Index, as_matrix
 from ufselect.solvers.preparation import Kind
 
-# With fewer, criteria have hardly a neighbour, a fold or a pair to count.
+# Smallest number of samples for which the criteria are meaningful.
 FEWEST_SAMPLES = 10
 
 LARGEST_SEED = 2**31 - 1
 
 
 class Split(NamedTuple):
-    """A selection, and what it is to be judged on.
+    """A selection, and the samples on which to judge it.
 
     Attributes
     ----------
     columns : ndarray of int
-        Selected.
+        Selected columns.
     pool : ndarray of int
-        Columns that could have been selected: those that vary.
+        Columns that could have been selected: the non-constant ones.
     judged : ndarray of int
-        Samples that took no part in the selection.
+        Samples that were not used for the selection.
     standardize : str
-        How the selector prepared the samples; "auto" if it does not say.
+        Preparation of the selector; "auto" if unknown.
     """
 
     columns: Index
@@ -51,17 +51,17 @@ class Split(NamedTuple):
 
 
 def is_selector(selector: Any) -> bool:
-    """Tell a selector from columns that were chosen beforehand."""
+    """Return whether the argument is a selector, and not a set of columns."""
     return hasattr(selector, "get_support") and hasattr(selector, "fit")
 
 
 def split_by_selector(
     table: Any, selector: Any, groups: ArrayLike | None, random: np.random.RandomState
 ) -> Split:
-    """Fit a clone of the selector to a random half, and leave the other to judge on.
+    """Fit a clone of the selector to a random half of the samples.
 
-    Samples of one group are in the same half. The clone selects as many features as
-    the selector, if that is fitted, and gets a seed if it has none.
+    Samples of one group are in the same half. If the selector is fitted, the clone
+    selects the same number of features. It gets a seed if it has none.
     """
     if groups is not None:
         groups = checked_groups(groups, table.shape[0])
@@ -93,14 +93,14 @@ def random_halves(
         splitter = GroupShuffleSplit(1, test_size=0.5, random_state=random)
     if n_samples < 2 * FEWEST_SAMPLES:
         raise ValueError(
-            f"X has {n_samples} samples but a verdict needs {2 * FEWEST_SAMPLES}: half "
-            "of them to select on, and half to judge on. Give more samples."
+            f"X has {n_samples} samples but a verdict needs {2 * FEWEST_SAMPLES}, half "
+            "of them to select and half to judge; give more samples."
         )
     (halves,) = splitter.split(np.empty((n_samples, 0)), groups=groups)
     smaller = min(map(len, halves))
     if smaller < FEWEST_SAMPLES:
         raise ValueError(
-            f"Half of the groups hold {smaller} samples but a verdict needs "
+            f"Half of the groups have {smaller} samples but a verdict needs "
             f"{FEWEST_SAMPLES} in each half; give more samples, or smaller groups."
         )
     fitted, judged = map(np.sort, halves)
@@ -108,7 +108,7 @@ def random_halves(
 
 
 def checked_groups(groups: ArrayLike, n_samples: int) -> Index:
-    """Return a number for the group of each sample; refuse fewer than two groups."""
+    """Return the group index of each sample; raise ValueError for a single group."""
     labels = np.asarray(groups)
     if labels.dtype == object:
         labels = labels.astype(str)
@@ -120,16 +120,16 @@ def checked_groups(groups: ArrayLike, n_samples: int) -> Index:
     codes: Index = np.unique(labels, return_inverse=True)[1]
     if codes.max(initial=0) == 0:
         raise ValueError(
-            "groups holds a single group, which cannot be split into halves; give two "
-            "groups or more, or none."
+            "groups has a single group, which cannot be split into halves; give at "
+            "least two groups, or groups=None."
         )
     return codes
 
 
 def rows_of_groups(groups: Index, size: int, random: np.random.RandomState) -> Index:
-    """Return at least so many rows of random groups, each with all its samples.
+    """Return the rows of random groups, at least ``size`` if possible.
 
-    One group at least is left out.
+    All samples of a group are included or none; at least one group is left out.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def rows_of_groups(groups: Index, size: int, random: np.random.RandomState) -> I
 
 
 def number_selected(selector: Any) -> int | None:
-    """Return how many features a fitted selector has selected, or None."""
+    """Return the number of features that a fitted selector selects, or None."""
     try:
         return int(np.count_nonzero(selector.get_support()))
     except (NotFittedError, AttributeError):
@@ -151,7 +151,7 @@ def number_selected(selector: Any) -> int | None:
 
 
 def preparation_of(selector: Any) -> str:
-    """Return how a fitted selector, or the one inside, prepared X; or "auto".
+    """Return the preparation of a fitted selector or its inner one, or "auto".
 
     Examples
     --------
@@ -165,13 +165,14 @@ def preparation_of(selector: Any) -> str:
     return own if isinstance(own, str) and own in UNITS else "auto"
 
 
-# Copies of the judged table with its columns permuted. One is enough for validity, for
-# the selection and the random sets are compared with the same copies; of few samples,
-# the mean of two is less noisy.
+# Number of copies of the judged table with permuted columns. One is sufficient for a
+# valid test, as selection and random sets use the same copies; with few samples, the
+# mean of two is less noisy.
 N_PERMUTED = 2
 MANY_SAMPLES = 200
 
-# A column is replaced by one of so many on either side by variance: one in twenty.
+# A random replacement of a column is one of its neighbours in the order of variance:
+# share of the columns on either side, with smallest and largest number.
 WINDOW_SHARE, NARROWEST_WINDOW, WIDEST_WINDOW = 0.05, 10, 25
 
 
@@ -194,18 +195,18 @@ def compare_with_random_sets(
     random: np.random.RandomState,
     n_jobs: int | None,
 ) -> dict[str, Compared]:
-    """Return criteria of a selection and of random sets of as many columns.
+    """Return criteria of a selection and of random sets of the same size.
 
-    A criterion of a set is compared after its null value is subtracted: its mean over
-    copies of the table in which every column is permuted, where no column has to do
-    with another but variances and distributions are the same. The values of random
-    sets are shifted to the null value of the selection.
+    The null value of each set is subtracted: the mean of the criterion over copies of
+    the table in which every column is permuted, so that columns are independent but
+    have the same distributions. The values of random sets are shifted to the null value
+    of the selection.
     """
     real = in_units(table, standardize)
     sets = [columns, *_drawn(real, columns, pool, n_random, random)]
     n_copies = N_PERMUTED if table.shape[0] < MANY_SAMPLES else 1
     streams = np.random.default_rng(random.randint(LARGEST_SEED)).spawn(n_copies)
-    # Samples are scaled after the permutation, for that makes columns depend.
+    # Permute before scaling samples, since the scaling makes columns dependent.
     permuted = [
         in_units(permuted_columns(table, stream), real.kind).table for stream in streams
     ]
@@ -214,7 +215,7 @@ def compare_with_random_sets(
     tables = [JudgedTable(each) for each in (real.table, *permuted)]
     for name in names:
         criteria = [CRITERIA[name](each) for each in tables]
-        # The products of one set are short, whatever the size of the table.
+        # Products for one set are small, whatever the size of the table.
         with few_threads(0):
             values = np.array(jobs(delayed(_judged)(criteria, each) for each in sets))
         null = values[:, 1:].mean(axis=1)
@@ -234,20 +235,20 @@ def _drawn(
     n_random: int,
     random: np.random.RandomState,
 ) -> list[Index]:
-    """Return random sets, of columns with similar variances where these differ."""
+    """Return random sets, with columns of similar variance if variances differ."""
     if judged.kind == "features":
         return [
             np.sort(random.choice(pool, len(columns), False)) for _ in range(n_random)
         ]
     deviation = as_matrix(judged.table).summary().deviation
-    # Columns of equal variance, such as codes, are in no particular order.
+    # Columns of equal variance, such as codes, are in random order.
     shuffled = random.permutation(np.union1d(pool, columns))
     order = shuffled[np.argsort(deviation[shuffled], kind="stable")]
     return [matched_set(order, columns, random) for _ in range(n_random)]
 
 
 def matched_set(order: Index, columns: Index, random: np.random.RandomState) -> Index:
-    """Return as many columns, each from near one of the given ones in the order.
+    """Return random columns, each close to one of the given columns in the order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Whether a table shows any structure at all, by parallel analysis."""
+"""Test whether a table has structure, by parallel analysis."""
 
 from typing import Any, NamedTuple
 
@@ -11,34 +11,34 @@ from ufselect.evaluation.tables import UNITS, checked_table
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
 from ufselect.solvers.preparation import Kind, choose_preparation, prepare
 
-# The test uses so many samples and values at most: every copy is a table of its own.
+# Largest numbers of samples and of values for the test, which copies the table often.
 MAX_SAMPLES = 300
 MAX_VALUES = 8_000_000
 
-# Eigenvalues that are compared, which bounds the number of directions.
+# Number of eigenvalues that are compared, and largest number of directions.
 N_EIGENVALUES = 8
 
-# From this ratio on a table in its own units shows its structure, and is not scaled.
+# If the ratio in the units of the table is at least this, features are not scaled.
 CLEAR_RATIO = 1.5
 
 
-# Of eigenvalues in single precision, next to the largest.
+# Rounding error of eigenvalues in single precision, relative to the largest.
 ROUNDING = 1e-5
 
 
 class ParallelAnalysis(NamedTuple):
-    """Leading eigenvalues of a table beside those of its permuted copies.
+    """Comparison of leading eigenvalues of a table and of its permuted copies.
 
     Attributes
     ----------
     p_value : float
     kind : {"none", "features", "samples"}
-        The preparation in which the structure shows best.
+        The preparation with the clearest structure.
     ratios : dict
-        For each preparation, the largest eigenvalue over the mean of those of the
+        For each preparation, the largest eigenvalue divided by the mean of those of the
         permuted copies.
     n_directions : int
-        Eigenvalues, of at most 8, above the largest of every permuted copy.
+        Number of eigenvalues above those of all permuted copies, at most 8.
     n_permutations : int
     """
 
@@ -54,14 +54,14 @@ def parallel_analysis(
 ) -> ParallelAnalysis:
     """Compare the eigenvalues of a table with those of its permuted copies.
 
-    The statistic is the largest eigenvalue, over its mean in all copies and the table
-    itself, in the preparation where that ratio is largest.
+    The statistic is the largest eigenvalue divided by its mean over all copies and the
+    table itself, in the preparation with the largest ratio.
     """
     n_samples, n_features = data.shape
     largest = min(MAX_SAMPLES, max(50, MAX_VALUES // n_features))
     rows = np.sort(random.permutation(n_samples)[:largest])
     raw = data.raw[rows]
-    # In an order of its own, so that the order of the columns does not matter.
+    # Sort the columns, so that the result does not depend on their order.
     raw = raw[:, canonical_order(as_matrix(raw).summary())]
     summary = as_matrix(raw).summary()
     kinds = candidate_preparations(as_matrix(raw), summary)
@@ -78,12 +78,12 @@ def parallel_analysis(
     leading = np.vstack([own[:, 0], copies])
     unit = leading.mean(axis=0)
     statistic = np.max(leading / np.where(unit > 0, unit, 1.0), axis=1)
-    # Rounding must not tell a table from a copy with the same eigenvalue.
+    # Eigenvalues that differ only by rounding are equal.
     above = np.count_nonzero(statistic[1:] >= statistic[0] * (1 - ROUNDING))
     means = copies.mean(axis=0)
     ratios = np.where(means > 0, own[:, 0] / np.where(means > 0, means, 1.0), 1.0)
     best = 0 if ratios[0] >= min(CLEAR_RATIO, ratios.max()) else int(ratios.argmax())
-    # A direction of rounding errors is none, however little noise there is.
+    # Eigenvalues at the level of rounding errors do not count as directions.
     threshold = max(copies[:, best].max(), ROUNDING * own[best, 0])
     return ParallelAnalysis(
         float((1 + above) / (n_permutations + 1)),
@@ -95,21 +95,21 @@ def parallel_analysis(
 
 
 def canonical_order(summary: ColumnSummary) -> Index:
-    """Return columns by deviation, mean and range, wherever they stand in a table."""
+    """Return the columns sorted by deviation, mean and range."""
     keys = summary.maximum, summary.minimum, summary.mean, summary.deviation
     return np.lexsort(keys)
 
 
 def candidate_preparations(data: DataMatrix, summary: ColumnSummary) -> list[Kind]:
-    """Return the preparations to choose from: counts are never scaled by feature.
+    """Return the preparations to choose from; features of counts are never scaled.
 
-    Scaling words or genes to unit variance makes the rare ones as large as the others,
-    and permuted copies do not show that this is wrong.
+    Unit variance would give rare words or genes too much weight, which permuted copies
+    cannot detect.
     """
     if summary.constant.all():
         return ["none"]
     counts = choose_preparation(data, summary) == "samples"
-    # Samples that are multiples of one another are equal once they are scaled.
+    # Samples that are multiples of one another are equal after scaling.
     if counts and not data.with_unit_rows(1.0).summary().constant.all():
         return ["samples"]
     return ["none", "features"]
@@ -121,21 +121,21 @@ def eigenvalues_of_copies(
     n_permutations: int,
     random: np.random.Generator,
 ) -> tuple[Float, Float]:
-    """Return the leading eigenvalues of a dense table, and the largest of its copies.
+    """Return the leading eigenvalues of a dense table, and the largest of each copy.
 
-    Both are in its own units (first) and with features scaled (second).
+    Both in the units of the table (first) and with features scaled (second).
 
     Notes
     -----
-    Drawing permutations would take longer than products with the table, so that all
-    copies share one list of them: the columns of copy i take those from place r_i on.
-    The table itself counts as copy 0 of another table, from which all copies are made.
-    If columns are independent, the permuted ones included, the eigenvalues of table and
-    copies are exchangeable, for the permutations and the places are: the p-value is as
-    exact as with permutations that are drawn anew.
+    Drawing permutations takes longer than products with the table, so all copies use
+    one list of permutations: the columns of copy i take those from a random position
+    r_i of the list on. The table itself is treated as copy 0 of another table, from
+    which all copies are made. If columns are independent, the eigenvalues of table and
+    copies are exchangeable, since permutations and positions are. The p-value is
+    therefore as exact as with separate permutations.
     """
     n_samples, n_features = raw.shape
-    # Columns of zeros change nothing, and leave room for places that differ.
+    # Added columns of zeros do not change eigenvalues, but allow distinct positions.
     n_columns = max(n_features, 8 * (n_permutations + 1))
     table = np.zeros((n_columns, n_samples), dtype=np.float32)
     prepared = prepare(as_matrix(raw), summary, "features", float(n_samples)).centred
@@ -189,9 +189,9 @@ def eigenvalues_by_kind(raw: Any, summary: ColumnSummary, kinds: list[Kind]) -> 
 
 
 def permuted_columns(X: Any, random: np.random.Generator) -> Any:
-    """Return X with the values of each column permuted, each on its own.
+    """Return X with the values of each column permuted independently.
 
-    A sparse X gives a sparse result, in CSC.
+    A sparse X gives a sparse result in CSC format.
 
     Examples
     --------
@@ -206,8 +206,8 @@ def permuted_columns(X: Any, random: np.random.Generator) -> Any:
         return random.permuted(X, axis=0)
     result: Any = sp.csc_array(X, copy=True)
     n_samples, n_features = result.shape
-    # In a random order of the rows, each column moves down by a number of its own: the
-    # values of a column go to other rows, and its zeros with them.
+    # Put the rows in random order and shift each column cyclically by a random number,
+    # zeros included.
     moves = np.repeat(
         random.integers(n_samples, size=n_features), np.diff(result.indptr)
     )
@@ -217,30 +217,30 @@ def permuted_columns(X: Any, random: np.random.Generator) -> Any:
     return result
 
 
-# With 39 copies the least p-value is 0.025, and noise is called structure that often.
+# With 39 copies the smallest p-value is 0.025, which is also the rate of false alarms.
 N_PERMUTATIONS = 39
 SIGNIFICANT = 0.05
 
 
 class StructureTest(NamedTuple):
-    """Outcome of `structure_test`.
+    """Result of `structure_test`.
 
     Attributes
     ----------
     found : bool
         Whether the p-value is below 0.05.
     p_value : float
-        Rank of the largest eigenvalue among those of permuted copies, over their number
-        plus one.
+        Rank of the largest eigenvalue among those of table and permuted copies, divided
+        by their number.
     standardize : {"none", "features", "samples"}
-        The preparation in which the table was judged.
+        The preparation that was chosen.
     evidence : dict
-        For each preparation that was compared, the largest eigenvalue divided by the
-        mean of those of the permuted copies.
+        For each preparation, the largest eigenvalue divided by the mean of those of the
+        permuted copies.
     n_directions : int
-        Eigenvalues, of at most 8, above the largest of every permuted copy.
+        Number of eigenvalues above those of all permuted copies, at most 8.
     sentence : str
-        All of this, for people.
+        The result in words.
     """
 
     found: bool
@@ -254,16 +254,17 @@ class StructureTest(NamedTuple):
 def structure_test(
     X: Any, *, n_permutations: int = N_PERMUTATIONS, random_state: Any = None
 ) -> StructureTest:
-    """Test whether the columns of a table have anything to do with one another.
+    """Test whether the columns of a table depend on one another.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n, p)
-        Of more than 300 samples, 300 are drawn at random; fewer of a very wide table.
+        At most 300 samples are used, drawn at random; fewer of a very wide table.
     n_permutations : int
-        Permuted copies. No p-value is below ``1 / (n_permutations + 1)``.
+        Number of permuted copies. The smallest p-value is
+        ``1 / (n_permutations + 1)``.
     random_state : int, RandomState instance or None
-        Of the copies.
+        Seed of samples and permutations.
 
     Returns
     -------
@@ -271,10 +272,10 @@ def structure_test(
 
     Notes
     -----
-    The test is a parallel analysis: each copy has the values of every column permuted,
-    which removes all dependence between columns and changes nothing else. If columns
-    are independent of one another the p-value is exact. The whole computation, the
-    choice of the preparation included, is repeated for every copy.
+    The test is a parallel analysis: in each copy the values of every column are
+    permuted, which removes all dependence between columns and changes nothing else. If
+    columns are independent, the p-value is exact. The whole computation, including the
+    choice of the preparation, is repeated for every copy.
 
     Examples
     --------
@@ -298,7 +299,7 @@ def structure_test(
 def structure_of_matrix(
     data: DataMatrix, n_permutations: int, random: np.random.RandomState
 ) -> StructureTest:
-    """Return the outcome for a table that was checked."""
+    """Return the result for a validated table."""
     analysis = parallel_analysis(data, n_permutations, random)
     found = analysis.p_value < SIGNIFICANT
     return StructureTest(

@@ -1,4 +1,4 @@
-"""Tables and selections as the metrics take them, and samples in a plane."""
+"""Validation and preparation of tables and selections, and a view of the samples."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
@@ -25,18 +25,19 @@ from ufselect.solvers.preparation import (
     prepare,
 )
 
-# What a parameter ``standardize`` may be.
+# Values of the parameter ``standardize``.
 PREPARATIONS = ("auto", "features", "samples", "none", True, False)
 
-# The products of all pairs of samples are held at once; of wide tables fewer are made.
+# Largest number of samples in a view. For wide tables it is reduced, but not below
+# MIN_SHOWN, so that a Gram matrix takes at most MAX_PRODUCTS multiplications.
 MAX_SHOWN = 2000
 MAX_PRODUCTS = 2e10
 MIN_SHOWN = 200
 
-# Values of a table from which on products with it gain by a second thread.
+# Above this number of values, products with a table are faster with several threads.
 MANY_VALUES = 4_000_000
 
-# How a table was prepared, in words.
+# Preparations in words.
 UNITS = {
     "features": "with features scaled to unit variance",
     "samples": "with samples scaled to unit length",
@@ -45,10 +46,9 @@ UNITS = {
 
 
 def few_threads(n_values: float) -> AbstractContextManager[Any]:
-    """Return a context in which BLAS and OpenMP have one thread, if values are few.
+    """Return a context with one BLAS and OpenMP thread if there are few values.
 
-    Such work ends before a second thread has begun: that one only waits, and uses a
-    processor while it does so.
+    For such small products, further threads would only wait and occupy processors.
     """
     if n_values >= MANY_VALUES:
         return nullcontext()
@@ -79,21 +79,21 @@ def checked_table(table: Any, name: str = "table") -> Any:
     peak = largest_magnitude(checked)
     if peak > np.finfo(checked.dtype).max / (4 * np.sqrt(np.prod(checked.shape))):
         raise ValueError(
-            f"A value of {name} is of size {peak:.3g}, where differences are no finite "
-            f"numbers; rescale {name}."
+            f"A value of {name} is of size {peak:.3g}, where differences overflow; "
+            f"rescale {name}."
         )
     return checked
 
 
 def largest_magnitude(table: Any) -> float:
     """Return the largest absolute value of an array or sparse matrix."""
-    # The maximum of a sparse matrix would tidy it up in place.
+    # The max method of a sparse matrix would sum its duplicates in place.
     values = table.data if bool(sp.issparse(table)) else table
     return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
 def checked_selection(selected: ArrayLike, n_features: int) -> Index:
-    """Return the selected columns, given as a mask or by index, in increasing order.
+    """Return the indices of selected columns, given as mask or indices, sorted.
 
     Examples
     --------
@@ -105,8 +105,8 @@ def checked_selection(selected: ArrayLike, n_features: int) -> Index:
     given = np.asarray(selected)
     if given.ndim != 1:
         raise ValueError(
-            f"A selection has {given.ndim} dimension(s) but needs one: a mask of all "
-            "columns, or the indices of the selected ones."
+            f"A selection has {given.ndim} dimension(s) but needs one; give a mask of "
+            "all columns, or the indices of the selected ones."
         )
     if given.dtype == bool:
         if len(given) != n_features:
@@ -117,15 +117,15 @@ def checked_selection(selected: ArrayLike, n_features: int) -> Index:
         return np.flatnonzero(given)
     if given.size and not np.issubdtype(given.dtype, np.integer):
         raise ValueError(
-            f"A selection holds values of type {given.dtype}; give a mask of booleans "
-            "or indices that are integers."
+            f"A selection has values of type {given.dtype}; give a boolean mask or "
+            "integer indices."
         )
     indices = given.astype(np.intp)
     outside = indices[(indices < 0) | (indices >= n_features)]
     if len(outside):
         raise ValueError(
             f"Column {outside[0]} is selected but the table has {n_features} columns; "
-            f"indices go from 0 to {n_features - 1}."
+            f"use indices from 0 to {n_features - 1}."
         )
     distinct, counts = np.unique(indices, return_counts=True)
     if len(distinct) < len(indices):
@@ -137,7 +137,7 @@ def checked_selection(selected: ArrayLike, n_features: int) -> Index:
 
 
 def some_of(selected: ArrayLike, n_features: int) -> Index:
-    """Return the selected columns, of which there must be one at least."""
+    """Return the selected columns; raise ValueError if there are none."""
     kept = checked_selection(selected, n_features)
     if not len(kept):
         raise ValueError("The selection is empty; select at least one column.")
@@ -145,36 +145,36 @@ def some_of(selected: ArrayLike, n_features: int) -> Index:
 
 
 class Centred(NamedTuple):
-    """A table minus its column means, where ``|X|^2 = 1``, and its constant columns."""
+    """A centred table scaled to ``|X|^2 = 1``, and the mask of its constant columns."""
 
     data: DataMatrix
     constant: NDArray[np.bool_]
 
 
 def centred(table: Any, kind: Kind = "none") -> Centred:
-    """Return the table with column means subtracted, which must not leave nothing."""
+    """Return the centred table; raise ValueError if all columns are constant."""
     data = as_matrix(checked_table(table))
     summary = data.summary()
     if summary.constant.all():
         raise ValueError(
-            f"All {data.shape[1]} columns of the table are constant: it has no "
-            "structure to keep."
+            f"All {data.shape[1]} columns of the table are constant; give a table with "
+            "other columns."
         )
     return Centred(prepare(data, summary, kind, 1.0).centred, summary.constant)
 
 
 class InUnits(NamedTuple):
-    """A table in the units in which it is judged, and how it was prepared."""
+    """A prepared table, and the kind of preparation."""
 
     table: Any
     kind: Kind
 
 
 def in_units(table: Any, standardize: bool | str) -> InUnits:
-    """Return the table as a selector with this parameter ``standardize`` sees it.
+    """Return the table with the preparation of a selector for this ``standardize``.
 
-    The result is only given up to a shift of its columns and a common factor, which
-    change no distance between samples by more than this factor.
+    The result is determined only up to a shift of its columns and a common factor,
+    which multiply all distances between samples by this factor.
 
     Examples
     --------
@@ -204,13 +204,13 @@ def in_units(table: Any, standardize: bool | str) -> InUnits:
 
 
 class View(NamedTuple):
-    """Samples on the two directions of largest variance.
+    """Samples projected onto the two leading principal components.
 
     Attributes
     ----------
     points : ndarray of shape (m, 2)
     shares : tuple of float
-        Share of the variance of the columns along each direction.
+        Share of the variance explained by each component.
     samples : ndarray of int
         The rows of the table that are shown.
     """
@@ -223,26 +223,25 @@ class View(NamedTuple):
 def sample_view(
     X: Any, selected: ArrayLike | None = None, *, random_state: Any = None
 ) -> View:
-    """Return samples as points in a plane: principal components of some columns.
+    """Return samples as points in a plane, by principal components of some columns.
 
-    All columns are prepared as ``SCFS`` does it by default: measurements are scaled to
-    unit variance, samples of counts to unit length.
+    The preparation is the default of ``SCFS``: measurements are scaled to unit
+    variance, samples of counts to unit length.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n, p)
-        Of more than 2000 samples, 2000 are drawn at random; fewer if there are many
-        columns.
+        At most 2000 samples are used, drawn at random; fewer if there are many columns.
     selected : array-like, optional
         Mask or indices of columns; by default all.
     random_state : int, RandomState instance or None
-        Of the samples that are drawn; the same seed draws the same.
+        Seed of the samples that are drawn.
 
     Returns
     -------
     View
-        In units in which samples have a mean squared length of one in all columns.
-        Directions have a sign such that the farthest point is on the positive side.
+        In units in which the mean squared norm of samples over all columns is one.
+        Signs are such that the farthest point along each component is positive.
 
     Examples
     --------
@@ -264,16 +263,17 @@ def sample_view(
     summary = data.summary()
     if summary.constant.all():
         raise ValueError(
-            f"All {n_features} columns of X are constant: its samples are one point."
+            f"All {n_features} columns of X are constant, so all samples are equal; "
+            "give a table with other columns."
         )
     kind, n_shown = choose_preparation(data, summary), len(samples)
-    # In units where the mean of the squared lengths of samples is one.
+    # In units in which the mean squared norm of samples is one.
     data = prepare(data, summary, kind, float(n_shown)).centred
     data = data if kept is None else data.take(kept)
     narrow = data.shape[1] < n_shown
     gram = data.feature_gram() if narrow else data.sample_gram()
     total = float(np.trace(gram))
-    # All columns together have the trace n: here are rounding errors of constants.
+    # The trace over all columns is n: a much smaller one is due to rounding errors.
     if total < np.finfo(np.float64).eps * n_shown:
         return View(np.zeros((n_shown, 2)), (0.0, 0.0), samples)
     count = min(2, len(gram))

@@ -1,4 +1,4 @@
-"""How data is touched: one small interface over data in memory, on disk and on Dask."""
+"""Access to data: one small interface for data in memory, on disk and on Dask."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Matrices in memory, dense or sparse, and in files that are read in blocks of rows."""
+"""Matrices in memory, dense or sparse, and on disk, read in blocks of rows."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -26,7 +26,7 @@ from ufselect.matrix.base import (
 
 
 class InMemoryMatrix(DataMatrix):
-    """Products with raw data, corrected for shift and scale by thin terms."""
+    """Products with the raw data, corrected for shift and scale afterwards."""
 
     def dot(self, right: Float) -> Float:
         """Return ``X @ right``."""
@@ -62,12 +62,12 @@ class DenseMatrix(InMemoryMatrix):
         if isinstance(index, slice) or not self.raw.flags.f_contiguous:
             raw = self.raw[:, index]
         else:
-            # Each column is in one piece, and is copied as such.
+            # Columns are contiguous and are copied one by one.
             raw = self.raw.T.take(index, axis=0).T
         return self._affine(raw, slice(None), index)
 
     def take(self, index: Index) -> DataMatrix:
-        """Return some columns, shifted and scaled in a copy."""
+        """Return a copy of some columns, shifted and scaled."""
         return DenseMatrix(self.columns(index))
 
 
@@ -92,18 +92,18 @@ class SparseMatrix(InMemoryMatrix):
         return int(self.raw.nnz)
 
     def points(self) -> Any:
-        """Return the samples in rows, scaled, not shifted and still sparse."""
+        """Return the samples as rows, scaled but not shifted, as a sparse matrix."""
         return sp.csr_array(self.raw @ sp.diags_array(self.scale))
 
     def scale_samples(self, factors: Float) -> Self:
-        """Return the matrix with scaled rows, which is as sparse as before."""
+        """Return the matrix with scaled rows, with the same sparsity."""
         scaled = sp.diags_array(factors.astype(self.raw.dtype)) @ self.raw
         return type(self)(scaled.asformat(self.raw.format))
 
     def less(self, offsets: Float) -> Self:
-        """Return the raw data minus an offset of each column, for some columns.
+        """Return the raw data minus an offset for each column.
 
-        Columns with an offset become full, and should be nearly full already.
+        Columns with a nonzero offset become dense, and should nearly be so already.
         """
         places = np.flatnonzero(offsets)
         n_samples, count = self.shape[0], len(places)
@@ -113,14 +113,14 @@ class SparseMatrix(InMemoryMatrix):
         return type(self)(moved.asformat(self.raw.format))
 
     def by_columns(self) -> Self:
-        """Return the matrix in CSC, which takes as much memory again."""
+        """Return the matrix in CSC format, a copy that doubles the memory."""
         if self.raw.format == "csc":
             return self
         by_columns = self.raw.tocsc()
         return type(self)(by_columns, self.shift, self.scale, self.sample_scale)
 
     def take(self, index: Index) -> DataMatrix:
-        """Return some columns, dense where that is no larger than the whole."""
+        """Return some columns, dense if that is no larger than the whole matrix."""
         if self.shape[0] * len(index) <= self.raw.nnz:
             return DenseMatrix(self.columns(index))
         return SparseMatrix(self.raw[:, index], self.shift[index], self.scale[index])
@@ -155,7 +155,7 @@ class SparseMatrix(InMemoryMatrix):
         limit = LARGEST_TO_SQUARE[self.raw.dtype]
         extreme = (peak > 0) & ((peak > limit) | (peak < 1 / limit))
         if extreme.any():
-            # Squares of such numbers would overflow or vanish.
+            # Squares of such numbers would overflow or underflow.
             unit[extreme] = peak[extreme]
             raw = raw @ sp.diags_array(1 / unit)
         mean, variance = mean_variance_axis(raw, axis=0)
@@ -167,9 +167,9 @@ class SparseMatrix(InMemoryMatrix):
         )
 
     def repetition(self) -> Float:
-        """Return the share of each column that repeats its median.
+        """Return the share of the entries of each column that equal its median.
 
-        Where more than half of a column is zero, that is its median.
+        The median is zero if more than half of a column is zero.
         """
         n_samples, n_features = self.shape
         stored = sp.csc_array(self.raw) if self.raw.format != "csc" else self.raw
@@ -200,10 +200,9 @@ def _dense_product(left: Any, right: Any) -> Float:
 class RowBlockMatrix(DataMatrix):
     """An array that is read, shifted and scaled one block of rows at a time.
 
-    Meant for ``numpy.memmap`` and for what ``RowSource`` reads. An array in memory
-    whose columns lie far from zero compared with their spread is served this way too:
-    subtracting before the product keeps the digits that correcting after it would
-    lose.
+    For ``numpy.memmap`` and ``RowSource``, and for arrays in memory whose means are
+    large compared with their standard deviations: subtracting the shift before a
+    product avoids the cancellation of a correction afterwards.
 
     Parameters
     ----------
@@ -226,13 +225,13 @@ class RowBlockMatrix(DataMatrix):
         self.out_of_core = not isinstance(raw, np.ndarray) or is_memory_mapped(raw)
 
     def beside(self, *arrays: Float) -> Beside:
-        """Put thin arrays beside the samples; they are changed from pass to pass."""
+        """Store arrays with a row per sample; later passes overwrite them."""
         return tuple(array.copy() for array in arrays)
 
     def over_rows(
         self, step: Step, beside: Beside = (), *arguments: Any
     ) -> tuple[Beside, Arrays]:
-        """Go through all samples once, a block at a time."""
+        """Apply a step to all samples, one block at a time."""
         kept: list[Float] = []
         total: Arrays = ()
         for block, piece in self.factors():
@@ -246,7 +245,7 @@ class RowBlockMatrix(DataMatrix):
         return tuple(kept), total
 
     def _new_arrays(self, rows: Arrays, beside: Beside) -> list[Float]:
-        """Return arrays for new rows: the old ones where these fit."""
+        """Return arrays for new rows, reusing the old ones if they have the shape."""
         shapes = [(self.shape[0], *array.shape[1:]) for array in rows]
         old = (*beside, *([None] * len(rows)))
         return [
@@ -255,7 +254,7 @@ class RowBlockMatrix(DataMatrix):
         ]
 
     def pieces(self) -> Iterator[tuple[slice, DataMatrix]]:
-        """Yield blocks of rows with their places, shifted and scaled as here."""
+        """Yield slices and blocks of rows with the shift and scale of this matrix."""
         for block in self.row_slices():
             raw = self.raw[block]
             if bool(sp.issparse(raw)):
@@ -270,7 +269,7 @@ class RowBlockMatrix(DataMatrix):
         return piece.affine(self.shift, self.scale)
 
     def factors(self) -> Iterator[tuple[slice, DataMatrix]]:
-        """Yield blocks of rows for products, not copied where that is as precise."""
+        """Yield blocks of rows for products, without a copy if that is as precise."""
         steady = self.near_zero or not self.shift.any()
         if not (steady and self._is_double()):
             yield from self.pieces()
@@ -285,7 +284,7 @@ class RowBlockMatrix(DataMatrix):
         return isinstance(self.raw, np.ndarray) and self.raw.dtype == np.float64
 
     def row_slices(self) -> Iterator[slice]:
-        """Yield slices of rows, along the chunks of the source where it has some."""
+        """Yield slices of rows, aligned with the chunks of the source if it has any."""
         chunk = getattr(self.raw, "chunk_rows", 1)
         row_bytes = getattr(self.raw, "row_bytes", 8 * self.shape[1])
         step = int(self.block_bytes // max(1, row_bytes))
@@ -294,7 +293,7 @@ class RowBlockMatrix(DataMatrix):
             yield slice(start, min(start + step, self.shape[0]))
 
     def columns(self, index: Index | slice) -> Float:
-        """Return some columns as a dense array, cut out of one block after another."""
+        """Return some columns as a dense array, read block by block."""
         width = len(np.arange(self.shape[1])[index])
         result = np.empty((self.shape[0], width))
         for block in self.row_slices():
@@ -302,7 +301,7 @@ class RowBlockMatrix(DataMatrix):
         return result
 
     def rows(self, index: Index | slice) -> Float:
-        """Return some rows as a dense array, in one pass over what holds them."""
+        """Return some rows as a dense array, reading only the blocks with such rows."""
         if isinstance(index, slice) or isinstance(self.raw, np.ndarray):
             return super().rows(index)
         result = np.empty((len(index), self.shape[1]))
@@ -360,22 +359,22 @@ class RowBlockMatrix(DataMatrix):
 
 
 class RowSource:
-    """Something on disk that gives slices of its rows, as an array that NumPy knows.
+    """An array on disk whose slices of rows are returned as NumPy or SciPy arrays.
 
-    Zarr arrays, HDF5 data sets and the backed matrices of AnnData are such things;
-    each has its own rules for what else it may be asked.
+    Examples are Zarr arrays, HDF5 data sets and backed matrices of AnnData, which
+    differ in the other kinds of indexing that they support.
 
     Parameters
     ----------
     source : object
-        With ``shape``, ``dtype`` and slices of rows, dense or sparse.
+        With ``shape``, ``dtype`` and slicing of rows, dense or sparse.
 
     Attributes
     ----------
     chunk_rows : int
-        Rows that are stored, and therefore read, together.
+        Number of rows of a chunk, which are read together.
     row_bytes : float
-        What a row takes in memory, on average.
+        Mean size of a row in memory.
     """
 
     def __init__(self, source: Any) -> None:
@@ -391,23 +390,23 @@ class RowSource:
             self.row_bytes = min(self.row_bytes, 16 * stored / max(1, self.shape[0]))
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a slice of rows, or some columns of it."""
+        """Return a slice of rows, optionally of some columns only."""
         if isinstance(key, slice):
             return in_memory(self.source[key])
         rows, columns = key
         if isinstance(columns, slice):
             return in_memory(self.source[rows, columns])
-        # Files read columns one by one in ways of their own, and slowly.
+        # Indexing columns in a file is slow and differs between libraries.
         return in_memory(self.source[rows])[:, columns]
 
 
 def in_memory(piece: Any) -> Any:
-    """Return what was read, as an array or in CSR."""
+    """Return a piece that was read as an array or in CSR format."""
     return piece.tocsr() if bool(sp.issparse(piece)) else unmasked(piece)
 
 
 def unmasked(piece: Any) -> Any:
-    """Return an array in which masked cells are NaN, to be refused as such."""
+    """Return an array with NaN for masked cells, which a later check reports."""
     if np.ma.is_masked(piece):
         return np.ma.filled(piece.astype(np.float64), np.nan)
     return np.asarray(piece)

@@ -1,9 +1,9 @@
-"""What a solver may ask of a data matrix.
+"""The interface of data matrices for solvers.
 
-The matrix seen by a solver is ``(diag(sample_scale) raw - 1 shift') diag(scale)``.
-The three vectors are kept beside the raw data and applied inside each product, so
-that a sparse matrix stays sparse, a mapped one stays on disk and nothing is copied.
-Products use the precision of the raw data; what they return is float64.
+A solver works with ``(diag(sample_scale) raw - 1 shift') diag(scale)``. The three
+vectors are stored separately and applied inside each product, so that a sparse matrix
+stays sparse, a memory-mapped array stays on disk, and nothing is copied. Products use
+the precision of the raw data and return float64.
 """
 
 import copy
@@ -24,44 +24,45 @@ Float = NDArray[np.float64]
 Index = NDArray[np.intp]
 Arrays = tuple[Float, ...]
 
-# Thin arrays with a row for each sample, kept where the samples are: they are only
-# handed back to the matrix.
+# Arrays with a row per sample, stored where the samples are; only the matrix that
+# returned them can read them.
 Beside = Any
 
-# What is done with a block of samples: from the block, the rows beside it and further
-# arguments to new rows beside it, and arrays to be summed over all blocks.
+# A function of a block of samples, the same rows of such arrays, and further arguments.
+# It returns new rows of such arrays, and arrays to be summed over all blocks.
 Step = Callable[..., tuple[Arrays, Arrays]]
 
-# Dense pieces cut from a matrix are kept near this size: large enough for BLAS to
-# run at full speed, small enough to vanish beside the data.
+# Approximate size of dense blocks of a matrix: large enough for full BLAS speed, small
+# compared with the data.
 BLOCK_BYTES = 8_000_000
 
-# Sums of squares of numbers up to here, or down to their inverse, are safe.
+# Sums of squares of numbers up to this, and down to its inverse, do not overflow or
+# underflow.
 LARGEST_TO_SQUARE = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e12}
 
-# From so many samples on, a look at some of them says as much as one at all.
+# Above this number of samples, an estimate from a subsample is accurate enough.
 MANY_SAMPLES = 5000
-# Values that such a look may take.
+# Largest number of values in such a subsample.
 LOOKED_AT = 40_000_000
 
-# Below this many multiplications a product is too short to share between threads.
+# Below this many multiplications, a product is too small for several threads.
 SHORT_PRODUCT = 5_000_000
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Return the libraries of this process; to look for them takes milliseconds."""
+    """Return the thread pools of this process, cached since finding them is slow."""
     return ThreadpoolController()
 
 
-# Values of a matrix from which on the order of its factors matters.
+# Above this number of values, the order of the factors changes the speed of a product.
 LARGE_FACTOR = 250_000
 
 
 def column_sums(thin: Float) -> Float:
-    """Return the sums of the columns of a tall, thin array.
+    """Return the column sums of a tall, thin array.
 
-    BLAS is several times faster at this than a reduction along the long axis.
+    BLAS is several times faster than a reduction along the long axis.
     """
     return np.ones(len(thin)) @ thin
 
@@ -69,13 +70,13 @@ def column_sums(thin: Float) -> Float:
 def product_with(matrix: Any, thin: Float) -> Float:
     """Return ``matrix @ thin`` in the precision of the matrix, as float64.
 
-    Rounding a thin factor costs little; NumPy would rather copy the matrix. The product
-    lies in columns if the thin factor does.
+    Converting the thin factor is cheap; NumPy would convert a copy of the matrix. The
+    product has column order if the thin factor has.
     """
     thin = thin.astype(matrix.dtype, copy=False)
     in_columns = thin.flags.f_contiguous and not thin.flags.c_contiguous
     if in_columns or (isinstance(matrix, np.ndarray) and matrix.size > LARGE_FACTOR):
-        # With the thin factor on the left, BLAS takes 0.5 to 0.9 of the time.
+        # With the thin factor on the left, BLAS takes 50 to 90 % of the time.
         product = (thin.T @ matrix.T).T
         product = product if in_columns else np.ascontiguousarray(product)
     else:
@@ -84,7 +85,7 @@ def product_with(matrix: Any, thin: Float) -> Float:
 
 
 def is_memory_mapped(array: Any) -> bool:
-    """Tell whether an array is, or is a view of, a file on disk."""
+    """Return whether an array is memory-mapped or a view of such an array."""
     while array is not None:
         if isinstance(array, np.memmap):
             return True
@@ -102,33 +103,33 @@ class ColumnSummary(NamedTuple):
 
     @property
     def constant(self) -> NDArray[np.bool_]:
-        """Columns that hold a single value, as far as rounding lets one tell.
+        """Columns that are constant up to rounding errors.
 
-        A column whose standard deviation is of the order of the rounding errors of
-        its mean carries nothing but those errors.
+        A column counts as constant if its standard deviation is of the order of the
+        rounding error of its mean.
         """
         rounding = 10 * np.finfo(np.float64).eps * np.abs(self.mean)
         return (self.minimum == self.maximum) | (self.deviation <= rounding)
 
 
 class PartialSummary(NamedTuple):
-    """Statistics of the columns of some samples, to be merged with those of others."""
+    """Column statistics of some samples, which can be merged with those of others."""
 
     n_samples: int
     columns: ColumnSummary
 
     @classmethod
     def of(cls, piece: Float) -> Self:
-        """Return the statistics of a dense piece, which is overwritten."""
+        """Return the statistics of a dense block, which is overwritten."""
         n_samples = len(piece)
         minimum, maximum = piece.min(axis=0), piece.max(axis=0)
-        # Divided before they are added, large values do not overflow.
+        # Divide before adding, so that large values do not overflow.
         mean = np.full(n_samples, 1 / n_samples) @ piece
         piece -= mean
         spread = np.where(maximum > minimum, maximum - minimum, 1.0)
         limit = LARGEST_TO_SQUARE[piece.dtype]
         if spread.min() < 1 / limit or spread.max() > limit:
-            # In units of the range, squares neither overflow nor vanish.
+            # In units of the range, squares neither overflow nor underflow.
             piece /= spread
         else:
             spread = np.ones_like(spread)
@@ -137,7 +138,7 @@ class PartialSummary(NamedTuple):
         return cls(n_samples, ColumnSummary(minimum, maximum, mean, deviation))
 
     def merged(self, other: "PartialSummary") -> "PartialSummary":
-        """Return the statistics of both samples together."""
+        """Return the statistics of both sets of samples together."""
         here, there = self.columns, other.columns
         n_samples = self.n_samples + other.n_samples
         share = other.n_samples / n_samples
@@ -157,9 +158,9 @@ class PartialSummary(NamedTuple):
 
 
 def repeated(piece: Float) -> Float:
-    """Return, for each column, the share of rows that repeat its median.
+    """Return, for each column, the share of rows that equal its median.
 
-    The piece is overwritten.
+    The array is overwritten.
     """
     middle = len(piece) // 2
     piece.partition(middle, axis=0)
@@ -168,20 +169,20 @@ def repeated(piece: Float) -> Float:
 
 
 class DataMatrix(ABC):
-    """An n x p matrix, shifted and scaled column by column without being copied.
+    """An n x p matrix whose columns are shifted and scaled without a copy.
 
-    Subclasses say how raw data are multiplied and cut into dense pieces; the Gram
-    matrices and the column statistics are built here from those pieces.
+    Subclasses implement products with the raw data and the reading of dense blocks;
+    this class computes Gram matrices and column statistics from these blocks.
     """
 
-    # Whether the data are somewhere else, and every pass over them is work.
+    # Whether the data are not in memory, so that every pass over them is expensive.
     out_of_core = False
-    # Whether they are in several places, so that rows do not meet but through us.
+    # Whether rows are distributed over several workers.
     scattered = False
-    # Whether columns lie so near zero, compared with their spread, that a product with
-    # raw data may be corrected for the shift and loses no digits.
+    # Whether means are so small, compared with standard deviations, that a product with
+    # raw data can be corrected for the shift without cancellation.
     near_zero = False
-    # The size of the dense pieces that are cut from the matrix.
+    # Size of dense blocks of the matrix.
     block_bytes = BLOCK_BYTES
 
     def __init__(
@@ -196,13 +197,13 @@ class DataMatrix(ABC):
         self.shift = np.zeros(raw.shape[1]) if shift is None else shift
         self.scale = np.ones(raw.shape[1]) if scale is None else scale
         self.sample_scale = sample_scale
-        # Whether raw data are the matrix itself.
+        # Whether the matrix equals its raw data.
         self.plain = shift is None and scale is None and sample_scale is None
 
     def affine(self, shift: Float, scale: Float, *, near_zero: bool = False) -> Self:
-        """Return the same samples seen through another shift and scale.
+        """Return the same samples with another shift and scale.
 
-        With ``near_zero``, products may be shifted instead of data.
+        With ``near_zero``, products may be corrected for the shift afterwards.
         """
         view = copy.copy(self)
         view.shift, view.scale, view.plain = shift, scale, False
@@ -217,9 +218,9 @@ class DataMatrix(ABC):
         return view
 
     def with_unit_rows(self, unit: float) -> Self:
-        """Return the raw data with rows of length one; a zero row keeps its zeros.
+        """Return the raw data with rows scaled to unit length; zero rows stay zero.
 
-        In the given unit, squares of the data neither overflow nor vanish.
+        In the given unit, squares of the data neither overflow nor underflow.
         """
         n_samples, n_features = self.shape
         shrunk = np.full(n_features, 1 / unit)
@@ -237,37 +238,37 @@ class DataMatrix(ABC):
         """Return ``X.T @ left`` for an n x k array."""
 
     def beside(self, *arrays: Float) -> Beside:
-        """Put thin arrays beside the samples."""
+        """Store arrays with a row per sample where the samples are."""
         return arrays
 
     def gather(self, beside: Beside) -> Float:
-        """Bring the first of the arrays beside the samples together."""
+        """Return the first of the stored arrays as one NumPy array."""
         result: Float = beside[0]
         return result
 
     def as_array(self, beside: Beside) -> Any:
-        """Return the first of the arrays beside the samples, wherever it is."""
+        """Return the first of the stored arrays, on Dask as a Dask array."""
         return self.gather(beside)
 
     def pick(self, beside: Beside, index: Index) -> Float:
-        """Return some rows, in rising order, of the first array beside the samples."""
+        """Return some rows, in ascending order, of the first of the stored arrays."""
         result: Float = beside[0][index]
         return result
 
     def over_rows(
         self, step: Step, beside: Beside = (), *arguments: Any
     ) -> tuple[Beside, Arrays]:
-        """Go through all samples once; return what is beside them then, and sums.
+        """Apply a step to all blocks of samples; return stored arrays and sums.
 
-        A step changes nothing it is given, for it may be done again. What was beside
-        the samples before may be overwritten.
+        A step must not change its arguments, since it may be run again. The arrays
+        ``beside`` may be overwritten.
         """
         return step(self, beside, *arguments)
 
     def sums_over_rows(
         self, step: Step, beside: Beside = (), *arguments: Any
     ) -> Arrays:
-        """Go through all samples once; return the sums, and put nothing beside them."""
+        """Apply a step to all blocks of samples; return only the sums."""
         return self.over_rows(step, beside, *arguments)[1]
 
     def normal_dot(self, right: Float) -> Float:
@@ -283,9 +284,9 @@ class DataMatrix(ABC):
         return self._affine(self.raw[index], index, slice(None))
 
     def _affine(self, raw: Any, rows: Index | slice, columns: Index | slice) -> Float:
-        """Return what was cut out from these places, dense, shifted and scaled."""
+        """Return raw values of these rows and columns, dense, shifted and scaled."""
         raw = raw.toarray() if bool(sp.issparse(raw)) else raw
-        # What fancy indexing cut out, and what was read from a file, is a copy already.
+        # Fancy indexing and reading from a file have made a copy already.
         view = isinstance(self.raw, np.ndarray) and np.may_share_memory(raw, self.raw)
         piece = (np.array if view else np.asarray)(raw, np.float64)
         if self.sample_scale is not None:
@@ -298,28 +299,28 @@ class DataMatrix(ABC):
         return piece
 
     def by_columns(self) -> Self:
-        """Return the same matrix, stored so that blocks of columns are cheap to cut."""
+        """Return the same matrix, stored for fast access to blocks of columns."""
         return self
 
     @abstractmethod
     def take(self, index: Index) -> "DataMatrix":
-        """Return a matrix of some columns, shifted and scaled as here."""
+        """Return a matrix of some columns with the same shift and scale."""
 
     def points(self) -> Any:
-        """Return the samples in rows, up to a shift, to measure distances between.
+        """Return the samples as rows, up to a shift, for distances between them.
 
-        A shift changes no distance, and would fill a sparse matrix.
+        A shift does not change distances, but would make a sparse matrix dense.
         """
         return self.rows(slice(None))
 
     @property
     def precision(self) -> "np.dtype[Any]":
-        """Return the precision of products: float32 if the data are, or float64."""
+        """Return the precision of products: float32 for float32 data, else float64."""
         single = np.dtype(np.float32)
         return single if self.raw.dtype == single else np.dtype(np.float64)
 
     def rounded(self, precision: "np.dtype[Any]") -> Self:
-        """Return the same view of data with this precision."""
+        """Return the same matrix with its raw data in this precision."""
         if self.precision == precision:
             return self
         view = copy.copy(self)
@@ -328,11 +329,11 @@ class DataMatrix(ABC):
 
     @property
     def multiplications(self) -> int:
-        """Return the multiplications in a product with one vector."""
+        """Return the number of multiplications in a product with one vector."""
         return self.shape[0] * self.shape[1]
 
     def column_blocks(self) -> Iterator[slice]:
-        """Yield slices of columns that are small when made dense."""
+        """Yield slices of columns that need little memory when dense."""
         return self._slices(self.shape[1], self.shape[0])
 
     def feature_gram(self) -> Float:
@@ -357,7 +358,7 @@ class DataMatrix(ABC):
     def weighted_gram(self, weights: Float | None = None) -> Float:
         """Return ``X diag(w) X.T`` (n x n) for weights >= 0, by default ones.
 
-        Weights change from step to step: nothing is cached.
+        The result is not cached, as weights change from step to step.
         """
         gram = np.zeros((self.shape[0], self.shape[0]))
         for block in self.column_blocks():
@@ -368,12 +369,12 @@ class DataMatrix(ABC):
         return gram
 
     def limited_threads(self) -> AbstractContextManager[Any]:
-        """Return a context with one thread of BLAS where products are short.
+        """Return a context with one BLAS thread if products are small.
 
-        There, rounding does not depend on how many threads there are.
+        Rounding then does not depend on the number of threads.
         """
-        # What is multiplied over and over: X X' if it is the smaller, else X, of which
-        # an out-of-core matrix holds a block at a time.
+        # Products are with X X' if that is smaller, else with X, of which a matrix that
+        # is out-of-core reads one block at a time.
         kernel, size = self.shape[0] ** 2, self.multiplications
         if kernel < size:
             size = kernel
@@ -386,7 +387,7 @@ class DataMatrix(ABC):
         )
         return limit
 
-    # A NaN or an infinity is for the caller to find in the result.
+    # The caller checks the result for NaN and infinity.
     @np.errstate(invalid="ignore")
     def summary(self) -> ColumnSummary:
         """Return statistics of the columns, in one pass over blocks of rows."""
@@ -395,9 +396,9 @@ class DataMatrix(ABC):
         return reduce(PartialSummary.merged, parts).columns
 
     def repetition(self) -> Float:
-        """Return, for each column, the share of samples that repeat its median.
+        """Return, for each column, the share of samples that equal its median.
 
-        Of many samples, some that are evenly spaced are looked at.
+        If there are many samples, evenly spaced ones are used.
         """
         n_samples, n_features = self.shape
         if n_samples > MANY_SAMPLES:
@@ -408,7 +409,7 @@ class DataMatrix(ABC):
         return share
 
     def some_rows(self) -> Index:
-        """Return the places of evenly spaced samples, few enough to look at."""
+        """Return the indices of evenly spaced samples, or of all if there are few."""
         n_samples, n_features = self.shape
         n_looked_at = min(MANY_SAMPLES, max(500, LOOKED_AT // n_features))
         if n_samples <= n_looked_at:
@@ -423,10 +424,10 @@ class DataMatrix(ABC):
         return norms
 
     def row_hashes(self) -> Float:
-        """Return, for each row, whole numbers that tell it from others.
+        """Return hashes of each row, as whole numbers.
 
-        They depend on every value and its column, and not on how rows are stored, cut
-        into blocks or spread over machines.
+        They depend on all values and their columns, but not on how rows are stored,
+        divided into blocks or distributed over machines.
         """
         generator = np.random.default_rng(0)
         factors = generator.integers(2**63, size=self.shape[1], dtype=np.uint64)
@@ -448,10 +449,10 @@ def _row_hashes(
 ) -> tuple[Arrays, Arrays]:
     hashes = np.empty((block.shape[0], 2))
     for piece in block._slices(*block.shape):
-        # Zeros have no sign here. Sums and products wrap around, so that their order
-        # does not matter.
+        # Negative zeros become zeros. Sums and products wrap around, so that they do
+        # not depend on the order.
         bits = (block.rows(piece) + 0.0).view(np.uint64)
         mixed = ((bits ^ (bits >> np.uint64(29))) * factors).sum(axis=1)
-        # Halves, as floats hold whole numbers up to 2^53.
+        # Two halves, as float64 represents whole numbers exactly only up to 2^53.
         hashes[piece, 0], hashes[piece, 1] = mixed >> np.uint64(32), mixed % 2**32
     return (hashes,), ()

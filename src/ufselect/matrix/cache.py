@@ -1,8 +1,8 @@
-"""Costly results that many fits on one table share.
+"""A cache of expensive results for many fits to the same data.
 
 A Gram matrix or a neighbour graph depends on the data alone, and an experiment fits
 dozens of settings to the same data. Inside ``cached_results`` such a result is
-computed once; outside of it nothing is kept.
+computed once; outside, nothing is cached.
 """
 
 import copy
@@ -16,12 +16,12 @@ import joblib
 
 Result = TypeVar("Result")
 
-# A few views of one table (centred, scaled, as it is), each with a few results.
+# Enough for a few results of a few views of one table (centred, scaled, unchanged).
 KEPT = 8
 
 
 class ResultCache:
-    """Results by the content of their inputs; the least recently used goes first."""
+    """A least-recently-used cache of results, by the content of their inputs."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
@@ -29,7 +29,7 @@ class ResultCache:
 
     def get(self, function: Callable[..., Result], inputs: tuple[Any, ...]) -> Result:
         """Return the result, which must not be changed."""
-        # By content, because every fit makes its own view of the same data.
+        # Hash the content, because every fit makes its own view of the same data.
         key = joblib.hash((function.__module__, function.__qualname__, inputs))
         if key not in self._results:
             self._results[key] = function(*inputs)
@@ -46,7 +46,7 @@ active: ContextVar[ResultCache | None] = ContextVar("cached_results", default=No
 
 @contextmanager
 def cached_results(results: ResultCache | None = None) -> Iterator[ResultCache]:
-    """Share results between all fits inside, and with other uses of ``results``.
+    """Cache results for all fits inside the context, in ``results`` if given.
 
     Examples
     --------
@@ -67,18 +67,18 @@ def cached_results(results: ResultCache | None = None) -> Iterator[ResultCache]:
 
 
 def cached(function: Callable[..., Result], *inputs: Any) -> Result:
-    """Return ``function(*inputs)``, from the shared results if there are any."""
+    """Return ``function(*inputs)``, from the cache if there is one."""
     results = active.get()
     if results is None:
         return function(*inputs)
-    # The caller may change what is returned.
+    # The caller may change the result.
     return copy.deepcopy(results.get(function, inputs))
 
 
 def cached_unchanged(function: Callable[..., Result], *inputs: Any) -> Result:
-    """Return the same without a copy, for a result that is not changed.
+    """Return the same without a copy, for callers that do not change the result.
 
-    What it is made of is not kept a second time.
+    Results that are computed on the way are not cached.
     """
     results = active.get()
     if results is None:

@@ -1,9 +1,9 @@
-"""Matrices on a Dask cluster: rows stay where they are, and only sums come here.
+"""Matrices on a Dask cluster: rows stay on the workers, and only sums are returned.
 
-Every pass over the rows is one graph: a task for each chunk, which finds the arrays
-beside its rows where it left them, and a tree that adds up what the tasks return. The
-tasks change nothing they are given, so that those of a worker that dies are done again
-on another one with the same result.
+Every pass over the rows is one Dask graph, with a task for each chunk and a tree that
+adds up the results. Arrays with a row per sample stay on the worker that computed them.
+Tasks do not change their inputs, so that Dask can run the tasks of a lost worker again
+with the same result.
 """
 
 import copy
@@ -27,16 +27,16 @@ from ufselect.matrix.base import (
     repeated,
 )
 
-# Results that one task of the tree adds up.
+# Number of results that one task of the tree adds up.
 FAN_IN = 8
 
 
 class ChunkView(NamedTuple):
-    """How the rows of a chunk are to be seen."""
+    """Shift, scale and columns that are applied to a chunk."""
 
     shift: Float
     scale: Float
-    # Rows are scaled to length one, computed in this unit.
+    # If given, rows are scaled to unit length, computed in this unit.
     row_unit: float | None
     columns: Index | None
     near_zero: bool
@@ -52,13 +52,13 @@ class ChunkView(NamedTuple):
 
 
 def chunk_matrix(chunk: Any) -> DataMatrix:
-    """Return the matrix interface over what a chunk holds."""
+    """Return the matrix interface over the data of a chunk."""
     if bool(sp.issparse(chunk)):
         return SparseMatrix(chunk.tocsr())
     values = unmasked(chunk)
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
-    # Block by block the shift comes first, which keeps digits.
+    # RowBlockMatrix subtracts the shift before products, which avoids cancellation.
     return RowBlockMatrix(values)
 
 
@@ -76,7 +76,7 @@ class DaskMatrix(DataMatrix):
     def __init__(self, raw: Any) -> None:
         super().__init__(raw)
         chunks = zip(raw.to_delayed().ravel(), raw.chunks[0], strict=True)
-        # A filter may have left nothing of a chunk.
+        # Drop empty chunks, which a filter may leave.
         filled = [(chunk, size) for chunk, size in chunks if size]
         self.chunks: list[Any] = [chunk for chunk, _ in filled]
         self.sizes: list[int] = [size for _, size in filled]
@@ -84,7 +84,7 @@ class DaskMatrix(DataMatrix):
         self._columns: Index | None = None
 
     def scale_samples(self, factors: Float) -> Self:
-        """Return the data with each row multiplied by a factor, which is sent there."""
+        """Return the data with each row multiplied by a factor."""
         from dask.delayed import delayed
 
         view = super().scale_samples(factors)
@@ -96,14 +96,14 @@ class DaskMatrix(DataMatrix):
         return view
 
     def with_unit_rows(self, unit: float) -> Self:
-        """Return the raw data with rows of length one, scaled where they are."""
+        """Return the raw data with rows scaled to unit length on the workers."""
         n_features = self.shape[1]
         view = self.affine(np.zeros(n_features), np.ones(n_features))
         view._row_unit = unit
         return view
 
     def take(self, index: Index) -> "DaskMatrix":
-        """Return a matrix of some columns, which stay where they are."""
+        """Return a matrix of some columns, which stay on the workers."""
         view = copy.copy(self)
         view._columns = index if self._columns is None else self._columns[index]
         view.shift, view.scale = self.shift[index], self.scale[index]
@@ -111,7 +111,7 @@ class DaskMatrix(DataMatrix):
         return view
 
     def beside(self, *arrays: Float) -> Beside:
-        """Send thin arrays to the chunks."""
+        """Send arrays with a row per sample to the workers."""
         from dask.base import persist
         from dask.delayed import delayed
 
@@ -119,18 +119,18 @@ class DaskMatrix(DataMatrix):
             delayed((rows, ()), traverse=False)
             for rows in zip(*map(self._parts, arrays), strict=True)
         ]
-        # One by one: a cluster warns of a large array in what it is told to do.
+        # One by one: Dask warns of large arrays in a graph.
         return [persist(part)[0] for part in parts]
 
     def gather(self, beside: Beside) -> Float:
-        """Bring the first of the arrays beside the samples together."""
+        """Return the first of the stored arrays as one NumPy array."""
         from dask.base import compute
         from dask.delayed import delayed
 
         return np.concatenate(compute(*(delayed(_first)(each) for each in beside)))
 
     def as_array(self, beside: Beside) -> Any:
-        """Return the first of the arrays beside the samples, where it is."""
+        """Return the first of the stored arrays as a Dask array."""
         import dask.array as da
         from dask.delayed import delayed
 
@@ -142,7 +142,7 @@ class DaskMatrix(DataMatrix):
         return da.concatenate(parts)
 
     def pick(self, beside: Beside, index: Index) -> Float:
-        """Return some rows of the first array beside the samples."""
+        """Return some rows of the first of the stored arrays."""
         from dask.delayed import delayed
 
         return self._picked(delayed(_rows_of), beside, index)
@@ -150,12 +150,12 @@ class DaskMatrix(DataMatrix):
     def _picked(
         self, cut: Callable[[Any, Index], Any], parts: Sequence[Any], index: Index
     ) -> Float:
-        """Return what is cut out of the parts that hold some rows, in their order."""
+        """Return the rows of an index, cut from the parts that contain them."""
         from dask.base import compute
 
         ends = np.cumsum(self.sizes)
         owner = np.searchsorted(ends, index, side="right")
-        # Without any rows, the first part still knows how wide they are.
+        # For an empty index, the first part gives the number of columns.
         owners = np.unique(owner) if len(index) else np.zeros(1, np.intp)
         starts = ends - self.sizes
         cuts = compute(
@@ -169,12 +169,12 @@ class DaskMatrix(DataMatrix):
     def over_rows(
         self, step: Step, beside: Beside = (), *arguments: Any
     ) -> tuple[Beside, Arrays]:
-        """Go through all samples once, where they are."""
+        """Apply a step to all chunks on the workers."""
         from dask.base import persist
         from dask.delayed import delayed
 
         done = self._on_chunks(_do, step, beside, arguments)
-        # Made where the rows are, which stay when their sums travel.
+        # Separate tasks, so that only the sums leave the workers.
         sums = [delayed(_sums_of)(each) for each in done]
         *done, total = persist(*done, tree(delayed(_added), sums))
         return done, _fetched(total)
@@ -182,7 +182,7 @@ class DaskMatrix(DataMatrix):
     def sums_over_rows(
         self, step: Step, beside: Beside = (), *arguments: Any
     ) -> Arrays:
-        """Go through all samples once; sums of chunks go as soon as they are added."""
+        """Apply a step to all chunks; return sums and release those of the chunks."""
         from dask.delayed import delayed
 
         sums = self._on_chunks(_do_sums, step, beside, arguments)
@@ -196,7 +196,7 @@ class DaskMatrix(DataMatrix):
         beside: Beside,
         arguments: tuple[Any, ...],
     ) -> list[Any]:
-        """Return a task for each chunk, which finds there what is beside its rows."""
+        """Return a task for each chunk and its rows of the stored arrays."""
         from dask.delayed import delayed
 
         shared = delayed((self._view(), arguments), traverse=False)
@@ -212,15 +212,15 @@ class DaskMatrix(DataMatrix):
         )
 
     def _parts(self, array: Float) -> list[Float]:
-        """Return an array with a row for each sample, cut like the samples."""
+        """Return an array with a row per sample, split like the chunks."""
         return np.split(array, np.cumsum(self.sizes)[:-1])
 
     def dot(self, right: Float) -> Float:
-        """Return ``X @ right``, brought together."""
+        """Return ``X @ right`` as one array."""
         return self.gather(self.over_rows(_dot, (), right)[0])
 
     def transpose_dot(self, left: Float) -> Float:
-        """Return ``X.T @ left`` for an array that is sent to the chunks."""
+        """Return ``X.T @ left``; ``left`` is sent to the workers."""
         return self.sums_over_rows(_transpose_dot, self.beside(left))[0]
 
     def rows(self, index: Index | slice) -> Float:
@@ -235,7 +235,7 @@ class DaskMatrix(DataMatrix):
         return self._picked(cut, self.chunks, np.arange(self.shape[0])[index])
 
     def columns(self, index: Index | slice) -> Float:
-        """Return some columns, brought together."""
+        """Return some columns as one array."""
         places = np.arange(self.shape[1])[index]
         return self.take(places).rows(slice(None))
 
@@ -255,24 +255,24 @@ class DaskMatrix(DataMatrix):
         return found.columns
 
     def repetition(self) -> Float:
-        """Return the share of evenly spaced samples that repeat the median."""
+        """Return the share of evenly spaced samples that equal the median."""
         return repeated(self.rows(self.some_rows()))
 
 
 def groups(parts: Sequence[Any]) -> list[list[Any]]:
-    """Return the parts, a few in each group."""
+    """Return the parts in groups of a few."""
     return [list(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
 
 
 def tree(merge: Callable[[list[Any]], Any], parts: Sequence[Any]) -> Any:
-    """Return one result from many, merged a few at a time."""
+    """Return one result, merged from many in a tree."""
     while len(parts) > 1:
         parts = [merge(group) for group in groups(parts)]
     return parts[0]
 
 
 def _fetched(persisted: Any) -> Any:
-    """Return a result on its way, without another graph that asks for it."""
+    """Return a persisted result without submitting another graph."""
     held = persisted.__dask_graph__()[persisted.key]
     return held.result() if hasattr(held, "result") else persisted.compute()
 
@@ -293,7 +293,7 @@ def _do_sums(
 def _over_chunk(
     block: DataMatrix, step: Step, rows: Arrays, arguments: tuple[Any, ...]
 ) -> tuple[Arrays, Arrays]:
-    # A matrix of blocks writes into the rows it is given, which are not ours.
+    # RowBlockMatrix overwrites the rows it is given, which Dask may use again.
     return block.over_rows(step, block.beside(*rows), *arguments)
 
 
@@ -324,11 +324,11 @@ def _cut(view: ChunkView, chunk: Any, index: Index) -> Float:
 
 
 def _summary(view: ChunkView, chunk: Any, shape: tuple[int, int]) -> PartialSummary:
-    # The first pass over the data: cells must be where the others will look for them.
+    # This is the first pass over the data, which checks the shapes for later ones.
     if chunk.shape != shape:
         raise ValueError(
-            f"X is a Dask array with a chunk of shape {chunk.shape} where its chunks "
-            f"say {shape}; build it with the true chunk sizes, or call "
+            f"X is a Dask array with a chunk of shape {chunk.shape}, but its metadata "
+            f"declare {shape}; build it with the true chunk sizes, or call "
             "X.compute_chunk_sizes()."
         )
     block = view.block(chunk)

@@ -1,4 +1,4 @@
-"""From what a user gives to a matrix: in memory, memory-mapped, in a file, on Dask."""
+"""Conversion of a user's data to a matrix, and checks of these data."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,10 +13,10 @@ from ufselect._sparse import check_sparse
 from ufselect.matrix.arrays import DenseMatrix, RowBlockMatrix, RowSource, SparseMatrix
 from ufselect.matrix.base import BLOCK_BYTES, DataMatrix, Index, is_memory_mapped
 
-# Packages whose arrays give slices of rows; anndata means its backed matrices.
+# Packages with arrays that can be read in slices of rows; of anndata, backed matrices.
 ROW_SOURCES = {"zarr", "h5py", "anndata"}
 
-# The names of the types of pd.NA, pd.NaT and None; pandas need not be loaded.
+# Type names of pd.NA, pd.NaT and None, so that pandas need not be imported.
 MISSING = {"NAType", "NaTType", "NoneType"}
 DATES = (date, time, timedelta)
 LONGEST_REASON = 200
@@ -26,11 +26,11 @@ Storage = Literal["memory", "mapped", "file", "dask"]
 
 
 def storage_of(data: Any) -> Storage:
-    """Tell where data is: in memory, memory-mapped, in a file or on Dask's workers.
+    """Return where data are: in memory, memory-mapped, in a file or on Dask.
 
-    Packages are recognised without importing them. Arrays of other packages may hold
-    a Dask collection, or numbers in memory; a part of an AnnData in memory has types
-    of its own.
+    Packages are recognised without importing them. Arrays of other packages may wrap
+    a Dask collection or an array in memory, and slices of an AnnData in memory have
+    their own types.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def storage_of(data: Any) -> Storage:
 
 
 def is_out_of_core(data: Any) -> bool:
-    """Tell whether data is in a file or on Dask's workers."""
+    """Return whether data are in a file or on Dask."""
     return storage_of(data) in ("file", "dask")
 
 
@@ -57,7 +57,7 @@ def as_matrix(data: Any, block_bytes: int = BLOCK_BYTES) -> DataMatrix:
     Parameters
     ----------
     data : {ndarray, sparse matrix, memory-mapped array} or row source
-        Floats; see ``as_row_source`` for what is on disk or on a cluster.
+        Floats; for data on disk or on Dask, see ``as_row_source``.
     block_bytes : int
         Size of the blocks in which data on disk are read.
 
@@ -75,16 +75,16 @@ def as_matrix(data: Any, block_bytes: int = BLOCK_BYTES) -> DataMatrix:
 
 
 def as_row_source(data: Any) -> Any:
-    """Return data that ``as_matrix`` can read by rows, and refuse what it cannot.
+    """Return data that ``as_matrix`` can read by rows, or raise an error.
 
-    A Dask array gets chunks of rows of known length, a Dask data frame becomes such an
-    array, and an array on disk a ``RowSource``.
+    A Dask array is chunked by rows with known lengths, a Dask data frame is converted
+    to such an array, and an array on disk to a ``RowSource``.
     """
     _refuse_shape(data)
     if storage_of(data) != "dask" and getattr(data, "format", None) == "csc":
         raise ValueError(
-            "X is stored by columns (CSC) and cannot be read by rows; write it in CSR, "
-            "or give X.to_memory()."
+            "X is stored in CSC format and cannot be read by rows; write it in CSR "
+            "format, or use X.to_memory()."
         )
     rows = _dask_rows(data) if storage_of(data) == "dask" else RowSource(data)
     if rows.dtype.kind not in "biufc":
@@ -93,12 +93,12 @@ def as_row_source(data: Any) -> Any:
             "drop such columns before selecting."
         )
     if np.issubdtype(rows.dtype, np.complexfloating):
-        raise ValueError("Complex data not supported: X holds complex numbers.")
+        raise ValueError("Complex data not supported: X contains complex numbers.")
     return rows
 
 
 def out_of_core_columns(data: Any, index: Index) -> Any:
-    """Return some columns: lazily those of Dask, in memory those of others."""
+    """Return some columns, lazily for Dask and in memory otherwise."""
     data = unwrapped(data)
     if hasattr(data, "iloc"):
         return data.iloc[:, index]
@@ -109,12 +109,12 @@ def out_of_core_columns(data: Any, index: Index) -> Any:
 
 
 def out_of_core_rows(data: Any, index: Index) -> Any:
-    """Return some rows, in rising order: lazily those of Dask, else in memory."""
+    """Return some rows in ascending order, lazily for Dask and in memory otherwise."""
     rows = as_row_source(data)
     if storage_of(rows) == "dask":
         return rows[index]
     pieces = []
-    # Files read single rows in ways of their own, and slowly.
+    # Indexing single rows in a file is slow and differs between libraries.
     for block in RowBlockMatrix(rows).row_slices():
         inside = index[(block.start <= index) & (index < block.stop)]
         if len(inside):
@@ -129,11 +129,11 @@ def _stacked(pieces: list[Any]) -> Any:
 
 
 def _refuse_shape(data: Any) -> None:
-    """Raise an error unless data is a table, which a bag of Dask for one is not."""
+    """Raise ValueError unless data are two-dimensional."""
     if not isinstance(getattr(data, "shape", None), tuple):
         raise TypeError(
-            f"X is a Dask {type(data).__name__}, which is not a table; give an array "
-            "or a data frame of Dask."
+            f"X is a Dask {type(data).__name__}, which is not a table; use a Dask "
+            "array or data frame."
         )
     n_dimensions = len(data.shape)
     if n_dimensions != 2:
@@ -153,29 +153,29 @@ def _dask_rows(data: Any) -> Any:
     return data
 
 
-# Bad input
+# Checks of the input
 
 
 def is_anndata(data: Any) -> bool:
-    """Tell whether data is an AnnData, without importing the package."""
+    """Return whether data are an AnnData, without importing the package."""
     name = type(data).__module__.split(".")[0]
     return name == "anndata" and hasattr(data, "var_names")
 
 
 def unwrapped(data: Any) -> Any:
-    """Return the matrix of an AnnData; anything else as it is."""
+    """Return the matrix of an AnnData, and other data unchanged."""
     if not is_anndata(data):
         return data
     if data.X is None:
         raise ValueError(
-            "X is an AnnData without a matrix X; put one there, or give one of its "
+            "X is an AnnData without a matrix X; set its X, or use one of its "
             "layers (adata.layers['counts'])."
         )
     return data.X
 
 
 def column_names(data: Any) -> NDArray[np.object_] | None:
-    """Return the names of the columns of a data frame or AnnData, if strings."""
+    """Return the column names of a data frame or AnnData if all are strings."""
     given = data.var_names if is_anndata(data) else getattr(data, "columns", ())
     names = np.asarray(given, dtype=object)
     strings = len(names) > 0 and all(isinstance(name, str) for name in names)
@@ -183,7 +183,10 @@ def column_names(data: Any) -> NDArray[np.object_] | None:
 
 
 def refuse_disguised(data: Any, name: str = "X") -> None:
-    """Refuse what would be read as numbers: dates, masked cells, damaged matrices."""
+    """Raise an error for dates, masked cells and damaged sparse matrices.
+
+    These would be converted to numbers without an error.
+    """
     if bool(sp.issparse(data)):
         check_sparse(data, name)
         return
@@ -193,23 +196,23 @@ def refuse_disguised(data: Any, name: str = "X") -> None:
     frame = hasattr(data, "columns") and hasattr(data, "dtypes")
     kinds = data.dtypes if frame else [getattr(data, "dtype", None)]
     for place, kind in enumerate(kinds):
-        # Those of pandas and NumPy have a kind, those of Polars have a name.
+        # Types of pandas and NumPy have a kind, those of Polars a name.
         if getattr(kind, "kind", "") in ("M", "m") or str(kind).startswith(
             ("Date", "Time", "Duration")
         ):
             raise ValueError(_dates(data.columns[place] if frame else place, name))
     if getattr(getattr(data, "dtype", None), "kind", "") == "O" and data.ndim == 2:
         for place, cells in enumerate(data.T):
-            # NumPy would take the number of days since 1970.
+            # NumPy would convert it to the number of days since 1970.
             if any(isinstance(cell, np.datetime64 | np.timedelta64) for cell in cells):
                 raise ValueError(_dates(place, name))
 
 
 @contextmanager
 def refusing_in_one_line(name: str = "X") -> Iterator[None]:
-    """Say in one line, as a ValueError or TypeError, why a table cannot be read.
+    """Convert errors of reading a table to a ValueError or TypeError of one line.
 
-    Errors of files and of clusters stay what they are.
+    Errors of files and of Dask clusters are not converted.
     """
     try:
         yield
@@ -217,13 +220,14 @@ def refusing_in_one_line(name: str = "X") -> Iterator[None]:
         text = str(error)
         if len(text.splitlines()) == 1:
             raise
-        if "Complex data not supported" in text:  # the numbers follow
-            text = "Complex data not supported; give real numbers."
+        if "Complex data not supported" in text:  # followed by the array
+            text = "Complex data not supported; use real numbers."
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(" ".join(text.split()) or f"{name} cannot be read") from error
     except MemoryError as error:
         raise ValueError(
-            f"{name} needs more memory than there is; take fewer samples or features."
+            f"{name} needs more memory than is available; use fewer samples or "
+            "features."
         ) from error
     except (ArithmeticError, AttributeError, LookupError, RuntimeError) as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST_REASON]
@@ -235,7 +239,7 @@ def refusing_in_one_line(name: str = "X") -> Iterator[None]:
 
 @contextmanager
 def refusing_cells(data: Any, name: str = "X") -> Iterator[None]:
-    """Name the first cell that is not a number if a conversion to numbers fails."""
+    """Raise an error that names the first cell that is not a number."""
     try:
         yield
     except (TypeError, ValueError, OverflowError) as error:
@@ -250,7 +254,7 @@ def _bad_cell(data: Any, name: str) -> str:
     try:
         table = np.asarray(data, dtype=object)
     except ValueError:
-        return ""  # Rows of several lengths, about which there is an error already.
+        return ""  # Rows of different lengths have their own error message.
     if table.ndim != 2:
         return (
             f"Expected 2D array, got {table.ndim}D array instead: {name} is "
@@ -290,7 +294,7 @@ def _dates(column: Any, name: str) -> str:
 
 
 def _missing(kind: str, bad: NDArray[np.bool_], name: str, names: Any) -> str:
-    """Return the sentence about missing values in the first column that has some."""
+    """Return the message about missing values in the first column with any."""
     first = int(bad.any(axis=0).argmax())
     column = first if names is None else names[first]
     count = int(np.count_nonzero(bad[:, first]))
@@ -305,7 +309,7 @@ def refuse_non_finite(data: Any, name: str = "X", names: Any = None) -> None:
     """Raise an error that names the first column with a NaN or an infinity."""
     sparse = bool(sp.issparse(data))
     values = data.data if sparse else data
-    # The sum of finite numbers may overflow, but a finite sum has no NaN in it.
+    # A sum of finite numbers may overflow, but a finite sum excludes NaN and infinity.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(np.sum(values)):
             return

@@ -1,1 +1,1 @@
-"""Pure functions: arrays and matrices in, arrays out."""
+"""Solvers of the methods: functions of arrays and data matrices."""

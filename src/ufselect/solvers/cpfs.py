@@ -1,8 +1,8 @@
-"""CPFS: self-representation by a group lasso with the largest entry of each row.
+"""CPFS: self-representation by a group lasso with the l1/l-infinity norm.
 
-``minimise |X - X W|^2 + lam |W|_1inf`` for one lam after another, from the one where
-W = 0 downwards. W has rows only for the features of a working set: it is a x p and
-never p x p, unless all features are in the model.
+``minimise |X - X W|^2 + lam |W|_1inf`` along a path of decreasing lam that starts where
+W = 0. W has rows only for the a features of a working set: it is a x p, and p x p only
+if the model has all features.
 """
 
 from collections.abc import Iterable
@@ -16,11 +16,11 @@ from ufselect.solvers.group_lasso import L21, GroupLasso, WorkingSetTooLarge
 from ufselect.solvers.iterations import Report
 from ufselect.solvers.soft_partition import CACHED_VALUES
 
-# Gradient steps between two looks at the duality gap.
+# Gradient steps between two computations of the duality gap.
 STEPS_PER_GAP = 10
 
-# Arrays of the size of W that a step holds at once: W, its product with X'X, both of
-# them one step before and one ahead, the target and what is in between.
+# Arrays of the size of W that a step holds in memory: W and X'X W for the current, the
+# previous and the extrapolated iterate, X'Y, and temporary arrays.
 ARRAYS_PER_STEP = 10
 
 
@@ -34,10 +34,10 @@ class L1Inf(L21):
         return np.maximum(W.max(axis=1), -W.min(axis=1))
 
     def prox(self, W: Float, amount: float) -> Float:
-        """Return W with each row cut off, in place.
+        """Return the proximal operator of ``amount Omega`` at W, overwriting W.
 
-        By Moreau's identity it is what the projection on the l1 ball of radius
-        ``amount`` leaves over: the row, cut off at the threshold of that projection.
+        By Moreau's identity it is the row minus its projection onto the l1 ball of
+        radius ``amount``: the row, clipped at the threshold of that projection.
 
         >>> import numpy as np
         >>> L1Inf().prox(np.array([[3.0, -1.0], [0.5, 0.25]]), 1.0)
@@ -52,19 +52,19 @@ class L1Inf(L21):
         return W
 
     def dual_norms(self, blocks: Iterable[Float]) -> Float:
-        """Return the sum of the absolute values of each row, in place of blocks."""
+        """Return the l1 norm of each row from blocks of columns, overwriting them."""
         sums = (np.abs(block, out=block).sum(axis=1) for block in blocks)
         return np.asarray(sum(sums))
 
 
 def ball_thresholds(sizes: Float, amount: float) -> Float:
-    """Return t with ``sum_j max(sizes_j - t, 0) = amount``, row by row; zero if none.
+    """Return t >= 0 with ``sum_j max(sizes_j - t, 0) = amount`` for each row.
 
-    Newton's method on a function that is convex and piecewise linear: it ends with
-    the exact answer once the entries above t stay the same.
+    Zero if the row has a smaller sum. The function is convex and piecewise linear:
+    Newton's method is exact once the set of entries above t no longer changes.
     """
     sums = sizes.sum(axis=1)
-    # Both are at most t: the first if all entries, the second if one is above t.
+    # Two lower bounds of t, exact if all entries or only one of them are above t.
     t = np.maximum((sums - amount) / sizes.shape[1], sizes.max(axis=1) - amount)
     previous = np.full(len(sizes), -1)
     for _ in range(sizes.shape[1] + 2):
@@ -79,13 +79,12 @@ def ball_thresholds(sizes: Float, amount: float) -> Float:
 
 
 class PathFit(NamedTuple):
-    """The path of solutions: when features entered, and where it ended.
+    """The regularisation path: where each feature entered, and the last solution.
 
-    ``entry`` is the first place on the path where the row of a feature is not zero,
-    -1 if there is none; ``size`` is the largest entry of the row there.
-    ``kkt_ratios`` are those at the end; ``active`` are the features of the rows of
-    ``coef``. ``gaps`` bound the excess of each
-    objective over its minimum, relative to ``|X|^2``.
+    ``entry`` is the index of the first lam at which the row of a feature is not zero,
+    -1 if there is none; ``size`` is the largest absolute value of the row there.
+    ``kkt_ratios`` and ``coef`` belong to the last lam; ``active`` are the features of
+    the rows of ``coef``. ``gaps`` are the duality gaps, relative to ``|X|^2``.
     """
 
     lams: Float
@@ -110,7 +109,7 @@ def thin_factor(matrix: DataMatrix) -> Float:
 
 
 def self_representation(F: Float, max_rows: int | None = None) -> GroupLasso:
-    """Return the group lasso of F on itself, with W = 0."""
+    """Return the group lasso that regresses F on itself, with W = 0."""
     lasso = GroupLasso(DenseMatrix(F), F.shape[1], L1Inf(), max_rows=max_rows)
     lasso.set_target(float(np.vdot(F, F)), Y=F)
     return lasso
@@ -119,20 +118,20 @@ def self_representation(F: Float, max_rows: int | None = None) -> GroupLasso:
 def fit_path(
     lasso: GroupLasso, lams: Float, *, max_iter: int, tol: float, report: Report
 ) -> PathFit:
-    """Solve for descending lam, each from the solution before.
+    """Solve for decreasing lam, each with a warm start from the solution before.
 
     Parameters
     ----------
     lasso : GroupLasso
         With W = 0.
     lams : ndarray
-        Below the largest KKT ratio for lam = 1, from which on W = 0.
+        Below the largest KKT ratio at lam = 1, the smallest lam at which W = 0.
     max_iter : int
-        Gradient steps in all; the path ends with the last of them.
+        Number of gradient steps in total; the path ends when they are used.
     tol : float
         Largest duality gap, relative to ``|X|^2``.
     report : callable
-        Told of each step and its objective; ends the path by returning True.
+        Called with each step and its objective; the path ends if it returns True.
     """
     n_features = lasso.X.shape[1]
     entry, size = np.full(n_features, -1, dtype=np.intp), np.zeros(n_features)
@@ -141,7 +140,7 @@ def fit_path(
     stopped = False
 
     def closed(lam: float, share: float) -> bool:
-        """Tell whether the gap among the features of the set is closed."""
+        """Return whether the gap over the working set is below its tolerance."""
         rows = lasso.ZtZW - lasso.ZtY
         ratio = 2 * lasso.penalty.dual_norms([rows]).max() / lam
         return lasso.gap(lam, float(ratio)) <= share * tol
@@ -152,7 +151,7 @@ def fit_path(
             nonlocal stopped
             history.append(value)
             stopped = report(len(history) - 1, value) or len(history) >= max_iter
-            # Half of the gap is left for rounding in what all features will show.
+            # Half of the tolerance is left for rounding in the gap over all features.
             look = len(history) % STEPS_PER_GAP == 0
             return stopped or (look and closed(lam, 0.5))
 
@@ -165,7 +164,7 @@ def fit_path(
                 error.last_lam = float(lams[place - 1]) if place else largest
                 raise
             if not len(lasso.S):
-                # No feature wants to enter: W = 0 is the solution.
+                # No feature violates the optimality condition: the solution is W = 0.
                 gap = 0.0
                 break
             lasso.gradient_steps(lam, max_iter, after_step)

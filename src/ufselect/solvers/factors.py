@@ -1,23 +1,24 @@
-"""MFFS, SGFS and LDSSL: selection by non-negative factors.
+"""MFFS, SGFS and LDSSL: feature selection by non-negative matrix factorisation.
 
-Minimises, over S >= 0 (p x K, which features are selected) and V >= 0 (K x p, how the
-others are made of them),
+Minimises, over S >= 0 (p x K, which selects features) and V >= 0 (K x p, which
+reconstructs all features from these),
 
     (1)  |X - X S V|^2 + lam/2 |S'S - I|^2 + alpha tr(V L V') + beta |S|_21
          + gamma |S|_1 + delta tr(S'X'M X S)
 
 for a non-negative X, the Laplacian ``L = D - A`` of a graph of features and a sparse,
-positive semi-definite matrix M of samples whose rows sum to zero, ``M = M+ - M-`` by
-sign. MFFS (W for S, H for V) has the first two terms, halved; SGFS those with alpha and
-beta; LDSSL those with gamma and delta. Entry by entry, with ``Q = diag(1 / |s_i|)``,
+positive semi-definite n x n matrix M whose rows sum to zero, with positive and negative
+parts ``M = M+ - M-``. MFFS (W for S, H for V) has the first two terms, halved; SGFS
+adds those with alpha and beta; LDSSL adds those with gamma and delta. The
+multiplicative updates are, entry by entry and with ``Q = diag(1 / |s_i|)``,
 
-    (2)  columns of S to unit length, rows of V by the inverse
+    (2)  scale columns of S to unit length and rows of V inversely
     (3)  S <- S [(X'X V' + lam S + delta X'M- X S)
                  / (X'X S V V' + lam S S'S + beta/2 Q S + gamma/2 + delta X'M+ X S)]^e
     (4)  V <- V (S'X'X + alpha V A) / (S'X'X S V + alpha V D)
 
-V is kept transposed, so that every factor is p x K. ``X'X`` is formed only where it is
-no larger than X, and ``X'M X`` never. Equation numbers are this file's own.
+V is stored transposed, so that both factors are p x K. ``X'X`` is formed only if it is
+no larger than X, and ``X'M X`` never. Equation numbers are those of this file.
 """
 
 from collections.abc import Callable
@@ -34,17 +35,17 @@ from ufselect.solvers.ridge import row_norms
 
 Multiply = Callable[[Float], Float]
 
-# Powers of the multiplicative step, tried in turn until the objective falls. The
-# quartic term is certain to fall with the last one only.
+# Exponents of the multiplicative step, tried in this order until the objective
+# decreases. Only the last one guarantees that the quartic term decreases.
 EXPONENTS = (1.0, 0.5, 0.25)
 
-# A multiplicative step can never leave zero, so that no factor becomes zero.
+# Lower bound of the entries: a multiplicative step cannot change an entry of zero.
 SMALLEST_FACTOR = 1e-12
 
-# Nor does it leave a very small value soon: smallest entry of S at the start.
+# Smallest entry of S at the start: very small entries need many steps to grow.
 SMALLEST_START = 1e-3
 
-# An objective below this share of |X|^2 could fall for ever without meaning.
+# Below this share of |X|^2, a relative decrease of the objective has no meaning.
 NEGLIGIBLE_SHARE = 1e-3
 
 
@@ -72,7 +73,7 @@ class Factors(NamedTuple):
 
 
 class FactorFit(NamedTuple):
-    """What the iteration ends with."""
+    """Factors after the last iteration, and the objective after each."""
 
     factors: Factors
     history: list[float]
@@ -80,7 +81,7 @@ class FactorFit(NamedTuple):
 
 
 class UnitProblem(NamedTuple):
-    """Varying columns, shifted to be non-negative, times ``unit``, so that |X| = 1."""
+    """Non-constant columns, shifted to be non-negative and scaled so that |X| = 1."""
 
     matrix: DataMatrix
     varying: Index
@@ -88,14 +89,14 @@ class UnitProblem(NamedTuple):
 
 
 class _Products(NamedTuple):
-    """``X'X S`` and ``X S``; the second has no rows where no term needs it."""
+    """``X'X S`` and ``X S``; the second has no rows if no term needs it."""
 
     gram: Float
     chosen: Float
 
 
 class _State(NamedTuple):
-    """Factors with products of S and the objective."""
+    """Factors, ``X'X S`` and ``X S``, and the objective."""
 
     selection: Float
     loadings: Float
@@ -104,7 +105,7 @@ class _State(NamedTuple):
 
 
 class _Model:
-    """The objective, with all that stays the same while factors change."""
+    """The objective and everything in it that does not depend on the factors."""
 
     def __init__(
         self,
@@ -125,7 +126,7 @@ class _Model:
             self.degrees = degrees(graph)[:, np.newaxis]
         self.samples = samples
         if samples is not None:
-            # M = M+ - M-, neither of them negative.
+            # M = M+ - M-, both of them non-negative.
             positive = sp.csr_array(samples.matrix.maximum(0))
             self.signed_parts = positive, sp.csr_array(positive - samples.matrix)
         self.rounding = float(np.finfo(matrix.raw.dtype).eps) * self.total
@@ -143,7 +144,7 @@ class _Model:
     def state(
         self, selection: Float, loadings: Float, products: _Products | None = None
     ) -> _State:
-        """Return factors with their objective; products are those of S if known."""
+        """Return factors with their objective; products of S are reused if given."""
         if products is None:
             products = self.products(selection)
         value = self.loss(selection, loadings, products.gram)
@@ -158,7 +159,7 @@ class _Model:
         return max(value, 0.0)
 
     def penalty(self, selection: Float, loadings: Float) -> float:
-        """Return the terms of the objective in which X does not occur."""
+        """Return the terms of the objective that do not depend on X."""
         weights = self.weights
         overlap = selection.T @ selection
         overlap.flat[:: len(overlap) + 1] -= 1.0
@@ -166,7 +167,7 @@ class _Model:
         if self.graph is not None:
             smooth = float(np.vdot(loadings, self.laplacian @ loadings))
             value += weights.smoothness * smooth
-        # S is not negative.
+        # S is non-negative, so its sum is its l1 norm.
         value += weights.entry_sparsity * float(selection.sum())
         return value + weights.sparsity * float(row_norms(selection).sum())
 
@@ -174,7 +175,7 @@ class _Model:
         """Return the term of the samples, given ``X S``."""
         if self.samples is None:
             return 0.0
-        # M does not see the means, and without them there is less to cancel.
+        # Rows of M sum to zero: subtracting the means only reduces cancellation.
         centred = chosen - chosen.mean(axis=0)
         value = float(np.vdot(centred, self.samples.matrix @ centred))
         return self.samples.weight * max(value, 0.0)
@@ -192,8 +193,8 @@ class _Model:
             norms = np.maximum(row_norms(selection), SMALLEST_FACTOR)[:, np.newaxis]
             denominator += sparsity / 2 * (selection / norms)
         if self.samples is not None:
-            # Signs are split in M, not in X'M X, which would be p x p: X is not
-            # negative, so that both parts stay so.
+            # Split M by sign, and not the p x p matrix X'M X: as X is non-negative,
+            # so are X'M+ X and X'M- X.
             up, down = (
                 np.maximum(self.matrix.transpose_dot(part @ state.products.chosen), 0.0)
                 for part in self.signed_parts
@@ -226,31 +227,30 @@ def fit_factors(
     tol: float,
     report: Report | None = None,
 ) -> FactorFit:
-    """Iterate from the start: columns of S to unit length, S, then V.
+    """Alternate between normalising S, a step for S and a step for V.
 
-    With an exponent, the published rules are followed whatever the objective does.
-    Without one it never rises: columns keep their length where unit length would
-    raise it, and S takes the first of the powers 1, 1/2, 1/4 that does not.
+    With an exponent, the steps are the published ones, even if the objective
+    increases. Without one it never increases: S is normalised only if this does not
+    increase it, and the exponent is the first of 1, 1/2, 1/4 that does not.
 
     Parameters
     ----------
     matrix : DataMatrix
         Non-negative.
     start : Factors
-        Positive; they are not changed.
+        Positive; not changed.
     weights : Weights
     graph : csr_array of shape (p, p), optional
-        Of features; without it there is no third term.
+        Graph of the features, for the term with alpha.
     samples : SampleTerm, optional
-        Without it there is no last term.
+        Matrix of the samples, for the term with delta.
     exponent : float, optional
-        Power of every step for S.
+        Exponent of the multiplicative step for S.
     max_iter : int
     tol : float
-        Stop when the objective changes by less than this share of itself or, for
-        factors that are nearly exact, of a thousandth of ``|X|^2``.
+        Stop when the objective f changes by less than ``tol (f + |X|^2 / 1000)``.
     report : callable
-        Told the iteration and the objective; returns whether to stop.
+        Called with the iteration and the objective; returns whether to stop.
     """
     model = _Model(matrix, weights, graph, samples)
     selection, loadings = (np.maximum(part, SMALLEST_FACTOR) for part in start)
@@ -280,7 +280,7 @@ def fit_factors(
 
 
 def rescale(model: _Model, state: _State, *, guarded: bool) -> _State:
-    """Give the columns of S unit length and make up for it in V."""
+    """Scale the columns of S to unit length and the rows of V inversely."""
     norms = np.sqrt(np.einsum("ij,ij->j", state.selection, state.selection))
     products = _Products(*(part / norms for part in state.products))
     scaled = model.state(state.selection / norms, state.loadings * norms, products)
@@ -288,7 +288,7 @@ def rescale(model: _Model, state: _State, *, guarded: bool) -> _State:
 
 
 def guarded_step(model: _Model, state: _State) -> _State:
-    """Return the state after the first step for S that does not raise the objective."""
+    """Return the state after a step for S that does not increase the objective."""
     ratio = model.selection_ratio(state)
     for exponent in EXPONENTS:
         selection = stepped(state.selection, ratio, exponent)
@@ -305,23 +305,24 @@ def stepped(factor: Float, ratio: Float, exponent: float) -> Float:
 
 
 def safe_ratio(numerator: Float, denominator: Float) -> Float:
-    """Return the ratio, and one where the denominator has vanished."""
+    """Return the ratio, and one where the denominator is zero."""
     ratio = np.ones_like(numerator)
     np.divide(numerator, denominator, out=ratio, where=denominator > 0)
     return ratio
 
 
 def has_small_gram(matrix: DataMatrix) -> bool:
-    """Tell whether ``X'X`` is no larger than X, of which zeros may not be stored."""
+    """Return whether ``X'X`` has no more entries than X has stored values."""
     return matrix.shape[1] ** 2 <= matrix.multiplications
 
 
 def unit_problem(
     data: DataMatrix, summary: ColumnSummary, *, each_column: bool = False
 ) -> UnitProblem:
-    """Return X as the model needs it, shifted by columns or as a whole.
+    """Return X without constant columns, non-negative and with |X| = 1.
 
-    A constant column would be the best of all predictors and has nothing to say.
+    Columns are shifted one by one or all by the same value. A constant column would
+    have the largest weight without carrying information.
     """
     varying = np.flatnonzero(~summary.constant)
     if len(varying) < data.shape[1]:
@@ -344,13 +345,13 @@ def unit_problem(
 def random_factors(
     matrix: DataMatrix, n_components: int, random: np.random.RandomState
 ) -> Factors:
-    """Return random factors, S with unit columns and V of matching size.
+    """Return random factors, S with unit columns and V scaled to fit X.
 
-    V is drawn from (0, 1), S from a power of that: many columns that overlap as
-    uniform ones do would all shrink together, rather than turn away from each other.
-    Rows are dealt out in the order of a random projection of the columns: a column
-    gets the same numbers wherever it stands. V is scaled so that ``X S V`` comes as
-    near to X as its direction lets it; far larger, it would crush S at the first step.
+    V is uniform on (0, 1), and S is a power of such numbers: uniform columns overlap
+    so much that the penalty would shrink all of them instead of separating them. Rows
+    are assigned by the rank of a random projection of the columns of X, so that the
+    factors do not depend on the order of the columns. V is scaled to minimise
+    ``|X - X S V|``; a much larger V would make S almost zero in the first step.
     """
     n_samples, n_features = matrix.shape
     places = matrix.transpose_dot(random.standard_normal((n_samples, 1))).ravel()

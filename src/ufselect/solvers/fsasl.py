@@ -1,18 +1,18 @@
-"""FSASL: a projection of the samples and the structure it preserves, in turns.
+"""FSASL: alternating estimation of a projection and of the structure of the samples.
 
 With ``Z = X W`` (n x c) the objective is
 
     (1)  |Z' - Z'S|^2 + alpha |S|_1 + beta sum_ij (|z_i - z_j|^2 P_ij + mu P_ij^2)
          + gamma |W|_21,   diag(S) = 0,  P 1 = 1,  P >= 0
 
-Each round takes, from the Z of the round before,
+Each iteration computes, from the Z of the iteration before,
 
     (2)  S: column i is a lasso of z_i on the other z_j
-    (3)  P: row i is the projection of -|z_i - z_j|^2 / (2 mu) on the simplex
+    (3)  P: row i is the simplex projection of -|z_i - z_j|^2 / (2 mu)
     (4)  L = (I - S)(I - S)' + beta L_P,   Y = its c smallest eigenvectors
     (5)  W = ten reweighted ridge steps for |X W - Y|^2 + gamma |W|_21
 
-Equation numbers are this file's own.
+Equation numbers are those of this file.
 """
 
 from typing import Any, NamedTuple
@@ -28,16 +28,16 @@ from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.ridge import ReweightedRidge, row_norms
 from ufselect.solvers.soft_partition import project_rows_to_simplex
 
-# As published: so many reweighted steps from equal weights in each round.
+# Reweighted steps of each iteration, starting from equal weights, as published.
 REWEIGHTED_STEPS = 10
 SMOOTHING = np.finfo(np.float64).eps
 
-# So many atoms join the small problem of a lasso at once.
+# Number of atoms that enter the working set of a lasso at once.
 N_ATOMS_AT_ONCE = 50
 
 
 class FsaslFit(NamedTuple):
-    """W (p x c) and the objective after each round."""
+    """W (p x c) and the objective after each iteration."""
 
     coef: Float
     history: list[float]
@@ -53,7 +53,7 @@ def smallest_eigenvectors(matrix: Float, count: int) -> Float:
 def reweighted_regression(
     ridge: ReweightedRidge, target: Float, penalty: float
 ) -> Float:
-    """Take the published reweighted steps for ``|X W - Y|^2 + penalty |W|_21``."""
+    """Return W after ten reweighted steps for ``|X W - Y|^2 + penalty |W|_21``."""
     inverse_weights = np.full(ridge.matrix.shape[1], 1 / penalty)
     for _ in range(REWEIGHTED_STEPS):
         coef, _ = ridge.solve(target, inverse_weights)
@@ -77,15 +77,15 @@ def fit_fsasl(
 ) -> FsaslFit:
     """Alternate between the structure of the samples and their projection.
 
-    The first round has the given graph for P and no global term. ``mu`` None is
-    found anew in each round from the projected samples.
+    The first iteration uses the given graph for P, and no S. If ``mu`` is None, each
+    iteration computes it from the projected samples.
     """
     ridge = ReweightedRidge(matrix)
-    # No S yet: its part of L is zero, and not the identity.
+    # Without S, its term of L is zero, and not the identity.
     S: Any = sp.csr_array(graph.shape)
     of_S, P, own_mu = S, graph, mu or 0.0
     Z = np.zeros((matrix.shape[0], n_clusters))
-    # The first round has another objective than those that follow: no S.
+    # The objective of the first iteration has no S and cannot be compared.
     loop = Iterations(max_iter, tol, report, n_incomparable=1)
     for iteration in loop:
         if iteration > 0:
@@ -109,7 +109,7 @@ def fit_fsasl(
 
 
 def nearest(distances: Float, count: int) -> Index:
-    """Return n x count neighbours, nearest first; no point is its own neighbour."""
+    """Return the n x count nearest neighbours in order, the point itself excluded."""
     others = distances.copy()
     np.fill_diagonal(others, np.inf)
     return np.argsort(others, axis=1, kind="stable")[:, :count]
@@ -119,8 +119,8 @@ def neighbour_regulariser(distances: Float, n_neighbors: int) -> float:
     """Return the mean weight mu at which each point keeps about k neighbours.
 
     For point i with squared distances ``d_1 <= d_2 <= ..`` to the others it is
-    ``(k d_(k+1) - d_1 - .. - d_k) / 2``. With so few points that there is no
-    neighbour k + 1, k is smaller.
+    ``(k d_(k+1) - d_1 - .. - d_k) / 2``. If there is no neighbour k + 1, k is
+    reduced.
     """
     count = max(1, min(n_neighbors, len(distances) - 2))
     index = nearest(distances, count + 1)
@@ -145,11 +145,11 @@ def neighbour_probabilities(distances: Float, n_neighbors: int, mu: float) -> An
 
 
 def self_representation(points: Float, fraction: float) -> sp.csc_array:
-    """Return S whose column i represents point i by few of the other points.
+    """Return S whose column i represents point i sparsely by the other points.
 
-    ``minimise 1/2 |z_i - sum_(j != i) s_j z_j|^2 + penalty |s|_1`` with the penalty
-    the given fraction of the one from which on s = 0, ``max_(j != i) |z_j'z_i|``. All
-    points share one Gram matrix.
+    ``minimise 1/2 |z_i - sum_(j != i) s_j z_j|^2 + penalty |s|_1``, where the penalty
+    is the given fraction of ``max_(j != i) |z_j'z_i|``, the smallest one at which
+    s = 0. The Gram matrix is computed once for all points.
     """
     gram = points @ points.T
     np.fill_diagonal(gram, 0.0)
@@ -158,7 +158,7 @@ def self_representation(points: Float, fraction: float) -> sp.csc_array:
     found: list[tuple[Index, Float]] = []
     for i, penalty in enumerate(penalties):
         if penalty == 0.0:
-            # At right angles to all others, it needs none of them.
+            # The point is orthogonal to all others: s = 0.
             found.append((np.empty(0, dtype=np.intp), np.empty(0)))
             continue
         others, correlation = points.copy(), gram[:, i].copy()
@@ -176,8 +176,8 @@ def self_representation(points: Float, fraction: float) -> sp.csc_array:
 def lasso(atoms: Float, target: Float, penalty: float) -> Float:
     """Return ``argmin 1/2 |target - atoms' s|^2 + penalty |s|_1``.
 
-    Few atoms matter: those that violate optimality join a small problem until none
-    is left.
+    Atoms that violate the optimality condition enter a working set until none is
+    left.
     """
     slope = np.abs(atoms @ target)
     chosen = np.empty(0, dtype=np.intp)
@@ -194,14 +194,14 @@ def lasso(atoms: Float, target: Float, penalty: float) -> Float:
 
 
 def small_lasso(atoms: Float, target: Float, penalty: float) -> Float:
-    """Return the same in finite steps, each of which looks at all atoms.
+    """Return the solution of ``lasso`` for few atoms, by non-negative least squares.
 
-    The residual is the point of ``|atoms r| <= penalty`` nearest to the target; such a
-    least distance problem is one of non-negative least squares (Lawson and Hanson,
-    1974, chapter 23), whose solution holds the coefficients.
+    The residual is the point of ``|atoms r| <= penalty`` nearest to the target. This
+    least distance problem is equivalent to non-negative least squares (Lawson and
+    Hanson, 1974, chapter 23), whose solution contains the coefficients.
     """
-    # In these units the nearest point is at most one away, which keeps the last
-    # component of the residual between one half and one.
+    # With the target scaled to unit length, the distance is at most one, so that the
+    # last component of the residual is between one half and one.
     norm = float(np.linalg.norm(target))
     largest = float(np.sqrt(np.einsum("ij,ij->i", atoms, atoms).max()))
     unit_atoms = atoms.T / largest
@@ -218,9 +218,9 @@ def small_lasso(atoms: Float, target: Float, penalty: float) -> Float:
 def polished(
     coef: Float, support: Index, gram: Float, correlation: Float, penalty: float
 ) -> Float:
-    """Return the coefficients of a support with fewer rounding errors.
+    """Return the coefficients of a support, solved again to reduce rounding errors.
 
-    Signs that change say that the support has too many points for that.
+    If a sign changes, the support is too large for that, and coef is returned.
     """
     signs = np.sign(coef)
     right = correlation[support] - penalty * signs

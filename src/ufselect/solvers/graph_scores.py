@@ -17,10 +17,10 @@ feature x has
 
     (5)  energy share  |V'x|^2 / |x|^2
 
-the part of its variance that changes slowly along the graph. It is 1 for a feature that
-is constant on separate groups, and about ``K / (n - 1)`` for one that has nothing to do
-with K eigenvectors. All of these are quadratic in the columns of X, which are read in
-blocks. Equation numbers are this file's own.
+the share of its variance in the span of these smooth vectors. It is 1 for a feature
+that is constant on each connected component, and about ``K / (n - 1)`` for one that is
+independent of the K eigenvectors. All of these scores are ratios of quadratic forms in
+the columns of X, which are read in blocks. Equation numbers are those of this file.
 """
 
 from typing import Any, NamedTuple
@@ -40,16 +40,16 @@ from ufselect.solvers.graphs import (
 from ufselect.solvers.preparation import Kind, prepare, scaled
 from ufselect.solvers.spectral import smoothest_vectors
 
-# A subsample has at most so many samples: its Gram matrix is dense.
+# Largest number of samples of a subsample, whose Gram matrix is dense.
 MAX_SUBSAMPLE = 1000
 
-# Weights are kept above this, so that no sample loses all of its edges to underflow.
+# Lower bound of edge weights, so that underflow does not remove all edges of a sample.
 MIN_WEIGHT = 1e-6
 
-# Directions below this share of the largest depend on the others.
+# Singular values below this share of the largest count as zero.
 DEPENDENT_SHARE = 1e-8
 
-# Fewer samples than this are not divided any further.
+# Smallest number of samples of a subsample.
 MIN_SAMPLES = 15
 
 
@@ -77,7 +77,8 @@ def smoothness(
     if exponent != 1:
         values, vectors = eigh(normalised_laplacian(graph).toarray())
         powers = np.maximum(values, 0.0) ** exponent
-        # Rounding of the eigenvalue zero is not small any more after a small power.
+        # A small exponent would turn the rounding error of a zero eigenvalue into a
+        # value that is not small.
         powers[values < 1e-10] = 0.0
         rooted = vectors * np.sqrt(degree)[:, np.newaxis]
     forms = Smoothness(*np.zeros((3, data.shape[1])))
@@ -85,7 +86,7 @@ def smoothness(
     for block in data.column_blocks():
         columns = data.columns(block)
         forms.squares[block] = degree @ columns**2
-        # The variation does not see a constant; without it, no digits are lost.
+        # f'Lf does not depend on the mean; subtracting it avoids cancellation.
         columns -= (degree @ columns) / degree.sum()
         forms.spread[block] = degree @ columns**2
         forms.variation[block] = (
@@ -102,8 +103,8 @@ def leading_agreement(
     """Return ``sum_j (2^r - l_j^r) (h'xi_j)^2`` over the leading non-trivial vectors.
 
     The vectors xi_j and values l_j belong to the normalised Laplacian; h is
-    ``D^(1/2) f`` scaled to unit length. The trivial vector counts among n_vectors, so
-    that there are n_vectors - 1 terms, and at least one.
+    ``D^(1/2) f`` scaled to unit length. n_vectors includes the trivial vector: the sum
+    has n_vectors - 1 terms, and at least one.
     """
     values, vectors = nontrivial_spectrum(graph, max(1, n_vectors - 1))
     gains = 2.0**exponent - np.maximum(values, 0.0) ** exponent
@@ -121,8 +122,8 @@ def leading_agreement(
 def nontrivial_spectrum(graph: sp.csr_array, n_vectors: int) -> tuple[Float, Float]:
     """Return the smallest eigenvalues of the normalised Laplacian and their vectors.
 
-    Only the trivial vector ``D^(1/2) 1`` is left out: in a graph of several pieces
-    its eigenvalue zero has other vectors too.
+    Only the trivial vector ``D^(1/2) 1`` is excluded: in a graph with several connected
+    components, other vectors have the eigenvalue zero, too.
     """
     vectors = smoothest_vectors(graph, n_vectors + 1)[:, 1:]
     products = normalised_similarity(graph) @ vectors
@@ -135,7 +136,7 @@ def self_tuning_graph(gram: Float, n_neighbors: int) -> sp.csr_array:
     Parameters
     ----------
     gram : ndarray of shape (n, n)
-        Products ``X X'`` of the samples.
+        Gram matrix ``X X'`` of the samples.
     n_neighbors : int
         Neighbours of each sample; at most n - 1 are taken. ``s_i`` is the distance
         to the last of them (Zelnik-Manor and Perona, NIPS 2004).
@@ -155,7 +156,7 @@ def self_tuning_graph(gram: Float, n_neighbors: int) -> sp.csr_array:
     np.fill_diagonal(squares, np.inf)
     nearest = np.argpartition(squares, count - 1, axis=1)[:, :count]
     distances = np.take_along_axis(squares, nearest, axis=1)
-    # Samples with copies have a scale of zero: a small one keeps their weights defined.
+    # The scale of a duplicated sample is zero, which would make its weights undefined.
     floor = 1e-6 * (np.median(distances) or distances.mean() or 1.0)
     scale = np.sqrt(np.maximum(distances.max(axis=1), floor))
     weights = np.exp(-distances / (scale[:, np.newaxis] * scale[nearest]))

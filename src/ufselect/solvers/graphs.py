@@ -1,4 +1,4 @@
-"""How samples lie to each other: neighbour graphs, local matrices and dense kernels.
+"""Similarities of samples: neighbour graphs, local matrices and dense kernels.
 
 A graph is a symmetric sparse matrix S of non-negative weights without self edges. The
 local matrices are sparse, n x n and positive semi-definite, and annihilate constants:
@@ -19,14 +19,14 @@ from ufselect.solvers.neighbours import nearest_neighbours
 
 Weights = Literal["binary", "heat"]
 
-# Below this share of the largest degree a sample has lost its neighbours to underflow.
+# If no weight of a sample is larger, its weights count as lost to underflow.
 MIN_WEIGHT = 1e-12
 
-# Eigenvalues below this share of the largest are rounding, and so are directions below
-# this share of the samples.
+# Eigenvalues below this share of the largest count as rounding errors, as do singular
+# values below this share of the norm of the samples.
 ROUNDING = 1e-14
 
-# A tangent direction of this share of the longest one is rounding.
+# Tangent directions with a singular value below this share of the largest are dropped.
 TANGENT_ROUNDING = 1e-10
 
 # Share of the trace that is added to the diagonal of each local Gram matrix: with more
@@ -41,7 +41,7 @@ def neighbour_graph(
     weights: Weights = "binary",
     bandwidth: float | None = None,
 ) -> sp.csr_array:
-    """Return the graph that joins i and j if either is a near neighbour of the other.
+    """Return the graph that joins i and j if either is a neighbour of the other.
 
     Parameters
     ----------
@@ -49,11 +49,11 @@ def neighbour_graph(
     n_neighbors : int
         Neighbours of each sample, itself excluded; at most n - 1 are taken.
     weights : {"binary", "heat"}
-        One, or ``exp(-d^2 / (2 bandwidth^2))``.
+        One, or ``exp(-d^2 / (2 bandwidth^2))`` for the distance d.
     bandwidth : float, optional
-        By default the median distance to a neighbour, so that weights neither
-        vanish nor all become one, whatever the units of the points. With a given
-        bandwidth, a sample whose weights all underflow gets binary ones.
+        By default the median distance to a neighbour, so that the weights do not
+        depend on the unit of the points. If all weights of a sample underflow, they
+        are replaced by ones.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def normalised_laplacian(graph: sp.csr_array) -> sp.csr_array:
 
 
 def normalised_similarity(graph: sp.csr_array) -> sp.csr_array:
-    """Return ``D^(-1/2) S D^(-1/2)``; a sample without edges counts as zero."""
+    """Return ``D^(-1/2) S D^(-1/2)``, with a zero row for a sample without edges."""
     scale = sp.diags_array(inverse_root(degrees(graph)))
     return sp.csr_array(scale @ graph @ scale)
 
@@ -128,7 +128,7 @@ def neighbour_cliques(points: Any, n_neighbors: int) -> Index:
 
 
 def sum_over_cliques(blocks: Float, cliques: Index) -> sp.csr_array:
-    """Return ``sum_i P_i B_i P_i'``: each block added at the places of its clique."""
+    """Return ``sum_i P_i B_i P_i'``: each block is added at the rows of its clique."""
     n_samples, size = cliques.shape
     rows = np.repeat(cliques, size, axis=1).ravel()
     columns = np.tile(cliques, (1, size)).ravel()
@@ -156,20 +156,21 @@ def gaussian_scatters(scatters: Float, bandwidth: float | None = None) -> Float:
     Parameters
     ----------
     scatters : ndarray of shape (n, m, m)
-        As of ``clique_scatters``, with the sample itself first.
+        As returned by ``clique_scatters``, with the sample itself first.
     bandwidth : float, optional
-        Of ``exp(-d^2 / (2 bandwidth^2))``; see ``neighbour_distance``.
+        Of the kernel ``exp(-d^2 / (2 bandwidth^2))``; by default
+        ``neighbour_distance``.
     """
     if bandwidth is None:
         bandwidth = neighbour_distance(scatters)
-    # Divided twice: the square of a tiny bandwidth would vanish.
+    # Divide twice: the square of a very small bandwidth would underflow.
     kernels = np.exp(-0.5 * clique_distances(scatters) / bandwidth / bandwidth)
     centring = np.eye(scatters.shape[1]) - 1 / scatters.shape[1]
     return np.asarray(centring @ kernels @ centring)
 
 
 def neighbour_distance(scatters: Float) -> float:
-    """Return the median distance to a neighbour; of distinct ones if it is zero."""
+    """Return the median distance to a neighbour, without zeros if it is zero."""
     distances = np.sqrt(clique_distances(scatters)[:, 0, 1:])
     positive = distances[distances > 0]
     if not len(positive):
@@ -182,7 +183,7 @@ def clique_distances(scatters: Float) -> Float:
     squares = np.diagonal(scatters, axis1=1, axis2=2)
     sums = squares[:, :, np.newaxis] + squares[:, np.newaxis]
     distances = np.maximum(sums - 2 * scatters, 0.0)
-    # What is left of it beside the squares is rounding: the samples are equal.
+    # Distances that are this small relative to the squares are rounding errors.
     distances[distances <= 1e-14 * sums] = 0.0
     return distances
 
@@ -192,9 +193,9 @@ def local_discriminant_matrix(
 ) -> sp.csr_array:
     """Return ``sum_i P_i H (K_i + ridge I)^-1 H P_i'`` for the scatters K_i.
 
-    P_i puts the samples of clique i into their places. The matrix is n x n, sparse
-    and positive semi-definite, and its rows sum to zero. The factor ridge that the
-    derivation from the scatter of features leaves in front is dropped, as published.
+    P_i maps the samples of clique i to rows. The matrix is n x n, sparse and positive
+    semi-definite, and its rows sum to zero. The factor ``ridge`` of the derivation is
+    dropped, as in the paper.
     """
     size = cliques.shape[1]
     identity = np.eye(size)
@@ -204,7 +205,7 @@ def local_discriminant_matrix(
     )
     pieces = centring @ inner
     total = sum_over_cliques(pieces, cliques)
-    # Equal to its transpose but for rounding, which must not reach the result.
+    # Make it exactly symmetric: rounding errors must not change the result.
     return sp.csr_array((total + total.T) / 2)
 
 
@@ -213,8 +214,8 @@ def local_linear_matrix(
 ) -> sp.csr_array:
     """Return ``(I - S)'(I - S)``, where S holds the weights of the neighbours.
 
-    Row i of S has the weights, of sum one, with which the neighbours of sample i
-    reproduce it best. The rows of the result sum to zero.
+    Row i of S has the weights, which sum to one, with which the neighbours of sample i
+    reconstruct it best. The rows of the result sum to zero.
 
     Parameters
     ----------
@@ -222,7 +223,7 @@ def local_linear_matrix(
     n_neighbors : int
         Neighbours of each sample, itself excluded; at most n - 1 are taken.
     regularisation : float
-        Share of its trace that is added to each local Gram matrix.
+        Share of the trace that is added to the diagonal of each local Gram matrix.
 
     Examples
     --------
@@ -243,9 +244,10 @@ def tangent_alignment_matrix(
 ) -> sp.csr_array:
     """Return the alignment matrix of local tangent spaces (LTSA).
 
-    Every sample and its neighbours add ``I - G G'`` at their places, where the columns
-    of G are the constant and the leading left singular vectors of the centred
-    samples. On flat data of n_components dimensions, coordinates are annihilated.
+    Every sample and its neighbours add ``I - G G'`` at their rows and columns, where
+    the columns of G are the constant and the leading left singular vectors of the
+    centred samples. If the data lie in an affine subspace of n_components dimensions,
+    the matrix annihilates their coordinates.
 
     Parameters
     ----------
@@ -253,8 +255,8 @@ def tangent_alignment_matrix(
     n_neighbors : int
         Neighbours of each sample, itself excluded; at most n - 1 are taken.
     n_components : int
-        Dimension of the tangent spaces; at most n_neighbors - 1 are taken, and one at
-        least, since with more nothing is left to align.
+        Dimension of the tangent spaces, limited to between 1 and n_neighbors - 1: with
+        a larger one, ``I - G G'`` would be zero.
 
     Examples
     --------
@@ -271,7 +273,7 @@ def tangent_alignment_matrix(
     for block, clique in zip(blocks, cliques, strict=True):
         local = dense_rows(points, clique)
         left, extents, _ = np.linalg.svd(local - local.mean(axis=0), False)
-        # Directions without extent are any, and the constant may be among them.
+        # Singular vectors of the value zero are arbitrary and may be constant.
         extent = max(TANGENT_ROUNDING * extents[0], ROUNDING * np.linalg.norm(local))
         kept = extents[:count] > extent
         tangents = left[:, : len(kept)][:, kept]
@@ -280,7 +282,7 @@ def tangent_alignment_matrix(
 
 
 def neighbour_weights(points: Any, neighbours: Index, regularisation: float) -> Float:
-    """Return the n x k weights that reproduce each sample from its neighbours."""
+    """Return the n x k weights that reconstruct each sample from its neighbours."""
     n_samples, count = neighbours.shape
     weights = np.empty((n_samples, count))
     step = max(1, BLOCK_BYTES // (8 * count * points.shape[1]))
@@ -294,10 +296,10 @@ def neighbour_weights(points: Any, neighbours: Index, regularisation: float) -> 
 
 
 def weights_of(offsets: Float, regularisation: float) -> Float:
-    """Solve ``Z Z' w = 1`` for each k x p array Z of offsets; scale w to sum one."""
+    """Solve ``Z Z' w = 1`` for each k x p array Z; scale w to sum to one."""
     grams = offsets @ offsets.transpose(0, 2, 1)
     traces = np.trace(grams, axis1=1, axis2=2)
-    # All neighbours equal to the sample: any weights will do, so equal ones.
+    # If all neighbours equal the sample, all weights are equal.
     ridge = np.where(traces > 0, regularisation * traces, 1.0)
     grams += ridge[:, np.newaxis, np.newaxis] * np.eye(grams.shape[1])
     weights = np.linalg.solve(grams, np.ones((*grams.shape[:2], 1)))[..., 0]
@@ -305,7 +307,7 @@ def weights_of(offsets: Float, regularisation: float) -> Float:
 
 
 def dense_rows(points: Any, index: Index) -> Float:
-    """Return some samples as a dense array."""
+    """Return the samples of an index as a dense array."""
     rows = points[index]
     return np.asarray(rows.toarray() if sp.issparse(points) else rows, np.float64)
 
@@ -321,14 +323,14 @@ def squared_distances_of(gram: Float) -> Float:
     """
     squares = np.diagonal(gram)
     distances = squares[:, np.newaxis] + squares - 2 * gram
-    # Rounding must not make a distance negative; the diagonal is zero without it.
+    # Rounding may make a distance negative.
     np.maximum(distances, 0.0, out=distances)
     return distances
 
 
 def median_distance(squared: Float) -> float:
-    """Return the median distance over pairs; of distinct points if it is zero."""
-    # The root of a median of squares is another number if the pairs are even.
+    """Return the median distance over pairs, without zeros if it is zero."""
+    # With an even number of pairs, the root of the median square would differ.
     pairs = np.sqrt(squared[np.triu_indices(len(squared), 1)])
     median = float(np.median(pairs))
     if median > 0:
@@ -350,12 +352,12 @@ def gaussian_kernel(squared: Float, bandwidth: float | None = None) -> Float:
     """
     if bandwidth is None:
         bandwidth = median_distance(squared) / np.sqrt(2)
-    # Divided twice: the square of a tiny bandwidth would vanish.
+    # Divide twice: the square of a very small bandwidth would underflow.
     return np.exp(-0.5 * squared / bandwidth / bandwidth)
 
 
 def centred_kernel(kernel: Float) -> Float:
-    """Return the kernel of the same features with their means removed."""
+    """Return the kernel matrix after centring in feature space."""
     means = kernel.mean(axis=0)
     return kernel - means - means[:, np.newaxis] + means.mean()
 
@@ -363,21 +365,21 @@ def centred_kernel(kernel: Float) -> Float:
 def kernel_root(
     kernel: Float, *, n_columns: int | None = None, share: float = 1.0
 ) -> Float:
-    """Return Y with ``Y Y' = K``, or the best Y of fewer columns.
+    """Return Y with ``Y Y' = K``, or the best approximation with fewer columns.
 
     Parameters
     ----------
     kernel : ndarray of shape (n, n)
-        Symmetric; negative eigenvalues are left out.
+        Symmetric; negative eigenvalues are dropped.
     n_columns : int, optional
-        At most so many columns, those of the largest eigenvalues.
+        Largest number of columns, those of the largest eigenvalues.
     share : float
-        Columns are left out while the trace keeps at least this share.
+        Share of the trace to keep; further columns are dropped.
 
     Returns
     -------
     root : ndarray of shape (n, r)
-        Largest eigenvalue first; the largest entry of a column is positive.
+        Largest eigenvalue first; the entry of largest absolute value is positive.
     """
     n_samples = len(kernel)
     wanted = n_samples if n_columns is None else min(n_columns, n_samples)
@@ -392,7 +394,7 @@ def kernel_root(
 
 
 def with_positive_peak(vectors: Float) -> Float:
-    """Return the vectors, each with the sign that makes its largest entry positive."""
+    """Return the vectors with the signs that make their largest entries positive."""
     peaks = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[peaks, np.arange(vectors.shape[1])])
     return vectors * np.where(signs == 0, 1.0, signs)

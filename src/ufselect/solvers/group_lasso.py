@@ -1,14 +1,14 @@
 """Group lasso with one row of W per feature: ``minimise |X W - Y|^2 + lam Omega(W)``.
 
 Omega is ``|W|_21``, the sum of the norms of the rows (the W step of SCFS, and SPFS),
-or ``|W|_1inf``, the sum of their largest entries (CPFS). A row may stay at zero while
+or ``|W|_1inf``, the sum of their largest absolute values (CPFS). A row is zero if
 
     2 |x_i'(Y - X W)|* <= lam                                               (E5)
 
-in the dual norm of a row; the left side over lam is the KKT ratio of the feature. So
-the problem is solved on a working set S of features with Z = X_S, and the others are
-only looked at. On S, proximal gradient steps make rows zero, or no longer so; for
-``|W|_21``, Newton steps move the others. See docs/mathematics.md, "The step for W".
+in the dual norm of a row; the left side divided by lam is the KKT ratio of the feature.
+The problem is solved on a working set S of features, with Z = X_S; for the others, only
+E5 is checked. On S, proximal gradient steps change which rows are zero; for ``|W|_21``,
+Newton steps update the other rows. See docs/mathematics.md, "The step for W".
 """
 
 from collections.abc import Callable, Iterable
@@ -25,46 +25,46 @@ from ufselect.solvers.ridge import (
     row_norms,
 )
 
-# Up to this many features, X'X is made once and serves every working set; up to the
-# second number also next to fewer samples, for it takes little memory then.
+# Up to LARGEST_GRAM features, and no more than samples, X'X is computed once for all
+# working sets; up to SMALL_GRAM features, also with a third as many samples.
 LARGEST_GRAM, SMALL_GRAM = 4096, 2048
 
-# A Cholesky factorisation is worth about as much progress as this many gradients, and
-# as many products are formed for each.
+# A Cholesky factorisation saves about this many gradients; the second number is that
+# of the products with each factorisation.
 GRADIENTS_PER_FACTORISATION, PRODUCTS_PER_FACTORISATION = 100, 10
 
-# Features that may enter the working set at once, at least; share of it that may be
-# zero before such rows are dropped.
+# Number of features that may always enter the working set at once; share of its rows
+# that may be zero before they are dropped.
 LEAST_GROWTH, LARGEST_ZERO_SHARE = 200, 0.1
 
-# Rounds without a smaller duality gap, after which there will be none.
+# Rounds without a smaller duality gap after which the solver stops.
 MAX_IDLE_ROUNDS = 20
 
-# Conjugate gradient steps of a Newton step: few while Y moves; in a solve, more in
-# every round, up to a limit.
+# Conjugate gradient steps of a Newton step: FEW while Y still changes; in a solve, from
+# FIRST to MAX, with MORE in every round.
 FEW_CG_STEPS, FIRST_CG_STEPS, MORE_CG_STEPS, MAX_CG_STEPS = 4, 14, 2, 30
 
-# Proximal gradient steps of a round, without Newton steps; with them there is one, and
-# one more after every so many rounds.
+# Proximal gradient steps of a round without Newton steps; with Newton steps there is
+# one, and one more after every ROUNDS_PER_GRADIENT rounds.
 GRADIENTS_WITHOUT_NEWTON, ROUNDS_PER_GRADIENT = 10, 4
 
 # Power iterations for a Lipschitz constant.
 POWER_ITERATIONS = 12
 
-# Sizes along a Newton step that are tried until the objective falls, and the norm, as a
-# share of that of W, up to which a step may gain less than rounding.
+# Step sizes tried in a Newton step until the objective decreases; norm of a step, as a
+# share of that of W, up to which its gain may be below rounding.
 NEWTON_SIZES, SHORT_STEP = (1.0, 0.5, 0.25, 0.125, 0.0625), 1e-5
 
-# Changes of the objective below this share of |Y|^2 are rounding; a rise above the
-# second tells that a step was too long.
+# Changes of the objective below ROUNDING |Y|^2 are rounding errors; an increase above
+# OVERSHOOT |Y|^2 means that the step size was too large.
 ROUNDING, OVERSHOOT = 1e-15, 1e-10
 
-# Values in a block of X'(Y - XW), of which only norms are kept.
+# Number of values in a block of X'(Y - XW), of which only norms are kept.
 BLOCK_VALUES = 1_000_000
 
 
 class L21:
-    """``|W|_21 = sum_i |w_i|``. Another penalty replaces these three methods."""
+    """``|W|_21 = sum_i |w_i|``. Other penalties override the three methods."""
 
     # Whether the penalty is smooth where no row is zero, so that Newton steps help.
     smooth = True
@@ -74,7 +74,7 @@ class L21:
         return row_norms(W)
 
     def prox(self, W: Float, amount: float) -> Float:
-        """Return the proximal map of ``amount Omega`` at W, which is used up."""
+        """Return the proximal operator of ``amount Omega`` at W, overwriting W."""
         norms = row_norms(W)
         factors = np.zeros_like(norms)
         np.divide(norms - amount, norms, out=factors, where=norms > amount)
@@ -82,17 +82,17 @@ class L21:
         return W
 
     def dual_norms(self, blocks: Iterable[Float]) -> Float:
-        """Return the dual norms of rows, from blocks of columns that are used up."""
+        """Return the dual norm of each row from blocks of columns, overwriting them."""
         return np.sqrt(sum(np.einsum("ij,ij->i", block, block) for block in blocks))
 
 
 def largest_penalty(X: DataMatrix, Y: Float) -> float:
-    """Return the lam of ``|W|_21`` from which on W = 0 (E6)."""
+    """Return the smallest lam of ``|W|_21`` at which W = 0 (E6)."""
     return 2 * float(row_norms(X.transpose_dot(Y)).max())
 
 
 def makes_gram(shape: tuple[int, int]) -> bool:
-    """Tell whether X'X is made once and serves every working set."""
+    """Return whether X'X is computed once for all working sets."""
     n_samples, n_features = shape
     if n_features <= SMALL_GRAM:
         return n_features <= 3 * n_samples
@@ -100,7 +100,7 @@ def makes_gram(shape: tuple[int, int]) -> bool:
 
 
 class WorkingSetTooLarge(Exception):
-    """The working set needs more rows than allowed, at a lam of a path."""
+    """The working set needs more than ``max_rows`` rows at a lam of the path."""
 
     lam = last_lam = 0.0
 
@@ -119,10 +119,9 @@ class Solution(NamedTuple):
 
 
 class GroupLasso:
-    """A group lasso on one X, solved for one Y or lam after another.
+    """A group lasso on one X, solved for a sequence of Y or lam.
 
-    The working set, its W and its Gram matrix are kept between calls, so that what
-    changes a little costs a little.
+    The working set, its W and its Gram matrix are kept between calls as a warm start.
 
     Parameters
     ----------
@@ -130,16 +129,16 @@ class GroupLasso:
     n_targets : int
     penalty : L21 or a subclass, optional
     gram : ndarray of shape (p, p), optional
-        ``X'X``, from which then everything is read; see ``makes_gram``.
+        ``X'X``, if it is to be used instead of X; see ``makes_gram``.
     max_rows : int, optional
-        Largest working set; above it, ``WorkingSetTooLarge`` is raised.
+        Largest size of the working set; above it, ``WorkingSetTooLarge`` is raised.
 
     Attributes
     ----------
     S : ndarray of shape (a,)
         The working set.
     W, ZtZW, ZtY : ndarray of shape (a, c)
-        The rows of W that may differ from zero, and ``Z'Z W`` and ``Z'Y``, Z = X_S.
+        The rows of W in the working set, and ``Z'Z W`` and ``Z'Y`` with Z = X_S.
     """
 
     def __init__(
@@ -157,10 +156,10 @@ class GroupLasso:
         self.W: Float = np.zeros((0, n_targets))
         self.ZtZW = self.ZtY = self.W
         self.lipschitz = 0.0
-        # Z in memory, unless Z'X is cut out of X'X or X is read in blocks of rows.
+        # Z in memory, unless Z'X is taken from X'X or X is read in blocks of rows.
         self.Z: DataMatrix | None = None
         self._ZtX: Float | None = None
-        # Z'Z, unless it would be larger than what is factorised through the samples.
+        # Z'Z, unless a factorisation on the side of the samples is cheaper.
         self._ZtZ: Float | None = np.zeros((0, 0))
 
     # Y and W
@@ -168,9 +167,9 @@ class GroupLasso:
     def set_target(
         self, squared: float, *, Y: Float | None = None, XtY: Float | None = None
     ) -> None:
-        """Take another Y: ``|Y|^2``, and Y or ``X'Y``.
+        """Set the target by ``|Y|^2`` and either Y or ``X'Y``.
 
-        Of an X that is read in blocks of rows ``X'Y`` is enough.
+        If X is read in blocks of rows, ``X'Y`` is sufficient.
         """
         if XtY is None and Y is not None and self.gram is not None:
             XtY = self.X.transpose_dot(Y)
@@ -181,7 +180,7 @@ class GroupLasso:
             self.ZtY = self.Z.transpose_dot(Y)
 
     def place(self, W: Float) -> None:
-        """Go on from these rows of W."""
+        """Set the rows of W in the working set."""
         self.W, self.ZtZW = W, self.normal(W)
 
     def normal(self, V: Float) -> Float:
@@ -192,12 +191,12 @@ class GroupLasso:
         return self.Z.transpose_dot(self.Z.dot(V))
 
     def objective(self, lam: float, W: Float, ZtZW: Float) -> float:
-        """Return ``|X W - Y|^2 + lam Omega(W)`` up to ``|Y|^2``."""
+        """Return ``|X W - Y|^2 + lam Omega(W) - |Y|^2``."""
         loss = float(np.vdot(W, ZtZW - 2 * self.ZtY))
         return loss + lam * float(self.penalty.sizes(W).sum())
 
     def fitted(self) -> Float:
-        """Return ``X W``, for samples in memory."""
+        """Return ``X W``, for X in memory."""
         return self.X.dot(self.coef()) if self.Z is None else self.Z.dot(self.W)
 
     def coef(self) -> Float:
@@ -206,7 +205,7 @@ class GroupLasso:
         coef[self.S] = self.W
         return coef
 
-    # Features outside
+    # Features outside of the working set
 
     def kkt_ratios(self, lam: float) -> Float:
         """Return ``2 |x_i'(Y - X W)|* / lam`` of all features (E5)."""
@@ -230,7 +229,7 @@ class GroupLasso:
     def gap(self, lam: float, ratio: float) -> float:
         """Return the duality gap relative to ``|Y|^2``, for the largest KKT ratio.
 
-        ``R = Y - X W``, shortened until no KKT ratio is above one, is feasible for the
+        ``R = Y - X W``, scaled down until no KKT ratio exceeds one, is feasible for the
         dual problem ``maximise 2 <Y, R> - |R|^2`` (E8).
         """
         shared = self.squared - float(np.vdot(self.W, self.ZtY))
@@ -247,9 +246,9 @@ class GroupLasso:
         return max(self.squared + change, 0.0)
 
     def admit(self, ratios: Float) -> None:
-        """Let the features that violate E5 most into the working set.
+        """Add the features that violate E5 most to the working set.
 
-        Rows that are zero, and may stay so, leave once there are many.
+        Rows that are zero and satisfy E5 are dropped once there are many.
         """
         nonzero = self.W.any(axis=1)
         violates = ratios > 1.0
@@ -267,7 +266,7 @@ class GroupLasso:
         self.enter(entering)
 
     def enter(self, entering: Index) -> None:
-        """Drop the features whose row is zero from the working set, add others."""
+        """Drop features with a zero row from the working set and add others."""
         staying = np.flatnonzero(self.W.any(axis=1))
         kept = len(staying)
         if kept + len(entering) > self.max_rows:
@@ -292,21 +291,21 @@ class GroupLasso:
         self.set_target(self.squared, Y=self.Y, XtY=self.XtY)
         self.place(W)
         if not len(entering):
-            # What is left has no larger Lipschitz constant than before.
+            # Removing features does not increase the Lipschitz constant.
             return
-        # The correlations with the target lie along directions that matter, and
-        # depend neither on chance nor on the order of the features.
+        # Start the power iteration from the correlations with the target: they are not
+        # random and do not depend on the order of the features.
         largest = int(np.einsum("ij,ij->j", self.ZtY, self.ZtY).argmax())
         vector = self.ZtY @ (self.ZtY.T @ self.ZtY[:, [largest]])
         for _ in range(POWER_ITERATIONS):
             norm = max(np.linalg.norm(vector), np.finfo(np.float64).tiny)
             vector = self.normal(vector / norm)
-        # Of the gradient it is twice that of Z'Z, which power iteration approaches
-        # from below.
+        # The Lipschitz constant of the gradient is twice the largest eigenvalue of
+        # Z'Z, which power iteration approaches from below.
         self.lipschitz = 2.2 * float(np.linalg.norm(vector))
 
     def _side(self) -> str:
-        """Return the cheapest side for a factorisation, or "neither"."""
+        """Return the side whose factorisation is cheaper, or "neither"."""
         n, a, c = self.X.shape[0], len(self.S), self.W.shape[1]
         gradient = 2 * c * a * min(2 * n, a)
         features, samples = a**3 / 3, n**2 * a + n**3 / 3
@@ -324,9 +323,9 @@ class GroupLasso:
         n_steps: int,
         report: Callable[[float], bool] | None = None,
     ) -> bool:
-        """Take proximal gradient steps with momentum; the objective never rises.
+        """Take accelerated proximal gradient steps that never increase the objective.
 
-        Returns whether a report asked to stop.
+        Return whether ``report`` asked to stop.
         """
         W, ZtZW, momentum = self.W, self.ZtZW, 1.0
         value = self.objective(lam, W, ZtZW)
@@ -340,9 +339,10 @@ class GroupLasso:
             rise = new_value - value
             if rise > ROUNDING * self.squared:
                 if W is self.W and rise > OVERSHOOT * self.squared:
-                    # Only a constant estimated too low makes a plain step rise.
+                    # Without momentum, the objective increases only if the Lipschitz
+                    # constant was estimated too low.
                     self.lipschitz *= 2
-                # Momentum may lead uphill: the next step has none.
+                # Restart without momentum.
                 W, ZtZW, momentum = self.W, self.ZtZW, 1.0
             else:
                 moved = new - self.W
@@ -363,10 +363,11 @@ class GroupLasso:
         return False
 
     def ridge(self, lam: float, *, through_samples: bool = False) -> Ridge | None:
-        """Return the ridge regression that touches the group lasso at W (E3).
+        """Return the ridge regression that majorises the group lasso at W (E3).
 
-        As ``|w| <= |w|^2 / (2 |v|) + |v| / 2``, equal for w = v, its objective lies
-        nowhere below that of the group lasso. None if W = 0 or it is too expensive.
+        As ``|w| <= |w|^2 / (2 |v|) + |v| / 2``, with equality at w = v, its objective
+        is an upper bound of that of the group lasso. None if W = 0, or if it is too
+        expensive.
         """
         inverse_weights = 2 * row_norms(self.W) / lam
         if not inverse_weights.any():
@@ -380,29 +381,29 @@ class GroupLasso:
     def newton_step(self, lam: float, ridge: Ridge, n_steps: int) -> None:
         """Take a Newton step with the ridge regression at W as preconditioner.
 
-        Rows that are zero stay so, and the objective does not rise.
+        Zero rows stay zero, and the objective does not increase.
         """
         norms = row_norms(self.W)
         inside = norms > 0
         weights = np.divide(lam / 2, norms, out=np.zeros_like(norms), where=inside)
-        # Rows of W lie in columns here, as LAPACK likes them.
+        # W is transposed here, in the memory order that LAPACK expects.
         W = np.ascontiguousarray(self.W.T)
         unit = W / np.where(inside, norms, 1.0)
-        # Half the penalty pulls a row towards zero: lam w / (2 |w|).
+        # Half the gradient of the penalty is lam w / (2 |w|).
         descent = ((self.ZtY - self.ZtZW).T - weights * W) * inside
         with np.errstate(all="ignore"):
             step = conjugate_gradients(descent, ridge, weights, unit, n_steps).T
         value = self.objective(lam, self.W, self.ZtZW)
         if np.linalg.norm(step) <= SHORT_STEP * np.linalg.norm(self.W):
-            # At the end a step gains less than rounding shows, and still closes the
-            # gap. A long one that gains nothing would only wander along columns that
-            # cancel.
+            # Near the solution a step gains less than rounding, but still reduces the
+            # gap. A long step without gain would only change collinear features.
             value += ROUNDING * self.squared
         sizes = NEWTON_SIZES if np.isfinite(step).all() else ()
-        # At last the ridge regression itself, which leads uphill by rounding at most.
+        # Last, the solution of the ridge regression, which increases the objective by
+        # rounding at most.
         for size in (*sizes, None):
             new = ridge.inverse(self.ZtY) if size is None else self.W + size * step
-            # The function is not smooth where a row passes zero: it stops there.
+            # The penalty is not smooth at zero: set rows that would pass it to zero.
             new[np.einsum("ij,ij->i", self.W, new) <= 0] = 0.0
             ZtZW = self.normal(new)
             if self.objective(lam, new, ZtZW) < value:
@@ -410,10 +411,10 @@ class GroupLasso:
                 return
 
     def coordinate_steps(self, lam: float, ratios: Float, n_steps: int) -> None:
-        """Minimise over the rows, one by one, whose KKT ratios are the largest.
+        """Minimise over single rows, those with the largest KKT ratios.
 
-        A row that has just begun to grow is held back by its own ridge weight in a
-        Newton step, and by the Lipschitz constant of all features in a gradient step.
+        A small row grows slowly in Newton steps, due to its large ridge weight, and in
+        gradient steps, due to the Lipschitz constant of all features.
         """
         worst = np.argsort(-ratios[self.S], kind="stable")[:n_steps]
         for i in worst[ratios[self.S[worst]] > 1.0]:
@@ -429,7 +430,7 @@ class GroupLasso:
             self.ZtZW += np.outer(products, new - old)
 
     def descend(self, lam: float, n_gradients: int, n_cg: int) -> None:
-        """Take gradient steps around a Newton step, or more of them without one."""
+        """Take gradient steps before and after a Newton step, or more without one."""
         if not len(self.S):
             return
         if not self.penalty.smooth or (self._ZtZ is None and self._side() == "neither"):
@@ -450,8 +451,8 @@ class GroupLasso:
     ) -> Solution:
         """Solve until the duality gap is at most tol, relative to ``|Y|^2``.
 
-        Rounding may keep the gap above tol, in single precision above all: rounds that
-        no longer close it are the last.
+        Rounding may keep the gap above tol, above all in single precision: the solver
+        also stops after ``MAX_IDLE_ROUNDS`` rounds without progress.
         """
         least, idle = np.inf, 0
         for n_rounds in range(max_rounds + 1):
@@ -469,12 +470,12 @@ class GroupLasso:
         return Solution(self.coef(), self.error(), ratios, gap)
 
     def state(self) -> dict[str, Float]:
-        """Return all that is needed to go on from here."""
+        """Return the arrays that are needed to resume."""
         lipschitz = np.array(self.lipschitz)
         return {"S": self.S.astype(np.float64), "W": self.W, "lipschitz": lipschitz}
 
     def restore(self, state: dict[str, Float]) -> None:
-        """Go on from a state on the same X, with the target set already."""
+        """Resume from a state on the same X, after setting the target."""
         if len(state["S"]):
             self.enter(state["S"].astype(np.intp))
             self.place(state["W"])
@@ -484,12 +485,12 @@ class GroupLasso:
 def _cross_gram(
     X: DataMatrix, rows: Arrays, S: Index, entering: Index
 ) -> tuple[Arrays, Arrays]:
-    """Return ``Z'Z`` between all features of the set and those that enter."""
+    """Return the columns of ``Z'Z`` of the entering features."""
     return (), (X.columns(S).T @ X.columns(entering),)
 
 
 def _grown_gram(known: Float | None, cross: Float) -> Float:
-    """Return ``Z'Z`` from the part that stays and the columns that enter."""
+    """Return ``Z'Z`` from its known part and the columns of the entering features."""
     if known is None:
         return cross
     above, corner = cross[: len(known)], cross[len(known) :]

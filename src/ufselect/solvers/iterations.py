@@ -1,4 +1,4 @@
-"""Loops of solvers: iterate, record the objective, report, stop; calls in parallel."""
+"""Iterations of the solvers, with history and stopping criterion; parallel calls."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -9,7 +9,7 @@ from joblib import cpu_count, effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-# Told the number of an iteration and its objective; returns whether to stop.
+# Called with the number of an iteration and its objective; returns whether to stop.
 Report = Callable[[int, float], bool]
 
 
@@ -25,9 +25,9 @@ class Iterations:
     tol : float
     report : callable, optional
     start : float, optional
-        Objective before the first iteration, if it is comparable with those after.
+        Objective before the first iteration, if it can be compared with later ones.
     n_incomparable : int
-        First iterations whose objective is another one than that of the rest.
+        Number of first iterations whose objective cannot be compared with later ones.
     scale, rounding : float
 
     Attributes
@@ -64,7 +64,7 @@ class Iterations:
         self._scale, self._rounding = scale, rounding
 
     def __iter__(self) -> Iterator[int]:
-        """Yield the number of each iteration, which records its objective."""
+        """Yield the number of each iteration; the loop body records the objective."""
         for iteration in range(self._max_iter):
             yield iteration
             value = self.history[-1]
@@ -85,18 +85,18 @@ class Iterations:
 def in_parallel(
     function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], n_jobs: int | None
 ) -> Iterator[Any]:
-    """Yield what a function returns for each tuple of arguments, in order.
+    """Yield the results of a function for each tuple of arguments, in order.
 
-    Arguments are asked for one at a time as workers become free. Who they are, is up
-    to joblib; several of them share the cores, so that BLAS and OpenMP in each get
-    their part and no more.
+    Arguments are read one at a time as workers become free. joblib chooses the kind of
+    worker. The number of BLAS and OpenMP threads of each worker is limited to its share
+    of the cores.
 
     Parameters
     ----------
     function : callable
     calls : iterable of tuple
     n_jobs : int or None
-        As for joblib: None is one unless its configuration says otherwise.
+        As in joblib: None means one, unless a joblib configuration is active.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def in_parallel(
         yield from parallel(delayed(function)(*call) for call in calls)
         return
     threads = max(1, cpu_count() // workers)
-    # Workers that are threads of this process have the BLAS of this process.
+    # Workers that are threads share the BLAS of this process.
     with threadpool_limits(threads, user_api="blas"):
         yield from parallel(
             delayed(limited)(threads, os.getpid(), function, call) for call in calls
@@ -121,10 +121,10 @@ def in_parallel(
 def limited(
     threads: int, owner: int, function: Callable[..., Any], call: tuple[Any, ...]
 ) -> Any:
-    """Call a function with so many threads for BLAS and OpenMP.
+    """Call a function with a limited number of BLAS and OpenMP threads.
 
-    The limit of BLAS is that of a whole process. In the one that owns the work it is
-    set already, and threads that set it and reset it there would do so out of turn.
+    The BLAS limit holds for a whole process. In the process ``owner`` the caller has
+    set it; worker threads that set and reset it there would interfere.
     """
     own = os.getpid() == owner
     blas = nullcontext() if own else threadpool_limits(threads, user_api="blas")

@@ -1,15 +1,15 @@
-"""An approximate graph of many samples, through landmarks among them.
+"""Approximate graphs of many samples, by landmarks (anchor graphs).
 
-Each sample is tied to the landmarks nearest to it by weights that sum to one, the rows
-of Z (n x m). Two samples are joined as far as they share landmarks::
+Each sample is connected to its nearest landmarks by weights that sum to one, the rows
+of Z (n x m). Two samples are similar if they share landmarks::
 
     S = Z diag(d)^-1 Z',    d = Z'1
 
-Rows of S sum to one: all degrees are one, and its Laplacian is I - S. What is asked of
-the graph follows from Z'X (m x p) and Z'Z (m x m), which are sums over the samples, so
-that nothing needs all of them in one place. Z'Z is itself a graph, of the landmarks,
-with degrees d. From eigenvectors V of ``diag(d)^-1/2 Z'Z diag(d)^-1/2``, of eigenvalues
-v, come those of S, ``Z diag(d)^-1/2 V diag(v)^-1/2``, of the same eigenvalues.
+Rows of S sum to one: all degrees are one, and the Laplacian is I - S. Scores and
+eigenvectors need only Z'X (m x p) and Z'Z (m x m), which are sums over the samples and
+are computed in blocks. Z'Z is a graph of the landmarks with degrees d. If V are
+eigenvectors of ``diag(d)^-1/2 Z'Z diag(d)^-1/2`` with eigenvalues v, then
+``Z diag(d)^-1/2 V diag(v)^-1/2`` are eigenvectors of S with the same eigenvalues.
 
 W. Liu, J. He, S.-F. Chang. Large graph construction for scalable semi-supervised
 learning. ICML 2010, 679-686.
@@ -35,44 +35,45 @@ from ufselect.matrix.base import (
 from ufselect.solvers.graphs import inverse_root
 from ufselect.solvers.spectral import spectral_embedding
 
-# Squared distances that differ by less, beside the squares they are the difference of,
-# are the same: which of them was rounded down must not depend on the blocks.
+# Squared distances that differ by less than this share of the squared norms are tied:
+# rounding, which depends on the blocks, must not decide which one is smaller.
 DISTANCE_ROUNDING = 1e-12
 
-# Smaller eigenvalues of S are rounding errors.
+# Eigenvalues of S below this count as rounding errors.
 EIGENVALUE_ROUNDING = 1e-10
 
-# Samples among which landmarks are looked for, and the values that these may have.
+# Largest number of samples on which landmarks are computed, and of their values.
 MAX_SAMPLES_SEARCHED = 5000
 
 MAX_VALUES_SEARCHED = 10_000_000
 
-# Rounds of k-means that spread the landmarks: as many again change nothing that shows.
+# Iterations of k-means for the landmarks; more did not change the results.
 MAX_K_MEANS_ITERATIONS = 5
 
 
 def is_not_an_array(data: DataMatrix) -> bool:
-    """Tell whether samples are neither in memory nor in a memory-mapped array."""
+    """Return whether samples are neither in memory nor in a memory-mapped array."""
     return data.out_of_core and not isinstance(data.raw, np.ndarray)
 
 
 def in_memory_if_few(data: DataMatrix, n_landmarks: int) -> DataMatrix:
-    """Return samples in memory if there are no more of them than landmarks.
+    """Return the samples in memory if there are no more of them than landmarks.
 
-    If every sample were a landmark, nothing would be approximate.
+    The exact graph is then no larger than the approximate one.
     """
     if is_not_an_array(data) and data.shape[0] <= n_landmarks:
-        data.summary()  # refuses chunks whose shapes are not the promised ones
+        data.summary()  # raises an error for chunks with a wrong shape
         return DenseMatrix(data.rows(slice(None)))
     return data
 
 
 class Landmarks(NamedTuple):
-    """Places of landmarks, and how samples are tied to them.
+    """Coordinates of landmarks, and how samples are connected to them.
 
-    A sample is tied to its ``n_nearest`` landmarks, and to others as near as the last
-    of them, with weights in proportion to ``exp(-d^2 / (2 bandwidth^2))`` for the
-    distance d: an infinite bandwidth makes them equal.
+    A sample is connected to its ``n_nearest`` landmarks, and to others at the same
+    distance as the last of them, with weights proportional to
+    ``exp(-d^2 / (2 bandwidth^2))`` for the distance d. An infinite bandwidth gives
+    equal weights.
     """
 
     places: Float
@@ -81,7 +82,7 @@ class Landmarks(NamedTuple):
 
 
 class LandmarkSums(NamedTuple):
-    """``Z'X`` (m x p), ``Z'Z`` (m x m) and ``X'X``, empty if it was not asked for."""
+    """``Z'X`` (m x p), ``Z'Z`` (m x m) and, if requested, ``X'X`` (else empty)."""
 
     cross: Float
     graph: Float
@@ -97,7 +98,7 @@ class LandmarkSums(NamedTuple):
 def near_landmarks(
     block: DataMatrix, landmarks: Landmarks
 ) -> tuple[Float, NDArray[np.bool_]]:
-    """Return squared distances to landmarks, and which of these are the nearest."""
+    """Return squared distances to all landmarks, and a mask of the nearest."""
     places, last = landmarks.places, landmarks.n_nearest - 1
     squares = np.einsum("ij,ij->i", places, places)
     sizes = block.row_norms()[:, np.newaxis] ** 2 + squares
@@ -121,7 +122,7 @@ def landmark_weights(block: DataMatrix, landmarks: Landmarks) -> sp.csr_array:
            [0. , 0.5, 0.5]])
     """
     squared, near = near_landmarks(block, landmarks)
-    # Relative to the nearest, no sample loses all its weights to underflow.
+    # softmax is relative to the nearest landmark: weights cannot all underflow.
     exponents = np.where(near, squared * (-0.5 / landmarks.bandwidth**2), -np.inf)
     return sp.csr_array(softmax(exponents, axis=1))
 
@@ -129,7 +130,7 @@ def landmark_weights(block: DataMatrix, landmarks: Landmarks) -> sp.csr_array:
 def landmark_sums(
     matrix: DataMatrix, landmarks: Landmarks, *, gram: bool = False
 ) -> LandmarkSums:
-    """Return the sums over all samples, in one pass over them wherever they are."""
+    """Return the sums over all samples, in one pass over the blocks of rows."""
     return LandmarkSums(*matrix.sums_over_rows(_sums, (), landmarks, gram))
 
 
@@ -150,7 +151,7 @@ def _small_sums(
 
 
 def in_small_blocks(block: DataMatrix, landmarks: Landmarks) -> RowBlockMatrix:
-    """Return a block that is read in smaller ones, for which Z is small when dense."""
+    """Return a block split into smaller ones, so that a dense Z needs little memory."""
     n_rows = max(1, BLOCK_BYTES // (8 * len(landmarks.places)))
     return RowBlockMatrix(
         block.raw,
@@ -164,8 +165,8 @@ def in_small_blocks(block: DataMatrix, landmarks: Landmarks) -> RowBlockMatrix:
 def explained_squares(sums: LandmarkSums) -> Float:
     """Return ``f'Sf = |diag(d)^-1/2 Z'f|^2`` for each column f of X.
 
-    Of the squares of a centred f, this is what varies with the graph; ``f'f - f'Sf`` is
-    its variation over the graph.
+    For a centred f this is the part of ``f'f`` that the graph explains; the rest,
+    ``f'f - f'Sf``, is its variation over the graph.
     """
     roots = inverse_root(sums.degree)[:, np.newaxis]
     result: Float = np.sum((roots * sums.cross) ** 2, axis=0)
@@ -173,11 +174,10 @@ def explained_squares(sums: LandmarkSums) -> Float:
 
 
 def landmark_embedding(sums: LandmarkSums, n_components: int) -> Float:
-    """Return A, m x K, such that Z A are the smoothest functions on the samples.
+    """Return A (m x K) such that Z A are the leading eigenvectors of S.
 
-    They are the eigenvectors of S with the largest eigenvalues, of unit length, without
-    the constant one. There are at most as many as landmarks, less one. The largest
-    entry of a column of A is positive.
+    They have unit length; the constant one is excluded. There are at most m - 1. The
+    largest entry of each column of A is positive.
     """
     used = np.flatnonzero(sums.degree > 0)
     graph = sums.graph[np.ix_(used, used)]
@@ -191,7 +191,7 @@ def landmark_embedding(sums: LandmarkSums, n_components: int) -> Float:
 
 
 def interpolated(matrix: DataMatrix, landmarks: Landmarks, values: Float) -> Beside:
-    """Return ``Z values`` beside the samples, for values at the landmarks."""
+    """Return ``Z values``, which interpolates values at the landmarks."""
     return matrix.over_rows(_carry, (), landmarks, values)[0]
 
 
@@ -215,20 +215,20 @@ def find_landmarks(
     *,
     bandwidth: float | None = np.inf,
 ) -> Landmarks:
-    """Return landmarks that are spread over the samples by a few rounds of k-means.
+    """Return the centres of a few iterations of k-means as landmarks.
 
-    They are found in some of the samples, drawn with a fixed seed, so that they do not
-    depend on how the samples are cut into blocks.
+    k-means runs on a subsample drawn with a fixed seed, so that the landmarks do not
+    depend on how the rows are divided into blocks.
 
     Parameters
     ----------
     matrix : DataMatrix
     n_landmarks : int
-        As many at most: no more than there are distinct samples.
+        Largest number of landmarks; there are no more than distinct samples.
     n_nearest : int
-        Landmarks of a sample; one is always left to which it is not tied.
+        Landmarks of each sample; reduced if needed to one less than all of them.
     bandwidth : float, optional
-        None is the median distance to such a landmark.
+        If None, the median distance to a connected landmark.
 
     Examples
     --------
@@ -240,8 +240,8 @@ def find_landmarks(
     """
     if n_landmarks <= n_nearest:
         raise ValueError(
-            f"n_landmarks={n_landmarks} but every sample is tied to n_neighbors="
-            f"{n_nearest} of them; ask for at least {n_nearest + 1} landmarks."
+            f"n_landmarks={n_landmarks} must be larger than n_neighbors={n_nearest}; "
+            f"use at least {n_nearest + 1} landmarks."
         )
     view = matrix.affine(rounded(matrix.shift), rounded(matrix.scale))
     random = np.random.RandomState(0)
@@ -251,8 +251,8 @@ def find_landmarks(
     distinct, counts = np.unique(view.rows(np.sort(drawn)), axis=0, return_counts=True)
     if len(distinct) < 2:
         raise ValueError(
-            f"The {counts.sum()} samples among which landmarks were looked for are "
-            "all equal, so that there are no neighbours; leave repeated samples out."
+            f"The {counts.sum()} samples drawn for the landmarks are all equal, so "
+            "there are no neighbours; remove duplicated samples."
         )
     places = distinct
     if len(distinct) > n_landmarks:
@@ -264,7 +264,7 @@ def find_landmarks(
             random_state=random,
         )
         with warnings.catch_warnings():
-            # A centre that was left without points is of no use, and does no harm.
+            # An empty cluster is harmless here.
             warnings.simplefilter("ignore", ConvergenceWarning)
             places = model.fit(distinct, sample_weight=counts).cluster_centers_
     found = Landmarks(in_view_of(places, view, matrix), min(n_nearest, len(places) - 1))
@@ -277,18 +277,18 @@ def find_landmarks(
 
 
 def rounded(values: Float) -> Float:
-    """Return values with seven digits, in which errors of rounding do not show.
+    """Return values rounded to seven digits, to remove rounding errors.
 
-    Means and deviations summed over other blocks differ in the last digit; where
-    distances are tied, as between counts, that would be enough for other landmarks.
+    Means and deviations summed over other blocks differ in the last digit. If distances
+    are tied, as between counts, this would change the landmarks.
     """
     fractions, exponents = np.frexp(values)
     return np.asarray(np.ldexp(np.round(fractions * 2**24) / 2**24, exponents))
 
 
 def in_view_of(points: Float, view: DataMatrix, matrix: DataMatrix) -> Float:
-    """Return points of one view of a matrix as they are in another."""
-    # A column scaled to zero was constant: all of it is shift.
+    """Return points given in the units of one view in the units of another."""
+    # A column with scale zero is constant: its value is the shift.
     raw = np.divide(
         points, view.scale, out=np.zeros_like(points), where=view.scale != 0
     )
@@ -296,7 +296,7 @@ def in_view_of(points: Float, view: DataMatrix, matrix: DataMatrix) -> Float:
 
 
 def n_searched(matrix: DataMatrix, n_least: int) -> int:
-    """Return the number of samples among which landmarks are looked for."""
+    """Return the number of samples to draw for the landmarks."""
     n_samples, n_features = matrix.shape
     return min(
         n_samples,

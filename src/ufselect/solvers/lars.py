@@ -1,10 +1,10 @@
-"""Least angle regression in lasso mode with a ridge: the path of the elastic net.
+"""Regularisation path of the elastic net by least angle regression (LARS-EN).
 
-``minimise |X a - y|^2 / 2 + ridge |a|^2 / 2 + penalty |a|_1`` for a penalty that falls
-from where a = 0. Between two events, a feature that enters or one that leaves, all
-coefficients move along a line. Only products with X are needed: the ridge lets more
-features enter than there are samples, without any p x p matrix. Paths of several
-targets are followed side by side, since one product with X then serves them all.
+``minimise |X a - y|^2 / 2 + ridge |a|^2 / 2 + penalty |a|_1`` for a decreasing penalty,
+starting where a = 0. Coefficients are linear in the penalty between two events; at an
+event a feature enters or leaves the model. Only products with X are needed: with the
+ridge, more features than samples may enter without a p x p matrix. The paths of several
+targets are computed together, so that they share the products with X.
 """
 
 import copy
@@ -20,44 +20,44 @@ from scipy.linalg.lapack import dposv, dpotrf, dtrtri
 from ufselect.matrix import DenseMatrix
 from ufselect.matrix.base import DataMatrix, Float, Index
 
-# Correlations below this share of the first penalty are rounding errors.
+# The path ends at this share of the first penalty; smaller ones are rounding errors.
 END_OF_PATH = 1e-10
 
-# Features that keep leaving lengthen a path; equal columns could do so for ever.
+# Limit on the events of a path: equal columns could enter and leave without end.
 MAX_EVENTS_PER_FEATURE = 10
 
-# A ridge of this share of the mean square of the columns is a rounding error.
+# Smallest ridge, as a share of the mean square of the columns.
 MIN_RIDGE = 1e-12
 
-# Difference of speeds, with that of the penalty being one, that is a rounding error.
+# Rates of change of a gap below this are rounding errors; that of the penalty is one.
 SPEED_ROUNDING = 1e-12
 
-# Gap, as a share of the penalty, that is none.
+# Gaps below this share of the penalty count as zero.
 GAP_ROUNDING = 1e-30
 
-# Made once, for they are needed at every event.
+# Constants of every event, created once.
 ZERO, FALL_AND_RISE = np.zeros(1), np.array([[-1.0], [1.0]])
 
-# Up to so many columns, BLAS multiplies them faster one by one than together.
+# Up to this many columns, separate BLAS products are faster than a common one.
 MAX_SEPARATE_COLUMNS = 4
 
 
-# The column at a place among those that a path looks at.
+# Returns the column at a position among the columns of a path.
 ColumnAt = Callable[[int], Float]
 
-# Columns that the buffer holds at first, and by which it grows.
+# Initial capacity of the buffer, in columns, and the number by which it grows.
 CAPACITY_STEP = 32
 
-# Up to so many columns for each sample, a system of their number is solved sooner.
+# Up to this many columns per sample, it is faster to solve a system of their size.
 MAX_COLUMNS_PER_SAMPLE = 1.25
 
 
 class PathPoint(NamedTuple):
-    """Coefficients on a path, and when features outside the model would enter.
+    """Coefficients at a point of a path, and when other features would enter.
 
-    ``entry`` is the penalty at which a feature enters if all coefficients keep
-    moving as they do at this point, divided by the penalty here. It is one for
-    features in the model, and exact for the next to enter.
+    ``entry`` is the penalty at which a feature enters if the current direction is
+    extrapolated, divided by the current penalty. It is one for features in the model,
+    and exact for the next feature to enter.
     """
 
     coef: Float
@@ -66,7 +66,7 @@ class PathPoint(NamedTuple):
 
 
 class LineDirection(NamedTuple):
-    """Change of the coefficients in the model, and of the correlations of others."""
+    """Change of the coefficients in the model, and of all correlations."""
 
     active: Float
     correlation: Float
@@ -75,9 +75,10 @@ class LineDirection(NamedTuple):
 def elastic_net_points(
     matrix: DataMatrix, targets: Float, n_nonzero: int, ridge: float
 ) -> list[PathPoint]:
-    """Follow the path of each column to the end of its first line with n_nonzero.
+    """Return the first point of each path with n_nonzero nonzero coefficients.
 
-    Where a path ends before, its last point is returned.
+    It is at the end of a linear piece. If a path ends before, its last point is
+    returned.
     """
     paths = elastic_net_paths(matrix, targets, ridge)
     for _ in range(MAX_EVENTS_PER_FEATURE * n_nonzero + 10):
@@ -89,7 +90,7 @@ def elastic_net_points(
 
 
 def points(matrix: DataMatrix, paths: Sequence["ElasticNetPath"]) -> list[PathPoint]:
-    """Return where paths are that look at all columns."""
+    """Return the current points of paths over all columns."""
     lines = directions(matrix, paths)
     return [
         PathPoint(path.coef, path.entries(line), path.penalty)
@@ -100,14 +101,14 @@ def points(matrix: DataMatrix, paths: Sequence["ElasticNetPath"]) -> list[PathPo
 def elastic_net_points_from_sums(
     gram: Float, correlations: Float, n_nonzero: int, ridge: float
 ) -> list[PathPoint]:
-    """Return the same points from ``X'X`` and ``X'Y``, for samples out-of-core.
+    """Return the same points from ``X'X`` and ``X'Y``, for out-of-core samples.
 
-    A triangle R with ``R'R = X'X + r I``, and T with ``R'T = X'Y``, stand for X and Y:
-    with what is then left of the ridge, the problem is the same. Half of the ridge is
-    taken, so that R exists where columns of X depend on each other.
+    X and Y are replaced by a triangular R with ``R'R = X'X + r I`` and by T with
+    ``R'T = X'Y``, and the ridge is reduced by r, which leaves the problem unchanged. r
+    is half of the ridge, so that R exists even if columns of X are linearly dependent.
     """
     n_features = len(gram)
-    # A ridge that is lost beside rounding errors is raised to them.
+    # A ridge below rounding errors is raised to their size.
     half = max(ridge / 2, MIN_RIDGE * float(np.trace(gram)) / n_features)
     raised = gram.copy()
     raised.flat[:: n_features + 1] += half
@@ -119,13 +120,13 @@ def elastic_net_points_from_sums(
 def elastic_net_paths(
     matrix: DataMatrix, targets: Float, ridge: float
 ) -> list["ElasticNetPath"]:
-    """Return the starts of the paths, one for each column of the targets."""
+    """Return a path at its start for each column of the targets."""
     correlations = matrix.transpose_dot(targets)
     return [ElasticNetPath(matrix, column, ridge) for column in correlations.T]
 
 
 def advance(matrix: DataMatrix, paths: Sequence["ElasticNetPath"]) -> None:
-    """Move each path to its next event, and let a feature enter or leave."""
+    """Move each path to its next event."""
     for path, line in zip(paths, directions(matrix, paths), strict=True):
         path.advance(line)
 
@@ -133,7 +134,7 @@ def advance(matrix: DataMatrix, paths: Sequence["ElasticNetPath"]) -> None:
 def directions(
     matrix: DataMatrix, paths: Sequence["ElasticNetPath"]
 ) -> list[LineDirection]:
-    """Return the line of each path."""
+    """Return the direction of each path."""
     changes = [path.active_change() for path in paths]
     moves = [path.move_of(change) for path, change in zip(paths, changes, strict=True)]
     step = 1 if len(moves) <= MAX_SEPARATE_COLUMNS else len(moves)
@@ -147,28 +148,28 @@ def directions(
 
 
 def column_reader(matrix: DataMatrix) -> ColumnAt:
-    """Return what cuts a column out of a matrix."""
+    """Return a function that returns a column of the matrix."""
     return lambda place: matrix.columns(slice(place, place + 1)).ravel()
 
 
 class ElasticNetPath:
-    """A walk along the path, from one event to the next.
+    """The state of a path, which moves from one event to the next.
 
-    It looks at the columns of a matrix, by default at all there are; ``features`` are
-    their places in the whole. A column that it does not look at never enters.
+    Only the columns ``features`` are considered, by default all; other columns never
+    enter.
     """
 
     def __init__(self, matrix: DataMatrix, correlation: Float, ridge: float) -> None:
         self.penalty = float(np.abs(correlation).max())
         self._end = END_OF_PATH * self.penalty
-        # Of the columns in the model: place among those looked at, sign, coefficient.
-        # The model has their negatives where the sign is negative, and so are the
-        # coefficients, which are positive then.
+        # Of each column in the model: position in ``features``, sign of the
+        # coefficient, and its absolute value. Columns with a negative sign are negated
+        # in the model, so that all of its coefficients are positive.
         self._active: list[int] = []
         self._signs: list[float] = []
         self._sizes = np.empty(0)
         self._model = ActiveColumns(matrix.shape[0], ridge)
-        # Place of the column that has just left, and the row of its gap.
+        # Position of the column that left in the last event, and the row of its gap.
         self._left, self._left_row = -1, 0
         everything = np.arange(matrix.shape[1])
         self._restrict_to(column_reader(matrix), everything, correlation)
@@ -178,25 +179,25 @@ class ElasticNetPath:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the penalty has come down to rounding errors."""
+        """Whether the penalty is at the level of rounding errors."""
         return self.penalty <= self._end
 
     @property
     def coef(self) -> Float:
-        """Coefficients of the columns that it looks at."""
+        """Coefficients of the columns ``features``."""
         coef = np.zeros(len(self.features))
-        # Added, so that what has just entered is not a negative zero.
+        # Add to zero, so that a new coefficient is not a negative zero.
         coef[self._active] += self._sizes * self._signs
         return coef
 
     @property
     def held(self) -> Index:
-        """Features that it must look at: in the model, or just left."""
+        """Features that must be considered: in the model, or just removed from it."""
         left = [self._left] if self._left >= 0 else []
         return np.asarray(self.features[[*self._active, *left]])
 
     def continues(self, n_nonzero: int) -> bool:
-        """Whether there is a next event, and fewer coefficients than that."""
+        """Return whether there is a next event, and fewer nonzero coefficients."""
         if self.exhausted:
             return False
         few = len(self._active) < n_nonzero
@@ -205,7 +206,7 @@ class ElasticNetPath:
     def restrict_to(
         self, column_at: ColumnAt, features: Index, correlation: Float
     ) -> None:
-        """Look at other columns, in rising order, all that are held among them."""
+        """Consider other columns, in ascending order and including all ``held``."""
         places = np.searchsorted(features, self.held).tolist()
         if self._left >= 0:
             self._left = places.pop()
@@ -216,15 +217,15 @@ class ElasticNetPath:
         self, column_at: ColumnAt, features: Index, correlation: Float
     ) -> None:
         self._column_at, self.features = column_at, features
-        # How far correlations are below the penalty, and above its negative.
+        # Distances of the correlations from the penalty and from its negative.
         self._gaps = FALL_AND_RISE * correlation + self.penalty
-        # These have nothing to enter.
+        # Columns in the model cannot enter.
         self._gaps[:, self._active] = np.inf
         if self._left >= 0:
             self._gaps[self._left_row, self._left] = np.inf
 
     def copy(self) -> "ElasticNetPath":
-        """Return a path that may go another way from here."""
+        """Return an independent copy of the path."""
         other = copy.copy(self)
         other._active, other._signs = self._active.copy(), self._signs.copy()
         other._model = self._model.copy()
@@ -232,26 +233,26 @@ class ElasticNetPath:
         return other
 
     def active_change(self) -> Float:
-        """Return the change that lets correlations in the model fall at rate one."""
+        """Return the change at which correlations in the model decrease at rate one."""
         return self._model.even
 
     def move_of(self, change: Float) -> Float:
-        """Return the change of what is predicted, for that of coefficients."""
+        """Return the change of the fitted values for a change of the coefficients."""
         return np.asarray(self._model.columns @ change)
 
     def predicted(self) -> Float:
-        """Return what the coefficients predict."""
+        """Return the fitted values."""
         return self.move_of(self._sizes)
 
     def advance(self, direction: LineDirection) -> None:
-        """Move to the next event, and let a feature enter or leave."""
+        """Move to the next event, at which a feature enters or leaves."""
         closing = _closing(direction)
-        # The gap that closes first, by the inverse of the steps until they do.
+        # The gap that closes first has the largest inverse step.
         gaps = np.maximum(self._gaps, GAP_ROUNDING * self.penalty)
         inverse_steps = np.divide(closing, gaps, out=gaps)
         first = int(inverse_steps.argmax())
         if closing.item(first) <= SPEED_ROUNDING:
-            # What is as fast as the penalty never catches up with it.
+            # A gap that does not close within rounding errors is no event.
             inverse_steps[closing <= SPEED_ROUNDING] = 0.0
             first = int(inverse_steps.argmax())
         row, place = divmod(first, closing.shape[1])
@@ -260,7 +261,7 @@ class ElasticNetPath:
             step = min(max(float(self._gaps[row, place]), 0.0) / speed, step)
         sizes = self._sizes + step * direction.active
         if len(sizes) and sizes[sizes.argmin()] < 0:
-            # What moves away never crosses zero; what has just entered is zero already.
+            # Only a coefficient that shrinks can reach zero; a new one is zero already.
             crossings = np.full(len(self._sizes), np.inf)
             shrinks = self._sizes * direction.active < 0
             np.divide(self._sizes, -direction.active, out=crossings, where=shrinks)
@@ -278,7 +279,7 @@ class ElasticNetPath:
             self._enter(row, place)
 
     def entries(self, direction: LineDirection) -> Float:
-        """Return when each feature would enter, as a share of the penalty."""
+        """Return the penalty at which each feature would enter, as a share."""
         if self.exhausted:
             return np.where(self.coef != 0, 1.0, 0.0)
         closing = _closing(direction)
@@ -290,12 +291,12 @@ class ElasticNetPath:
         return np.asarray(entry)
 
     def _move(self, closing: Float, step: float) -> None:
-        """Let the penalty fall, and the gaps close."""
+        """Decrease the penalty and update the gaps."""
         self.penalty -= step
         closing *= step
         self._gaps -= closing
         if self._left >= 0:
-            # There was none when it left.
+            # Its gap was zero when the column left.
             gap = -closing[self._left_row, self._left]
             self._gaps[self._left_row, self._left] = gap
 
@@ -309,52 +310,52 @@ class ElasticNetPath:
 
     def _leave(self, which: int) -> None:
         self._left, self._left_row = self._active[which], int(self._signs[which] < 0)
-        # The last one takes its place, as in the model.
+        # Move the last column to the free position, as in the model.
         self._model.delete(which)
         self._active[which], self._signs[which] = self._active[-1], self._signs[-1]
         del self._active[-1], self._signs[-1]
         self._sizes[which] = self._sizes[-1]
         self._sizes = self._sizes[:-1]
-        # It has the largest correlation of this sign, and does not enter again at once.
+        # Its correlation equals the penalty, but it must not enter again at once.
         self._gaps[self._left_row, self._left] = np.inf
         self._gaps[1 - self._left_row, self._left] = 2 * self.penalty
 
 
 def _closing(direction: LineDirection) -> Float:
-    """Return how fast gaps close: to the penalty, which falls, and to its negative."""
+    """Return the rates at which the gaps to the penalty and its negative close."""
     closing = FALL_AND_RISE * direction.correlation
     closing += 1.0
     return closing
 
 
 def max_root_columns(n_samples: int) -> int:
-    """Return the number of columns up to which a root of their inverse is kept."""
+    """Return the largest number of columns for which a root of the inverse is kept."""
     return int(MAX_COLUMNS_PER_SAMPLE * n_samples)
 
 
 class ActiveColumns:
-    """The columns Z in the model, and systems with ``Z'Z + ridge I``.
+    """The columns Z in the model, and the solution of systems with ``Z'Z + ridge I``.
 
-    While there are not many more columns than samples a root W with
-    ``W'W = (Z'Z + ridge I)^-1`` is kept and changed as columns come and go; from then
-    on ``Z Z'``, which is smaller. The buffer has space for more columns, where Z
-    and W are zero, so that W may be changed as a whole: a part would be copied first.
+    If there are not many more columns than samples, a root W with
+    ``W'W = (Z'Z + ridge I)^-1`` is kept and updated when a column is added or removed;
+    otherwise ``Z Z'`` is kept, which is smaller. The buffer has free columns in which Z
+    and W are zero, so that W is updated as a whole; updating a part would copy it.
 
-    ``even`` is the solution of the system with ones on the right.
+    ``even`` is the solution of the system with a right-hand side of ones.
     """
 
     def __init__(self, n_samples: int, ridge: float) -> None:
         self._largest = max_root_columns(n_samples)
         self._ridge = ridge
         self._size = 0
-        # Each column contiguous.
+        # Columns are contiguous.
         self._buffer = np.zeros((n_samples, CAPACITY_STEP), order="F")
         self._root = np.zeros((min(CAPACITY_STEP, self._largest),) * 2)
         self._outer = np.empty((0, 0))
         self.even = np.empty(0)
 
     def copy(self) -> "ActiveColumns":
-        """Return a model that may change alone."""
+        """Return an independent copy."""
         other = copy.copy(self)
         other._buffer = self._buffer.copy(order="F")
         other._root = self._root.copy()
@@ -385,7 +386,7 @@ class ActiveColumns:
         self.even = self.solve(np.ones(self._size))
 
     def delete(self, place: int) -> None:
-        """Remove the column at a place, which the last one takes."""
+        """Remove the column at a position and move the last column there."""
         last = self._size - 1
         if self._wide:
             column = self._buffer[:, place]
@@ -409,7 +410,7 @@ class ActiveColumns:
         # (Z'Z + r I)^-1 s = (s - Z'(Z Z' + r I)^-1 Z s) / r
         system = self._outer.copy()
         system.flat[:: len(system) + 1] += self._ridge
-        # Symmetric, so that the transpose, in the order LAPACK likes, is the same.
+        # The matrix is symmetric; its transpose has the memory order of LAPACK.
         inner = dposv(system.T, self.columns @ right, overwrite_a=1, overwrite_b=1)[1]
         return np.asarray((right - self.columns.T @ inner) / self._ridge)
 
@@ -423,7 +424,7 @@ class ActiveColumns:
         root = self._root[:size, :size]
         products = root @ (self.columns.T @ column)
         corner = float(column @ column) + self._ridge - float(products @ products)
-        # It is at least the ridge, but for rounding errors.
+        # In exact arithmetic it is at least the ridge.
         scale = 1.0 / math.sqrt(max(corner, self._ridge))
         row = self._root[size, : size + 1]
         np.multiply(products @ root, -scale, out=row[:size])
@@ -434,9 +435,10 @@ class ActiveColumns:
         self.even = even
 
     def _delete_from_root(self, place: int) -> None:
-        """Remove a row and a column of the root, reflected so that both meet alone.
+        """Remove a row and a column of the root, after a Householder reflection.
 
-        No other row has a part in the column then, and a reflected root is still one.
+        The reflection makes the column zero in all other rows, and a reflected root is
+        still a root.
         """
         last = self._size - 1
         axis = self._root[:, place].copy()

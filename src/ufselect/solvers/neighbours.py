@@ -1,18 +1,18 @@
-"""Nearest neighbours among samples: all distances for some, cells for many.
+"""Nearest neighbours of samples: exact for few samples, approximate for many.
 
-Beyond ``MAX_EXACT_SAMPLES`` the samples are divided into about ``2 sqrt(n)`` cells by
-k-means (an inverted file), and a sample is compared with those of the cells whose
-centres are nearest to it. Two passes:
+Above ``MAX_EXACT_SAMPLES`` samples, k-means divides them into about ``2 sqrt(n)`` cells
+(an inverted file index), and a sample is compared only with the samples of the cells
+whose centres are nearest. The search has two passes:
 
-1. with the samples of its own and of the next cells: k neighbours, and a limit to what
-   may still be better;
-2. with those of all cells that it probes. What is nearer than the limit is rare, so
-   that the cost is that of matrix products.
+1. over the cell of the sample and the next cells, which gives k neighbours and an upper
+   bound on the distances of better ones;
+2. over all probed cells. Few samples are within the bound, so that matrix products
+   dominate the cost.
 
-How many cells are probed is read off some samples whose neighbours are known from all
-distances: as many as hold ``TARGET_RECALL`` of these. Where samples have clusters or
-lie near few dimensions this is a small share of them; where they have neither, half of
-the cells are probed, and the search is hardly faster than that of all distances.
+The number of probed cells is chosen on a subsample whose neighbours are computed from
+all distances, so that ``TARGET_RECALL`` of these are found. It is a small share of the
+cells if the data have clusters or a low intrinsic dimension. Otherwise half of the
+cells are probed, and the search is hardly faster than an exact one.
 
 J. Sivic, A. Zisserman. Video Google: a text retrieval approach to object matching in
 videos. ICCV 2003, 1470-1477.
@@ -35,41 +35,43 @@ from ufselect.matrix import Float, Index
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.matrix.cache import cached
 
-# Megabytes for distances at once: larger blocks take more memory and are no faster.
+# Memory for a block of distances, in megabytes; larger blocks are no faster.
 SEARCH_MEGABYTES = 128
 
-# Up to here, all distances take no longer than cells do, and with so few features a
-# tree, which is exact too.
+# The search is exact up to this number of samples, where cells are no faster, or up to
+# this number of features, for which a tree is fast.
 MAX_EXACT_SAMPLES, MAX_TREE_FEATURES = 10_000, 4
 
-# Share of the neighbours of some samples that the cells probed hold: two standard
-# errors above the 95 % that are wanted.
+# Recall aimed at on N_QUERIES samples: two standard errors above the required 95 %.
 TARGET_RECALL, N_QUERIES = 0.965, 1000
 
-# Cells by the root of the number of samples. Sparse products of small cells are slow.
+# Number of cells divided by the square root of the number of samples; fewer for sparse
+# samples, since sparse products of small cells are slow.
 CELLS_BY_ROOT, SPARSE_CELLS_BY_ROOT = 2, 1
 
-# Share of the cells from which on all distances of sparse samples are faster.
+# Above this share of probed cells, an exact search is faster for sparse samples.
 MAX_SPARSE_SHARE = 0.15
 
-# For the centres: samples for each of them, and rounds of k-means.
+# For the centres: samples per centre, and iterations of k-means.
 SAMPLES_BY_CELL, MAX_K_MEANS_ITERATIONS = 15, 5
 
-# Cells that the first pass compares with, and the largest cell, by the mean size.
+# Samples compared in the first pass, and those of the largest cell, both as multiples
+# of the mean size of a cell.
 FIRST_CELLS, MAX_CELL = 3, 4
 
-# Samples that are searched for together, so that products with a cell are not thin.
+# Queries in a block, large enough for efficient products with a cell, and the largest
+# number of probes of a block.
 SEARCHED_TOGETHER, MAX_PROBES = 20_000, 20_000_000
 
-# Distances that differ by less, as a share, are equal.
+# Relative difference below which distances count as equal.
 EQUAL = 1e-6
 
 
 def nearest_neighbours(points: Any, n_neighbors: int) -> tuple[Float, Index]:
-    """Return the distances and places of the nearest other samples, nearest first.
+    """Return the distances and indices of the nearest other samples, nearest first.
 
-    Beyond ``MAX_EXACT_SAMPLES`` samples, about 96 % of them are: the search is tuned so
-    on 1,000 of the samples.
+    Above ``MAX_EXACT_SAMPLES`` samples the search is approximate: it finds about 96 %
+    of the nearest neighbours, as estimated on 1,000 samples.
 
     Parameters
     ----------
@@ -93,9 +95,9 @@ def nearest_neighbours(points: Any, n_neighbors: int) -> tuple[Float, Index]:
 def neighbour_recall(
     points: Any, n_neighbors: int, n_queries: int = N_QUERIES, seed: int = 1
 ) -> float:
-    """Return the share of the nearest neighbours of some samples that were found.
+    """Return the recall of ``nearest_neighbours``, estimated on a subsample.
 
-    Another one that is as near as the last of them counts as well.
+    A sample at the same distance as the last neighbour counts as found.
     """
     distances, _ = nearest_neighbours(points, n_neighbors)
     drawn = np.random.RandomState(seed).permutation(len(distances))[:n_queries]
@@ -113,7 +115,7 @@ def _search(points: Any, count: int) -> tuple[Float, Index]:
 
 
 def _exact(points: Any, count: int) -> tuple[Float, Index]:
-    """Return the neighbours of all samples from all distances."""
+    """Return the exact neighbours of all samples."""
     search = NearestNeighbors(n_neighbors=count).fit(points)
     allowed = min(SEARCH_MEGABYTES, get_config()["working_memory"])
     with config_context(working_memory=allowed):
@@ -122,25 +124,25 @@ def _exact(points: Any, count: int) -> tuple[Float, Index]:
 
 
 def _exact_of_some(points: Any, count: int, places: Index) -> tuple[Float, Index]:
-    """Return the neighbours of some samples from all distances."""
+    """Return the exact neighbours of the given samples."""
     search = NearestNeighbors(algorithm="brute").fit(points)
     with config_context(working_memory=SEARCH_MEGABYTES):
         index = search.kneighbors(points[places], count + 1, return_distance=False)
-    # Among more copies than neighbours a sample may not find itself.
+    # With more duplicates than neighbours, a sample may be missing from its own list.
     other = index != places[:, np.newaxis]
     other[other.all(axis=1), -1] = False
     index = index[other].reshape(-1, count)
-    # The search has rounding errors of large numbers in small distances.
+    # Compute the distances again: those of the search lose digits by cancellation.
     return _distances(points, places, index), index
 
 
 class Cells(NamedTuple):
-    """Samples in the order of their cells, and what products with them need.
+    """Samples sorted by cell, and the arrays for products with them.
 
-    ``order`` are the places of the samples, ``cell`` is the cell of each, and
-    ``starts`` is where cells begin. ``samples`` are differences from the centre of the
-    cell, in single precision, or sparse samples as they are; ``halves`` are half of
-    their squares.
+    ``order`` are the indices of the sorted samples, ``cell`` is the cell of each, and
+    ``starts`` are the first positions of the cells. ``samples`` are differences from
+    the centre of the cell in single precision, or unchanged sparse samples; ``halves``
+    are half of their squared norms.
     """
 
     centres: NDArray[Any]
@@ -151,7 +153,7 @@ class Cells(NamedTuple):
     halves: NDArray[Any]
 
     def around(self, origin: Any, chosen: Index) -> Any:
-        """Return some samples minus an origin; sparse ones as they are."""
+        """Return the chosen samples minus an origin; sparse samples unchanged."""
         if bool(sp.issparse(self.samples)):
             return self.samples[chosen]
         return self.samples[chosen] + (self.centres[self.cell[chosen]] - origin)
@@ -163,12 +165,12 @@ def _product(left: Any, right: Any) -> NDArray[Any]:
 
 
 def _half_distances(samples: Any, centres: NDArray[Any]) -> NDArray[Any]:
-    """Return half of the squared distances to centres, less half of the own square."""
+    """Return half the squared distances to centres, minus half the squared norms."""
     return np.asarray(row_norms(centres, squared=True) / 2 - _product(samples, centres))
 
 
 def _by_cells(points: Any, count: int) -> tuple[Float, Index]:
-    """Return nearly all of the nearest neighbours, found in the nearest cells."""
+    """Return approximate nearest neighbours, found in the nearest cells."""
     cells = _divide(points)
     n_samples = len(cells.order)
     near, limits, covered = _first_pass(cells, count)
@@ -187,7 +189,7 @@ def _by_cells(points: Any, count: int) -> tuple[Float, Index]:
             found = np.hstack([found, nearer])
         found, places = cells.order[found], cells.order[block]
         measured = _distances(points, places, found)
-        # A place of its own stands for none.
+        # A sample that is its own neighbour is a placeholder.
         measured[found == places[:, np.newaxis]] = np.inf
         best = np.argsort(measured, axis=1, kind="stable")[:, :count]
         distances[places] = np.take_along_axis(measured, best, axis=1)
@@ -196,13 +198,13 @@ def _by_cells(points: Any, count: int) -> tuple[Float, Index]:
 
 
 def _divide(points: Any) -> Cells:
-    """Divide samples into cells, none of them much larger than the mean."""
+    """Divide samples into cells of limited size by k-means."""
     n_samples, random = points.shape[0], np.random.RandomState(0)
     samples: Any
     if bool(sp.issparse(points)):
         samples, by_root = sp.csr_array(points), SPARSE_CELLS_BY_ROOT
     else:
-        # In this unit, and less their mean, single precision is enough for them.
+        # After centring and scaling, single precision is sufficient.
         mean = np.mean(points, axis=0, dtype=np.float64)
         unit = max(np.max(points.max(axis=0) - mean), np.max(mean - points.min(axis=0)))
         unit = unit or 1.0
@@ -220,10 +222,10 @@ def _divide(points: Any) -> Cells:
     some = random.permutation(n_samples)[: SAMPLES_BY_CELL * n_cells]
     drawn: Any = samples[np.sort(some)]
     if bool(sp.issparse(drawn)):
-        # SciPy widens the indices of some rows, and k-means refuses wide ones.
+        # SciPy returns 64-bit indices for selected rows, which KMeans does not accept.
         drawn.indices, drawn.indptr = map(np.int32, (drawn.indices, drawn.indptr))
     with warnings.catch_warnings():
-        # Of fewer distinct samples than cells, several cells have the same centre.
+        # With fewer distinct samples than cells, several cells have the same centre.
         warnings.simplefilter("ignore", ConvergenceWarning)
         centres = model.fit(drawn).cluster_centers_
     nearest = np.empty(n_samples, np.intp)
@@ -231,7 +233,7 @@ def _divide(points: Any) -> Cells:
         nearest[block] = _half_distances(samples[block], centres).argmin(axis=1)
     order = np.argsort(nearest, kind="stable")
     nearest = nearest[order]
-    # A cell of too many samples, such as copies, becomes several with one centre.
+    # Split a cell that is too large, as with duplicates, into cells with one centre.
     inside = np.arange(n_samples) - np.searchsorted(nearest, nearest)
     part = inside // (MAX_CELL * n_samples // n_cells)
     _, starts, cell = np.unique(
@@ -239,7 +241,7 @@ def _divide(points: Any) -> Cells:
     )
     centres, samples = centres[nearest[starts]], samples[order]
     if not sp.issparse(points):
-        # From the data again: beside a large distance, small ones were rounded away.
+        # Computed from the data again, to keep the digits of small differences.
         for block in _blocks(*points.shape):
             samples[block] = (points[order[block]] - mean) / unit - centres[cell[block]]
     halves = row_norms(samples, squared=True) / 2
@@ -249,7 +251,7 @@ def _divide(points: Any) -> Cells:
 def _first_pass(
     cells: Cells, count: int
 ) -> tuple[Index, NDArray[Any], NDArray[np.bool_]]:
-    """Return neighbours in the own and next cells, the limits, and those cells.
+    """Return neighbours from the nearest cells, their limits, and the cells searched.
 
     The limit of a sample is the squared distance to the last of its neighbours.
     """
@@ -272,7 +274,7 @@ def _first_pass(
         samples = cells.around(centre, others)
         halves = row_norms(samples, squared=True) / 2
         closeness = _product(samples[: len(own)], samples) - halves
-        # The own cell is first: a sample is not its own neighbour.
+        # The cell itself comes first, so that the diagonal holds each sample itself.
         np.fill_diagonal(closeness, -np.inf)
         best = np.argpartition(closeness, -count, axis=1)[:, -count:]
         last = np.take_along_axis(closeness, best, axis=1).min(axis=1)
@@ -281,7 +283,7 @@ def _first_pass(
 
 
 def _n_probed(cells: Cells, points: Any, near: Index) -> int:
-    """Return how many cells a sample has to probe to find enough neighbours."""
+    """Return the number of cells to probe for a recall of TARGET_RECALL."""
     drawn = np.random.RandomState(0).permutation(len(near))[:N_QUERIES]
     places = cells.order[drawn]
     distances, index = _exact_of_some(points, near.shape[1], places)
@@ -299,9 +301,10 @@ def _n_probed(cells: Cells, points: Any, near: Index) -> int:
 def _probed(
     cells: Cells, block: Index, n_probed: int, covered: NDArray[np.bool_]
 ) -> sp.csc_array:
-    """Return which of the nearest cells the samples of a block still have to probe."""
+    """Return the nearest cells that each sample of a block has not yet searched."""
     n_cells, parts = len(cells.centres), []
-    # The smallest of groups of distances: as many of them as cells bound these.
+    # The n_probed-th smallest of group minima bounds the n_probed-th distance, and is
+    # faster to find.
     size = max(1, n_cells // (8 * n_probed))
     whole = n_cells // size * size
     for part in _blocks(len(block), n_cells):
@@ -319,7 +322,7 @@ def _probed(
 def _second_pass(
     cells: Cells, block: Index, probed: sp.csc_array, limits: NDArray[Any], count: int
 ) -> Index:
-    """Return what is nearer than the limits; a sample stands for itself for none."""
+    """Return samples nearer than the limits; the sample itself is a placeholder."""
     everything: list[tuple[NDArray[Any], ...]] = []
     for this, centre in enumerate(cells.centres):
         rows = probed.indices[probed.indptr[this] : probed.indptr[this + 1]]
@@ -346,7 +349,7 @@ def _second_pass(
 
 
 def _distances(points: Any, places: Index, others: Index) -> Float:
-    """Return the distances of samples to some others each."""
+    """Return the distance of each sample to each of its listed others."""
     result = np.empty(others.shape)
     for block in _blocks(len(places), others.shape[1] * points.shape[1]):
         left = points[places[block].repeat(others.shape[1])]

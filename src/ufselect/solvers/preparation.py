@@ -1,4 +1,4 @@
-"""Preparation of X before a model sees it, decided from X alone."""
+"""Preparation of X: centring and scaling, chosen from X alone."""
 
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
@@ -16,24 +16,25 @@ from ufselect.matrix import (
 
 Kind = Literal["features", "samples", "none"]
 
-# A typical column of measurements hardly ever repeats its median exactly; counts,
-# words and codes do.
+# Largest share of cells equal to the median in a typical column of measurements; counts
+# and codes repeat it more often.
 REPETITION_OF_MEASUREMENTS = 0.1
 
-# Offsets beyond this many typical deviations are subtracted before products.
+# Means larger than this many typical standard deviations are subtracted before products
+# with X are computed, to avoid cancellation.
 LARGEST_OFFSET = {np.dtype(np.float64): 1e3, np.dtype(np.float32): 3e1}
 
-# Squares of numbers up to here, or down to its inverse, fit into single precision.
+# Squares of numbers up to this, and down to its inverse, fit into single precision.
 LARGEST_IN_SINGLE = 1e15
 
-# Beyond these, squares of X overflow when they are summed, or vanish.
+# Outside of these limits, sums of squares of X overflow or underflow.
 LARGEST_LENGTH, LEAST_DEVIATION = 1e153, 1e-151
 
 
 class Prepared(NamedTuple):
-    """Two views of the prepared matrix, in units where ``|X - mean|^2 = size``.
+    """Two views of the prepared matrix, scaled so that ``|X - mean|^2 = size``.
 
-    ``unit`` is the factor by which the prepared matrix was multiplied to get there.
+    ``unit`` is the factor of that scaling.
     """
 
     centred: DataMatrix
@@ -48,7 +49,7 @@ def refuse_immeasurable(
     name: str = "X",
     name_of: Callable[[int], str] = str,
 ) -> None:
-    """Raise an error if squares of the data cannot be summed, or are all zero.
+    """Raise ValueError if squares of the data overflow or underflow.
 
     Examples
     --------
@@ -65,28 +66,27 @@ def refuse_immeasurable(
     if peaks[highest] > LARGEST_LENGTH / np.sqrt(n_samples * len(peaks)):
         raise ValueError(
             f"Column {name_of(highest)} of {name} reaches {peaks[highest]:.3g}, whose "
-            "square is not finite; rescale the column, or impute such values if "
-            "they stand for missing ones."
+            "square is not finite; rescale the column, or impute such values if they "
+            "mark missing ones."
         )
     widest = float(summary.deviation[~summary.constant].max(initial=0.0))
     if 0 < widest < LEAST_DEVIATION:
         raise ValueError(
             f"No column of {name} has a standard deviation above {widest:.3g}, whose "
-            f"square is zero in floating point; rescale {name} towards values of "
-            "order one."
+            f"square underflows to zero; rescale {name} to values of order one."
         )
 
 
 def choose_preparation(data: DataMatrix, summary: ColumnSummary) -> Kind:
-    """Return how a matrix should be prepared.
+    """Return which preparation suits a matrix.
 
     * Columns of measurements, each in its own unit: scale **features** to unit
       variance.
-    * Several non-negative columns that keep repeating one value, usually zero (words,
-      counts, cells, drawings): they share a unit, and scaling would blow up the
-      rare ones; but samples differ in total amount, so scale **samples** to unit
-      length.
-    * Codes with both signs: they share a unit and have no total amount, **none**.
+    * Several non-negative columns that mostly repeat one value, usually zero (words,
+      counts, cells, drawings): they have a common unit, and unit variance would give
+      rare features too much weight. Samples differ in their total, so scale
+      **samples** to unit length.
+    * Codes of both signs: they have a common unit and no total, so scale **none**.
     """
     varying = ~summary.constant
     typical = float(np.median(data.repetition()[varying]))
@@ -99,7 +99,7 @@ def choose_preparation(data: DataMatrix, summary: ColumnSummary) -> Kind:
 def preparation_kind(
     standardize: bool | str, data: DataMatrix, summary: ColumnSummary
 ) -> Kind:
-    """Return the preparation that a parameter ``standardize`` asks for."""
+    """Return the preparation for a value of the parameter ``standardize``."""
     if standardize == "auto":
         return choose_preparation(data, summary)
     if standardize == "samples":
@@ -110,7 +110,7 @@ def preparation_kind(
 def scaled(
     data: DataMatrix, summary: ColumnSummary, kind: Kind
 ) -> tuple[DataMatrix, ColumnSummary, Float]:
-    """Return the data with its samples scaled, and the scale of its features."""
+    """Return data, with scaled samples for "samples", summary and scale of features."""
     scale = np.ones(data.shape[1])
     if kind == "samples":
         peak = np.maximum(np.abs(summary.minimum), np.abs(summary.maximum)).max()
@@ -118,8 +118,8 @@ def scaled(
         summary = data.summary()
         if summary.constant.all():
             raise ValueError(
-                "All samples are multiples of one another, so that scaling them to "
-                "unit length leaves nothing to rank; use standardize=False."
+                "All samples are multiples of one another, so they are equal after "
+                "scaling to unit length; use standardize=False."
             )
     elif kind == "features":
         np.divide(1.0, summary.deviation, out=scale, where=~summary.constant)
@@ -141,10 +141,10 @@ def prepare(
 
 
 def steady_points(data: DataMatrix, summary: ColumnSummary) -> Any:
-    """Return the samples in their own unit, to measure distances between.
+    """Return the samples in their original unit, for distances between them.
 
-    They are moved where the distance to zero is so much larger than those between
-    samples that these would be lost in rounding.
+    They are centred if they are so far from zero that distances would lose their
+    digits.
     """
     scale = np.ones(data.shape[1])
     if _near_zero(data, summary, scale):
@@ -155,7 +155,7 @@ def steady_points(data: DataMatrix, summary: ColumnSummary) -> Any:
 
 
 def non_negative(data: DataMatrix, summary: ColumnSummary, kind: Kind) -> DataMatrix:
-    """Return the prepared matrix, shifted as a whole if it has negative values."""
+    """Return the prepared matrix, shifted by one constant if it has negative values."""
     data, summary, scale = scaled(data, summary, kind)
     lowest = min(float(np.min(summary.minimum * scale)), 0.0)
     return data.affine(lowest / scale, scale)
@@ -164,20 +164,20 @@ def non_negative(data: DataMatrix, summary: ColumnSummary, kind: Kind) -> DataMa
 def without_offsets(
     data: DataMatrix, summary: ColumnSummary, shift: Float
 ) -> tuple[DataMatrix, Float]:
-    """Return sparse data less the shift of columns far from zero, and that of others.
+    """Return sparse data with the largest shifts subtracted, and the remaining shift.
 
-    Products with such columns would lose their digits if they were shifted afterwards.
+    For columns far from zero, correcting products for the shift would cancel digits.
     """
     if not isinstance(data, SparseMatrix):
         return data, shift
-    # A column as far from zero as that can have hardly any zeros to lose.
+    # Columns so far from zero have hardly any zeros, so that sparsity is kept.
     far = np.abs(shift) > LARGEST_OFFSET[data.raw.dtype] * summary.deviation
     offsets = np.where(far & ~summary.constant, shift, 0.0)
     return (data.less(offsets), shift - offsets) if offsets.any() else (data, shift)
 
 
 def _near_zero(data: DataMatrix, summary: ColumnSummary, scale: Float) -> bool:
-    """Tell whether products may be corrected for the mean and lose no digits."""
+    """Return whether products can be corrected for the mean without cancellation."""
     deviations = np.where(summary.constant, 0.0, summary.deviation * scale)
     largest = deviations.max()
     typical = largest * np.sqrt(np.mean((deviations / largest) ** 2))
@@ -186,12 +186,12 @@ def _near_zero(data: DataMatrix, summary: ColumnSummary, scale: Float) -> bool:
 
 
 def _centred(data: DataMatrix, summary: ColumnSummary, scale: Float) -> DataMatrix:
-    """Return the scaled matrix minus its means, in a form that keeps its digits."""
+    """Return the scaled and centred matrix, in a form that avoids cancellation."""
     shift, near_zero = summary.mean, _near_zero(data, summary, scale)
     if isinstance(data, DenseMatrix) and not near_zero:
         data = RowBlockMatrix(data.raw, sample_scale=data.sample_scale)
     elif not near_zero:
         data, shift = without_offsets(data, summary, shift)
-    # What the mean leaves of a constant column is rounding.
+    # A centred constant column holds only rounding errors: scale it to zero.
     scale = np.where(summary.constant, 0.0, scale)
     return data.affine(shift, scale, near_zero=near_zero)

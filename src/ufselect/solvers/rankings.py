@@ -1,4 +1,4 @@
-"""Rankings of features: combined, compared, and without redundant features."""
+"""Rankings of features: combine them, compare them, remove redundant features."""
 
 from collections.abc import Callable
 
@@ -10,18 +10,18 @@ from sklearn.utils import gen_batches
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
 from ufselect.solvers.preparation import prepare
 
-# Values of columns are held for this many at a time.
+# Number of columns that are held in memory at once.
 VALUES_AT_ONCE = 1_000_000
 
-# Redundancy is removed among the best features until so many are left.
+# Number of non-redundant features after which the search for redundant ones ends.
 MAX_DISTINCT = 500
 
-# A correlation of exactly 1 may be computed as this much more or less.
+# Rounding error of a correlation of exactly 1.
 ROUNDING = 1e-7
 
 
 def ranks_of(scores: Float) -> Float:
-    """Return the rank of each score in its row: 1 is the highest, ties share a mean.
+    """Return the rank of each score in its row: 1 is the best, ties get the mean rank.
 
     Examples
     --------
@@ -34,16 +34,16 @@ def ranks_of(scores: Float) -> Float:
 
 
 def combined_scores(ranks: Float, combine: str = "log-rank") -> Float:
-    """Return one score per feature from its rank in each row, higher is better.
+    """Return one score per feature from its rank in each row; higher is better.
 
     Parameters
     ----------
     ranks : ndarray of shape (members, p)
         As ``ranks_of`` returns them.
     combine : {"log-rank", "mean-rank", "reciprocal-rank", "best-rank"}
-        One over the geometric mean of the ranks; one over their mean, which orders as
-        a Borda count does; the mean of one over the rank; or the best of the ranks,
-        where equals are told apart by the geometric mean.
+        The inverse of the geometric mean of the ranks; the inverse of their mean,
+        which gives the order of a Borda count; the mean of their inverses; or the best
+        rank, with ties broken by the geometric mean.
 
     Examples
     --------
@@ -55,17 +55,17 @@ def combined_scores(ranks: Float, combine: str = "log-rank") -> Float:
 
 
 def frequency_scores(scores: Float, times: NDArray[np.integer]) -> Float:
-    """Return ``(m + 1 / g) / (M + 1)``, by which what is chosen more often is better.
+    """Return ``(m + 1 / g) / (M + 1)``: features chosen more often score higher.
 
-    A feature is chosen m times in M rows, and its ranks there have the geometric mean
-    g, which tells apart features that are chosen equally often.
+    A feature is chosen m times in M rows. The geometric mean g of its ranks in all rows
+    breaks ties between features that are chosen equally often.
 
     Parameters
     ----------
     scores : ndarray of shape (M, p)
         Higher is better.
     times : ndarray of shape (p,)
-        In how many rows each feature is chosen.
+        Number of rows in which each feature is chosen.
 
     Examples
     --------
@@ -78,9 +78,9 @@ def frequency_scores(scores: Float, times: NDArray[np.integer]) -> Float:
 
 
 def rank_agreement(ranks: Float) -> Float:
-    """Return Spearman's correlation between all pairs of rows.
+    """Return Spearman's rank correlation between all pairs of rows.
 
-    A row in which all features are tied says nothing, and agrees with none.
+    It is zero for a row in which all features are tied.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def top_overlap(ranks: Float, n_features: int) -> Float:
 
 
 def mean_of_pairs(table: Float) -> float:
-    """Return the mean of a symmetric table beside its diagonal.
+    """Return the mean of a symmetric table without its diagonal.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def _reciprocal_rank(ranks: Float) -> Float:
 def _best_rank(ranks: Float) -> Float:
     pairs = np.column_stack([1.0 / ranks.min(axis=0), _log_rank(ranks)])
     levels, place = np.unique(pairs, axis=0, return_inverse=True)
-    # NumPy 2.0 gave the inverse a second axis.
+    # In NumPy 2.0, the inverse has a second axis.
     return (place.ravel() + 1.0) / len(levels)
 
 
@@ -155,9 +155,9 @@ COMBINATIONS: dict[str, Callable[[Float], Float]] = {
 def unit_columns(
     data: DataMatrix, summary: ColumnSummary, varying: Index
 ) -> DataMatrix:
-    """Return columns that vary, centred and of unit length: products correlate them."""
+    """Return the non-constant columns, centred and scaled to unit length."""
     kept = ColumnSummary(*(part[varying] for part in summary))
-    # To take all columns would be to copy the table.
+    # Selecting all columns would copy the table.
     some = data.take(varying) if len(varying) < data.shape[1] else data
     return prepare(some, kept, "features", len(varying)).centred
 
@@ -165,10 +165,10 @@ def unit_columns(
 def distinct_columns(
     unit: DataMatrix, places: Index, n_features: int, most: float
 ) -> list[int]:
-    """Return which places hold a column that resembles none taken before it.
+    """Return the positions of columns that do not correlate with a column before them.
 
-    Columns are taken in the order of ``places`` until there are ``n_features``; one
-    whose absolute correlation with a column taken before exceeds ``most`` is skipped.
+    Columns are accepted in the order of ``places`` until there are ``n_features``. A
+    column is skipped if its absolute correlation with an accepted one exceeds ``most``.
     """
     n_samples = unit.shape[0]
     taken: list[int] = []
@@ -187,10 +187,10 @@ def distinct_columns(
 def redundant_features(
     data: DataMatrix, summary: ColumnSummary, order: Index, max_correlation: float
 ) -> Index:
-    """Return the features that correlate with a better one, among the best.
+    """Return features that correlate with a better one.
 
-    The search ends when 500 are left that do not. Of many samples, some that are evenly
-    spaced are looked at.
+    The search goes from the best feature on and ends after 500 that do not. If there
+    are many samples, it uses an evenly spaced subset of them.
     """
     rows = data.some_rows()
     if len(rows) < data.shape[0]:
@@ -206,7 +206,7 @@ def redundant_features(
 
 
 def lowered(scores: Float, behind: Index) -> Float:
-    """Return scores in which some come strictly behind all others, in their order.
+    """Return scores in which the features ``behind`` rank below all others.
 
     Examples
     --------

@@ -1,13 +1,12 @@
-"""Rows of W, and ridge regression with one weight for each of them.
+"""Ridge regression with one weight per row of W, for iterative reweighting.
 
-``W = argmin |X W - Y|^2 + sum_i D_ii |w_i|^2`` is the step that every reweighted method
-repeats, through features or through samples. It takes the inverse weights
-``inverse_D``, of which zero removes its feature. Both forms factor a matrix of the kind
-identity plus positive semi-definite, which stays well conditioned however small the
-inverse weights become. ``alpha |W|_21`` is majorised by
-``alpha sum_i |w_i|^2 / (2 |v_i|)`` plus a constant, with equality at W = V; so that a
-ridge regression with the weights of the one before cannot raise
-``|X W - Y|^2 + alpha |W|_21``.
+``W = argmin |X W - Y|^2 + sum_i D_ii |w_i|^2`` is the step of all reweighted methods.
+It takes a p x p or an n x n factorisation and the inverse weights ``inverse_D``, of
+which a zero removes the feature. Both forms factor the identity plus a
+positive semi-definite matrix, which stays well conditioned for small inverse weights.
+``alpha |W|_21`` is majorised by ``alpha sum_i |w_i|^2 / (2 |v_i|)`` plus a constant,
+with equality at W = V. A ridge regression with the weights of the previous solution
+therefore never increases ``|X W - Y|^2 + alpha |W|_21``.
 """
 
 import copy
@@ -19,14 +18,14 @@ from scipy.linalg.lapack import dpotrs
 
 from ufselect.matrix.base import DataMatrix, Float, Index
 
-# Reweighting never reaches zero; a prediction this small is rounding.
+# Reweighting never reaches zero exactly; fitted values below this count as zero.
 ROUNDING = 1e-12
 
-# Conjugate gradients end at this residual, relative to the right side, or where a
-# second derivative, next to that of the ridge regression, is rounding.
+# Conjugate gradients stop at this residual, relative to the right-hand side, or at this
+# second derivative, relative to that of the ridge regression.
 CG_TOLERANCE, MIN_SECOND_DERIVATIVE = 1e-2, 1e-10
 
-# Below this share of features with a finite weight, it pays to cut the others out.
+# Below this share of features with a finite weight, the others are removed first.
 MAX_ACTIVE_SHARE = 0.8
 
 
@@ -36,9 +35,9 @@ def row_norms(matrix: Float) -> Float:
 
 
 def ranked_below(sizes: Float, kkt_ratios: Float) -> Float:
-    """Return sizes in which zeros are ranked, below all others, by their KKT ratios.
+    """Return sizes in which zeros are replaced by scores from the KKT ratios.
 
-    A KKT ratio of one or more lies just below the smallest size.
+    These scores are below all other sizes; a KKT ratio of one or more comes closest.
 
     Examples
     --------
@@ -59,16 +58,16 @@ def column_lengths(matrix: DataMatrix) -> Float:
 
 
 def has_vanished(coef: Float, lengths: Float) -> bool:
-    """Say whether no row of W predicts more than rounding errors."""
+    """Return whether all rows of W are zero up to rounding errors."""
     return bool(np.max(row_norms(coef) * lengths) < ROUNDING)
 
 
 class IdentityPlus:
-    """``I + matrix``, factored, for a positive semi-definite matrix.
+    """Factorisation of ``I + matrix`` for a positive semi-definite matrix.
 
-    The matrix is overwritten. Beside entries so large that adding one changes nothing,
-    rounding may make it indefinite, and such directions count as directions of zero, in
-    which nothing is left of a right side but what exceeds its own rounding.
+    The matrix is overwritten. If its entries are so large that adding one is lost to
+    rounding, it may become indefinite. Eigenvalues below one are then replaced by one,
+    and components of the right-hand side at the level of rounding by zero.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ class IdentityPlus:
     def __init__(self, matrix: Float) -> None:
         matrix.flat[:: len(matrix) + 1] += 1.0
         diagonal = matrix.diagonal().copy()
-        # A symmetric matrix is its transpose, which LAPACK takes without a copy.
+        # The transpose of the symmetric matrix needs no copy for LAPACK.
         transposed = matrix.T
         try:
             factor, _ = cho_factor(
@@ -87,15 +86,15 @@ class IdentityPlus:
             self._factor = factor.astype(np.float64, copy=False)
             self._vectors: Float | None = None
         except LinAlgError:
-            # The upper triangle is as it was.
+            # The upper triangle was not overwritten.
             upper = np.triu(transposed, 1)
             whole = upper + upper.T + np.diag(diagonal)
             self._values, self._vectors = eigh(whole, overwrite_a=True)
 
     def solve(self, right: Float, *, overwrite: bool = False) -> Float:
-        """Return ``(I + matrix)^-1 right``, whose place it may take."""
+        """Return ``(I + matrix)^-1 right``, optionally overwriting ``right``."""
         if self._vectors is None:
-            # LAPACK needs no copy of what lies in columns.
+            # Arrays in column order need no copy for LAPACK.
             solution, _ = dpotrs(self._factor, right, lower=1, overwrite_b=overwrite)
             return np.asarray(solution)
         parts = self._vectors.T @ right
@@ -106,7 +105,7 @@ class IdentityPlus:
 
 
 class FeatureRidge:
-    """The regression factored through ``X'X``: p x p, for p <= n.
+    """The ridge regression by a factorisation of ``X'X`` (p x p), for p <= n.
 
     Parameters
     ----------
@@ -138,7 +137,7 @@ class FeatureRidge:
 
 
 class Regressors(Protocol):
-    """What is asked of X here, which most matrices know."""
+    """The operations on X that ``SampleRidge`` needs."""
 
     def weighted_gram(self, weights: Float) -> Float:
         """Return ``X diag(w) X.T``."""
@@ -151,7 +150,7 @@ class Regressors(Protocol):
 
 
 class SampleRidge:
-    """The regression factored through ``I + X diag(inverse_D) X'``: n x n, for p > n.
+    """The ridge regression by ``I + X diag(inverse_D) X'`` (n x n), for p > n.
 
     Parameters
     ----------
@@ -181,11 +180,12 @@ Ridge = FeatureRidge | SampleRidge
 def conjugate_gradients(
     right: Float, ridge: Ridge, weights: Float, unit: Float, n_steps: int
 ) -> Float:
-    """Solve ``(M - R) V = right``, M the matrix of the ridge regression (E7).
+    """Solve ``(M - R) V = right`` with the matrix M of the ridge regression (E7).
 
-    R is what half the second derivative lacks of M: ``weights u u'`` in every row. As
-    directions are made of ``M^-1 residual``, M times them is made of residuals, and no
-    other product with M or ``Z'Z`` is needed.
+    M is the preconditioner. M - R is half the second derivative of the objective, with
+    ``R = weights u u'`` in every row. Directions are combinations of ``M^-1 residual``,
+    so their products with M are combinations of residuals, and no other product with M
+    or ``Z'Z`` is needed.
     """
     V, direction, image = (np.zeros_like(right) for _ in range(3))
     residual, before = right.copy(), np.inf
@@ -202,7 +202,7 @@ def conjugate_gradients(
         curved = image - weights * np.einsum("ij,ij->j", unit, direction) * unit
         second = np.vdot(direction, curved)
         if second <= MIN_SECOND_DERIVATIVE * np.vdot(direction, image):
-            # Columns that cancel: what is left of the residual is rounding.
+            # Collinear columns: the remaining residual is a rounding error.
             break
         step_size = decrease / second
         V += step_size * direction
@@ -213,9 +213,9 @@ def conjugate_gradients(
 
 
 class ReweightedRidge:
-    """``argmin |X W - Y|^2 + sum_i D_ii |w_i|^2`` on one X, for one D after another.
+    """``argmin |X W - Y|^2 + sum_i D_ii |w_i|^2`` on one X, for a sequence of D.
 
-    Goes through ``gram = X'X`` where p <= n, else through n x n matrices.
+    Uses ``gram = X'X`` if p <= n, and n x n matrices otherwise.
     """
 
     def __init__(self, matrix: DataMatrix) -> None:
@@ -224,7 +224,7 @@ class ReweightedRidge:
         self.gram = None if wide else matrix.feature_gram()
 
     def only(self, columns: Index) -> "ReweightedRidge":
-        """Return the same for some of the columns, through the same side of X."""
+        """Return the regression on some columns, with the same form of matrix."""
         fewer = copy.copy(self)
         fewer.matrix = self.matrix.take(columns)
         if self.gram is not None:
@@ -234,7 +234,7 @@ class ReweightedRidge:
     def solve(
         self, target: Float, inverse_D: Float, residual_matrix: Float | None = None
     ) -> tuple[Float, Float]:
-        """Return W and ``Y - X W``; a residual matrix at hand saves a factorisation."""
+        """Return W and ``Y - X W``; a given residual matrix saves a factorisation."""
         if self.gram is not None:
             cross = self.matrix.transpose_dot(target)
             coef = FeatureRidge(self.gram, inverse_D).inverse(cross)
@@ -249,7 +249,7 @@ class ReweightedRidge:
         return coef, residual
 
     def residual_matrix(self, inverse_D: Float) -> Float:
-        """Return ``I - H``, H the hat matrix: n x n."""
+        """Return the n x n matrix ``I - H``, where H is the hat matrix."""
         identity = np.eye(self.matrix.shape[0])
         if self.gram is None:
             return IdentityPlus(self.matrix.weighted_gram(inverse_D)).solve(identity)

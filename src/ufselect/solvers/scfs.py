@@ -1,16 +1,16 @@
-"""SCFS with its constraint solved: alternate over soft partitions and a group lasso.
+"""SCFS with its exact constraint: alternate between a soft partition and a group lasso.
 
 Minimises Eq. 8 of the paper,
 
     |X - G G'X|^2 + alpha |X W - G|^2 + beta |W|_21,   G >= 0,  G G'1 = 1,
 
-over W and ``G = P diag(P'1)^(-1/2)``, P a soft partition (Theorem 1 of
+over W and ``G = P diag(P'1)^(-1/2)``, where P is a soft partition (Theorem 1 of
 docs/mathematics.md). With an intercept, X and G are centred in the second term; as
-``|G - mean(G)|^2 = |G|^2 - 1`` for every such G, this changes the step for P by a
-constant only. The objective never rises (Theorem 3).
+``|G - mean(G)|^2 = |G|^2 - 1`` for all such G, this changes the step for P only by a
+constant. The objective never increases (Theorem 3).
 
-All is in units where X is centred and ``|X|^2 = c``, so that a fit of k X has the
-weights and coefficients of a fit of X, up to powers of k.
+X is centred and scaled to ``|X|^2 = c``, so that multiplying X by k changes weights and
+coefficients only by powers of k.
 """
 
 import math
@@ -37,43 +37,43 @@ from ufselect.solvers.starts import kernel_matrix, start
 State = dict[str, Float]
 Keep = Callable[[State], None]
 
-# Weights in units where X is centred and |X|^2 = c; beta as a share of the value from
-# which on W = 0.
+# Default alpha for X scaled to |X|^2 = c; default beta as a share of the smallest beta
+# at which W = 0.
 AUTO_ALPHA, AUTO_BETA = 0.1, 0.05
 
-# Where noise in thousands of columns leaves no feature in the model at "auto", beta is
-# divided by this. A model of more than this share of the features selects nothing.
+# If W = 0 at the default beta, as with thousands of noise features, beta is divided by
+# REDUCTION. A model with more than LARGEST_SHARE of the features is rejected.
 REDUCTION, LARGEST_SHARE = 10, 0.5
 
-# The weights of a path, where none are given, as multiples of these.
+# Default weights of a path, as multiples of the "auto" weights.
 AROUND_AUTO = (0.25, 0.5, 1.0, 2.0, 4.0)
 
-# Steps for P in an iteration, and the share of the tolerance that a step has to gain.
+# Steps for P in an iteration, and the share of the tolerance below which they stop.
 MAX_PARTITION_STEPS, PARTITION_TOLERANCE = 20, 0.03
 
-# The same for P alone.
+# The same for clustering alone, without W.
 MAX_CLUSTERING_STEPS, CLUSTERING_TOLERANCE = 50, 1e-5
 
-# Iterations from one state that is kept to the next.
+# Iterations between two saved states.
 ITERATIONS_PER_STATE = 5
 
-# What is kept of a fit: of the alternation, of W and of P.
+# Arrays of a saved state: of the alternation, of W and of P.
 STATE_NAMES = (
     *("step_size", "history", "beta"),
     *("S", "W", "lipschitz"),
     *("P", *STATE_ARRAYS),
 )
 
-# W is finished to this duality gap, relative to |G|^2, once G has settled; the rows
-# that keep it open are then minimised over by themselves.
+# Duality gap of the last solve for W, relative to |G|^2, and its coordinate steps for
+# the rows with the largest KKT ratios.
 FINAL_GAP, FINAL_COORDINATE_STEPS = 3e-4, 20
 
-# Correlations below this share of |X| are rounding.
+# Correlations below this share of |X| count as rounding errors.
 ROUNDING = 1e-10
 
 
 class SCFSProblem:
-    """Eq. 8 for one X, in units where ``|X|^2 = c`` and in the form that is cheapest.
+    """Eq. 8 for one X, scaled to ``|X|^2 = c``, with the cheapest matrices for it.
 
     Parameters
     ----------
@@ -90,11 +90,11 @@ class SCFSProblem:
     X, regressors : DataMatrix
         X of the first term, which is centred, and of the second.
     K : ndarray of shape (n, n) or None
-        ``X X'``, where that saves work.
+        Kernel matrix ``X X'``, if it saves work.
     gram : ndarray of shape (p, p) or None
-        ``X'X`` of the second term, where it serves every working set.
+        Gram matrix ``X'X`` of the second term, if all working sets use it.
     unit : float
-        The factor by which the prepared X was multiplied.
+        The factor by which the prepared X is multiplied.
     kind : {"features", "samples", "none"}
         The preparation.
     """
@@ -121,10 +121,8 @@ class SCFSProblem:
     def weights(
         self, alpha: float | str, beta: float | str
     ) -> tuple[float, float | None]:
-        """Return weights in the units of the problem; an "auto" beta is not known yet.
-
-        One factor at a time: powers of a very small unit would vanish.
-        """
+        """Return weights for the scaled X; None for beta="auto", not yet known."""
+        # One factor at a time: powers of a very small unit would underflow.
         unit = self.unit
         own_alpha = AUTO_ALPHA if alpha == "auto" else float(alpha) * unit * unit
         own_beta = None if beta == "auto" else float(beta) * unit * unit * unit
@@ -138,23 +136,23 @@ class SCFSProblem:
         *,
         auto_beta: bool = False,
     ) -> "Alternation":
-        """Return the alternation at a start, or at a state that was kept."""
+        """Return the alternation at a starting point, or at a saved state."""
         if state is not None:
             return Alternation(self, self.X.beside(state["P"]), state)
         gram = self.gram if self.intercept else None
         P = start(init, self.X, self.n_clusters, random, K=self.K, gram=gram)
         alternation = Alternation(self, P)
         if auto_beta and isinstance(init, str) and init == "random":
-            # Random memberships are nearly the same for all samples: without
-            # clusters there would be nothing to measure beta against.
+            # Random memberships hardly correlate with any feature, which would make
+            # the scale of beta arbitrary: cluster first.
             alternation.cluster_only()
         return alternation
 
 
 class Fit(NamedTuple):
-    """What a fit ends with, in the units of the problem.
+    """The result of a fit, for the scaled X.
 
-    ``vanished`` says that W = 0, and ``largest_beta`` then from which beta on.
+    ``vanished`` means W = 0; ``largest_beta`` is then the smallest beta at which it is.
     """
 
     memberships: Any
@@ -168,15 +166,15 @@ class Fit(NamedTuple):
 
 
 class Alternation:
-    """G and W for one problem, fitted for one pair of weights after another.
+    """Alternating minimisation over G and W, for a sequence of weights.
 
     Parameters
     ----------
     problem : SCFSProblem
     P : Beside
-        Memberships to start from, beside the rows of X; they are used up.
+        Initial memberships, aligned with the rows of X; overwritten.
     state : dict of ndarray, optional
-        What ``fit`` has kept of a fit of the same problem, to go on from there.
+        A state of the same problem, saved by ``fit``, to resume from.
     """
 
     def __init__(
@@ -187,7 +185,7 @@ class Alternation:
         if not problem.intercept:
             offset = (X.shift - problem.regressors.shift) * X.scale
         if K is not None:
-            # What every step multiplies by has the digits of X.
+            # Products in every step use the precision of X.
             K = K.astype(X.precision, copy=False)
         self.partition = SoftPartition(X, P, K, offset)
         self.lasso = GroupLasso(
@@ -201,7 +199,7 @@ class Alternation:
             self.lasso.restore(state)
 
     def _set_target(self) -> None:
-        """Make G the target of the group lasso: itself, or X'G where that is enough."""
+        """Set G as the target of the group lasso, or X'G if that is sufficient."""
         P = self.partition
         root = np.sqrt(P.q)
         squared = float(np.sum(P.PtP.diagonal() / P.q)) - self.problem.intercept
@@ -213,7 +211,7 @@ class Alternation:
             self.lasso.set_target(squared, Y=G - mean)
 
     def auto_beta(self, alpha: float) -> float:
-        """Return a share of the beta from which on W = 0, for the G of the start."""
+        """Return a share of the smallest beta at which W = 0, for the initial G."""
         lam = float(self.lasso.kkt_ratios(1.0).max())
         n_clusters = self.problem.n_clusters
         size = math.sqrt(n_clusters)
@@ -222,7 +220,7 @@ class Alternation:
     def path_weights(
         self, alphas: list[float] | None, betas: list[float] | None
     ) -> tuple[list[float], list[float]]:
-        """Return weights as given, or some around those of "auto", in units of X."""
+        """Return the given weights, or multiples of "auto", in units of the data."""
         unit = self.problem.unit
         if alphas is None:
             alphas = [each * AUTO_ALPHA / unit / unit for each in AROUND_AUTO]
@@ -232,7 +230,7 @@ class Alternation:
         return alphas, betas
 
     def cluster_only(self) -> None:
-        """Lower ``|X - G G'X|^2`` alone."""
+        """Decrease ``|X - G G'X|^2`` without the other terms."""
         self.partition.descend(
             0.0,
             step_size=1.0,
@@ -249,7 +247,7 @@ class Alternation:
         return max(first, 0.0) + alpha * lasso.error() + penalty
 
     def _hat(self, ridge: Ridge) -> Callable[[Float], Float]:
-        """Return what takes ``B'P`` to the V with ``H P = B V``, H the hat matrix."""
+        """Return the map from ``B'P`` to V with ``H P = B V``, for the hat matrix H."""
         lasso = self.lasso
         if self.problem.K is not None:
             # B is the identity matrix.
@@ -275,7 +273,7 @@ class Alternation:
         report: Report | None = None,
         keep: Keep | None = None,
     ) -> Fit:
-        """Alternate until the objective falls by less than tol, relative to itself.
+        """Alternate until the relative decrease of the objective is below tol.
 
         Parameters
         ----------
@@ -285,7 +283,7 @@ class Alternation:
         report : callable, optional
             Called with the iteration and the objective; returning True stops the fit.
         keep : callable, optional
-            Called every few iterations with what is needed to go on from there.
+            Called every few iterations with the state that is needed to resume.
         """
         partition, lasso, lam = self.partition, self.lasso, beta / alpha
         n_samples, total = self.problem.X.shape[0], self.problem.n_clusters
@@ -294,11 +292,13 @@ class Alternation:
             step_size = float(self.state["step_size"])
             history, self.state = self.state["history"].tolist(), None
         for iteration in range(len(history), max_iter):
-            # The first features that enter show which others have to.
+            # From an empty working set, a second round adds the features that violate
+            # optimality once the first have entered.
             for _ in range(1 if len(lasso.S) else 2):
                 lasso.admit(lasso.kkt_ratios(lam))
                 lasso.descend(lam, 1, FEW_CG_STEPS)
-            # One factorisation serves G, which W follows, and the W there (Theorem 2).
+            # One factorisation serves the step for G, with W minimised out, and the
+            # new W (Theorem 2).
             wide = self.problem.K is not None and 2 * len(lasso.S) > n_samples
             ridge = lasso.ridge(lam, through_samples=wide)
             hat = V = None
@@ -348,10 +348,10 @@ class Alternation:
     def fit_lowered(
         self, alpha: float, beta: float, max_iter: int, tol: float, report: Report
     ) -> Fit:
-        """Fit at a tenth of a beta that left W = 0, for tables of weak clusters.
+        """Fit with a tenth of a beta that gave W = 0, for data with weak clusters.
 
-        If W = 0 again, or most features would be in the model, there are none: what is
-        returned is W = 0 at the start, whose KKT ratios are correlations with G.
+        If W = 0 again, or if most features would enter the model, return W = 0 with the
+        initial G; its KKT ratios are correlations with G.
         """
         ratios = self.lasso.kkt_ratios(beta / alpha)
         nothing = Fit(
@@ -373,37 +373,36 @@ class Alternation:
 
 
 def checked_penalty(lam: float, n_clusters: int, size: float) -> float:
-    """Return the penalty from which on W = 0, or say that any penalty does that.
+    """Return lam; raise ValueError if it is zero up to rounding, as then W = 0.
 
-    ``size`` is ``|X - mean|``, next to which rounding is told from correlation.
+    ``lam`` is the smallest penalty at which W = 0, and ``size`` is ``|X - mean|``.
     """
     if lam <= ROUNDING * size:
         raise ValueError(
-            "No feature is related to the clusters that the fit starts from, so that "
-            f'beta="auto" has no scale (n_clusters={n_clusters}); use more '
-            "clusters or an init whose clusters differ."
+            'No feature correlates with the initial clusters, so beta="auto" cannot '
+            f"be computed (n_clusters={n_clusters}); use more clusters or another init."
         )
     return lam
 
 
 def checked_weights(weights: Iterable[float] | None, name: str) -> list[float] | None:
-    """Return the weights of a path as floats, or say which of them is none."""
+    """Return weights as floats; raise ValueError if one is not positive and finite."""
     if weights is None:
         return None
     found = [float(weight) for weight in weights]
     if not found or not all(0 < weight < math.inf for weight in found):
-        raise ValueError(f"{name}={found} must hold numbers above 0; give some.")
+        raise ValueError(f"{name}={found} must be a list of positive, finite numbers.")
     return found
 
 
 def by_penalty(
     alphas: Iterable[float], betas: Iterable[float]
 ) -> Iterator[tuple[float, float]]:
-    """Yield all pairs from the highest ``lam = beta / alpha`` to the lowest.
+    """Yield all pairs from the largest ``lam = beta / alpha`` to the smallest.
 
-    But for its target, W depends on the weights through lam only: pairs of one lam
-    have nearly the same features, and a path on which lam never rises has to let few
-    of them go. Among pairs of one lam, alphas go up and down in turns.
+    For a given G, W depends on the weights only through lam. Pairs with the same lam
+    have nearly the same features, and along a decreasing lam few features leave the
+    model. For one lam the alphas decrease, for the next they increase, and so on.
 
     Examples
     --------
@@ -412,7 +411,7 @@ def by_penalty(
     """
     pairs = defaultdict(list)
     for alpha, beta in product(sorted(alphas), betas):
-        # Rounding must not tell penalties apart.
+        # Penalties that differ only by rounding are equal.
         pairs[float(f"{beta / alpha:.9e}")].append((alpha, beta))
     for place, lam in enumerate(sorted(pairs, reverse=True)):
         yield from pairs[lam] if place % 2 else reversed(pairs[lam])

@@ -1,8 +1,8 @@
 """SCFS as published: Algorithm 1, with the constraint as a penalty gamma.
 
-The rules are those of the paper; only the way they are computed differs. The n x n
-matrix of ones has rank one and is never formed, the p x p inverse becomes a Cholesky
-factorisation of the smaller side, and rows of W that have vanished are left out.
+The updates are those of the paper; only their computation differs. The n x n matrix of
+ones has rank one and is never formed, the p x p inverse is replaced by a Cholesky
+factorisation of size min(n, p), and zero rows of W are removed.
 """
 
 from typing import Any
@@ -30,15 +30,15 @@ from ufselect.solvers.scfs import (
 from ufselect.solvers.soft_partition import indicator
 from ufselect.solvers.starts import kernel_matrix, start
 
-# Keeps the reweighting of a zero row finite; the paper's epsilon. Rows of W that are
-# no longer than this live on it alone, and no longer touch the fit.
+# The epsilon of the paper, which keeps the weight of a zero row finite. Rows of W with
+# a norm below it no longer change the fit.
 EPSILON = 2e-16
 
 
 def multiplicative_step(
     G: Float, XXtG: Float, XW: Float, alpha: float, weight: float
 ) -> Float:
-    """Return G after Eq. 16 of the paper, where weight is n gamma."""
+    """Return G after the update of Eq. 16 of the paper, with ``weight = n gamma``."""
     M = XXtG + weight * G.sum(axis=0)
     numerator = np.maximum(2 * M + alpha * XW, 0.0)
     denominator = M @ (G.T @ G)
@@ -61,18 +61,18 @@ def fit_paper(
     tol: float,
     report: Report | None = None,
 ) -> tuple[Float, Float, list[float], bool]:
-    """Run Algorithm 1 on a non-negative X from the G given.
+    """Run Algorithm 1 on a non-negative X from the given G.
 
     Parameters
     ----------
     G : ndarray of shape (n, c)
     X : DataMatrix of shape (n, p)
     K : ndarray of shape (n, n), optional
-        ``X X'``, where that is at hand.
+        ``X X'``, if already computed.
     alpha, beta, gamma : float
     max_iter : int
     tol : float
-        Stop when the objective changes by less, relative to itself.
+        Stop when the relative change of the objective is smaller.
     report : callable, optional
         Called with the iteration and the objective; returning True stops the loop.
 
@@ -84,7 +84,7 @@ def fit_paper(
     converged : bool
     """
     weight, squared = gamma * X.shape[0], float(np.sum(column_lengths(X) ** 2))
-    # The W step (Eq. 10), on the rows of W that have not vanished.
+    # The W step (Eq. 10), on the nonzero rows of W.
     ridge, active = ReweightedRidge(X), np.arange(X.shape[1])
     W, inverse_D = np.zeros((X.shape[1], G.shape[1])), np.ones(X.shape[1])
     XXtG = X.dot(X.transpose_dot(G)) if K is None else K @ G
@@ -104,7 +104,7 @@ def fit_paper(
             + weight * float(np.sum((G @ G.sum(axis=0) - 1) ** 2))
         )
         history.append(value)
-        # Cutting out columns costs a copy: wait until half of them are gone.
+        # Removing columns costs a copy: wait until half of them are zero.
         alive = np.flatnonzero(norms > EPSILON)
         if 0 < 2 * len(alive) <= len(active):
             active, inverse_D = active[alive], inverse_D[alive]
@@ -117,9 +117,9 @@ def fit_paper(
 
 
 def normalised_memberships(G: Float, start: Float) -> Float:
-    """Return the soft partition nearest to a G that may be infeasible.
+    """Return the soft partition that is nearest to a possibly infeasible G.
 
-    A sample whose entries have all vanished stays where it started.
+    A sample whose entries are all zero keeps its initial memberships.
     """
     P = G * G.sum(axis=0)
     sums = P.sum(axis=1, keepdims=True)
@@ -127,7 +127,7 @@ def normalised_memberships(G: Float, start: Float) -> Float:
 
 
 class PaperProblem:
-    """Eq. 8 for a non-negative X as the published algorithm sees it.
+    """Eq. 8 for a non-negative X, for the published algorithm.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class PaperProblem:
     summary : ColumnSummary
         Of the columns of the data.
     standardize : {"auto", "features", "samples"} or bool
-        "auto" is none.
+        "auto" means no scaling.
     n_clusters : int
     gamma : float
         Weight of the constraint.
@@ -153,7 +153,7 @@ class PaperProblem:
     ) -> None:
         if data.scattered:
             raise ValueError(
-                'solver="paper" needs X in one place; use solver="exact" for Dask.'
+                'solver="paper" does not support Dask; use solver="exact".'
             )
         self.kind: Kind = "none"
         if standardize != "auto":
@@ -167,7 +167,7 @@ class PaperProblem:
     def weights(
         self, alpha: float | str, beta: float | str
     ) -> tuple[float, float | None]:
-        """Return weights as numbers; an "auto" beta is not known yet."""
+        """Return weights as numbers; None for beta="auto", not yet known."""
         auto = AUTO_ALPHA * self.size**2 / self.n_clusters
         own_alpha = auto if alpha == "auto" else float(alpha)
         return own_alpha, None if beta == "auto" else float(beta)
@@ -180,7 +180,7 @@ class PaperProblem:
         *,
         auto_beta: bool = False,
     ) -> "PaperAlgorithm":
-        """Return Algorithm 1 at a start, for which k-means sees X itself, once."""
+        """Return Algorithm 1 at a starting point from one run of k-means on X."""
         X, c, K = self.X, self.n_clusters, self.K
         P = start(init, X, c, random, K=K, components=False)
         return PaperAlgorithm(self, X.gather(P))
@@ -193,16 +193,16 @@ class PaperAlgorithm:
         self.problem, self.P = problem, P
 
     def auto_beta(self, alpha: float) -> float:
-        """Return a share of the beta from which on W = 0, for the G of the start."""
+        """Return a share of the smallest beta at which W = 0, for the initial G."""
         problem = self.problem
         lam = largest_penalty(problem.X, indicator(self.P))
         lam = checked_penalty(lam, problem.n_clusters, problem.size)
         beta = AUTO_BETA * alpha * lam
         if not 0 < beta < np.inf:
             raise ValueError(
-                f'beta="auto" is {beta:g} for X of size {problem.size:.3g}, whose '
-                "third power floating point does not hold; rescale X, or use "
-                'solver="exact".'
+                f'beta="auto" is {beta:g} for X of norm {problem.size:.3g}, whose '
+                "third power is outside the range of floating point; rescale X, or "
+                'use solver="exact".'
             )
         return beta
 
@@ -215,7 +215,7 @@ class PaperAlgorithm:
         report: Report | None = None,
         keep: Keep | None = None,
     ) -> Fit:
-        """Run Algorithm 1; nothing is kept on the way."""
+        """Run Algorithm 1; no intermediate state is saved."""
         X = self.problem.X
         G, W, history, converged = fit_paper(
             indicator(self.P),
@@ -236,6 +236,6 @@ class PaperAlgorithm:
             converged,
             beta,
             largest_beta=alpha * largest_penalty(X, G),
-            # Reweighting never reaches zero.
+            # Reweighting never makes W exactly zero.
             vanished=has_vanished(W, column_lengths(X)),
         )

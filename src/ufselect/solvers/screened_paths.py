@@ -1,10 +1,10 @@
-"""Paths of the elastic net among many columns, most of which never come near them.
+"""Paths of the elastic net for many columns, with screening.
 
-For some events a path looks only at the columns with the largest correlations. Then one
-product with all columns tells whether another one would have entered meanwhile: between
-events correlations and the penalty are straight lines, so that they need be compared at
-events only. If so, the path goes back and looks at that column too. The result is that
-of looking at all columns all the time.
+For a number of events, a path considers only the columns with the largest correlations.
+Then one product with all columns shows whether another column would have entered: since
+correlations and the penalty are linear between events, comparing them at the events is
+sufficient. If so, the path is repeated with that column. The result is the same as
+without screening.
 """
 
 import numpy as np
@@ -22,23 +22,23 @@ from ufselect.solvers.lars import (
     points,
 )
 
-# Columns looked at, for each that is wanted; and at least so many.
+# Screened columns per feature to select, and their smallest number.
 SCREENED_PER_FEATURE, MIN_SCREENED = 6, 250
 
-# Events between two looks at all columns: at first, and at most.
+# Events between two checks of all columns: initial and largest number.
 FIRST_EVENTS, MAX_EVENTS = 8, 32
 
-# Difference of correlations, as a share of the first penalty, that is a rounding error.
+# Differences of correlations below this share of the first penalty are rounding errors.
 ROUNDING = 1e-12
 
-# Less than any difference of penalties.
+# Avoids a division by zero if the penalty does not change.
 SMALLEST_SPAN = np.finfo(np.float64).tiny
 
 
 def screened_points(
     matrix: DataMatrix, targets: Float, n_nonzero: int, ridge: float
 ) -> list[PathPoint]:
-    """Return what ``elastic_net_points`` does, in less time where columns are many."""
+    """Return the points of ``elastic_net_points``, faster if there are many columns."""
     n_screened = number_screened(matrix, n_nonzero)
     if not isinstance(matrix, DenseMatrix) or n_screened == matrix.shape[1]:
         return elastic_net_points(matrix, targets, n_nonzero, ridge)
@@ -48,7 +48,7 @@ def screened_points(
         ScreenedPath(matrix, target, path, n_screened).end(approximate, n_nonzero)
         for target, path in zip(targets.T, paths, strict=True)
     ]
-    # At last each path looks at all columns.
+    # Entries of features outside the model need all columns.
     predicted = np.column_stack([path.predicted() for path in ends])
     correlations = matrix.transpose_dot(targets - predicted)
     everything = np.arange(matrix.shape[1])
@@ -58,22 +58,22 @@ def screened_points(
 
 
 def number_screened(matrix: DataMatrix, n_nonzero: int) -> int:
-    """Return how many columns a path looks at; all, unless that is worth while."""
+    """Return the number of columns to consider; all, if screening does not pay."""
     few = max(SCREENED_PER_FEATURE * n_nonzero, MIN_SCREENED)
-    # Columns cut out of a sparse matrix would be dense.
+    # Selected columns of a sparse matrix would be dense.
     dense = isinstance(matrix, DenseMatrix)
     return few if dense and 2 * few <= matrix.shape[1] else matrix.shape[1]
 
 
 def screened_bytes(matrix: DataMatrix, n_nonzero: int) -> int:
-    """Return the memory for columns looked at, and all in single precision."""
+    """Return the memory for screened columns and for X in single precision."""
     n_samples, n_features = matrix.shape
     few = number_screened(matrix, n_nonzero)
     return 0 if few == n_features else n_samples * (4 * n_features + 16 * few)
 
 
 class ScreenedPath:
-    """A path that looks at few columns at a time."""
+    """A path that considers few columns at a time."""
 
     def __init__(
         self, matrix: DenseMatrix, target: Float, path: ElasticNetPath, n_screened: int
@@ -83,9 +83,9 @@ class ScreenedPath:
         self._rounding = ROUNDING * path.penalty
 
     def end(self, approximate: "ApproximateProducts", n_nonzero: int) -> ElasticNetPath:
-        """Follow the path to the end of its first line with n_nonzero."""
+        """Return the path at its first point with n_nonzero nonzero coefficients."""
         n_left, n_events = MAX_EVENTS_PER_FEATURE * n_nonzero + 10, FIRST_EVENTS
-        # Without any correlation there are no shares, and the path is at its end.
+        # A penalty of zero means that no column correlates: the path is at its end.
         shares = approximate.of(self._target / (self._path.penalty or 1.0))
         self._restrict_to(self._nearest(shares))
         while self._path.continues(n_nonzero) and n_left > 0:
@@ -108,10 +108,10 @@ class ScreenedPath:
         return self._path
 
     def _advance(self, n_nonzero: int, most: int) -> tuple[Float, Float]:
-        """Go past some events; return what is left of the target, and penalties.
+        """Move over at most ``most`` events; return residuals and bounds.
 
-        Both are of the start and of each event. The penalties are those beyond which
-        correlations are no rounding errors.
+        Both belong to the start and to each event. The bounds are the penalties plus a
+        tolerance for rounding errors.
         """
         path, screened = self._path, self._screened.T
         moves: list[Float] = []
@@ -126,7 +126,7 @@ class ScreenedPath:
         return np.cumsum(residuals, axis=0), np.array(penalties) + self._rounding
 
     def _nearest(self, shares: Float) -> Index:
-        """Return the columns that are held, and those nearest to entering."""
+        """Return the held columns and those with the largest correlations."""
         distance = -shares
         distance[self._path.held] = -np.inf
         return np.sort(np.argpartition(distance, self._n_screened)[: self._n_screened])
@@ -139,10 +139,10 @@ class ScreenedPath:
 
 
 class ApproximateProducts:
-    """Products with all columns in single precision, and what they may be wrong by.
+    """Products with all columns in single precision, with error bounds.
 
-    That is enough for columns that are far from entering; the few others are
-    looked at again.
+    This is sufficient for columns that are far from entering; the few others are
+    checked again in double precision.
     """
 
     def __init__(self, matrix: DenseMatrix) -> None:
@@ -150,22 +150,22 @@ class ApproximateProducts:
         self._rows = np.empty(matrix.shape[::-1], np.float32)
         self._norms = np.empty(matrix.shape[1])
         for block in matrix.column_blocks():
-            # Not copied if they need not be: to touch new memory takes its time.
+            # Avoid a copy if possible.
             columns = matrix.raw[:, block] if matrix.plain else matrix.columns(block)
             self._rows[block] = columns.T
             self._norms[block] = np.sqrt(np.einsum("ij,ij->j", columns, columns))
 
     def of(self, left: Float) -> Float:
-        """Return ``|X.T @ left|``, about."""
+        """Return approximate ``|X.T @ left|``."""
         return np.abs(self._rows @ left.astype(np.float32))
 
     def violations(
         self, ends: Float, residuals: Float, bounds: Float, known: Index
     ) -> Index:
-        """Return columns with a product above its bound, but for those that are known.
+        """Return columns whose correlation exceeds a bound, except the known ones.
 
-        ``ends`` are the larger of the shares of the bounds at the first and the last of
-        the residuals.
+        ``ends`` are the correlations divided by the bound, the larger one of the first
+        and the last residual.
         """
         most = ends + self._norms * uncertainty(residuals, bounds)
         most[known] = 0.0
@@ -177,11 +177,12 @@ class ApproximateProducts:
 
 
 def uncertainty(residuals: Float, bounds: Float) -> float:
-    """Return how much the share of a bound may exceed those at both ends.
+    """Return how far correlation / bound may exceed its values at both ends.
 
-    That is for a column of unit length, and shares at the ends in single precision.
-    Were residuals and bounds on a line between them, no share would be above both. So
-    none is by more than the distance from that line, in units of the bound.
+    The result is for a column of unit length, and values at the ends in single
+    precision. If residuals and bounds were linear between the ends, no ratio would
+    exceed both values. The excess is therefore at most the distance of the residuals
+    from that line, divided by the bound.
     """
     span = max(bounds[0] - bounds[-1], SMALLEST_SPAN)
     place = ((bounds[0] - bounds) / span)[:, np.newaxis]
@@ -189,6 +190,6 @@ def uncertainty(residuals: Float, bounds: Float) -> float:
     off -= place * off[-1]
     detours = np.sqrt(np.einsum("ij,ij->i", off, off)) / bounds
     norms = np.linalg.norm(residuals[[0, -1]], axis=1) / bounds[[0, -1]]
-    # Rounding of both factors, of products and of sums.
+    # Rounding errors of the factors, the products and the sums.
     single = (residuals.shape[1] + 2) * np.finfo(np.float32).eps
     return float(detours.max() + single * norms.max())

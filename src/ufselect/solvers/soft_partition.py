@@ -8,15 +8,15 @@ that depends on G is
 
     tr K - 2 tr Q + <Q, C> + alpha (tr C - 2 <G, T> + |T|^2)                 (E1)
 
-for fixed fitted values T; where W follows G as a ridge regression with the hat matrix
-H, it is, up to a constant,
+for fixed fitted values T. If W is minimised out by a ridge regression with the hat
+matrix H, it is, up to a constant,
 
     tr K - 2 tr Q + <Q, C> + alpha (tr C - <G, H G>).                        (E4)
 
-X enters through ``K = B M B'`` and fitted values through ``T = B V``: either B is X,
-in memory or out of core, and M the identity, or B is the identity and M the n x n
-matrix K, where that is the smaller. A step takes one pass over the rows of B; its size,
-and that of the next one, depend on c x c sums.
+X enters as ``K = B M B'`` and fitted values as ``T = B V``. Either B is X, in memory or
+out-of-core, and M is the identity; or B is the identity and M is the n x n matrix K, if
+that is smaller. A step takes one pass over the rows of B; its step size and that of the
+next step depend only on c x c sums.
 """
 
 from collections.abc import Callable
@@ -34,17 +34,17 @@ from ufselect.matrix.base import (
     product_with,
 )
 
-# Rows are projected in blocks of values that stay in the processor's cache.
+# Number of values of a block of rows that fits into the processor cache.
 CACHED_VALUES = 32_768
 
 # Share of the uniform partition that is mixed into a step that would empty a cluster.
 UNIFORM_SHARE = 1e-6
 
-# Where the lowest point of a segment is looked for if its end does not gain.
+# Step sizes tried along a segment if the full step does not decrease the objective.
 SEGMENT = np.concatenate([[0.0], 0.5 ** np.arange(29, 3.0, -1), np.arange(1, 11) / 10])
 ENDS = SEGMENT[[0, -1]]
 
-# What is kept of a soft partition beside P.
+# Arrays of a saved state, in addition to P.
 STATE_ARRAYS = ("BtP", "MBtP", "q", "PtP")
 
 SMALLEST_STEP, LARGEST_STEP = 1e-10, 1e10
@@ -56,9 +56,9 @@ def indicator(P: Float) -> Float:
 
 
 def project_rows_to_simplex(points: Float) -> Float:
-    """Return, for each row, the nearest point with entries >= 0 that sum to 1.
+    """Return the simplex projection of each row: entries >= 0 that sum to 1.
 
-    The projection is ``max(row - threshold, 0)``; the threshold is found from the
+    The projection is ``max(row - threshold, 0)``, with the threshold computed from the
     sorted row (Held, Wolfe and Crowder, 1974).
 
     >>> import numpy as np
@@ -70,14 +70,14 @@ def project_rows_to_simplex(points: Float) -> Float:
     step = max(1, CACHED_VALUES // max(1, points.shape[1]))
     for start in range(0, len(points), step):
         rows = points[start : start + step]
-        # The projection does not see a constant, but large numbers lose digits to it.
+        # The projection does not depend on a constant; subtracting it saves digits.
         rows = rows - rows.max(axis=1, keepdims=True)
         descending = -np.sort(-rows, axis=1)
         excess = np.cumsum(descending, axis=1)
         excess -= 1.0
         excess /= np.arange(1, rows.shape[1] + 1)
         support = np.count_nonzero(descending > excess, axis=1)
-        # Rounding may hide that the largest entry always remains.
+        # The largest entry is always in the support, despite rounding.
         last = np.maximum(support, 1)[:, np.newaxis] - 1
         rows -= np.take_along_axis(excess, last, axis=1)
         np.maximum(rows, 0.0, out=result[start : start + step])
@@ -85,9 +85,10 @@ def project_rows_to_simplex(points: Float) -> Float:
 
 
 class Sums(NamedTuple):
-    """``P'1``, ``P'P``, ``P'KP`` and the diagonal of ``P'T``, at one P or several.
+    """``P'1``, ``P'P``, ``P'KP`` and the diagonal of ``P'T``, for one P or several.
 
-    Where W ``follows`` G, the last is the diagonal of ``P'HP``.
+    If W ``follows`` G, that is, W is minimised out, the last one is the diagonal of
+    ``P'HP``.
     """
 
     q: Float
@@ -97,7 +98,7 @@ class Sums(NamedTuple):
     follows: bool
 
     def moved(self, along: "Direction", t: float | Float) -> "Sums":
-        """Return the sums at ``P + t D``, for one t or several."""
+        """Return the sums at ``P + t D``, for one t or an array."""
         t = np.asarray(t)[..., np.newaxis]
         tt = t[..., np.newaxis]
         both = 1 + self.follows
@@ -121,7 +122,7 @@ class Sums(NamedTuple):
         )
 
     def gradient(self, alpha: float) -> "Gradient":
-        """Return the gradient of the same with respect to P (E2)."""
+        """Return the gradient of the objective with respect to P (E2)."""
         root = np.sqrt(self.q)
         outer, identity = np.outer(root, root), np.eye(len(root))
         of_KP = (2 * self.PtP / outer - 4 * identity) / outer
@@ -133,7 +134,7 @@ class Sums(NamedTuple):
 
 
 class Gradient(NamedTuple):
-    """``K P A + P M - T diag(d) + 1 r'``, by its A, M, d and r."""
+    """The gradient ``K P A + P M - T diag(d) + 1 r'``, stored as A, M, d and r."""
 
     of_KP: Float
     of_P: Float
@@ -142,7 +143,7 @@ class Gradient(NamedTuple):
 
 
 class Direction(NamedTuple):
-    """``B'D``, ``M B'D`` and sums along D: those of P with D, and of D with D."""
+    """``B'D``, ``M B'D`` and the sums of P with D and of D with D."""
 
     BtD: Float
     MBtD: Float
@@ -165,19 +166,19 @@ class Direction(NamedTuple):
 
 
 class SoftPartition:
-    """A soft partition P beside the rows of X, or in memory beside ``K = X X'``.
+    """A soft partition P, stored like the rows of X, or in memory if K is given.
 
     Parameters
     ----------
     X : DataMatrix of shape (n, p)
         Centred.
     P : Beside
-        Memberships beside the rows of X; they are used up.
+        Memberships, aligned with the rows of X; overwritten.
     K : ndarray of shape (n, n), optional
-        ``X X'``, where that is at hand.
+        ``X X'``, if already computed.
     offset : ndarray of shape (p,), optional
-        Added to every row of X in the regression, where that is not centred. With K it
-        is not needed.
+        Added to every row of X in the regression, if that is not centred. Not needed
+        with K.
 
     Attributes
     ----------
@@ -197,36 +198,36 @@ class SoftPartition:
             P = (X.gather(P),)
         self._rows, (self.BtP, self.q, self.PtP) = self._over_rows(_first_sums, P)
         self.MBtP = self.BtP if K is None else product_with(K, self.BtP)
-        # How far P still has to go along D, which the next pass over the rows does.
+        # Step along D that the next pass over the rows applies to P.
         self._pending = 0.0
 
     def _over_rows(
         self, step: Step, rows: Beside, *arguments: Any
     ) -> tuple[Beside, Arrays]:
-        """Go through the rows of B once; the identity matrix is passed as None."""
+        """Apply a function to all blocks of rows of B; None is the identity matrix."""
         if self.K is not None:
             return step(None, rows, *arguments)
         return self.X.over_rows(step, rows, *arguments)
 
     @property
     def rows(self) -> Beside:
-        """P, beside the rows of B."""
+        """P, aligned with the rows of B."""
         if self._pending:
             self._rows, _ = self._over_rows(_moved, self._rows, self._pending)
             self._pending = 0.0
         return self._rows
 
     def state(self) -> dict[str, Float]:
-        """Return all that is needed to go on from here."""
+        """Return the arrays that are needed to resume."""
         P = self.X.gather(self.rows)
         if self.X.scattered:
-            # Sent back, or a cluster would have to remember every step since the start
-            # in case it loses some rows.
+            # Send P back to the workers, so that Dask need not keep the graph of all
+            # steps to recompute lost rows.
             self._rows = self.X.beside(P, np.zeros_like(P))
         return {"P": P} | {name: getattr(self, name) for name in STATE_ARRAYS}
 
     def restore(self, state: dict[str, Float]) -> None:
-        """Go on from a state of the same P, to the last digit."""
+        """Resume from a saved state of the same P, with identical results."""
         for name in STATE_ARRAYS:
             setattr(self, name, state[name])
 
@@ -236,7 +237,7 @@ class SoftPartition:
         return float(Sums(self.q, self.PtP, PtKP, PtT, False).objective(0.0))
 
     def shifted(self, BtP: Float, q: Float) -> Float:
-        """Return ``B'P`` for the B of the regression, which may not be centred."""
+        """Return ``B'P`` for the B of the regression, which need not be centred."""
         return BtP if self.offset is None else BtP + np.outer(self.offset, q)
 
     def descend(
@@ -249,25 +250,25 @@ class SoftPartition:
         max_steps: int,
         tol: float,
     ) -> float:
-        """Lower E1 or E4 by projected gradient steps; neither ever rises.
+        """Decrease E1 or E4 by projected gradient steps; it never increases.
 
         Parameters
         ----------
         alpha : float
         V : ndarray of shape (r, c), optional
-            For fitted values ``T = B V`` that are fixed; zero if neither is given.
+            Fixed fitted values ``T = B V`` (E1); zero if neither V nor hat is given.
         hat : callable, optional
-            For fitted values that follow: takes ``B'P`` to the V with ``H P = B V``.
+            Returns V with ``H P = B V`` from ``B'P``, to minimise W out (E4).
         step_size : float
             Of the first step, as returned by an earlier call.
         max_steps : int
         tol : float
-            Stop after a step that gains less.
+            Stop after a step that decreases the objective by less.
 
         Returns
         -------
         step_size : float
-            To begin the next call with.
+            For the next call.
         """
         if hat is not None:
             V = hat(self.shifted(self.BtP, self.q))
@@ -281,8 +282,8 @@ class SoftPartition:
             along, VD = self._project(gradient, V, hat, step_size)
             here, end = sums.moved(along, ENDS).objective(alpha)
             t, gain = 1.0, here - end
-            # A full step that gains is taken: the sizes of later steps depend on it
-            # more than on the last bit of gain.
+            # Accept any full step that decreases the objective: later step sizes gain
+            # more from it than from an exact line search.
             if gain <= 0:
                 values = sums.moved(along, SEGMENT).objective(alpha)
                 t, gain = float(SEGMENT[values.argmin()]), values[0] - values.min()
@@ -296,7 +297,7 @@ class SoftPartition:
             if gain <= tol:
                 break
             before, gradient = gradient, sums.gradient(alpha)
-            # The step size of Barzilai and Borwein.
+            # Barzilai-Borwein step size.
             rise = along.slope(gradient, t) - along.slope(before, 0.0)
             step_size *= 4
             if rise > 0:
@@ -311,7 +312,7 @@ class SoftPartition:
         hat: Callable[[Float], Float] | None,
         step_size: float,
     ) -> tuple[Direction, Float | float]:
-        """Return D, from P to its projected gradient step, and the V of ``H D``."""
+        """Return D, the projected gradient step minus P, and V with ``H D = B V``."""
         factor = self.MBtP @ gradient.of_KP
         factor -= V * gradient.of_T
         constant = gradient.of_ones
@@ -336,8 +337,8 @@ class SoftPartition:
         return Direction(BtD, MBtD, q, PtD, DtD, PtKD, DtKD, DtT, DtHD), VD
 
 
-# What is done with a block of rows of B, None for the identity matrix, and the rows of
-# P and D beside it.
+# Functions of a block of rows of B, None for the identity matrix, and of the same rows
+# of P and D.
 
 
 def _first_sums(B: DataMatrix | None, rows: Arrays) -> tuple[Arrays, Arrays]:
@@ -360,7 +361,7 @@ def _projected(
     constant: Float,
     step_size: float,
 ) -> tuple[Arrays, Arrays]:
-    """Move P as far as is pending, and project its next gradient step."""
+    """Apply the pending step to P, and project its next gradient step."""
     P, D = rows
     if pending:
         P = P + pending * D
@@ -376,7 +377,7 @@ def _projected(
 
 
 def _mixed(B: DataMatrix | None, rows: Arrays) -> tuple[Arrays, Arrays]:
-    """Mix a little of the uniform partition into a step, to keep all clusters."""
+    """Mix a little of the uniform partition into a step, so that no cluster empties."""
     P, D = rows
     D = (1 - UNIFORM_SHARE) * D + UNIFORM_SHARE * (1 / P.shape[1] - P)
     BtD = D if B is None else B.transpose_dot(D)

@@ -1,9 +1,9 @@
-"""Smallest eigenvectors of graph Laplacians: the smoothest functions of the samples.
+"""Eigenvectors of the smallest eigenvalues of graph Laplacians.
 
-``scipy.sparse.linalg.eigsh`` iterates on a single vector, in which an eigenvalue shows
-once however often it occurs; the others appear from rounding errors, after thousands
-of products. A block Krylov iteration finds as many of them as it has columns, and one
-product with a block costs hardly more than one with a vector.
+``scipy.sparse.linalg.eigsh`` iterates on a single vector and finds one eigenvector of a
+multiple eigenvalue; the others appear only through rounding errors, after thousands of
+products. A block Krylov iteration finds as many of them as the block has columns, and a
+product with a block costs little more than one with a vector.
 """
 
 from collections.abc import Callable
@@ -24,36 +24,36 @@ from ufselect.solvers.graphs import (
 )
 from ufselect.solvers.neighbours import MAX_EXACT_SAMPLES
 
-# Added to eigenvalues that are at least -3, so that all are positive.
+# Added to eigenvalues, which are at least -3, to make all of them positive.
 SPECTRUM_SHIFT = 4.0
 
-# Up to this many samples a dense decomposition is as fast, and exact.
+# Up to this many samples, a dense decomposition is as fast, and exact.
 MAX_DENSE_SAMPLES = 200
 
-# Eigenvectors that fits with other numbers of them share.
+# Number of eigenvectors to cache, so that fits with other numbers can reuse them.
 N_SHARED = 16
 
-# Tolerance where neighbours are approximate: to rounding errors takes twice as long.
+# Tolerance if neighbours are approximate; machine precision takes twice as long.
 LARGE_GRAPH_TOLERANCE = 1e-7
 
-# Columns beyond those wanted: convergence is as fast as these are far from the wanted.
+# Columns of the block in addition to those returned, which speed up convergence.
 EXTRA_COLUMNS = 2
 
-# Width of the subspace, in blocks, at which it is reduced, and to which.
+# Dimension of the subspace, in blocks, at which it is restarted, and after a restart.
 MAX_BLOCKS, KEPT_BLOCKS = 5, 2
 
-# Products for which it is extended before its best vectors are found.
+# Products between two Rayleigh-Ritz steps.
 N_EXTENSIONS = 2
 
-# That of ``largest_eigenvectors``, close to rounding errors.
+# Tolerance of ``largest_eigenvectors``, close to machine precision.
 TOLERANCE = 1e-12
 
-# Products without a smaller residual, after which it is taken for rounding errors.
+# Products without a smaller residual after which the iteration stops.
 MAX_IDLE_PRODUCTS = 10
 
 MAX_PRODUCTS = 1000
 
-# Overlap of unit vectors whose square is less than rounding errors.
+# Inner products of unit vectors below this have squares below machine precision.
 NEGLIGIBLE_OVERLAP = 1e-8
 
 # Maps a p x b block to its image under a symmetric operator.
@@ -63,13 +63,13 @@ Operator = Callable[[Float], Float]
 def spectral_embedding(graph: sp.csr_array, n_components: int) -> Float:
     """Return the smallest non-trivial solutions y of ``L y = lambda D y``.
 
-    They are ``D^(-1/2) u`` for the largest eigenvectors u of
-    ``D^(-1/2) S D^(-1/2)``, in order, other than the constant y. At most n - 1 exist.
+    They are ``D^(-1/2) u`` for the leading eigenvectors u of
+    ``D^(-1/2) S D^(-1/2)``, in order, without the constant y. At most n - 1 exist.
 
-    Where the graph falls apart, its m parts have m smallest eigenvectors in common,
-    and any basis of them would do. The one used here tells the heaviest part from
-    the rest, the second from what is left, and so on, whatever the eigensolver and
-    the order of the samples; only the constant is left out. The largest entry of a
+    In a graph with m connected components, the eigenvalue zero has m eigenvectors, and
+    their basis is not unique. The basis used here separates the component of largest
+    degree from the rest, then the second one from what remains, and so on. It does not
+    depend on the eigensolver or on the order of the samples. The largest entry of each
     vector is positive.
 
     Examples
@@ -88,15 +88,15 @@ def spectral_embedding(graph: sp.csr_array, n_components: int) -> Float:
 def smoothest_vectors(graph: sp.csr_array, n_vectors: int) -> Float:
     """Return the smallest eigenvectors of the normalised Laplacian, the trivial first.
 
-    Those that belong to parts of the graph are known and put in by hand: their
-    eigenvalue occurs as often as there are parts, and an eigensolver that follows a
-    single vector would miss some of them.
+    Eigenvectors of the eigenvalue zero follow from the connected components. They are
+    computed directly, since an eigensolver that iterates on a single vector would miss
+    some of them.
     """
     parts = part_vectors(graph, n_vectors)
     wanted = min(n_vectors, graph.shape[0]) - parts.shape[1]
     if wanted == 0:
         return parts
-    # Where results are shared, other fits may want more of the same vectors.
+    # With an active cache, compute more vectors for fits that need more.
     shared = wanted if active.get() is None else max(wanted, N_SHARED)
     count = min(shared, graph.shape[0] - parts.shape[1])
     others = cached_unchanged(
@@ -106,19 +106,19 @@ def smoothest_vectors(graph: sp.csr_array, n_vectors: int) -> Float:
 
 
 def part_vectors(graph: sp.csr_array, most: int) -> Float:
-    """Return an orthonormal basis of the eigenvectors that belong to the parts.
+    """Return an orthonormal basis of the eigenvectors of the eigenvalue zero.
 
-    The first is ``D^(1/2) 1``; a connected graph has no other. Where there are more
-    than ``most``, those of the heaviest parts are returned.
+    The first is ``D^(1/2) 1``; there is one for each connected component. If there are
+    more than ``most``, those of the components of largest degree are returned.
     """
     n_parts, part = connected_components(graph, directed=False)
     roots = np.sqrt(degrees(graph))
-    # A sample without edges is a part of its own, of no weight anywhere else.
+    # A sample without edges is a component of its own, of degree zero.
     roots[roots == 0] = 1.0
     shares = np.bincount(part, weights=roots**2) / np.sum(roots**2)
-    # Of parts as heavy as each other, as far as rounding lets one tell, the first.
+    # Ties, up to rounding, are broken by the order of the components.
     heaviest_first = np.argsort(-np.round(shares, 12), kind="stable")
-    # The sum of all parts first, and then all parts but the lightest.
+    # First the sum of all components, then each of them except the last.
     own = [
         np.where(part == heavy, roots, 0.0)
         for heavy in heaviest_first[: min(n_parts, most) - 1]
@@ -127,9 +127,9 @@ def part_vectors(graph: sp.csr_array, most: int) -> Float:
 
 
 def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Float:
-    """Return the largest eigenvectors orthogonal to the known ones, largest first.
+    """Return the leading eigenvectors orthogonal to the known ones, largest first.
 
-    Eigenvalues are at most one, so that subtracting two moves the known to the end.
+    Eigenvalues are between -1 and 1, so that subtracting 2 makes the known ones last.
     """
     n_samples = similarity.shape[0]
     if n_samples <= MAX_DENSE_SAMPLES or 2 * n_vectors >= n_samples:
@@ -147,7 +147,7 @@ def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Fl
     try:
         values, vectors = eigsh(operator, n_vectors, which="LA", v0=start, tol=tol)
     except ArpackNoConvergence:
-        # Nearly equal eigenvalues: slower by the product, but a block tells them apart.
+        # Nearly equal eigenvalues: a block iteration separates them.
         block = random.standard_normal((n_samples, block_width(n_vectors, n_samples)))
         return largest_eigenvectors(
             lambda block: multiply(block) + SPECTRUM_SHIFT * block, block, n_vectors
@@ -163,7 +163,7 @@ def unit_columns(matrix: Float) -> Float:
 
 
 def block_width(n_vectors: int, order: int) -> int:
-    """Return the number of columns to start from; all that exist if they are few."""
+    """Return the number of columns of the start block; all, if there are few."""
     width = n_vectors + EXTRA_COLUMNS
     return width if (MAX_BLOCKS + 1) * width <= order else order
 
@@ -173,19 +173,19 @@ def largest_eigenvectors(
 ) -> Float:
     """Return orthonormal eigenvectors of the largest eigenvalues, largest first.
 
-    The best vectors in a subspace are improved by adding to it the residuals of those
-    that are not yet eigenvectors, and the images of what was added. When it has become
-    wide, the best of it are kept.
+    A block Krylov iteration: the subspace is extended by the residuals of Ritz vectors
+    that have not converged, and by their images. When it has reached its largest
+    dimension, it is restarted with the best Ritz vectors.
 
     Parameters
     ----------
     operator : callable
         Positive definite.
     start : ndarray of shape (p, b)
-        With the ``block_width`` for p. Has to have a part in each vector wanted.
+        With ``block_width`` columns. Must not be orthogonal to a wanted eigenvector.
     n_vectors : int
     tolerance : float
-        Largest residual of an eigenvector, as a share of its eigenvalue.
+        Largest residual of an eigenvector, relative to its eigenvalue.
 
     Examples
     --------
@@ -214,11 +214,11 @@ def largest_eigenvectors(
 
 
 class Subspace:
-    """An orthonormal basis, its images, and the best vectors in its span."""
+    """An orthonormal basis of a subspace, its images, and the Ritz vectors."""
 
     def __init__(self, operator: Operator, start: Float, widest: int) -> None:
         self._operator = operator
-        # By columns, so that those in use lie side by side.
+        # Column order, so that the used columns are contiguous.
         self._basis = np.empty((len(start), widest), order="F")
         self._images = np.empty_like(self._basis)
         self._projected = np.empty((0, 0))
@@ -226,14 +226,14 @@ class Subspace:
 
     @property
     def n_left(self) -> int:
-        """Return how many columns may be added."""
+        """Return the number of columns that can still be added."""
         return self._basis.shape[1] - len(self._projected)
 
     def _used(self, columns: Float) -> Float:
         return columns[:, : len(self._projected)]
 
     def extend(self, block: Float) -> Float:
-        """Add the span of a block, and return the images of what was new in it."""
+        """Add the span of a block; return the images of the new basis vectors."""
         basis = self._used(self._basis)
         block = orthonormal_complement(basis, block)
         images = self._operator(block)
@@ -244,7 +244,7 @@ class Subspace:
         return images
 
     def residuals(self, n_best: int) -> tuple[Float, Float]:
-        """Find the best vectors; return residuals, and lengths by the eigenvalues."""
+        """Compute Ritz vectors; return their residuals and relative residual norms."""
         values, vectors = np.linalg.eigh(self._projected)
         self._values, self._mixtures = values[::-1], vectors[:, ::-1]
         images = self._used(self._images) @ self._mixtures[:, :n_best]
@@ -252,25 +252,25 @@ class Subspace:
         return residuals, np.linalg.norm(residuals, axis=0) / self._values[:n_best]
 
     def best(self, n_best: int) -> Float:
-        """Return the best vectors found."""
+        """Return the leading Ritz vectors."""
         return self._used(self._basis) @ self._mixtures[:, :n_best]
 
     def reduce(self, n_best: int) -> None:
-        """Keep the span of the best vectors found."""
+        """Restart with the leading Ritz vectors."""
         for columns in (self._basis, self._images):
             columns[:, :n_best] = self._used(columns) @ self._mixtures[:, :n_best]
         self._projected = np.diag(self._values[:n_best])
 
 
 def orthonormal_complement(basis: Float, block: Float) -> Float:
-    """Return an orthonormal basis of what a block adds to an orthonormal one."""
-    # Of unequal lengths, short columns would end as rounding errors of long ones.
+    """Return an orthonormal basis of the block orthogonal to the given basis."""
+    # Scale first: short columns would be lost in rounding errors of long ones.
     block = block / np.linalg.norm(block, axis=0)
     overlap = basis.T @ block
-    # Residuals have none to speak of.
+    # Residuals are already orthogonal to the basis.
     if not negligible(overlap):
         block -= basis @ overlap
-    # Once leaves rounding errors that are large beside what is new.
+    # Repeat: after one pass, rounding errors may be large relative to the new part.
     for _ in range(3):
         block = np.linalg.qr(block)[0]
         overlap = basis.T @ block
@@ -281,5 +281,5 @@ def orthonormal_complement(basis: Float, block: Float) -> Float:
 
 
 def negligible(overlap: Float) -> bool:
-    """Return whether squares of overlaps of unit vectors are rounding errors."""
+    """Return whether squared inner products of unit vectors are rounding errors."""
     return bool(np.abs(overlap).max(initial=0.0) < NEGLIGIBLE_OVERLAP)

@@ -1,4 +1,4 @@
-"""Where a clustering begins: soft partitions from k-means, c-means or chance."""
+"""Initial clusters: soft partitions from k-means, fuzzy c-means or random numbers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,24 +21,24 @@ from ufselect.matrix.base import (
     column_sums,
 )
 
-# More samples than this do not make a better start, only a slower one.
+# Largest number of samples for the clustering; more do not improve the start.
 LARGEST_SAMPLE = 5000
 
-# Runs of k-means of which the best is kept.
+# Runs of k-means; the best one is used.
 N_RUNS = 10
 
-# Up to this many samples, X X' is small whatever is stored of X.
+# Up to this many samples, X X' is small enough even for a very sparse X.
 SMALL_KERNEL = 4096
 
-# The published experiments start from c-means with this exponent: almost crisp.
+# Exponent of fuzzy c-means in the published experiments; almost crisp clusters.
 FUZZIFIER = 1.0005
 
 
 def kernel_matrix(X: DataMatrix) -> Float | None:
-    """Return ``K = X X'`` where that saves work, else None.
+    """Return ``K = X X'`` if that saves work, else None.
 
-    With n <= p / 2 it does, and K takes no more than half the memory of X; but for a
-    sparse X of many samples, next to which K would be large.
+    It does if n <= p / 2; K then needs at most half the memory of X. The exception is a
+    sparse X with many samples, for which K would be much larger than X.
     """
     n_samples, n_features = X.shape
     affordable = n_samples <= SMALL_KERNEL or 2 * n_samples**2 <= X.multiplications
@@ -57,20 +57,20 @@ def start(
     gram: Float | None = None,
     components: bool = True,
 ) -> Beside:
-    """Return memberships to start from, beside the rows of X.
+    """Return initial memberships, aligned with the rows of X.
 
     Parameters
     ----------
     init : {"k-means", "fuzzy", "random"} or array-like of shape (n, c)
     X : DataMatrix
-        Centred, if k-means is to look at its components.
+        Centred, if ``components`` is True.
     n_clusters : int
     random : RandomState
     K, gram : ndarray, optional
-        ``X X'`` and ``X'X``, where they are at hand.
+        ``X X'`` and ``X'X``, if already computed.
     components : bool
-        Whether k-means clusters the leading components of X, from ten starts, or X
-        itself, from one.
+        If True, k-means clusters the leading principal components of X, with ten runs;
+        otherwise X itself, with one.
     """
     if not isinstance(init, str):
         return X.beside(check_memberships(init, X.shape[0], n_clusters))
@@ -80,9 +80,9 @@ def start(
     refuse_too_few_distinct(X, n_clusters)
     if not by_components:
         return X.beside(start_memberships(init, X, n_clusters, random, K))
-    # As many components as clusters hold what separates them, most of the noise is
-    # orthogonal to them, and restarts in so few dimensions cost little. Different seeds
-    # agree far more often than after k-means on X itself.
+    # As many components as clusters contain the differences between clusters, and most
+    # of the noise is orthogonal to them. Several runs are cheap in few dimensions, and
+    # different seeds agree far more often than with k-means on X itself.
     multiply = (lambda B: X.dot(X.transpose_dot(B))) if K is None else K.__matmul__
     values, vectors = leading_eigenpairs(multiply, X.shape[0], n_clusters, random)
     points = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -92,9 +92,9 @@ def start(
 
 
 def isometric_rows(gram: Float) -> Float:
-    """Return n points with the same distances as those whose Gram matrix is given.
+    """Return n points in n dimensions with the given Gram matrix.
 
-    Clustering n points in n dimensions is cheaper than in p > n.
+    They have the same distances; clustering them is cheaper than in p > n dimensions.
     """
     points = gram.copy()
     mean_square = max(np.trace(gram) / len(gram), np.finfo(np.float64).tiny)
@@ -109,7 +109,7 @@ def start_memberships(
     random: np.random.RandomState,
     gram: Float | None = None,
 ) -> Float:
-    """Return an n x c soft partition to start from.
+    """Return an initial soft partition (n x c).
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def start_memberships(
     n_clusters : int
     random : RandomState
     gram : ndarray of shape (n, n), optional
-        ``X X'``, where it is at hand.
+        ``X X'``, if already computed.
     """
     n_samples = matrix.shape[0]
     if kind == "random":
@@ -146,10 +146,10 @@ def leading_eigenpairs(
     random: np.random.RandomState,
     n_rounds: int = 8,
 ) -> tuple[Float, Float]:
-    """Return about the leading eigenvalues, ascending, and eigenvectors.
+    """Return approximate leading eigenvalues, ascending, and eigenvectors.
 
-    Subspace iteration with ``X X'`` or ``X'X`` for centred X, given as a product: the
-    vectors are the principal components of the samples, or the principal axes.
+    Subspace iteration with products with ``X X'`` or ``X'X``. For a centred X, the
+    vectors are the normalised principal components or the principal axes.
     """
     width = min(n_pairs + 8, size)
     basis = random.standard_normal((size, width))
@@ -166,9 +166,10 @@ def start_beside_rows(
     random: np.random.RandomState,
     gram: Float | None = None,
 ) -> Beside:
-    """Return such clusters for many samples, wherever these are kept.
+    """Return initial memberships for many samples, in memory or out-of-core.
 
-    Components are found on the side of the features, and k-means sees a sample.
+    Principal components are computed from products with ``X'X``, and k-means runs on a
+    subsample.
 
     Parameters
     ----------
@@ -177,7 +178,7 @@ def start_beside_rows(
     n_clusters : int
     random : RandomState
     gram : ndarray of shape (p, p), optional
-        ``X'X``, where it is at hand.
+        ``X'X``, if already computed.
     """
     multiply = gram.__matmul__ if gram is not None else matrix.normal_dot
     _, axes = leading_eigenpairs(multiply, matrix.shape[1], n_clusters, random)
@@ -209,10 +210,10 @@ def _nearest(block: DataMatrix, rows: Arrays, centres: Float) -> tuple[Arrays, A
 def k_means_centres(
     points: Float, n_clusters: int, random: np.random.RandomState
 ) -> Float:
-    """Return the centres of one run of k-means; more starts are the caller's choice.
+    """Return the centres of one run of k-means.
 
-    The points may be changed by rounding errors. With a tolerance of zero, k-means
-    makes no copy of them to measure their variance.
+    The points are not copied and may change by rounding errors. A tolerance of zero
+    avoids the copy with which k-means computes their variance.
     """
     model = KMeans(
         n_clusters, n_init=1, max_iter=100, tol=0, random_state=random, copy_x=False
@@ -227,7 +228,7 @@ def c_means_centres(
     random: np.random.RandomState,
     max_iter: int = 100,
 ) -> Float:
-    """Return the centres of a fuzzy c-means from random memberships."""
+    """Return the centres of fuzzy c-means, started from random memberships."""
     memberships = random.dirichlet(np.ones(n_clusters), size=len(points))
     for _ in range(max_iter):
         weights = memberships**FUZZIFIER
@@ -248,7 +249,7 @@ def squared_distances(points: Float, centres: Float) -> Float:
 
 
 def nearest_centres(matrix: DataMatrix, centres: Float) -> Index:
-    """Return the nearest centre of each row, in one product."""
+    """Return the index of the nearest centre of each row."""
     scores = -2 * matrix.dot(centres.T)
     scores += np.einsum("ij,ij->i", centres, centres)
     return scores.argmin(axis=1)
@@ -257,7 +258,7 @@ def nearest_centres(matrix: DataMatrix, centres: Float) -> Index:
 def with_every_cluster(labels: Index, n_clusters: int) -> Index:
     """Return labels in which no cluster is empty.
 
-    An empty cluster takes one sample from the largest one.
+    Each empty cluster gets one sample of the largest one.
     """
     labels = labels.copy()
     counts = np.bincount(labels, minlength=n_clusters)
@@ -270,42 +271,43 @@ def with_every_cluster(labels: Index, n_clusters: int) -> Index:
 
 
 def crisp_memberships(labels: Index, n_clusters: int) -> Float:
-    """Return the n x c matrix with a one where the label is."""
+    """Return the n x c one-hot matrix of the labels."""
     memberships = np.zeros((len(labels), n_clusters))
     memberships[np.arange(len(labels)), labels] = 1.0
     return memberships
 
 
 def check_memberships(memberships: Any, n_samples: int, n_clusters: int) -> Float:
-    """Return memberships given as a start, or say what is wrong with them."""
+    """Return memberships given as init; raise ValueError if they are not valid."""
     if storage_of(memberships) == "dask":
         memberships = memberships.compute()
     result = check_array(memberships, dtype=np.float64, input_name="init", copy=True)
     if result.shape != (n_samples, n_clusters):
         raise ValueError(
-            f"init has shape {result.shape} but must be (n_samples, n_clusters) = "
-            f"({n_samples}, {n_clusters})."
+            f"init has shape {result.shape} but must have shape (n_samples, "
+            f"n_clusters) = ({n_samples}, {n_clusters})."
         )
     sums = result.sum(axis=1)
     if result.min() < 0 or np.abs(sums - 1).max() > 1e-6:
         raise ValueError(
-            "init must hold memberships: entries >= 0 and rows that sum to 1; found "
-            f"entries down to {result.min():.3g} and row sums from {sums.min():.3g} "
-            f"to {sums.max():.3g}."
+            "init must contain memberships, with entries >= 0 and rows that sum to 1; "
+            f"its smallest entry is {result.min():.3g}, and its row sums are between "
+            f"{sums.min():.3g} and {sums.max():.3g}."
         )
     if result.sum(axis=0).min() == 0:
         empty = int(result.sum(axis=0).argmin())
         raise ValueError(
-            f"init leaves cluster {empty} empty; give every column some membership."
+            f"init leaves cluster {empty} empty; each column needs a positive entry."
         )
     result /= sums[:, np.newaxis]
     return result
 
 
 def distinct_rows(matrix: DataMatrix) -> int:
-    """Return how many distinct values the rows take.
+    """Return the number of distinct rows.
 
-    Equal rows have equal projections on any vector; distinct ones hardly ever do.
+    Rows are compared by a random projection: it is equal for equal rows, and differs
+    for distinct rows with probability one.
     """
     vector = np.random.RandomState(0).standard_normal((matrix.shape[1], 1))
     places = np.sort(matrix.dot(vector).ravel())
@@ -314,7 +316,7 @@ def distinct_rows(matrix: DataMatrix) -> int:
 
 
 def refuse_too_few_distinct(matrix: DataMatrix, n_clusters: int) -> None:
-    """Raise an error if the rows take fewer distinct values than there are clusters."""
+    """Raise ValueError if there are fewer distinct rows than clusters."""
     n_distinct = distinct_rows(matrix)
     if n_distinct < n_clusters:
         raise ValueError(

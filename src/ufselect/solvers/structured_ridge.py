@@ -1,20 +1,20 @@
-"""GLSPFS and SPUFS: row-sparse regression that keeps near samples near.
+"""GLSPFS and SPUFS: row-sparse regression that preserves local structure.
 
 With a positive semi-definite matrix L of the samples, such as a graph Laplacian,
 
     (1)  minimise |X W - Y|^2 + rho tr(W'X'L X W) + penalty |W|_21
 
-where Y is a root of a kernel matrix (GLSPFS) or X itself (SPUFS). With
-``M = I + rho L`` the l2,1 norm is reweighted:
+where Y is a root of a kernel matrix (GLSPFS) or X itself (SPUFS). Iterative reweighting
+of the l2,1 norm gives, with ``M = I + rho L``,
 
     (2)  W = (X'M X + penalty D)^-1 X'Y
     (3)  D = diag(1 / (2 |w_i|))
 
-(2) is solved through features (p x p) or through samples (n x n), whichever is smaller:
+If n < p, (2) is solved by an n x n instead of a p x p system:
 
     (4)  W = D^-1 X'R'(R X D^-1 X'R' + penalty I)^-1 R'^-1 Y,   M = R'R
 
-Equation numbers are this file's own.
+Equation numbers are those of this file.
 """
 
 from typing import Any, NamedTuple
@@ -33,15 +33,15 @@ from ufselect.solvers.ridge import (
     row_norms,
 )
 
-# Reweighting takes rows towards zero and stops on the way, where one row underflows and
-# another does not: a row whose norm is below this share of the largest counts as zero.
+# Reweighting shrinks rows without making them exactly zero: a row whose norm is below
+# this share of the largest counts as zero.
 ROUNDING = 1e-12
 
 
 class StructuredFit(NamedTuple):
     """W and the objective after each iteration.
 
-    ``scores`` are the row norms of W; zero rows are ranked below by their KKT ratio.
+    ``scores`` are the row norms of W; zero rows get lower scores from their KKT ratios.
     """
 
     coef: Float
@@ -70,7 +70,7 @@ class ThroughFeatures:
         self.squared_target = squared_target
 
     def solve(self, inverse_weights: Float) -> tuple[Float, float]:
-        """Return the W of (2), and its error; ``penalty D`` is given inverted."""
+        """Return W of (2) and its error, given the inverse of ``penalty D``."""
         coef = FeatureRidge(self.gram, inverse_weights).inverse(self.cross)
         change = np.vdot(coef, self.gram @ coef - 2 * self.cross)
         return coef, max(self.squared_target + float(change), 0.0)
@@ -81,9 +81,9 @@ class ThroughFeatures:
 
 
 class ThroughSamples:
-    """The same for p > n: no p x p matrix.
+    """The same for p > n, without a p x p matrix.
 
-    What (4) factors is symmetric and no closer to singular than the identity.
+    The matrix factored in (4) is symmetric with eigenvalues of at least one.
     """
 
     def __init__(
@@ -94,14 +94,14 @@ class ThroughSamples:
         self.target = target
         self.laplacian = laplacian
         self.rho = rho
-        # A product with the identity makes any kind of matrix a dense array.
+        # A product with the identity converts any matrix to a dense array.
         metric = rho * (laplacian @ np.eye(matrix.shape[0]))
         metric.flat[:: len(metric) + 1] += 1.0
         self.root = cholesky(metric, check_finite=False)
         self.rooted = solve_triangular(self.root, target, trans="T", check_finite=False)
 
     def solve(self, inverse_weights: Float) -> tuple[Float, float]:
-        """Return the W of (2) by (4), and its error."""
+        """Return W of (2), computed by (4), and its error."""
         gram = self.matrix.weighted_gram(inverse_weights)
         inner = IdentityPlus(self.root @ gram @ self.root.T).solve(self.rooted)
         dual = self.root.T @ inner
@@ -125,7 +125,7 @@ StructuredProblem = ThroughFeatures | ThroughSamples
 def structured_problem(
     matrix: DataMatrix, target: Float, laplacian: Any, rho: float
 ) -> StructuredProblem:
-    """Return the problem in the form that suits the shape of the matrix."""
+    """Return the problem in the cheaper form for the shape of the matrix."""
     if matrix.shape[1] > matrix.shape[0]:
         return ThroughSamples(matrix, target, laplacian, rho)
     return ThroughFeatures(
@@ -138,10 +138,10 @@ def structured_problem(
 def self_expression(
     matrix: DataMatrix, laplacian: Any, rho: float
 ) -> tuple[StructuredProblem, float]:
-    """Return the problem whose target is X, and the penalty from which on W = 0.
+    """Return the problem with target X, and the smallest penalty at which W = 0.
 
-    For p > n the target is a root of ``X X'``: X times an orthogonal matrix, by which
-    W is then multiplied as well, and row norms stay.
+    For p > n the target is a root of ``X X'``, that is, X times an orthogonal matrix.
+    This multiplies W by the same matrix and does not change its row norms.
     """
     if matrix.shape[1] > matrix.shape[0]:
         target = kernel_root(matrix.sample_gram())
@@ -154,7 +154,7 @@ def self_expression(
 
 
 def metric_gram(matrix: DataMatrix, laplacian: Any, rho: float) -> Float:
-    """Return ``X'(I + rho L) X`` (p x p) from blocks of columns."""
+    """Return ``X'(I + rho L) X`` (p x p), computed in blocks of columns."""
     gram = matrix.feature_gram()
     n_samples, n_features = matrix.shape
     step = max(1, BLOCK_BYTES // (8 * n_samples))
@@ -173,11 +173,11 @@ def fit_structured(
     tol: float,
     report: Report | None = None,
 ) -> StructuredFit:
-    """Alternate (2) and (3) from ``D = I``, a plain ridge.
+    """Alternate (2) and (3), starting with a ridge regression (``D = I``).
 
-    From the second iteration on the objective (1) cannot rise, and a row of W that has
-    become zero stays zero. It may do so while its KKT ratio,
-    ``2 |x_i'(Y - M X W)| / penalty``, is at most one; such rows are ranked by it.
+    From the second iteration on, the objective (1) never increases, and a zero row of W
+    stays zero. It is optimal if its KKT ratio ``2 |x_i'(Y - M X W)| / penalty`` is at
+    most one; zero rows are ranked by this ratio.
     """
     inverse_weights: Float = np.ones(problem.n_features)
     loop = Iterations(max_iter, tol, report)

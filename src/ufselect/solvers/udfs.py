@@ -1,4 +1,4 @@
-"""UDFS: smallest eigenvectors under reweighted rows.
+"""UDFS: eigenvectors of the smallest eigenvalues, with reweighted rows.
 
 Minimises, over W with orthonormal columns,
 
@@ -9,9 +9,9 @@ for the sparse, positive semi-definite local discriminant matrix L of the sample
     (2)  W = eigenvectors of the c smallest eigenvalues of M + gamma D
     (3)  D = diag(1 / (2 sqrt(|w_i|^2 + epsilon)))
 
-The eigenvectors are those of the largest eigenvalues of ``(M + gamma D)^-1``, which is
-applied through p x p or n x n factors, whichever are smaller. Equation
-numbers are this file's own.
+They are the eigenvectors of the largest eigenvalues of ``(M + gamma D)^-1``, which is
+applied by a p x p or an n x n factorisation, whichever is smaller. Equation numbers are
+those of this file.
 """
 
 from collections.abc import Callable
@@ -26,33 +26,33 @@ from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.ridge import FeatureRidge, SampleRidge
 from ufselect.solvers.spectral import Operator, block_width, largest_eigenvectors
 
-# Smoothing of row norms, as published.
+# The epsilon of (3), as published.
 SMOOTHING = np.finfo(np.float64).eps
 
-# Up to this many features a p x p matrix is smaller than what else is kept.
+# Up to this many features, M is always formed: a p x p matrix is then small.
 MIN_SCATTER_FEATURES = 200
 
-# Up to so many features for each vector wanted, and up to so many in all, it is worth
-# while where p > n.
+# If p > n, M is formed up to these numbers of features, per eigenvector and in total.
 MAX_FEATURES_PER_VECTOR, MAX_SCATTER_FEATURES = 32, 2048
 
-# Up to so many features, and up to so many for each vector wanted, to decompose M anew
-# is as fast as to correct the vectors found last.
+# Up to these numbers of features, in total or per eigenvector, a dense decomposition is
+# as fast as an iteration with a warm start.
 MAX_DECOMPOSED_FEATURES, MAX_DECOMPOSED_PER_VECTOR = 500, 24
 
-# Smallest weight that rounding errors in M leave positive, as a share of its trace.
+# Smallest weight for which M + diag(weights) is positive definite despite rounding
+# errors, as a share of the trace of M.
 SMALLEST_WEIGHT = 1e-10
 
-# What is left of the smallest weight in an inverse, as a share of it: the less, the
-# faster its eigenvectors are found, and the fewer digits they have.
+# Share of the smallest weight that remains after the shift of the inverse: a smaller
+# one gives faster convergence, but less accurate eigenvectors.
 MARGIN = 1e-2
 
-# Largest residual of an eigenvector, as a share of its eigenvalue. From step to step
-# errors grow; they end about as small as the smoothing. Vectors that begin with those
-# of a decomposition may have fewer digits on the way.
+# Largest residual of an eigenvector, relative to its eigenvalue. Errors grow from
+# iteration to iteration, up to about the smoothing. A larger tolerance is sufficient if
+# the first eigenvectors come from a dense decomposition.
 TOLERANCE, WARM_TOLERANCE = 1e-9, 1e-6
 
-# Size of what tells equal features apart, beside entries of about one.
+# Size of random numbers that distinguish equal features, relative to entries of one.
 TIE_BREAK = 1e-3
 
 # Maps row weights to the smallest eigenvectors of M + diag(weights).
@@ -63,7 +63,7 @@ Inverse = Callable[[Float], Operator]
 
 
 class UDFSFit(NamedTuple):
-    """W, the objective after each iteration, and whether it settled."""
+    """W, the objective after each iteration, and whether it converged."""
 
     coef: Float
     history: list[float]
@@ -71,7 +71,7 @@ class UDFSFit(NamedTuple):
 
 
 def diagonal_of_scatter(matrix: DataMatrix, discriminant: sp.csr_array) -> Float:
-    """Return the diagonal of ``X' L X``, block by block of columns."""
+    """Return the diagonal of ``X' L X``, computed in blocks of columns."""
     n_samples, n_features = matrix.shape
     diagonal = np.empty(n_features)
     step = max(1, 1_000_000 // n_samples)
@@ -83,7 +83,7 @@ def diagonal_of_scatter(matrix: DataMatrix, discriminant: sp.csr_array) -> Float
 
 
 def inverse_through_features(scatter: Float) -> Inverse:
-    """Return the inverse by Cholesky factors of p x p matrices.
+    """Return the inverse by Cholesky factorisation of p x p matrices.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def inverse_through_features(scatter: Float) -> Inverse:
 
 
 def inverse_through_samples(matrix: DataMatrix, discriminant: sp.csr_array) -> Inverse:
-    """Return the inverse by Cholesky factors of n x n matrices.
+    """Return the inverse by Cholesky factorisation of n x n matrices.
 
     With ``L = R'R``, M is the Gram matrix of the columns of ``R X``.
     """
@@ -105,13 +105,13 @@ def inverse_through_samples(matrix: DataMatrix, discriminant: sp.csr_array) -> I
     root = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
     product: DataMatrix | TransformedMatrix = TransformedMatrix(root, matrix)
     if isinstance(matrix, DenseMatrix):
-        # As large as X, and saves a product with R in every product with X.
+        # R X is as large as X, and saves a product with R in every product with X.
         product = DenseMatrix(matrix.transpose_dot(root.T).T)
     return lambda weights: SampleRidge(product, 1 / weights).inverse
 
 
 class TransformedMatrix:
-    """``R X`` for a square R, where X is sparse or on disk and R X would be neither."""
+    """``R X`` for a square R, as products; X may be sparse or on disk."""
 
     def __init__(self, root: Float, matrix: DataMatrix) -> None:
         self._root, self._matrix = root, matrix
@@ -134,7 +134,7 @@ class TransformedMatrix:
 def smallest_through_features(
     matrix: DataMatrix, discriminant: sp.csr_array, n_vectors: int
 ) -> Eigenvectors:
-    """Return the solver that forms M, which is p x p."""
+    """Return the eigensolver that forms M, which is p x p."""
     columns = matrix.columns(slice(None))
     scatter = columns.T @ (discriminant @ columns)
     scatter = (scatter + scatter.T) / 2
@@ -143,7 +143,7 @@ def smallest_through_features(
         weighted = scatter.copy()
         weighted.flat[:: len(weighted) + 1] += weights
         wanted = [0, n_vectors - 1]
-        # A symmetric matrix is its transpose, which LAPACK takes without a copy.
+        # The transpose of the symmetric matrix needs no copy for LAPACK.
         return eigh(weighted.T, subset_by_index=wanted, overwrite_a=True)[1]
 
     n_samples, n_features = columns.shape
@@ -175,7 +175,7 @@ def smallest_through_features(
 def smallest_through_samples(
     matrix: DataMatrix, discriminant: sp.csr_array, n_vectors: int
 ) -> Eigenvectors:
-    """Return the solver that makes n x n matrices and no p x p one: for p > n."""
+    """Return the eigensolver with n x n and no p x p matrices, for p > n."""
     inverse = inverse_through_samples(matrix, discriminant)
     return warm_started(start_block(matrix, n_vectors), inverse, n_vectors)
 
@@ -183,17 +183,17 @@ def smallest_through_samples(
 def warm_started(
     start: Float, inverse: Inverse, n_vectors: int, tol: float = TOLERANCE
 ) -> Eigenvectors:
-    """Return the solver that starts from the vectors it found last, kept in start.
+    """Return the eigensolver with a warm start from its last result, kept in start.
 
-    The smallest eigenvectors are the largest of the inverse. No eigenvalue is below the
-    smallest weight, so that all weights may be lowered by nearly that much, which sets
-    the wanted ones apart.
+    The smallest eigenvectors are the leading ones of the inverse. No eigenvalue is
+    below the smallest weight, so all weights can be lowered by nearly that much; this
+    shift separates the wanted eigenvalues from the others.
     """
 
     def solve(weights: Float) -> Float:
         lowered = weights - (1 - MARGIN) * weights.min()
         found = largest_eigenvectors(inverse(lowered), start, n_vectors, tol)
-        # The other columns stay, for what none of the vectors found has a part in.
+        # Keep the extra columns, for directions orthogonal to the result.
         start[:, :n_vectors] = found
         return found
 
@@ -201,10 +201,10 @@ def warm_started(
 
 
 def start_block(matrix: DataMatrix, n_vectors: int) -> Float:
-    """Return vectors whose rows change places with the features.
+    """Return start vectors whose rows are permuted with the features.
 
-    All but: equal features i and j make ``w = e_i - e_j`` an eigenvector with
-    ``M w = 0``, which the smallest difference between their rows lets in.
+    Small random numbers are added, without which equal features i and j would have
+    equal rows, and the eigenvector ``w = e_i - e_j`` with ``M w = 0`` would be missed.
     """
     n_samples, n_features = matrix.shape
     random = np.random.RandomState(0)
@@ -216,18 +216,18 @@ def start_block(matrix: DataMatrix, n_vectors: int) -> Float:
 def smallest_eigenvectors(
     matrix: DataMatrix, discriminant: sp.csr_array, n_vectors: int
 ) -> Eigenvectors:
-    """Return the solver for the shape of the matrix."""
+    """Return the eigensolver for the shape of the matrix."""
     dense = forms_scatter(matrix.shape, n_vectors)
     make = smallest_through_features if dense else smallest_through_samples
     return make(matrix, discriminant, n_vectors)
 
 
 def forms_scatter(shape: tuple[int, int], n_vectors: int) -> bool:
-    """Return whether M itself is formed, which is p x p."""
+    """Return whether the p x p matrix M is formed."""
     n_samples, n_features = shape
     if n_features <= max(n_samples, MIN_SCATTER_FEATURES):
         return True
-    # To find many of its eigenvectors one by one takes longer than all at once.
+    # For many eigenvectors, a dense decomposition is faster than an iteration.
     return n_features <= min(MAX_FEATURES_PER_VECTOR * n_vectors, MAX_SCATTER_FEATURES)
 
 
@@ -242,9 +242,9 @@ def fit_udfs(
     tol: float,
     report: Report | None = None,
 ) -> UDFSFit:
-    """Alternate (2) and (3) from given weights, the diagonal of D.
+    """Alternate (2) and (3), starting from the diagonal of D.
 
-    Neither step raises (1), as long as eigenvectors are exact.
+    With exact eigenvectors, neither step increases (1).
     """
     loop = Iterations(max_iter, tol, report)
     for _ in loop:
@@ -258,10 +258,11 @@ def fit_udfs(
 
 
 def start_weights(scatter_diagonal: Float, n_vectors: int) -> Float:
-    """Return row weights as if ``|w_i|`` fell with the scatter ``M_ii`` of a feature.
+    """Return row weights for ``|w_i|`` proportional to ``1 / sqrt(M_ii)``.
 
-    Unlike equal weights they leave no choice among the vectors with ``M w = 0``, of
-    which there are many when p > n, and they change places with the features.
+    With equal weights, the vectors with ``M w = 0``, of which there are many if p > n,
+    would be equally good. These weights make the solution unique and do not depend on
+    the order of the features.
     """
     floor = 1e-6 * float(scatter_diagonal.mean())
     norms = 1 / np.sqrt(np.maximum(scatter_diagonal, floor))

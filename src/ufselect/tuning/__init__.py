@@ -1,6 +1,6 @@
-"""Decisions without labels: which method, how stable, at which false discovery rate.
+"""Decisions without labels: which features and how many, how stable, and at which FDR.
 
-Selectors come here as arguments or through ``ufselect.selector``.
+Selectors are passed as arguments or created by ``ufselect.selector``.
 """
 
 from typing import TYPE_CHECKING

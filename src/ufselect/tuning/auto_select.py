@@ -1,4 +1,4 @@
-"""AutoSelect: is there structure, which features follow it, how many to keep."""
+"""AutoSelect: test for structure, find the features related to it, and their number."""
 
 import warnings
 from numbers import Integral, Real
@@ -46,13 +46,13 @@ N_COMPONENTS = 10
 N_NEIGHBORS = 5
 N_CLUSTERS = 8
 
-# A ranking by graph energy counts as much as two by SCFS.
+# Weight of a ranking by graph energy in the consensus; one by SCFS has weight 1.
 ENERGY_WEIGHT = 2
 
-# A feature that correlates more than this with a better one says the same.
+# A feature whose correlation with a better one exceeds this is redundant.
 MAX_CORRELATION = 0.8
 
-# If fewer features are left without copies, copies are confirmed up to this number.
+# If fewer non-redundant features are confirmed, redundant ones are, up to this number.
 FEWEST_CONFIRMED = 10
 
 # Largest false discovery rates of confirmed and of tentative features.
@@ -61,94 +61,96 @@ TENTATIVE_FDR = 0.2
 
 
 class AutoSelect(CallbackSupportMixin, FitsGroups):
-    """Selection with everything decided from X.
+    """Feature selection with all settings chosen from X.
 
-    Tests whether the table shows structure, ranks the features by a consensus of graph
-    energy and SCFS over subsamples, and keeps those that follow the structure of the
-    other features more than permuted copies do.
+    Tests whether the table has structure, ranks the features by a consensus of graph
+    energy and SCFS over subsamples, and keeps those that the structure of the other
+    features explains better than permuted copies.
 
     Parameters
     ----------
     selector : selector or None, default=None
-        A selector whose ranking is used instead of the consensus. If you also give a
-        number of features, its ranking stays as it is.
+        A selector whose ranking replaces the consensus. If you also give a number of
+        features, its ranking is not changed.
     n_features_to_select : int, float, None or "auto", default="auto"
         "auto" keeps the confirmed features, see Notes; otherwise the number of
         features, fraction of them, or None for half.
     n_clusters : int or "auto", default="auto"
-        Number of clusters of the selectors that need one; "auto" is 8.
+        Number of clusters of the selectors that need one; "auto" means 8.
     max_features : int or None, default=200
         Largest number of confirmed features.
     max_correlation : float, None or "auto", default="auto"
         A feature whose absolute correlation with a better one exceeds this is ranked
-        behind the others and not confirmed. None confirms them all. "auto" is 0.8, and
-        None for the ranking of a ``selector``.
+        below the others and not confirmed. None means no limit. "auto" means 0.8
+        without a ``selector`` and None with one.
     n_jobs : int or None, default=None
-        Subsamples at once, through joblib; None is one.
+        Number of subsamples fitted in parallel by joblib; None means 1.
     random_state : int, RandomState instance or None, default=None
-        Seed, also of a selector that has none.
+        Seed, also for a selector without one.
     verbose : bool, default=False
-        Print what is decided.
+        Print each decision.
 
     Attributes
     ----------
     structure_found_ : bool
-        Whether the table shows structure. If not, no feature is selected unless a
-        number is given.
+        Whether the table has structure. If not, no feature is selected unless you give
+        a number.
     structure_ : StructureTest
-        The test behind it: p-value, preparation, and the evidence for each preparation.
+        The test: p-value, preparation, and the evidence for each preparation.
     standardize_ : {"none", "features", "samples"}
         The preparation that was chosen.
     calls_ : ndarray of str of shape (p,)
         "confirmed", "tentative" or "rejected" for each feature.
     q_values_ : ndarray of shape (p,)
-        Least false discovery rate at which a feature is among the discoveries.
+        Smallest false discovery rate at which the feature is selected.
     explained_ : ndarray of shape (p,)
         Share of the variance of each feature that the structure of the others explains.
     permuted_explained_ : ndarray of shape (p,)
         The largest such share among 20 permuted copies of each feature.
     scores_ : ndarray of shape (p,)
-        From 0 to 1, a quarter for each tier: rejected features, tentative ones, those
-        that correlate with a better one, and the others. Within a tier they follow one
-        over the geometric mean rank of the consensus, or the scores of the
-        ``selector``. If you give a ``selector`` and a number, they are the scores of
-        the selector.
+        From 0 to 1, with a quarter for each tier: rejected features, tentative ones,
+        those that correlate with a better one, and the others. Within a tier they
+        increase with the inverse geometric mean rank of the consensus, or with the
+        scores of the ``selector``. If you give a ``selector`` and a number, they are
+        the scores of the selector.
     order_ : ndarray of shape (p,)
         Features from best to worst.
     n_selected_ : int
-        Number of features.
+        Number of selected features.
     labels_ : ndarray of shape (n,)
-        Clusters of the samples by the selected features: k-means with ``n_clusters_``
-        clusters. Of data that are not in memory, those of the samples that were read.
+        Clusters of the samples, by k-means on the selected features with
+        ``n_clusters_`` clusters. For data out-of-core, only of the samples that were
+        read.
     n_clusters_ : int
-        One more than the directions with structure, from 2 to 8, or the number given;
-        1 without structure.
+        The given number, or one more than the number of directions with structure, at
+        least 2 and at most 8; 1 without structure.
     reasons_ : list of str
-        What was decided, and why, in sentences.
+        Each decision and its reason, as a sentence.
     selector_ : selector or None
         The fitted ``selector``, if one was given.
 
     Notes
     -----
-    **Structure.** `structure_test`: the largest eigenvalue against those of 39 tables
-    with every column permuted. Counts have their samples scaled to unit length. Other
-    tables stay in their own units if the structure shows there (a ratio of at least
-    1.5); else features are scaled if that shows more.
+    **Structure.** `structure_test` compares the largest eigenvalue with those of 39
+    tables in which every column is permuted. For counts, samples are scaled to unit
+    length. Other tables are not scaled if the ratio of the eigenvalues is at least 1.5
+    without scaling; otherwise features are scaled if that increases the ratio.
 
     **Ranking.** On six subsamples of two thirds of the samples, at most 1000 each,
     features are ranked by `GraphEnergy` and by `SCFS`. The consensus is the geometric
     mean of the ranks, in which graph energy counts twice.
 
-    **Calls.** Each feature is compared with the leading eigenvectors of the features in
-    other folds and with permuted copies of these. A feature is *confirmed* if the false
-    discovery rate is at most 5 %, no better confirmed feature correlates with it above
-    ``max_correlation``, and fewer than ``max_features`` are better. With "auto", where
-    fewer than ten are left, correlated ones are confirmed up to ten. A feature is
-    *tentative* if the rate is at most 20 %, and *rejected* otherwise.
+    **Calls.** The leading eigenvectors of the features in other folds explain a share
+    of the variance of each feature, which is compared with the shares of permuted
+    copies. A feature is *confirmed* if the false discovery rate is at most 5 %, no
+    better confirmed feature correlates with it above ``max_correlation``, and fewer
+    than ``max_features`` are better. With "auto", correlated features are confirmed,
+    too, if fewer than ten would be. A feature is *tentative* if the rate is at most
+    20 %, and *rejected* otherwise.
 
-    **Many samples.** Of a Dask collection, a Zarr array, an HDF5 data set or a mapped
-    array, up to 5000 evenly spaced samples are read and everything is decided from
-    them.
+    **Many samples.** Of a Dask collection, a Zarr array, an HDF5 data set or a
+    memory-mapped array, up to 5000 evenly spaced samples are read, and all decisions
+    use only these.
 
     docs/auto.md has the formulas, docs/quality.md the measurements.
 
@@ -185,8 +187,8 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
     }
 
     n_features_to_select: Any
-    # What a report sets for its fits to halves of the samples: a test that is known,
-    # or one with fewer copies, and fewer subsamples.
+    # The report changes these for fits to halves of the samples: a test that is already
+    # known or has fewer permutations, and fewer subsamples.
     _known_structure: StructureTest | None = None
     _n_permutations = N_PERMUTATIONS
     _n_subsamples = N_SUBSAMPLES
@@ -221,7 +223,7 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
 
     def _resolve_number(self, n_features: int) -> int:
         if self.n_features_to_select == "auto":
-            return n_features  # until it is decided
+            return n_features  # preliminary: ``_call`` decides the number
         return super()._resolve_number(n_features)
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
@@ -277,13 +279,13 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         groups: Index | None,
         random: np.random.RandomState,
     ) -> Float:
-        """Return scores between 0 and 1: those of the selector, or a consensus."""
+        """Return scores between 0 and 1, of the selector or of the consensus."""
         self.selector_: UnsupervisedSelector | None = None
         if self.selector is not None:
             checked_selector(self.selector, "AutoSelect")
             copy = seeded(clone(self.selector), random.randint(LARGEST_SEED))
             if "n_clusters" in copy.get_params(deep=False):
-                # Without structure one cluster was decided, in which nothing differs.
+                # Without structure n_clusters_ is 1, for which selectors fail.
                 fewest = 2 if self.n_clusters == "auto" else 1
                 copy.set_params(n_clusters=max(fewest, self.n_clusters_))
             decided_later = self.n_features_to_select == "auto"
@@ -300,7 +302,7 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
             sizes = map(len, subsamples)
             subsamples = [rows_of_groups(groups, size, random) for size in sizes]
         deviations = relative_deviations(data, summary, self.standardize_)
-        # For noise there is no second opinion: its iterations would be long.
+        # Without structure, SCFS is not fitted: it would converge slowly.
         scfs = self._scfs(data, summary) if self.structure_found_ else None
         jobs = (
             delayed(member_ranks)(
@@ -320,7 +322,7 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         return self.n_features_in_ if self.max_features is None else self.max_features
 
     def _scfs(self, data: DataMatrix, summary: ColumnSummary) -> Any:
-        """Return the other member of the consensus, told what all of X shows."""
+        """Return SCFS for the consensus, with the preparation that suits all of X."""
         number = N_CLUSTERS if self.n_clusters == "auto" else int(self.n_clusters)
         preparation = choose_preparation(data, summary)
         return selector_named(
@@ -336,7 +338,7 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         summary: ColumnSummary,
         random: np.random.RandomState,
     ) -> Float:
-        """Set the calls and the number of features; return scores in that order."""
+        """Set the calls and the number of features; return the final scores."""
         n_features = data.shape[1]
         self.q_values_, self.explained_ = np.ones(n_features), np.zeros(n_features)
         self.permuted_explained_ = np.zeros(n_features)
@@ -366,7 +368,7 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         best_first = np.argsort(-scores, kind="stable")
         number = int(np.count_nonzero(tier == 0))
         if self.max_correlation == "auto" and max_correlation is not None:
-            # The noise of one feature alone would decide: a few copies say the same.
+            # A single feature is too noisy for clusters: redundant ones average it.
             following = int(np.count_nonzero(tier <= 1))
             number = max(number, min(following, FEWEST_CONFIRMED))
         confirmed = best_first[: min(number, self._most())]
@@ -380,16 +382,16 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         n_left = n_features - int(np.count_nonzero(redundant))
         if self.max_correlation != "auto" and n_left < self.n_selected_:
             warnings.warn(
-                f"Only {n_left} of {self.n_selected_} features are left when no two "
-                f"may correlate above max_correlation={max_correlation}; these are "
-                "selected.",
+                f"Only {n_left} instead of {self.n_selected_} features are selected, "
+                "because all others correlate with a better one above "
+                f"max_correlation={max_correlation}.",
                 UserWarning,
                 stacklevel=8,
             )
             self.n_selected_ = n_left
         if self.selector_ is None:
             return np.asarray(scores)
-        # If you give a number and a selector, nothing but copies is put behind.
+        # With a number and a selector, only redundant features lose their rank.
         return lowered(self.selector_.scores_, np.flatnonzero(redundant))
 
     def _clusters(
@@ -399,7 +401,7 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         summary: ColumnSummary,
         random: np.random.RandomState,
     ) -> NDArray[np.int32]:
-        """Return the clusters of the samples by the selected features."""
+        """Return clusters of the samples, computed from the selected features."""
         together = np.zeros(data.shape[0], dtype=np.int32)
         if self.n_selected_ == 0:
             return together
@@ -417,8 +419,8 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         n_features = len(self.calls_)
         if not self.structure_found_:
             self._warn(
-                "Do not use this selection: no feature is selected unless you ask for "
-                "a number of them."
+                "No feature is selected; set n_features_to_select to select some "
+                "nevertheless."
             )
             return 0
         rate = f"a false discovery rate of {100 * CONFIRMED_FDR:.0f} %"
@@ -439,7 +441,7 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         warnings.warn(
             sentence if self.structure_found_ else " ".join(self.reasons_),
             UserWarning,
-            # Past this class and scikit-learn's wrapper, to the caller of fit.
+            # Points to the caller of fit, past this class and scikit-learn's wrapper.
             stacklevel=9,
         )
 
@@ -452,14 +454,14 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
 def member_ranks(
     raw: Any, kind: Kind, deviations: Float, scfs: Any | None
 ) -> NDArray[np.float64]:
-    """Return the ranks of all features on a subsample, one row for each vote."""
+    """Return the ranks of all features on a subsample, one row per unit of weight."""
     energy = deviations * subsample_shares(raw, kind, N_COMPONENTS, N_NEIGHBORS)
     votes = [energy] * ENERGY_WEIGHT
     n_distinct = distinct_rows(as_matrix(raw))
     if scfs is not None and n_distinct > 1:
         scfs.set_params(n_clusters=min(scfs.n_clusters, n_distinct))
         with warnings.catch_warnings():
-            # A ranking changes little in the last iterations.
+            # The ranking changes little in later iterations.
             warnings.simplefilter("ignore", ConvergenceWarning)
             votes.append(scfs.fit(raw).scores_)
     return ranks_of(np.array(votes))

@@ -1,4 +1,4 @@
-"""Consensus: the rankings of several selectors, made into one."""
+"""Consensus: combine the rankings of several selectors."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
@@ -41,58 +41,58 @@ Named = list[tuple[str, UnsupervisedSelector]]
 
 
 class Consensus(CallbackSupportMixin, UnsupervisedSelector, BaseComposition):
-    """Consensus of several selectors.
+    """Consensus ranking of several selectors.
 
-    Every member ranks all features; the ranks of a feature are combined. Members may be
-    several methods, the same method with several preparations, and each of them with
-    several numbers of clusters.
+    Every member ranks all features, and the ranks of each feature are combined. Members
+    may be different methods, or one method with several preparations, each with several
+    numbers of clusters.
 
     Parameters
     ----------
     selectors : list of selectors or of (name, selector), or None, default=None
-        The members. Those without a name are named by their class. None is ``SCFS`` and
-        ``LaplacianScore``. What they say about ``n_features_to_select`` is not used.
+        The members. A member without a name gets that of its class. None means ``SCFS``
+        and ``LaplacianScore``. Their own ``n_features_to_select`` is ignored.
     n_features_to_select : int, float or None, default=None
-        Number of features, fraction of them, or None for half. Members whose ranking
-        depends on it are told.
+        Number of features, fraction of them, or None for half. It is also set for
+        members whose ranking depends on it.
     n_clusters : int, list of int or None, default=None
-        Each member that has this parameter is fitted once for every number. None
-        leaves members as they are.
+        Each member with this parameter is fitted once for every number. None does not
+        change the members.
     combine : {"log-rank", "mean-rank", "reciprocal-rank", "best-rank"}, \
 default="log-rank"
-        One over the geometric mean of the ranks, which asks for features that are good
-        for all; one over the mean of the ranks, which orders as a Borda count does; the
-        mean of one over the rank; or the best of the ranks, which asks for features
-        that are good for any.
+        The inverse of the geometric mean of the ranks, which favours features that all
+        members rank high; the inverse of their mean, which gives the order of a Borda
+        count; the mean of their inverses; or the best rank, which favours features that
+        any member ranks high.
     n_jobs : int or None, default=None
-        Members fitted at once, through joblib; None is one.
+        Number of members fitted in parallel by joblib; None means 1.
     time_budget : float or None, default=None
-        Seconds after which no further member is started. The first always is.
+        Seconds after which no further member is fitted. The first one always is.
     random_state : int, RandomState instance or None, default=None
-        Source of seeds for the members that have none.
+        Source of seeds for members without one.
     verbose : bool, default=False
         Print each member as it finishes.
 
     Attributes
     ----------
     scores_ : ndarray of shape (p,)
-        The combined ranks, higher is better.
+        The combined ranks; higher is better.
     order_ : ndarray of shape (p,)
         Features from best to worst.
     rankings_ : ndarray of shape (members, p)
-        Rank of each feature for each member; 1 is the best, ties share their mean.
+        Rank of each feature for each member; 1 is the best, ties get the mean rank.
     members_ : dict
         Parameters of each member by its name, in the order of ``rankings_``. Members
-        that failed or for which there was no time are not in it.
+        that failed or exceeded the time budget are excluded.
     agreement_ : ndarray of shape (members, members)
-        Spearman's correlation between the rankings of members.
+        Spearman's rank correlation between the rankings of members.
 
     Notes
     -----
-    A member that cannot rank X, because it finds nothing or needs too much memory, is
-    left out with a warning that says why. Members share prepared data, Gram matrices
-    and neighbour graphs, once per process. Processes share the cores: with
-    ``n_jobs=2`` each has half of them for the threads of BLAS and OpenMP.
+    A member that fails, for example because it needs too much memory, is excluded with
+    a warning that gives the reason. Prepared data, Gram matrices and neighbour graphs
+    are computed once per process and cached. With ``n_jobs=2``, BLAS and OpenMP use
+    half of the cores in each process.
 
     Examples
     --------
@@ -136,7 +136,7 @@ default="log-rank"
         self.verbose = verbose
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, and with ``deep`` the members and theirs.
+        """Return the parameters and, if ``deep``, the members and their parameters.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ default="log-rank"
         -------
         self : object
         """
-        # First, for the others may be about the new members.
+        # Set members first: other parameters may belong to them.
         if "selectors" in params:
             self.selectors = params.pop("selectors")
         self._set_params("_named_selectors", **params)
@@ -168,7 +168,7 @@ default="log-rank"
 
     @property
     def _named_selectors(self) -> Named:
-        """Members as given, with names; none if they are left to the default."""
+        """The given members with names; empty if ``selectors`` is None."""
         if not isinstance(self.selectors, list | tuple):
             return []
         given = list(self.selectors)
@@ -200,7 +200,7 @@ default="log-rank"
         return combined_scores(self.rankings_, self.combine)
 
     def _works(self) -> list[Work]:
-        """Return one work per member and number of clusters, each with its seed."""
+        """Return a fit for each member and number of clusters, each with its seed."""
         random = check_random_state(self.random_state)
         works = []
         for name, selector in self._members():
@@ -215,7 +215,7 @@ default="log-rank"
         if self.selectors is None:
             return [(name.lower(), selector_named(name)) for name in DEFAULT_MEMBERS]
         if len(self.selectors) == 0:
-            raise ValueError("selectors=[] holds no selector; give one or None.")
+            raise ValueError("selectors=[] is empty; give a selector or None.")
         named = self._named_selectors
         self._validate_names([name for name, _ in named])
         for name, selector in named:
@@ -226,7 +226,7 @@ default="log-rank"
         if self.n_clusters is None or "n_clusters" not in selector.get_params(False):
             return [(name, selector)]
         if np.size(self.n_clusters) == 0:
-            raise ValueError("n_clusters=[] holds no number; give one or None.")
+            raise ValueError("n_clusters=[] is empty; give a number or None.")
         variants = []
         for number in np.unique(self.n_clusters):
             variant = clone(selector).set_params(n_clusters=number)

@@ -1,4 +1,4 @@
-"""Which features follow the structure of a table, at a false discovery rate."""
+"""Features related to the structure of a table, at a false discovery rate."""
 
 from functools import partial
 from numbers import Integral, Real
@@ -32,30 +32,29 @@ from ufselect.tuning.fits import (
 N_FOLDS = 5
 N_PERMUTATIONS = 20
 
-# Eigenvectors of each kind, if there are ten times as many samples.
+# Largest number of eigenvectors of each kind; at most a tenth of the samples.
 N_COMPONENTS = 5
 N_NEIGHBORS = 5
 
-# A sample may lie so many times as far out in the basis as samples do on average.
-# Without a bound, a column that is not zero in a few outlying samples only would follow
-# them.
+# Largest norm of a row of the basis, as a multiple of the root mean square. Without a
+# limit, a few outlying samples would explain a column that is nonzero only in them.
 LARGEST_LEVERAGE = 3.0
 
-# Enough to estimate a share; more would only make the fits longer.
+# Largest number of decoys: enough to estimate the share of false discoveries.
 MAX_DECOYS = 1000
 CONFIDENCE = 0.9
 
 
 class Following(NamedTuple):
-    """How far each feature follows the structure that the other features show.
+    """How much of each feature the structure of the other features explains.
 
     Attributes
     ----------
     shares : ndarray of shape (p,)
-        Share of the variance of each feature inside the leading eigenvectors of the
-        others: graph eigenvectors and principal components.
+        Share of the variance of each feature in the span of the leading eigenvectors of
+        the others: graph eigenvectors and principal components.
     q_values : ndarray of shape (p,)
-        Least false discovery rate at which the feature is among the discoveries.
+        Smallest false discovery rate at which the feature is selected.
     permuted : ndarray of shape (p,)
         Largest share among the permuted copies of each feature.
     """
@@ -68,9 +67,9 @@ class Following(NamedTuple):
 def features_that_follow(
     centred: DataMatrix, random: np.random.RandomState
 ) -> Following:
-    """Compare each feature with the structure of the features in the other folds."""
+    """Compute shares explained by the features in other folds, and their q-values."""
     n_samples, n_features = centred.shape
-    # Every fold has columns of all sizes, whatever their order in the table.
+    # Stratify the folds by the variance of columns, independent of their order.
     folds = np.empty(n_features, dtype=np.intp)
     folds[canonical_order(centred.summary())] = np.arange(n_features) % N_FOLDS
     shares = np.zeros(n_features)
@@ -94,10 +93,10 @@ def features_that_follow(
 
 
 def effective_samples(centred: DataMatrix) -> Float:
-    """Return ``(sum x^2)^2 / sum x^4``: samples that the variance of a column is from.
+    """Return ``(sum x^2)^2 / sum x^4``, the effective number of samples of a column.
 
-    It is 1 for a column that differs in one sample, a third of n for a Gaussian one,
-    and does not change when the column is permuted.
+    It is about 1 if the variance is due to one sample, and n / 3 for a Gaussian column.
+    It does not change when the column is permuted.
     """
     found = np.ones(centred.shape[1])
     for block in centred.column_blocks():
@@ -110,7 +109,7 @@ def effective_samples(centred: DataMatrix) -> Float:
 
 
 def structure_basis(gram: Float) -> Float:
-    """Return a basis of the leading eigenvectors of graph and Gram matrix."""
+    """Return a basis of the leading eigenvectors of the graph and the Gram matrix."""
     count = max(1, min(N_COMPONENTS, len(gram) // 10))
     leading = graph_vectors(gram, count, N_NEIGHBORS), principal_vectors(gram, count)
     basis = centred_basis(np.hstack(leading))
@@ -120,7 +119,7 @@ def structure_basis(gram: Float) -> Float:
 
 
 def q_values(shares: Float, permuted: Float) -> Float:
-    """Return for each feature the least estimated FDR at or below its share.
+    """Return for each feature the smallest FDR over thresholds up to its share.
 
     Examples
     --------
@@ -138,7 +137,7 @@ def q_values(shares: Float, permuted: Float) -> Float:
 
 
 class FalseSelections(NamedTuple):
-    """The estimated share of false features among the k best, for k from 1 to p."""
+    """Estimated share of false discoveries among the k best features, k = 1, ..., p."""
 
     share: Float
     lower: Float
@@ -161,45 +160,45 @@ def false_selections(
 ) -> FalseSelections:
     """Estimate the share of false discoveries among the best features.
 
-    A decoy is a column of X with its values permuted. A decoy that scores as high as
-    its column says that the column may be a false discovery.
+    A decoy is a column of X with its values permuted. A decoy that scores at least as
+    high as its column is evidence that the column is a false discovery.
 
     Parameters
     ----------
     selector : selector
-        A copy of it is fitted to X with decoys beside it, once for every repeat.
+        For every repeat, a copy of it is fitted to X with decoys appended.
     X : {array-like, sparse matrix} of shape (n, p)
         Samples in rows. A sparse X stays sparse.
     n_decoys : int or None
-        Number of columns that get a decoy, drawn anew for every repeat. None is all of
-        them, 1000 at most.
+        Number of columns with a decoy, drawn again for every repeat. None means all
+        columns, at most 1000.
     n_repeats : int
         Number of fits.
     target : float
-        The share of false features to stay under.
+        Largest acceptable share of false discoveries.
     n_jobs : int or None
-        Fits at once, through joblib; None is one.
+        Number of fits in parallel by joblib; None means 1.
     time_budget : float or None
-        Seconds after which no further repeat is started. The first always is.
+        Seconds after which no further repeat is started. The first one always is.
     random_state : int, RandomState instance or None
-        Seed of the decoys, and source of seeds for a selector that has none.
+        Seed of the decoys, and source of seeds for a selector without one.
     verbose : bool
         Print each repeat as it finishes.
 
     Returns
     -------
     found : FalseSelections
-        ``share`` never falls as k grows. ``lower`` and ``upper`` hold the share among
-        the k best of X in about nine of ten cases. ``largest_k`` is the largest k whose
-        share is at most the target, or zero if there is none.
+        ``share`` never decreases with k. ``lower`` and ``upper`` are the limits of a
+        90 % interval for the share among the k best. ``largest_k`` is the largest k
+        whose share is at most the target, or zero.
 
     Notes
     -----
-    What a decoy lacks is dependence on other columns, and only that can be told. A
-    method that looks at each column alone, such as ``MaxVariance``, cannot tell a
-    column from its decoy, and its share is estimated as one. Where all columns depend
-    on something, such as the depth of sequencing, all of them have structure: divide
-    such samples by their depth before.
+    A decoy differs from its column only in that it does not depend on other columns. A
+    method that scores each column alone, such as ``MaxVariance``, cannot distinguish
+    them, and its share is estimated as one. If all columns depend on a common factor,
+    such as the sequencing depth, all of them have structure: divide samples by their
+    depth first.
 
     Examples
     --------
@@ -245,7 +244,7 @@ def false_selections(
 
 
 def with_decoys(columns: Index, seed: int, X: Any) -> Any:
-    """Return X and, to its right, the columns with their values permuted.
+    """Return X with permuted copies of some columns appended on the right.
 
     Examples
     --------
@@ -263,16 +262,16 @@ def with_decoys(columns: Index, seed: int, X: Any) -> Any:
 
 
 def false_among_best(originals: Float, decoys: Float, columns: Index) -> Float:
-    """Return, for each k, how many decoys say that a feature is false.
+    """Return the estimated number of false discoveries among the k best, for each k.
 
     Parameters
     ----------
     originals : ndarray of shape (p,)
         Scores of the features.
     decoys : ndarray of shape (d,)
-        Scores of the decoys of some features.
+        Scores of the decoys.
     columns : ndarray of shape (d,)
-        Those features.
+        The features with a decoy.
 
     Examples
     --------
@@ -281,12 +280,12 @@ def false_among_best(originals: Float, decoys: Float, columns: Index) -> Float:
     >>> false_among_best(scores, decoys, np.arange(3))
     array([0., 0., 2.])
     """
-    # A tie is no victory of the original.
+    # A tie counts against the feature.
     lost = decoys >= originals[columns]
     pairs = np.sort(np.concatenate([decoys[lost], originals[columns][lost]]))
     thresholds = np.sort(originals)[::-1]
     above: Index = len(pairs) - np.searchsorted(pairs, thresholds, side="left")
-    # As many decoys as there are columns would have said so more often.
+    # Extrapolate from the columns with a decoy to all columns.
     return np.asarray(above * (len(originals) / len(columns)), np.float64)
 
 
@@ -294,15 +293,15 @@ def _estimate(counts: Float, target: float) -> FalseSelections:
     """Return the estimate from the counts of each repeat (repeats x p)."""
     n_repeats, n_features = counts.shape
     number = np.arange(1, n_features + 1)
-    # One more over all repeats, as for knockoffs: none seen does not mean none.
+    # Add one over all repeats, as knockoff+ does, so that no estimate is zero.
     expected = counts.mean(axis=0) + 1 / n_repeats
-    # The false features of X vary as those of a repeat do, at least as a count does;
-    # to this comes the error of the mean.
+    # Variance of the number of false discoveries, at least that of a Poisson variable,
+    # plus the variance of the mean over repeats.
     spread = counts.var(axis=0, ddof=1) if n_repeats > 1 else expected
     margin = norm.ppf((1 + CONFIDENCE) / 2) * np.sqrt(
         np.maximum(expected, spread) * (1 + 1 / n_repeats)
     )
-    # For each k the least share of it and of all larger k.
+    # For each k, the smallest share over all larger k.
     share = np.minimum(expected / number, 1.0)
     share = np.minimum.accumulate(share[::-1])[::-1]
     lower = np.clip((counts.mean(axis=0) - margin) / number, 0.0, share)

@@ -1,4 +1,4 @@
-"""What selectors around other selectors share: checks, seeds, groups, parallel fits."""
+"""Common parts of meta-selectors: checks, seeds, groups and parallel fits."""
 
 import threading
 import time
@@ -20,7 +20,7 @@ from ufselect.matrix.cache import ResultCache, cached_results
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.iterations import in_parallel
 
-# What many fits have in common, as parameters of a selector.
+# Parameter constraints that all meta-selectors have in common.
 EFFORT_CONSTRAINTS: dict[str, list[Any]] = {
     "n_jobs": [None, Integral],
     "time_budget": [None, POSITIVE],
@@ -29,15 +29,15 @@ EFFORT_CONSTRAINTS: dict[str, list[Any]] = {
 }
 LARGEST_SEED = np.iinfo(np.int32).max
 
-# Of many fits that fail for the same reason, a message names so many.
+# Number of failed fits that a message names for each reason.
 MAX_NAMES = 8
 
-# Each worker has its own results, and keeps them for one call of ``fit_all``.
+# Each worker has its own cache, which is kept for one call of ``fit_all``.
 _worker = threading.local()
 
 
 def seeded(selector: UnsupervisedSelector, seed: int) -> UnsupervisedSelector:
-    """Return an unfitted copy in which a seed stands wherever there was none."""
+    """Return an unfitted copy with the seed for each ``random_state=None``."""
     copy = clone(selector)
     missing = {
         name: seed
@@ -48,24 +48,24 @@ def seeded(selector: UnsupervisedSelector, seed: int) -> UnsupervisedSelector:
 
 
 def checked_selector(selector: Any, owner: str) -> UnsupervisedSelector:
-    """Return the selector if it is one and its parameters are valid."""
+    """Return the selector; raise an error if it or a parameter of it is not valid."""
     if not isinstance(selector, UnsupervisedSelector):
         raise TypeError(
-            f"{owner} was given {selector!r}, which is not a selector; give an "
-            "instance such as SCFS()."
+            f"{owner} got {selector!r}, which is not a selector; give an instance such "
+            "as SCFS()."
         )
-    # Fits inside another fit do not look at their parameters again.
+    # Fits inside another fit do not validate their parameters.
     selector._validate_params()
     return selector
 
 
 def checked_table(selector: UnsupervisedSelector, X: Any) -> Any:
-    """Return X as a fit would see it, or refuse it as a fit would."""
+    """Return X after the validation of ``fit``, which raises the same errors."""
     return clone(selector)._validated(X, reset=True)
 
 
 class FitsGroups(UnsupervisedSelector):
-    """Takes the groups of the samples, which its subsamples do not split."""
+    """Base class of selectors whose subsamples do not split groups of samples."""
 
     _groups: ArrayLike | None = None
 
@@ -77,10 +77,10 @@ class FitsGroups(UnsupervisedSelector):
         X : {array-like, sparse matrix, memory-mapped array} of shape (n, p)
             Samples in rows. It is not changed.
         y : ignored
-            Present for pipelines; never looked at.
+            Not used, present for API consistency by convention.
         groups : array-like of shape (n,), optional
-            Which samples belong together, such as those of one patient: a subsample
-            holds all samples of a group or none.
+            Group labels of the samples, such as patients: a subsample contains either
+            all samples of a group or none.
 
         Returns
         -------
@@ -93,14 +93,14 @@ class FitsGroups(UnsupervisedSelector):
             del self._groups
 
     def _groups_of(self, n_samples: int) -> Index | None:
-        """Return a number for the group of each sample, if groups were given."""
+        """Return the index of the group of each sample, or None without groups."""
         if self._groups is None:
             return None
         return checked_groups(self._groups, n_samples)
 
 
 class Work(NamedTuple):
-    """A selector to fit, and how its table is made from the data they all share."""
+    """A selector to fit, and the function that makes its table from the common data."""
 
     name: str
     selector: UnsupervisedSelector
@@ -108,7 +108,7 @@ class Work(NamedTuple):
 
 
 class FitEffort(NamedTuple):
-    """How many fits run at once, for how many seconds, and what is told about them."""
+    """Number of parallel fits, time budget, verbosity and progress callback."""
 
     n_jobs: int | None = None
     time_budget: float | None = None
@@ -117,12 +117,12 @@ class FitEffort(NamedTuple):
 
     @property
     def stopped(self) -> bool:
-        """Whether a callback wants no more fits."""
+        """Whether a callback has asked to stop."""
         return self.progress is not None and self.progress.stopped
 
 
 class Finished(NamedTuple):
-    """The works that came to an end, in order, and the scores of their features."""
+    """The fits that succeeded, in order, and their scores."""
 
     works: list[Work]
     scores: Float
@@ -137,33 +137,33 @@ def fit_all(
     share: bool = False,
     stacklevel: int = 6,
 ) -> Finished:
-    """Return the scores of all works that could be fitted.
+    """Return the scores of all fits that succeed.
 
-    Work that fails, or that the time budget leaves no time for, is left out with a
-    warning. That all of it fails is an error.
+    Fits that fail, or that the time budget does not allow, are left out with a warning.
+    If all of them fail, ValueError is raised.
 
     Parameters
     ----------
     X : array or sparse matrix
         Validated.
     works : sequence of Work
-        The first of them is started even if there is no time for it.
+        The first one is always fitted, whatever the time budget.
     effort : FitEffort
-        No fit is started after its time budget, or after a callback wants to stop;
-        one that runs is not interrupted.
+        No fit is started after its time budget, or after a callback has asked to stop;
+        running fits are not interrupted.
     title : str
         Name of the caller, for messages.
     share : bool
-        Compute Gram matrices and graphs once per worker: for work on equal tables.
+        Cache Gram matrices and graphs in each worker, for fits to equal tables.
     stacklevel : int
-        Of warnings; the default points to the caller of ``fit`` of a selector.
+        Of warnings; the default points to the caller of ``fit``.
     """
     token = uuid4().hex if share else None
     budget = effort.time_budget
     end = np.inf if budget is None else time.monotonic() + budget
 
     def calls() -> Iterator[tuple[Any, Work, str | None]]:
-        # One at a time to each worker, so that nothing waits when the time is up.
+        # Dispatch one at a time, so that no fit is queued when the time is over.
         for index, work in enumerate(works):
             if index > 0 and (effort.stopped or time.monotonic() >= end):
                 return
@@ -202,9 +202,9 @@ def fit_all(
         )
     if len(outcomes) < len(works) and not effort.stopped:
         warnings.warn(
-            f"{title}: time_budget={budget} seconds were used up after "
-            f"{len(outcomes)} of {len(works)} fits; {works[len(outcomes)].name} and "
-            "what comes after it are left out.",
+            f"{title}: time_budget={budget} seconds allowed {len(outcomes)} of "
+            f"{len(works)} fits; {works[len(outcomes)].name} and later ones are left "
+            "out.",
             UserWarning,
             stacklevel=stacklevel - 1,
         )
@@ -217,7 +217,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _scores_or_reason(X: Any, work: Work, token: str | None) -> Float | str:
-    """Return the scores of a fit, or why there are none."""
+    """Return the scores of a fit, or the reason why it failed."""
     sharing: AbstractContextManager[Any] = nullcontext()
     if token is not None:
         if getattr(_worker, "token", None) != token:

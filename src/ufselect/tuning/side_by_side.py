@@ -1,4 +1,4 @@
-"""Rankings of one table side by side: by number of clusters, or by method."""
+"""Compare rankings of one table between methods or numbers of clusters."""
 
 import time
 import warnings
@@ -29,7 +29,7 @@ from ufselect.tuning.fits import (
 
 
 class Ranked(NamedTuple):
-    """What one selector made of the table.
+    """The ranking of the table by one selector.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class Ranked(NamedTuple):
     order : ndarray of shape (p,), or None
         Features from best to worst.
     seconds : float
-        What the fit took.
+        Time of the fit.
     remarks : list of str
-        What it warned of, or why it failed.
+        Its warnings, or the reason why it failed.
     """
 
     name: str
@@ -60,20 +60,20 @@ def rank_with_each(
     random_state: int = 0,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> list[Ranked]:
-    """Fit selectors one after the other, each told the same numbers.
+    """Fit several selectors with the same numbers of features and clusters.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n, p)
     selectors : mapping of str to selector
-        Unfitted; copies of them are.
+        Copies of them are fitted.
     n_features, n_clusters : int
-        How many features to select, and of how many clusters to think. Selectors
-        without clusters are not told.
+        Number of features to select, and of clusters for selectors with this
+        parameter.
     random_state : int
-        Seed of those that have none.
+        Seed for selectors without one.
     progress : callable, optional
-        Called with the fits done, all fits, and the name of the next.
+        Called with the number of finished fits, of all fits, and the next name.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def rank_with_each(
         told = {"n_features_to_select": n_features, "n_clusters": n_clusters}
         known = copy.get_params(deep=False)
         if known.get("n_clusters") == "auto":
-            del told["n_clusters"]  # It decides by itself.
+            del told["n_clusters"]  # AutoSelect chooses it.
         copy.set_params(**{key: told[key] for key in told if key in known})
         start = time.perf_counter()
         scores, order, remarks = None, None, []
@@ -133,35 +133,35 @@ def sensitivity_to_clusters(
     random_state: int | np.random.RandomState | None = None,
     verbose: bool = False,
 ) -> Sensitivity:
-    """Return how far the rankings for several numbers of clusters agree.
+    """Return the agreement of the rankings for several numbers of clusters.
 
     Parameters
     ----------
     selector : selector
-        One with the parameter ``n_clusters``. A copy of it is fitted for every number,
-        always with the same seed.
+        A selector with the parameter ``n_clusters``. A copy of it is fitted for every
+        number, with the same seed.
     X : {array-like, sparse matrix} of shape (n, p)
         Samples in rows.
     n_clusters : sequence of int
-        Two or more. A number that cannot be fitted is left out with a warning.
+        At least two. A number for which the fit fails is left out with a warning.
     n_features : int, float or None
-        How many of the best features to compare, as ``n_features_to_select``; None is
-        what the selector has.
+        Number of the best features to compare, as ``n_features_to_select``; None means
+        that of the selector.
     n_jobs : int or None
-        Fits at once, through joblib; None is one.
+        Number of fits in parallel by joblib; None means 1.
     time_budget : float or None
         Seconds after which no further fit is started.
     random_state : int, RandomState instance or None
-        Source of a seed for a selector that has none.
+        Source of a seed for a selector without one.
     verbose : bool
         Print each number as it finishes.
 
     Returns
     -------
     sensitivity : Sensitivity
-        The numbers that were fitted, Spearman's correlation and the overlap of the best
-        features (as a share of them) between all pairs, and the means over pairs. For
-        random rankings, the correlation is zero and the overlap is ``n_features / p``.
+        The fitted numbers, Spearman's rank correlation and the share of common features
+        among the best between all pairs, and their means over pairs. For random
+        rankings, they are 0 and ``n_features / p`` on average.
 
     Examples
     --------
@@ -178,8 +178,8 @@ def sensitivity_to_clusters(
     checked_selector(selector, "sensitivity_to_clusters")
     if "n_clusters" not in selector.get_params(deep=False):
         raise ValueError(
-            f"{type(selector).__name__} has no parameter n_clusters to be sensitive "
-            "to; give a selector that has."
+            f"{type(selector).__name__} has no parameter n_clusters; give a selector "
+            "that has one."
         )
     copy = seeded(selector, check_random_state(random_state).randint(LARGEST_SEED))
     if n_features is not None:
@@ -193,8 +193,8 @@ def sensitivity_to_clusters(
         checked_selector(work.selector, "sensitivity_to_clusters")
     if len(works) < 2:
         raise ValueError(
-            f"n_clusters={list(n_clusters)} leaves nothing to compare; give two "
-            "different numbers at least."
+            f"n_clusters={list(n_clusters)} leaves nothing to compare; give at least "
+            "two different numbers."
         )
     finished = fit_all(
         table,
@@ -207,8 +207,8 @@ def sensitivity_to_clusters(
     fitted = [int(work.selector.get_params()["n_clusters"]) for work in finished.works]
     if len(fitted) < 2:
         raise ValueError(
-            f"Only n_clusters={fitted[0]} could be fitted, which leaves nothing to "
-            "compare; give other numbers, or more time."
+            f"Only the fit with n_clusters={fitted[0]} succeeded, which leaves nothing "
+            "to compare; give other numbers, or a larger time_budget."
         )
     ranks = ranks_of(finished.scores)
     correlation = rank_agreement(ranks)

@@ -1,4 +1,4 @@
-"""Stability selection: the features that a selector chooses on most subsamples."""
+"""Stability selection: the features that a selector selects on most subsamples."""
 
 from functools import partial
 from numbers import Real
@@ -27,57 +27,58 @@ from ufselect.tuning.fits import (
     seeded,
 )
 
-# Cheap, and needs no clusters, of which a subsample may have too few.
+# Fast, and without n_clusters, which may exceed the samples of a subsample.
 DEFAULT_SELECTOR = "LaplacianScore"
 
 
 class StabilitySelection(CallbackSupportMixin, FitsGroups):
-    """Stability selection over any selector.
+    """Stability selection with any selector.
 
     Fits the selector to many subsamples of the rows and keeps the features that are
-    chosen most often.
+    selected most often.
 
     Parameters
     ----------
     selector : selector or None, default=None
-        The selector that is fitted; None is ``LaplacianScore``. Its own
-        ``n_features_to_select`` is not used.
+        The selector to fit; None means ``LaplacianScore``. Its own
+        ``n_features_to_select`` is ignored.
     n_features_to_select : int, float or None, default=None
         Number of features, fraction of them, or None for half.
     n_subsamples : int, default=50
         Number of subsamples.
     fraction : float, default=0.5
-        Share of the rows in a subsample, drawn without replacement; two rows at least.
+        Share of the rows in a subsample, drawn without replacement; at least two rows.
     n_jobs : int or None, default=None
-        Subsamples fitted at once, through joblib; None is one.
+        Number of subsamples fitted in parallel by joblib; None means 1.
     time_budget : float or None, default=None
-        Seconds after which no further subsample is started. The first always is.
+        Seconds after which no further subsample is fitted. The first one always is.
     random_state : int, RandomState instance or None, default=None
-        Seed of the subsamples, and source of seeds for a selector that has none.
+        Seed of the subsamples, and source of seeds for a selector without one.
     verbose : bool, default=False
         Print each subsample as it finishes.
 
     Attributes
     ----------
     scores_ : ndarray of shape (p,)
-        ``(m + 1 / g) / (M + 1)`` for a feature that is chosen on m of M subsamples and
-        whose ranks have the geometric mean g, which so tells apart features that are
-        chosen equally often.
+        ``(m + 1 / g) / (M + 1)`` for a feature that is selected on m of M subsamples
+        and whose ranks have the geometric mean g, which breaks ties between features
+        that are selected equally often.
     order_ : ndarray of shape (p,)
         Features from best to worst.
     frequency_ : ndarray of shape (p,)
-        Share of the subsamples on which each feature is chosen.
+        Share of the subsamples on which each feature is selected.
     stability_ : Stability or None
-        The index of Nogueira, Sechidis and Brown with its variance and its interval of
-        95 %. None if all features are wanted, or if only one subsample was fitted.
+        The index of Nogueira, Sechidis and Brown with its variance and 95 % confidence
+        interval. None if all features are selected, or if only one subsample was
+        fitted.
     n_subsamples_ : int
         Number of subsamples that were fitted.
 
     Notes
     -----
-    A subsample that the selector cannot rank, such as one with fewer rows than
-    clusters, is left out with a warning that says why. Rows of a memory-mapped X are
-    read into memory, one subsample at a time for each job.
+    A subsample for which the fit fails, such as one with fewer rows than clusters, is
+    left out with a warning that gives the reason. Rows of a memory-mapped X are read
+    into memory, one subsample at a time for each job.
 
     References
     ----------
@@ -150,7 +151,7 @@ class StabilitySelection(CallbackSupportMixin, FitsGroups):
             selector = selector_named(DEFAULT_SELECTOR)
         checked_selector(selector, "StabilitySelection")
         groups = self._groups_of(n_samples)
-        # A share of a few samples may be less than the two that a fit needs.
+        # A fit needs at least two samples.
         size = max(2, round(self.fraction * n_samples))
         works = []
         for number in range(self.n_subsamples):

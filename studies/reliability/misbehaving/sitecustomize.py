@@ -1,6 +1,6 @@
-"""Makes one method misbehave in every interpreter that finds this folder first.
+"""Make one method fail in every interpreter with this folder first on its path.
 
-Python imports a module of this name by itself; UFSELECT_FAULT says what to do.
+Python imports a module of this name at start; UFSELECT_FAULT names the fault.
 """
 
 import ctypes
