@@ -1,8 +1,8 @@
 """Text tables: read in blocks, straight into one array of numbers.
 
-A library reads blocks of plain numbers: pyarrow where it is installed, else NumPy, or
-pandas if there are gaps. All of them round to the nearest number. What they refuse is
-read cell by cell, which finds the line and the value that a message names.
+pyarrow reads blocks of plain numbers where it is installed, else pandas. Both round to
+the nearest number. What they refuse is read cell by cell, which finds the line and the
+value that a message names.
 """
 
 import contextlib
@@ -62,8 +62,6 @@ BYTE_ORDER_MARKS = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
-# From so many columns on, what libraries do per column takes longer than the numbers.
-MANY_COLUMNS = 200
 # Fewer characters are read cell by cell sooner than a library is imported.
 SMALL_BLOCK = 1 << 16
 # The system moves pages rather than copies them when a large array grows, so that
@@ -436,7 +434,8 @@ def parsed(
 ) -> tuple[NDArray[Any], Texts] | None:
     r"""Return the numbers in some columns of a block of lines, and the text in others.
 
-    Returns None if a line is too short, too long or empty, or if a number is none.
+    Returns None if a line is too short, too long or empty, or if a cell of a numeric
+    column is text.
 
     Examples
     --------
@@ -448,58 +447,28 @@ def parsed(
     if dialect.delimiter is None:
         lines = [" ".join(line.split()) for line in lines]
         block = "\n".join([*lines, ""])
-    decimal = "," if dialect.may_have_commas and "," in block else "."
-    missing = [*MISSING_SPELLED, *na_values]
-    quoted, arrow = '"' in block, _arrow_csv()
-    if arrow is not None and (quoted or width <= MANY_COLUMNS):
-        read = _by_arrow(block, delimiter, decimal, missing, width, numeric, textual)
-        if read is None or len(read[numeric[0]]) != len(lines):
-            return None
-        values = np.empty((len(lines), len(numeric)))
-        for target, place in enumerate(numeric):
-            values[:, target] = read[place]
-        return values, {place: read[place] for place in textual}
-    texts: Texts = {}
-    if quoted:
+    rows: Sequence[Sequence[str]] = []
+    if '"' in block:
         rows = list(csv.reader(lines, delimiter=delimiter))
         if len(rows) != len(lines) or any(len(row) != width for row in rows):
             return None
-        texts = {j: [row[j] for row in rows] for j in textual}
     elif any(line.count(delimiter) != width - 1 for line in lines):
         return None
-    elif textual:
-        rows = [line.split(delimiter, max(textual) + 1) for line in lines]
-        texts = {j: [row[j] for row in rows] for j in textual}
-    if arrow is None:
-        with contextlib.suppress(ValueError):  # of gaps, most often
-            return np.loadtxt(
-                StringIO(block.replace(",", ".") if decimal == "," else block),
-                delimiter=delimiter,
-                comments=None,
-                quotechar='"',
-                usecols=numeric if len(numeric) < width else None,
-                ndmin=2,
-            ), texts
-        if quoted:
-            found = _by_pandas(block, delimiter, decimal, missing, width, numeric)
-            return None if found is None else (found, texts)
-    content = block
-    if len(numeric) < width:
-        if len(numeric) == width - numeric[0]:  # all the text comes before the numbers
-            parts = (line.split(delimiter, numeric[0])[-1] for line in lines)
-        else:
-            rows = [line.split(delimiter) for line in lines]
-            parts = (delimiter.join([row[j] for j in numeric]) for row in rows)
-        content = "".join([f"{part}\n" for part in parts])
-    # One cell in each line, so that there is only one column.
-    content = content.replace(delimiter, "\n")
-    if arrow is None:
-        found = _by_pandas(content, "\t", decimal, missing, 1, [0])
+    # Of one cell in each line: libraries take long for each column of a wide table.
+    if not rows and len(numeric) == width:
+        column = block.replace(delimiter, "\n")
+    elif not rows and len(numeric) == width - numeric[0]:  # text before the numbers
+        rows = [line.split(delimiter, numeric[0]) for line in lines]
+        column = "\n".join([*(row[-1] for row in rows), ""]).replace(delimiter, "\n")
     else:
-        read = _by_arrow(content, "\t", decimal, missing, 1, [0], [])
-        found = None if read is None else read[0]
+        rows = rows or [line.split(delimiter) for line in lines]
+        column = "".join([f"{row[place]}\n" for row in rows for place in numeric])
+    decimal = "," if dialect.may_have_commas and "," in column else "."
+    parse = _by_pandas if _arrow_csv() is None else _by_arrow
+    found = parse(column, decimal, [*MISSING_SPELLED, *na_values])
     if found is None or found.size != len(lines) * len(numeric):
         return None
+    texts = {place: [row[place] for row in rows] for place in textual}
     return found.reshape(len(lines), -1), texts
 
 
@@ -513,76 +482,54 @@ def _arrow_csv() -> Any:
 
 
 def _by_arrow(
-    block: str,
-    delimiter: str,
-    decimal: str,
-    missing: Sequence[str],
-    width: int,
-    numeric: Sequence[int],
-    textual: Sequence[int],
-) -> dict[int, Any] | None:
-    """Return columns of a block, or None if pyarrow does not read it."""
-    arrow, reader, content = import_module("pyarrow"), _arrow_csv(), block.encode()
-    types = {str(j): arrow.float64() for j in numeric}
-    types |= {str(j): arrow.string() for j in textual}
+    cells: str, decimal: str, missing: Sequence[str]
+) -> NDArray[np.float64] | None:
+    """Return cells, one in each line, as numbers; None if one of them is text."""
+    arrow, reader, content = import_module("pyarrow"), _arrow_csv(), cells.encode()
     try:
         table = reader.read_csv(
             arrow.BufferReader(content),
             reader.ReadOptions(
-                use_threads=False,
-                block_size=len(content) + 1,
-                column_names=[str(j) for j in range(width)],
+                use_threads=False, block_size=len(content) + 1, column_names=["cell"]
             ),
             reader.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=False
+                delimiter="\t", quote_char=False, ignore_empty_lines=False
             ),
             reader.ConvertOptions(
-                column_types=types,
-                include_columns=list(types),
+                column_types={"cell": arrow.float64()},
                 null_values=missing,
-                strings_can_be_null=False,
                 decimal_point=decimal,
             ),
         )
     except arrow.ArrowInvalid:
         return None
-    numbers = {j: table.column(str(j)).to_numpy() for j in numeric}
-    return numbers | {j: table.column(str(j)).to_pylist() for j in textual}
+    return np.asarray(table.column("cell").to_numpy())
 
 
 def _by_pandas(
-    block: str,
-    delimiter: str,
-    decimal: str,
-    missing: Sequence[str],
-    width: int,
-    numeric: Sequence[int],
-) -> NDArray[Any] | None:
-    """Return numbers with gaps, or None if pandas does not read them."""
+    cells: str, decimal: str, missing: Sequence[str]
+) -> NDArray[np.float64] | None:
+    """Do the same where pyarrow is not installed."""
     pandas = import_module("pandas")
     # It would take -99.0 for missing, too, where somebody says that -99 is.
     known = [number(word) for word in missing]
-    if any(value is not None and value == value for value in known):
-        return None
-    if delimiter in block and width == 1:  # in a cell, which then is no number
+    if "\t" in cells or any(value is not None and value == value for value in known):
         return None
     # From pandas 3.1 on numbers are rounded exactly, and to ask for it is deprecated.
     new = tuple(map(int, pandas.__version__.split(".")[:2])) >= (3, 1)
     exact = {} if new else {"float_precision": "round_trip"}
     with contextlib.suppress(ValueError):
         frame = pandas.read_csv(
-            StringIO(block),
-            sep=delimiter,
+            StringIO(cells),
+            sep="\t",
             decimal=decimal,
             header=None,
-            names=range(width),
-            index_col=False,
-            usecols=numeric if len(numeric) < width else None,
             dtype=np.float64,
             na_values=missing,
             keep_default_na=False,
             skipinitialspace=True,
             skip_blank_lines=False,
+            quoting=csv.QUOTE_NONE,
             low_memory=False,
             **exact,
         )
