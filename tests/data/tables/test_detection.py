@@ -35,12 +35,7 @@ def zipped(content, name="table.csv", others=()):
     return stream.getvalue()
 
 
-PACKERS = {
-    "gz": gzip.compress,
-    "bz2": bz2.compress,
-    "xz": lzma.compress,
-    "zip": zipped,
-}
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zip": zipped}
 
 
 def content_of(write, *arguments, **options):

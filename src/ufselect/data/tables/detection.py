@@ -18,11 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
-from ufselect.data.tables.isolation import (
-    available_bytes,
-    damaged,
-    saying_when_damaged,
-)
+from ufselect.data.tables.isolation import available_bytes, damaged, saying_when_damaged
 from ufselect.data.tables.table import File, Remedy, TableError, listed
 
 Source = str | os.PathLike[str] | BinaryIO

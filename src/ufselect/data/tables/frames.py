@@ -9,11 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.data.tables.columns import (
-    ReadColumns,
-    columns_of,
-    table_of_columns,
-)
+from ufselect.data.tables.columns import ReadColumns, columns_of, table_of_columns
 from ufselect.data.tables.detection import check_size, needed
 from ufselect.data.tables.layout import SAMPLED_ROWS, Layout, table_layout
 from ufselect.data.tables.table import (

@@ -266,9 +266,7 @@ def read_npz(file: File, request: Request, notes: list[str]) -> Table:
                 check_size(member.file_size, member.compress_size, file)
                 with archive.open(member) as stream:
                     variables[key] = checked_header(
-                        stream,
-                        min(member.file_size, packed),
-                        f"{key!r} in {file.name}",
+                        stream, min(member.file_size, packed), f"{key!r} in {file.name}"
                     )
     if set(variables) >= {"data", "shape", "format"}:
         values = floating(sp.load_npz(file.path), request, file.name)

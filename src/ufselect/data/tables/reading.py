@@ -34,13 +34,7 @@ from ufselect.data.tables.isolation import (
     saying_when_too_large,
     within_memory,
 )
-from ufselect.data.tables.table import (
-    File,
-    Remedy,
-    Request,
-    Table,
-    TableError,
-)
+from ufselect.data.tables.table import File, Remedy, Request, Table, TableError
 
 # Of computing, before a process that reads one of them is taken to be in a loop.
 LEAST_SECONDS = 10

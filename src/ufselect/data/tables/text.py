@@ -468,7 +468,7 @@ def parsed(
     found = parse(column, decimal, [*MISSING_SPELLED, *na_values])
     if found is None or found.size != len(lines) * len(numeric):
         return None
-    texts = {place: [row[place] for row in rows] for place in textual}
+    texts: Texts = {place: [row[place] for row in rows] for place in textual}
     return found.reshape(len(lines), -1), texts
 
 

@@ -240,11 +240,7 @@ def _rows_above(table: Table) -> list[list[Any]]:
 
 
 def _write_text(
-    table: Table,
-    path: Path,
-    compression: str | None,
-    final: Path | None,
-    escape: bool,
+    table: Table, path: Path, compression: str | None, final: Path | None, escape: bool
 ) -> None:
     """Write text with the delimiter, the decimal sign and the header it had."""
     details = table.origin.details if table.format == "text" else {}
