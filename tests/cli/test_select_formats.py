@@ -195,12 +195,12 @@ def a_folder(path):
         ("a.mtx", bad.cut_off, "a.mtx"),
         ("a.npz", bad.of_objects, "pickle"),
         ("a.npy", bad.of_three_dimensions, "(4, 3, 2), which is not a table"),
-        ("a.pkl", bad.pickled, "may run programs; save it as .npy or CSV"),
+        ("a.pkl", bad.pickled, "can run any program; save it as .npy or CSV"),
         ("a.mat", bad.of_cells_only, "matri"),
         ("a.h5ad", bad.without_x, "X"),
         ("a.xls", bad.beginning(b"\xd0\xcf\x11\xe0"), "save it as .xlsx or CSV"),
         ("a.zip", bad.beginning(b"PK\x03\x04"), AGAIN),
-        ("a.bin", bad.beginning(b"\0\1\2"), "is of no known format; give one of .csv"),
+        ("a.bin", bad.beginning(b"\0\1\2"), "has an unknown format; give one of .csv"),
     ],
 )
 def test_what_only_some_formats_can_have_wrong(tmp_path, name, make, reason, capsys):
@@ -221,5 +221,5 @@ def test_odd_tables_are_read_with_a_note(tmp_path, capsys):
     bad.whole(tmp_path / "a.parquet").rename(tmp_path / "a.csv")
     assert main(["select", str(tmp_path / "a.csv"), *fast]) == 0
     noted = capsys.readouterr().err
-    assert "is a Parquet file, whatever its name says" in noted
+    assert "is a Parquet file despite its name" in noted
     assert pd.read_csv(output).columns.tolist() == ["id", *CHOSEN, "kind"]

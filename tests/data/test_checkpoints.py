@@ -38,7 +38,7 @@ def refused(place, message):
 def test_a_file_of_other_work_or_without_an_entry_is_refused(path):
     Checkpoint(path, [1, np.zeros(3)]).write({"reached": np.arange(3.0)})
     other = Checkpoint(path, [1, np.ones(3)])
-    refused(other, r"belongs to another fit.*delete it")
+    refused(other, r"belongs to a fit with another X.*delete it")
     place = Checkpoint(path, [1], ["reached", "most", "more"])
     place.write({"reached": np.arange(3.0)})
     refused(place, r"it has no more, most\); delete it")
@@ -81,7 +81,7 @@ def test_files_with_pickles_bombs_or_no_digest_are_refused(path):
 def test_a_pipe_is_not_waited_for_and_a_missing_folder_is_named(path):
     os.mkfifo(path)
     refused(Checkpoint(path, [1]), r"it is not a file\); delete it")
-    with pytest.raises(ValueError, match=r"folder that does not exist; make .*nowhere"):
+    with pytest.raises(ValueError, match=r"does not exist; create .*nowhere"):
         Checkpoint(path.parent / "nowhere" / "fit.npz", [1])
 
 

@@ -121,5 +121,5 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, linked):
 def test_read_only_files_stay(tmp_path):
     (tmp_path / "a").write_text("old")
     (tmp_path / "a").chmod(0o400)
-    with pytest.raises(ValueError, match="may not be written to"):
+    with pytest.raises(ValueError, match="you have no permission"):
         write_whole(tmp_path / "a", "new")

@@ -162,9 +162,7 @@ def test_another_curve_is_not_met_and_one_setting_is_tried_in_any_case(monkeypat
     tried = []
     original = _Search.history
     monkeypatch.setattr(
-        _Search,
-        "history",
-        lambda *given: tried.append(given[1]) or original(*given),
+        _Search, "history", lambda *given: tried.append(given[1]) or original(*given)
     )
     found = fit_curve(TABLE, 3, np.linspace(9e9, 1e9, 30), seconds=1e-9)
 

@@ -7,13 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_experiments import (
-    change,
-    planted_sets,
-    query,
-    small_plan,
-    stored_experiment,
-)
+from small_experiments import change, planted_sets, query, small_plan, stored_experiment
 
 from ufselect._version import versions_here
 from ufselect.experiments import cells, stored
@@ -157,8 +151,7 @@ def test_the_objective_of_the_fixed_setting_comes_before_those_of_the_grid(path)
     assert experiment.history_of("random", "one") is None
 
     change(
-        path,
-        "UPDATE rankings SET history = NULL WHERE parameters NOT LIKE '%alpha%'",
+        path, "UPDATE rankings SET history = NULL WHERE parameters NOT LIKE '%alpha%'"
     )
     again = read_experiment(path)
 

@@ -78,10 +78,7 @@ def test_a_fit_beyond_the_limit_is_refused_in_one_sentence(name, shape):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @each("name", ESTIMATED)
-@each(
-    ("shape", "density"),
-    [((500, 200), 1.0), ((250, 1000), 1.0), ((500, 200), 0.1)],
-)
+@each(("shape", "density"), [((500, 200), 1.0), ((250, 1000), 1.0), ((500, 200), 0.1)])
 def test_what_is_said_to_be_needed_is_what_is_taken(name, shape, density):
     X, selector = blobs(*shape, density), made(name)
     said = needed_bytes(selector, X)

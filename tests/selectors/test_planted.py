@@ -16,12 +16,7 @@ from ufselect.data import GEOMETRIES, planted
 FORMS = {
     "tall": {"n_samples": 60, "n_useful": 15, "n_noise": 35},
     "wide": {"n_samples": 40, "n_useful": 15, "n_noise": 65},
-    "unequal": {
-        "n_samples": 60,
-        "n_useful": 15,
-        "n_noise": 35,
-        "unequal_scales": True,
-    },
+    "unequal": {"n_samples": 60, "n_useful": 15, "n_noise": 35, "unequal_scales": True},
 }
 CASES = [f"{form} {geometry}" for form in FORMS for geometry in GEOMETRIES]
 SEEDS = range(3)

@@ -101,10 +101,7 @@ def test_zero_rows_follow_the_others_nearest_first(planted):
 @pytest.mark.parametrize("standardize", [False, "features", "samples"])
 def test_the_last_objective_is_equation_8(X, standardize, intercept):
     selector = SCFS(
-        n_clusters=3,
-        standardize=standardize,
-        fit_intercept=intercept,
-        random_state=0,
+        n_clusters=3, standardize=standardize, fit_intercept=intercept, random_state=0
     ).fit(X)
 
     expected = equation_8(

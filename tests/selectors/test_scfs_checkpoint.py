@@ -129,7 +129,7 @@ class TestGoingOn:
         fits += [(X, parameters) for parameters in changes]
 
         for table, parameters in fits:
-            with pytest.raises(ValueError, match="belongs to another fit"):
+            with pytest.raises(ValueError, match="belongs to a fit with another X"):
                 selector(path, **parameters).fit(table)
 
     def test_a_state_without_an_entry_is_refused(self, X, tmp_path):

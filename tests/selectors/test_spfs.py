@@ -10,10 +10,7 @@ from sklearn.linear_model import MultiTaskLasso
 
 from ufselect import SPFS
 from ufselect.matrix import as_matrix
-from ufselect.selectors.spfs import (
-    greedy_columns,
-    row_sparse_columns,
-)
+from ufselect.selectors.spfs import greedy_columns, row_sparse_columns
 from ufselect.solvers.graphs import (
     centred_kernel,
     gaussian_kernel,

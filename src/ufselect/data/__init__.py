@@ -1,4 +1,4 @@
-"""Data to work on: embedded sets, planted sets, and research data from files."""
+"""Tables from files, public data sets, and synthetic data."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Public research data with classes: what exists, where, and how to read it."""
+"""The catalogue of public research data with classes."""
 
 import hashlib
 import os
@@ -23,8 +23,8 @@ class CataloguedSet(NamedTuple):
     """A public data set: its shape, its file's checksum, and addresses of the file.
 
     ``checksum`` is ``sha256:<digest>`` or ``git-blob:<id>``. ``addresses`` is empty
-    when no public file has that checksum; the data then come from ``source`` and
-    must be put into a folder by hand.
+    if no public file has that checksum; you then have to get the data from ``source``
+    and put them into a folder.
     """
 
     name: str
@@ -65,7 +65,7 @@ def _rows() -> Any:
 
 
 def unknown_name(name: str, local_names: Iterable[str] = ()) -> ValueError:
-    """Return the error for a name that is neither catalogued nor a local file."""
+    """Return the error for a name that is neither in the catalogue nor a local file."""
     known = {*catalogued_sets(), *local_names}
     by_lower_case = {each.lower(): each for each in sorted(known)}
     near = get_close_matches(name.lower(), by_lower_case, n=3)
@@ -78,7 +78,7 @@ def unknown_name(name: str, local_names: Iterable[str] = ()) -> ValueError:
 
 
 def has_checksum(path: Path, checksum: str) -> bool:
-    """Say whether a file's content has a checksum of the catalogue.
+    """Tell whether a file has a checksum of the catalogue.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def has_checksum(path: Path, checksum: str) -> bool:
     if kind == "sha256":
         digest = hashlib.sha256()
     elif kind == "git-blob":
-        # Git names a content by the SHA-1 of this header and the content.
+        # Git identifies a file by the SHA-1 of this header and its content.
         header = f"blob {path.stat().st_size}\0".encode()
         digest = hashlib.sha1(header, usedforsecurity=False)
     else:
@@ -114,10 +114,10 @@ class LabelledSet(NamedTuple):
 
 
 def data_folder() -> Path | None:
-    """Return the folder of research data, or None where there is none.
+    """Return the folder of research data, or None if there is none.
 
-    It is named by the environment variable ``UFSELECT_DATA``; in a source checkout
-    ``../shared/data`` is looked at too.
+    The environment variable ``UFSELECT_DATA`` names it; in a source checkout it can be
+    ``../shared/data``, too.
     """
     named = os.environ.get(FOLDER_VARIABLE)
     if named:
@@ -139,7 +139,7 @@ def read_labelled(path: Path) -> LabelledSet:
             f"{path} is not a file; set {FOLDER_VARIABLE} to the folder of the data"
         )
     table = read_table(path, variable="X", labels="Y")
-    # Arithmetic in less than float64 would lose digits.
+    # Methods compute in float64.
     make = sp.csr_array if sp.issparse(table.values) else np.ascontiguousarray
     labels: Any = table.labels
     with suppress(ValueError):

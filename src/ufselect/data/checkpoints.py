@@ -1,4 +1,4 @@
-"""What a long work has reached, in a file from which it can go on."""
+"""Checkpoints: the state of a long fit in a file, from which it can continue."""
 
 import hashlib
 import stat
@@ -15,25 +15,25 @@ from ufselect.data.tables.isolation import reason_of
 
 Arrays = dict[str, NDArray[Any]]
 
-# Under this name a file says what it belongs to.
+# The entry that says to which fit a file belongs.
 KEY = "belongs_to"
 
-# A file begins with these words and the digest of all that follows.
+# A file begins with these words and the digest of what follows.
 OPENING = b"ufselect checkpoint sha256 "
 DIGEST_LENGTH = 64
 
 
 class Checkpoint:
-    """A file with arrays, written whole or not at all, that knows its owner.
+    """A file with the arrays of one fit, written completely or not at all.
 
     Parameters
     ----------
     path : Path
     inputs : iterable
-        All that the work depends on: numbers, text and arrays. A file that was written
+        All that the fit depends on: numbers, text and arrays. A file that was written
         for other inputs is refused.
     names : collection of str
-        What a file has to hold.
+        Arrays that a file has to hold.
 
     Examples
     --------
@@ -54,33 +54,33 @@ class Checkpoint:
         self.key = fingerprint(inputs)
         if not path.parent.is_dir():
             raise ValueError(
-                f"checkpoint={str(path)!r} is in a folder that does not exist; make "
+                f"checkpoint={str(path)!r} is in a folder that does not exist; create "
                 f"{str(path.parent)!r} first."
             )
 
     def write(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Replace what the file holds."""
+        """Replace the content of the file."""
         named: dict[str, Any] = {KEY: np.array(self.key), **arrays}
         write_arrays(self.path, OPENING, named)
 
     def read(self) -> Arrays | None:
-        """Return what the file holds, or None if there is no file.
+        """Return the arrays of the file, or None if there is no file.
 
-        Raises an error if it holds anything else than was written, or lacks a name.
+        Raises an error if the file is damaged, of another fit, or lacks an array.
         """
         if not self.path.exists():
             return None
         try:
             arrays = read_arrays(self.path, OPENING)
-        except Exception as error:  # NumPy trusts a file, and fails in many ways
+        except Exception as error:  # on a damaged file NumPy fails in many ways
             raise ValueError(
                 f"checkpoint={str(self.path)!r} cannot be read ({reason_of(error)}); "
                 "delete it to start anew."
             ) from error
         if str(arrays.pop(KEY, "")) != self.key:
             raise ValueError(
-                f"checkpoint={str(self.path)!r} belongs to another fit: X or the "
-                "parameters were others; delete it or give another path."
+                f"checkpoint={str(self.path)!r} belongs to a fit with another X or "
+                "other parameters; delete it or give another path."
             )
         if missing := sorted(set(self.names) - set(arrays)):
             raise ValueError(
@@ -90,12 +90,12 @@ class Checkpoint:
         return arrays
 
     def remove(self) -> None:
-        """Delete the file, once nobody needs it."""
+        """Delete the file when the fit is done."""
         self.path.unlink(missing_ok=True)
 
 
 def write_arrays(path: Path, opening: bytes, arrays: Mapping[str, Any]) -> None:
-    """Write arrays to a file that begins with some words and a digest of the rest."""
+    """Write arrays to a file that begins with ``opening`` and a digest of the rest."""
     with replacing(path) as part, part.open("w+b") as stream:
         stream.write(opening + b"0" * DIGEST_LENGTH + b"\n")
         np.savez(stream, **arrays)
@@ -106,14 +106,14 @@ def write_arrays(path: Path, opening: bytes, arrays: Mapping[str, Any]) -> None:
 
 
 def read_arrays(path: Path, opening: bytes) -> Arrays:
-    """Return the arrays of a file that :func:`write_arrays` wrote; ValueError if not.
+    """Read a file of :func:`write_arrays`; ValueError if it is damaged.
 
-    Memory is that of the file: nothing in it is compressed, and each array is read
-    once and cannot be larger than the part of the file that holds it.
+    This takes no more memory than the file: compressed arrays, and arrays that declare
+    more than they hold, are refused.
     """
     from ufselect.data.tables.matrices import checked_header
 
-    # A pipe would wait for a writer for ever, and a device never ends.
+    # Reading a pipe would wait forever, and a device never ends.
     if not stat.S_ISREG(path.stat().st_mode):
         raise ValueError("it is not a file")
     arrays: Arrays = {}
@@ -137,7 +137,7 @@ def read_arrays(path: Path, opening: bytes) -> Arrays:
 
 
 def fingerprint(inputs: Iterable[Any]) -> str:
-    """Return a text that is the same for the same inputs and no others.
+    """Return a digest of inputs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A data set by its name: found on this machine or downloaded, read, and checked."""
+"""Load a data set by its name: find or download it, read it, check it."""
 
 import os
 import socket
@@ -28,17 +28,17 @@ from ufselect.data.catalogue import (
 )
 from ufselect.data.replacing import replacing
 
-# Called with the bytes that are there and the bytes in all, if the latter is known.
+# Called with the bytes received and, if known, the bytes in all.
 Progress = Callable[[int, int | None], None]
 
 CACHE_VARIABLE = "UFSELECT_CACHE"
 CHUNK_BYTES = 1 << 16
-# For the sets whose size the catalogue does not know.
+# The limit for sets whose size is not in the catalogue.
 MOST_BYTES = 1 << 26
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
-# Answers that may be another one when asked again.
+# HTTP errors that may be gone at the next attempt.
 PASSING_FAULTS = {408, 429, 500, 502, 503, 504}
-# No such name, which is what being offline looks like, or no trust in who answers.
+# No such host, as when the machine is offline, or no valid certificate.
 LASTING_FAULTS = (socket.gaierror, ssl.SSLError)
 
 
@@ -47,14 +47,15 @@ class DataUnavailableError(OSError):
 
 
 class RefusedError(Exception):
-    """What an address offers is of no use, and would not be if asked again."""
+    """An address does not have the file; another attempt would not help."""
 
 
 class Patience(NamedTuple):
-    """How long a download is waited for, in seconds, and how often it is tried.
+    """How long to wait for a download, in seconds, and how often to try.
 
-    ``timeout`` is for each sign of life, ``longest`` for all that an address is asked
-    for. Before it is asked again ``delay`` is waited, twice as long every time.
+    ``timeout`` limits the wait for an answer or a piece of content, ``longest`` all
+    attempts at one address. Before an attempt is repeated, ``delay`` is waited, and
+    twice as long each time.
     """
 
     timeout: float = 20.0
@@ -67,16 +68,16 @@ USUAL_PATIENCE = Patience()
 
 
 class Whereabouts(NamedTuple):
-    """Where a set is found, and its path there."""
+    """Where a set is, and its path."""
 
     place: Literal["local", "cached", "absent"]
     path: Path | None
 
 
 def cache_folder() -> Path:
-    """Return the folder of downloaded data, which need not exist.
+    """Return the folder of downloaded data, which may not exist yet.
 
-    It is named by ``UFSELECT_CACHE``, or else is ``ufselect`` in the user's cache.
+    ``UFSELECT_CACHE`` names it; by default it is ``ufselect`` in your cache folder.
 
     Examples
     --------
@@ -89,13 +90,13 @@ def cache_folder() -> Path:
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named)
-    # The standard of the variable says that a relative path is to be ignored.
+    # The standard of this variable says to ignore a relative path.
     caches = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return (caches if caches.is_absolute() else Path.home() / ".cache") / "ufselect"
 
 
 def local_folder(folder: Path | str | None = None) -> Path | None:
-    """Return the folder given, or else that of ``UFSELECT_DATA``, if there is one."""
+    """Return the folder given, or else that of ``UFSELECT_DATA`` or None."""
     if folder is None:
         return data_folder()
     if not Path(folder).is_dir():
@@ -112,8 +113,8 @@ def local_names(folder: Path | str | None = None) -> list[str]:
 def whereabouts(name: str, folder: Path | str | None = None) -> Whereabouts:
     """Return where a set is, without downloading it.
 
-    A file in the local folder counts by its name alone; one in the cache only if it
-    has the checksum of the catalogue.
+    A file in the local folder needs only the right name, one in the cache also the
+    checksum of the catalogue.
     """
     place = local_folder(folder)
     if place is not None and name in local_names(place):
@@ -134,10 +135,10 @@ def fetch(
     progress: Progress | None = None,
     patience: Patience = USUAL_PATIENCE,
 ) -> Path:
-    """Return the path of a data set's file, downloaded if it has to be.
+    """Return the path of the file of a data set; download it if necessary.
 
-    The file is looked for in the local folder, then in the cache. A download gets its
-    name in the cache only after its checksum was found to be that of the catalogue.
+    The file may be in the local folder or in the cache. A download gets its name in
+    the cache only after its checksum is verified.
 
     Parameters
     ----------
@@ -145,11 +146,11 @@ def fetch(
         Name in the catalogue, or of a file ``<name>.mat`` in the local folder.
 
     folder : path, default=None
-        Local folder; by default the one named by ``UFSELECT_DATA``. Its files are
-        the user's own and are not compared with the catalogue.
+        Local folder; by default that of ``UFSELECT_DATA``. The checksums of its files
+        are not compared with the catalogue.
 
     progress : callable, default=None
-        Called with the bytes received and the bytes in all (None if not known).
+        Called with the bytes received and the bytes in all (None if unknown).
 
     patience : Patience
         Timeouts, attempts and the delay between them.
@@ -162,7 +163,7 @@ def fetch(
     Raises
     ------
     DataUnavailableError
-        If the set is not on this machine and no address gave it.
+        If the set is not on this machine and cannot be downloaded.
 
     Examples
     --------
@@ -188,8 +189,8 @@ def fetch(
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataUnavailableError(
-            f"the cache folder {target.parent} cannot be made ({error.strerror}); set "
-            f"{CACHE_VARIABLE} to one that can"
+            f"the cache folder {target.parent} cannot be created ({error.strerror}); "
+            f"set {CACHE_VARIABLE} to another folder"
         ) from error
     reasons = download(wanted, target, patience, progress)
     if reasons:
@@ -206,10 +207,9 @@ def load_set(
 ) -> LabelledSet:
     """Return a data set by its name in the catalogue, or in a local folder.
 
-    The set is looked for, and downloaded if need be, as by :func:`fetch`. One that
-    is catalogued must have the catalogued shape and number of classes. A local file
-    with another checksum is accepted if it has them, with a warning: it may be
-    another version of the data.
+    :func:`fetch` finds or downloads the file. A set of the catalogue must have the
+    shape and the number of classes given there. A local file that has them but another
+    checksum is accepted with a warning: it may be another version of the data.
 
     Examples
     --------
@@ -250,33 +250,30 @@ def download(
     patience: Patience = USUAL_PATIENCE,
     progress: Progress | None = None,
 ) -> list[str]:
-    """Download a set's file to a path, which it gets only when it is verified.
+    """Download the file of a set; it gets its name only when it is verified.
 
-    Returns the reasons, one for each address, if none of them gave the file; an
-    empty list means success.
+    Returns an empty list, or the reason for each address if all of them failed.
     """
     reasons = []
     for address in wanted.addresses:
-        give_up_at = time.monotonic() + patience.longest
+        deadline = time.monotonic() + patience.longest
         for attempt in range(patience.attempts):
             if attempt:
                 time.sleep(patience.delay * 2 ** (attempt - 1))
-            seconds_left = give_up_at - time.monotonic()
+            seconds_left = deadline - time.monotonic()
             receiver = _Receiver(wanted, progress)
             try:
                 with replacing(target) as part:
                     with part.open("wb") as receiver.file:
                         _within(seconds_left, _request, address, receiver, patience)
                     if not has_checksum(part, wanted.checksum):
-                        raise RefusedError(
-                            "its content has another checksum than the catalogue says"
-                        )
+                        raise RefusedError("its checksum is not that of the catalogue")
                 return []
             except RefusedError as error:
                 reason = str(error)
                 break
             except TimeoutError:
-                reason = f"was not done in {patience.longest:g} seconds"
+                reason = f"took longer than {patience.longest:g} seconds"
                 break
             except OSError as error:
                 reason, may_pass = _described(error, receiver, patience)
@@ -287,7 +284,7 @@ def download(
 
 
 class _Receiver:
-    """Takes what an address sends, and no more of it than the set can have."""
+    """Writes what an address sends to a file, up to the size of the set."""
 
     file: BinaryIO
 
@@ -297,7 +294,7 @@ class _Receiver:
         self.total = wanted.size
 
     def check(self, response: Any) -> None:
-        """Refuse an answer that leads elsewhere, or that announces another size."""
+        """Refuse an unsafe redirect, or an answer that announces another size."""
         if response.is_redirect:
             _check_redirect(response.url, response.headers["Location"])
         elif response.ok:
@@ -309,7 +306,7 @@ class _Receiver:
                 )
 
     def write(self, chunk: bytes) -> None:
-        """Write a piece of the content."""
+        """Write a piece of content."""
         self.received += len(chunk)
         most = self.wanted.size or MOST_BYTES
         if self.received > most:
@@ -322,13 +319,13 @@ class _Receiver:
         """Do nothing; the file is flushed when it is closed."""
 
     def cut_off(self) -> str:
-        """Say that the content has ended before its end."""
+        """Return the message for content that is cut off."""
         return f"the connection ended before all {self.total} bytes had come"
 
 
 def _request(address: str, receiver: _Receiver, patience: Patience) -> None:
-    """Ask an address for its content once."""
-    import pooch  # Here, since most who read data download none.
+    """Make one attempt to download from an address."""
+    import pooch  # slow to import, and needed for downloads only
 
     if not _is_safe(address):
         raise RefusedError("is not an https address")
@@ -343,7 +340,7 @@ def _request(address: str, receiver: _Receiver, patience: Patience) -> None:
         chunk_size=CHUNK_BYTES,
         timeout=patience.timeout,
         headers=headers,
-        # Called also with a redirect, before it is followed.
+        # Called for a redirect, too, before it is followed.
         hooks={"response": look_at},
     )
     try:
@@ -356,29 +353,29 @@ def _request(address: str, receiver: _Receiver, patience: Patience) -> None:
 
 
 def _check_redirect(address: str, location: str) -> None:
-    """Refuse to be led anywhere but to https, or from this machine to this machine."""
+    """Refuse redirects, except to https, or from this machine to itself."""
     try:
         goal = urljoin(address, location)
         from_here = urlsplit(address).hostname in LOOPBACK
         safe = _is_safe(goal) if from_here else urlsplit(goal).scheme == "https"
     except ValueError as error:
-        raise RefusedError(f"leads to a malformed address: {error}") from error
+        raise RefusedError(f"redirects to a malformed address: {error}") from error
     if not safe:
         raise RefusedError(f"redirects to {goal}, which is not https")
 
 
 def _is_safe(address: str) -> bool:
     parts = urlsplit(address)
-    # Nothing can listen in within this machine, where the tests run a server.
+    # Tests run a server on this machine, where nobody can listen in.
     is_here = parts.scheme == "http" and parts.hostname in LOOPBACK
     return parts.scheme == "https" or is_here
 
 
 def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function, and raise TimeoutError if it takes longer than is allowed.
+    """Call a function; raise TimeoutError if it takes longer than some seconds.
 
-    Timeouts of a socket start anew with every byte. A thread that is given up ends
-    with its next write, to a file that is closed by then.
+    The timeout of a socket starts again with every byte. After a timeout the thread
+    ends with its next write, since the file is closed by then.
     """
     outcome: Future[None] = Future()
 
@@ -396,12 +393,12 @@ def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> N
 def _described(
     error: Exception, receiver: _Receiver, patience: Patience
 ) -> tuple[str, bool]:
-    """Return why a download failed, and whether it is worth asking again."""
+    """Return why a download failed, and whether another attempt may help."""
     response = getattr(error, "response", None)
     if response is not None:
         reason = f"HTTP {response.status_code} {response.reason}"
         return reason, response.status_code in PASSING_FAULTS
-    # What requests raises names the pool of connections; the cause is at the bottom.
+    # The error of requests is about its connection pool; the cause is the last one.
     cause: BaseException = error
     while cause.__context__ is not None:
         cause = cause.__context__

@@ -1,4 +1,4 @@
-"""What a file holds, column by column, before anything is selected from it."""
+"""Describe the columns of a file before a selection."""
 
 import re
 from collections.abc import Sequence
@@ -24,15 +24,15 @@ from ufselect.data.tables.table import (
 MOST_DESCRIBED = 2000
 N_EXAMPLES = 3
 LONGEST_EXAMPLE = 40
-# Errors in one file of which the first remedy is tried, to describe the rest of it.
+# So often, the first remedy of an error is tried to read the rest of a file.
 MOST_REMEDIES = 20
-# Ratio of the largest to the smallest deviation, from which on units differ.
+# Units differ if the largest deviation is more than this times the smallest.
 SEVERAL_UNITS = 10
 DATE = re.compile(
     r"\d{4}-\d\d?-\d\d?([ T]\d\d?:\d\d.*)?|\d\d?[./]\d\d?[./]\d{2,4}|\d{4}/\d\d?/\d\d?"
 )
-# Options of the command: the keyword of read_table, and a value if it takes none.
-# Keywords that take several values have a tuple.
+# For each option of the command: the keyword of read_table, and the value if the option
+# takes none; () marks options that may be repeated.
 OPTIONS: dict[str, tuple[str, Any]] = {
     "--labels": ("labels", None),
     "--groups": ("groups", None),
@@ -53,7 +53,7 @@ OPTIONS: dict[str, tuple[str, Any]] = {
 
 @dataclass(frozen=True)
 class ColumnPreview:
-    """One column: what it holds, and what it is for.
+    """One column: its content and its role.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class ColumnPreview:
     type : {"number", "text", "date", "boolean", "empty"}
     role : {"feature", "label", "sample names", "group", "left out"}
     why : str
-        Why it is not a feature, in one sentence, or nothing.
+        Why it is not a feature, in one sentence, or empty.
     n_missing, n_distinct : int
     minimum, maximum : float or None
         Of numbers.
@@ -82,7 +82,7 @@ class ColumnPreview:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a file holds and how it would be read.
+    """The content of a file, and how it would be read.
 
     Attributes
     ----------
@@ -90,24 +90,23 @@ class Preview:
     n_rows, n_columns : int
         Of the file, without its header.
     n_samples, n_features : int
-        Of the table that would be selected from.
+        Of the table that you would select from.
     transposed : bool
         Whether the rows of the file are features.
     notes : list of str
-        A sentence for everything that was decided.
+        A sentence for everything that was detected.
     columns : list of ColumnPreview
         Columns of the file; of a transposed one its features. At most 2,000.
     n_described : int
         Number of them.
     scale : str
-        What the ranges of the features say, in a sentence.
+        A sentence about the ranges of the features.
     problem : str or None
-        The sentence with which a selection would be refused.
+        The message with which a selection would be refused.
     remedies : list of Remedy
-        Options that may help against it.
+        Options that may solve it.
     options : list of str
-        The options for ``ufselect select``: those that were asked for, and the first
-        remedy.
+        The options for ``ufselect select``: your own, and the first remedy.
     """
 
     file: str
@@ -126,7 +125,7 @@ class Preview:
     options: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain data, for JSON."""
+        """Return the preview as plain data, for JSON."""
         remedies = [
             {"label": each.label, "options": list(each.options)}
             for each in self.remedies
@@ -137,8 +136,8 @@ class Preview:
 def preview(source: Source, **keywords: Any) -> Preview:
     r"""Describe a file without selecting from it.
 
-    If the file could not be read as it is, but with an option that is known, it is
-    described as it would be read then, and ``problem`` says what is wrong.
+    If the file can be read only with further options, the preview is for these
+    ``options``, and ``problem`` says what is wrong.
 
     Parameters
     ----------
@@ -154,7 +153,7 @@ def preview(source: Source, **keywords: Any) -> Preview:
     Raises
     ------
     TableError
-        If the file can be read in no way.
+        If the file cannot be read with any known option.
 
     Examples
     --------
@@ -170,7 +169,7 @@ def preview(source: Source, **keywords: Any) -> Preview:
     name, large = keywords.pop("name", None), keywords.get("allow_large", False)
     path, name, holder = located(source, name, large)
     asked = {key: value for key, value in keywords.items() if value not in (None, ())}
-    # What is to be left out is described as well.
+    # Columns to drop are described as well.
     dropped = _several(asked.pop("drop", ()))
     table, problem = _read_in_some_way(path, name, asked)
     if dropped:
@@ -184,14 +183,14 @@ def preview(source: Source, **keywords: Any) -> Preview:
     calls += remedies[0].options if remedies else ()
     if len(table.suspected_labels) == 1 and "labels" not in asked:
         calls.append(f"--labels={table.suspected_labels[0]}")
-    del holder  # it kept the copy of standard input until here
+    del holder  # the copy of standard input
     return _described(table, set(dropped), problem, remedies, calls)
 
 
 def _read_in_some_way(
     path: Path, name: str, keywords: dict[str, Any]
 ) -> tuple[Table, TableError | None]:
-    """Read a file with the first remedies that errors propose; return the first one."""
+    """Read a file, with remedies if necessary; return the table and the first error."""
     first: TableError | None = None
     for _ in range(MOST_REMEDIES):
         try:
@@ -226,7 +225,7 @@ def _with(keywords: dict[str, Any], options: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _options(keywords: dict[str, Any]) -> list[str]:
-    """Return the options of the command that say the same as keywords."""
+    """Return the options of the command for keywords of read_table."""
     found: list[str] = []
     for option, (key, fixed) in OPTIONS.items():
         value = keywords.get(key)
@@ -259,7 +258,7 @@ def _described(
     values = table.values[:, :n_described]
     values = values.tocsc() if is_sparse(values) else values
     for j, name in enumerate(names[:n_described]):
-        left_out = ("left out", "You leave it out.")
+        left_out = ("left out", "You dropped it.")
         role, why = left_out if name in dropped else ("feature", "")
         column = _column(name, column_of(values, j), role, why)
         found.append((float(places[j]), column))
@@ -282,7 +281,7 @@ def _described(
 
 
 def _column(name: str, cells: NDArray[Any], role: str, why: str) -> ColumnPreview:
-    """Describe one column by its cells, numbers or objects."""
+    """Describe one column, of numbers or objects."""
     known: Any
     distinct: Any
     extremes: tuple[float | None, float | None] = (None, None)
@@ -305,7 +304,7 @@ def _column(name: str, cells: NDArray[Any], role: str, why: str) -> ColumnPrevie
 
 
 def _type(texts: Sequence[str]) -> str:
-    """Return what text says: dates, truth values, numbers, or just text."""
+    """Return the type of texts: dates, booleans, numbers, or just text."""
     if not texts:
         return "empty"
     if all(text.lower() in TRUTH for text in texts):
@@ -320,14 +319,14 @@ def _type(texts: Sequence[str]) -> str:
 
 
 def scale_of(values: Any) -> str:
-    """Say in a sentence what the ranges of the features are like.
+    """Describe the ranges of the features in a sentence.
 
     Examples
     --------
     >>> import numpy as np
     >>> scale_of(np.array([[1.0, 1000.0], [2.0, 3000.0], [3.0, 9000.0]]))
-    'The features are in several units: deviations reach from 0.816 to 3.4e+03. \
-They are scaled before a selection.'
+    'The features seem to have different units: standard deviations range from 0.816 \
+to 3.4e+03. They are scaled before a selection.'
     """
     block = values[: max(2, (1 << 22) // max(1, values.shape[1]))]
     data = np.asarray(block.data if is_sparse(block) else block)
@@ -337,8 +336,8 @@ They are scaled before a selection.'
     many_zeros = n_cells - np.count_nonzero(data) > 0.1 * n_cells
     if whole and many_zeros and data.min() >= 0 and data.max() > 50:
         return (
-            "The features look like raw counts; consider log(1 + x) of counts scaled "
-            "to the same sum for each sample."
+            "The features look like raw counts; consider scaling each sample to the "
+            "same sum and taking log(1 + x)."
         )
     dense = np.asarray(block.toarray() if is_sparse(block) else block, dtype=np.float64)
     dense = np.where(np.isfinite(dense), dense, np.nan)
@@ -349,13 +348,13 @@ They are scaled before a selection.'
         return "All features are constant."
     least, most = deviations.min(), deviations.max()
     if np.allclose(deviations, 1, atol=0.05) and len(known) > 2:
-        return "The features are z-scored: all deviations are close to 1."
+        return "The features are z-scores: all standard deviations are close to 1."
     if most > SEVERAL_UNITS * least:
         return (
-            f"The features are in several units: deviations reach from {least:.3g} to "
-            f"{most:.3g}. They are scaled before a selection."
+            "The features seem to have different units: standard deviations range from "
+            f"{least:.3g} to {most:.3g}. They are scaled before a selection."
         )
     return (
-        f"The features are in one unit, or in similar ones: deviations reach from "
+        "The features seem to have the same unit: standard deviations range from "
         f"{least:.3g} to {most:.3g}."
     )

@@ -1,4 +1,4 @@
-"""Every file that is written for users is written here, whole or not at all."""
+"""Write files completely or not at all."""
 
 import os
 import secrets
@@ -12,12 +12,11 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
-    """Give a name to write to; what is written there then takes the place of a file.
+    """Yield a path to write to; the file there then replaces the one at ``path``.
 
-    If writing fails or is interrupted, a file that was there before stays as it was.
-    Links are followed. A file that is replaced keeps its mode, its owner and its other
-    names. What is written goes through pipes and terminals. Other things, such as
-    disks, folders and sockets, are refused.
+    If writing fails or is interrupted, an existing file stays as it was. Links are
+    followed. A file that is replaced keeps its mode, its owner and its hard links.
+    Pipes and terminals are written to; disks, folders and sockets are refused.
 
     Parameters
     ----------
@@ -28,7 +27,7 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
     Raises
     ------
     OSError
-        FileExistsError without ``overwrite``; else with what the system says.
+        FileExistsError without ``overwrite``, otherwise the error of the system.
 
     Examples
     --------
@@ -40,7 +39,7 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
     ['a.txt']
     """
     before = path.stat() if path.exists() else None
-    # What /dev/stdout leads to may be a pipe, which has no path of its own.
+    # /dev/stdout may be a pipe, which has no path.
     named = before is None or stat.S_ISREG(before.st_mode)
     target = Path(os.path.realpath(path)) if named else path
     if before is None:
@@ -53,11 +52,11 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
     kind = before.st_mode
     through = stat.S_ISFIFO(kind) or stat.S_ISCHR(kind)
     if not (stat.S_ISREG(kind) or through):
-        what = "a folder" if stat.S_ISDIR(kind) else "no file but a disk or socket"
+        what = "a folder" if stat.S_ISDIR(kind) else "a disk or a socket"
         raise OSError(22, f"it is {what}")
     if not os.access(target, os.W_OK):
-        raise PermissionError(13, "it may not be written to")
-    # A file of several names keeps them only if it is written in its place.
+        raise PermissionError(13, "you have no permission")
+    # A file with several hard links keeps them only if it is written in place.
     in_place = through or before.st_nlink > 1 or not os.access(target.parent, os.W_OK)
     if in_place:
         with tempfile.TemporaryDirectory(prefix="ufselect-") as folder:
@@ -66,7 +65,7 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
             _copy_over(part, target, through)
         return
     with _part_beside(target) as part:
-        # Nobody else may read a private file while it is being written.
+        # Others may not read a private file, not even while it is being written.
         os.close(os.open(part, os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR))
         yield part
         with suppress(PermissionError):  # only root gives files away
@@ -76,7 +75,7 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: str | bytes, *, overwrite: bool = True) -> None:
-    """Write a file that takes its name when it is complete; say why if it cannot be.
+    """Write a file completely or not at all; ValueError says why it failed.
 
     Parameters
     ----------
@@ -95,13 +94,13 @@ def write_whole(path: Path, content: str | bytes, *, overwrite: bool = True) -> 
 
 
 def not_written(path: Path | str, error: OSError) -> str:
-    """Return the sentence for a file that could not be written."""
+    """Return the message for a file that cannot be written."""
     return f"{path} cannot be written ({error.strerror or error}); choose another place"
 
 
 @contextmanager
 def _part_beside(target: Path) -> Iterator[Path]:
-    # Short, whatever the length of the name; the end tells libraries the format.
+    # Short even if the name is long; libraries expect an ending.
     part = target.with_name(f".ufselect-{secrets.token_hex(6)}.part")
     try:
         yield part
@@ -110,7 +109,7 @@ def _part_beside(target: Path) -> Iterator[Path]:
 
 
 def _give_name(part: Path, target: Path, overwrite: bool) -> None:
-    """Rename a file; somebody else may have taken the name meanwhile."""
+    """Rename a file; another process may have taken the name by now."""
     if overwrite:
         part.replace(target)
         return
@@ -125,7 +124,7 @@ def _give_name(part: Path, target: Path, overwrite: bool) -> None:
 
 
 def _copy_over(part: Path, target: Path, through: bool) -> None:
-    """Write into a file that is there, once it is known that there is space for it."""
+    """Write into an existing file, after checking that there is space for it."""
     with (
         part.open("rb") as source,
         os.fdopen(os.open(target, os.O_WRONLY), "wb") as sink,

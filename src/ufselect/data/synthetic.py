@@ -1,4 +1,4 @@
-"""Data sets that need no download: digits, a toy, and planted structures."""
+"""Data sets without a download: digits, a toy, and planted structures."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 Float = NDArray[np.float64]
 Structure = tuple[Float, NDArray[np.intp]]
 
-# Columns of unequal scale lie between a tenth and ten times the usual one.
+# Columns of unequal scale are multiplied by a factor from 1/10 to 10.
 LARGEST_FACTOR = 10.0
 
-# Mean count of a column without structure in a sample of usual depth.
+# Mean count of a column of noise in a sample of average depth.
 USUAL_COUNT = 2.0
 
 N_CLASSES = 3
@@ -36,7 +36,7 @@ def planted(
     unequal_scales: bool = False,
     seed: int = 0,
 ) -> DataSet:
-    """Return samples that have a structure in some columns and none in the others.
+    """Return samples with a structure in some columns and noise in the others.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def planted(
     n_samples, n_useful, n_noise : int
         Size of the table. More noise than samples makes it wide.
     unequal_scales : bool
-        Give columns unit variance and then a factor between 1/10 and 10 at random,
-        so that variance says nothing about use. Counts have mean counts that differ
-        by such factors instead.
+        Give columns unit variance and then a random factor between 1/10 and 10, so
+        that variance does not tell useful columns from noise. The mean counts of
+        "counts" get such factors.
     seed : int
 
     Returns
@@ -125,7 +125,7 @@ def measured(
 def counted(
     random: np.random.Generator, structure: Float, factors: Float | None
 ) -> Float:
-    """Return counts of which the structure is the logarithm of the relative rate."""
+    """Return Poisson counts; the structure is the logarithm of the relative rate."""
     depths = random.uniform(0.5, 1.5, size=(len(structure), 1))
     usual = USUAL_COUNT * (1.0 if factors is None else factors)
     return random.poisson(usual * depths * np.exp(structure)).astype(float)
@@ -142,8 +142,8 @@ GEOMETRIES: dict[str, Callable[[np.random.Generator, int, int], Structure]] = {
 def digits_with_decoys(n_decoys: int = 200, seed: int = 0) -> DataSet:
     """Return scikit-learn's digits with columns of noise after their 64 pixels.
 
-    A decoy is a pixel column whose values were shuffled among the samples. It has
-    the same mean, variance and histogram as a pixel, and no relation to anything.
+    A decoy is a copy of a pixel column, shuffled among the samples. It has the same
+    mean, variance and histogram as the pixel, and is independent of all others.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def digits_with_decoys(n_decoys: int = 200, seed: int = 0) -> DataSet:
 
 
 def union_of_subspaces(seed: int = 0) -> DataSet:
-    """Return the kind of toy the SCFS paper draws: seven samples, ten features.
+    """Return a toy as in a figure of the SCFS paper: seven samples, ten features.
 
     The samples lie near three lines, each along one feature: F6, F3 and F9. The
     other features are close to zero.

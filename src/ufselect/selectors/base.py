@@ -116,7 +116,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             None,
             COUNT,
             Interval(RealNotInt, 0, 1, closed="right"),
-        ],
+        ]
     }
 
     n_features_to_select: int | float | None

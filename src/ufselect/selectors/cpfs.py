@@ -5,13 +5,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from ufselect._sklearn_compat import (
-    COUNT,
-    ITERATIONS,
-    POSITIVE,
-    Interval,
-    StrOptions,
-)
+from ufselect._sklearn_compat import COUNT, ITERATIONS, POSITIVE, Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import IterativeSelector, MemoryNeed, Properties
 from ufselect.solvers.cpfs import (

@@ -6,13 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect._sklearn_compat import (
-    COUNT,
-    ITERATIONS,
-    POSITIVE,
-    Interval,
-    StrOptions,
-)
+from ufselect._sklearn_compat import COUNT, ITERATIONS, POSITIVE, Interval, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import (
     IterativeSelector,

@@ -19,12 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
-from ufselect._sklearn_compat import (
-    COUNT,
-    ITERATIONS,
-    POSITIVE,
-    StrOptions,
-)
+from ufselect._sklearn_compat import COUNT, ITERATIONS, POSITIVE, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.selectors.base import (
@@ -161,10 +156,7 @@ class JELSR(IterativeSelector):
     """
 
     PROPERTIES = Properties(
-        similarity="explicit",
-        joint_learning=True,
-        regression=True,
-        regularisation=True,
+        similarity="explicit", joint_learning=True, regression=True, regularisation=True
     )
     PARAM_GRID: ClassVar[dict[str, list[Any]]] = {
         "alpha": [10.0**power for power in range(-5, 6)],

@@ -279,9 +279,6 @@ class MCFS(UnsupervisedSelector):
     def _embedding(self, matrix: DataMatrix, unit: float) -> Float:
         bandwidth = None if self.sigma is None else self.sigma * unit
         graph = neighbour_graph(
-            matrix.points(),
-            self.n_neighbors,
-            weights="heat",
-            bandwidth=bandwidth,
+            matrix.points(), self.n_neighbors, weights="heat", bandwidth=bandwidth
         )
         return spectral_embedding(graph, self.n_clusters)

@@ -253,7 +253,7 @@ class MFFS(FactorSelector):
 
     PROPERTIES = Properties(self_expression="features")
     PARAM_GRID: ClassVar[dict[str, list[Any]]] = {
-        "rho": [1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6, 1e8],
+        "rho": [1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6, 1e8]
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

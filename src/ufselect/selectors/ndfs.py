@@ -20,12 +20,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from ufselect._sklearn_compat import (
-    COUNT,
-    ITERATIONS,
-    POSITIVE,
-    StrOptions,
-)
+from ufselect._sklearn_compat import COUNT, ITERATIONS, POSITIVE, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.selectors.base import (
     IterativeSelector,

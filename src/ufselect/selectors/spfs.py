@@ -18,12 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect._sklearn_compat import (
-    COUNT,
-    ITERATIONS,
-    POSITIVE,
-    StrOptions,
-)
+from ufselect._sklearn_compat import COUNT, ITERATIONS, POSITIVE, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.selectors.base import (

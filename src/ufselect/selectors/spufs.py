@@ -10,12 +10,7 @@ from ufselect._sklearn_compat import (
     StrOptions,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.selectors.base import (
-    MemoryNeed,
-    Properties,
-    graph_bytes,
-    square_arrays,
-)
+from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
 from ufselect.selectors.glspfs import StructuredSelector
 from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.structured_ridge import self_expression

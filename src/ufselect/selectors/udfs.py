@@ -5,12 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect._sklearn_compat import (
-    COUNT,
-    ITERATIONS,
-    POSITIVE,
-    StrOptions,
-)
+from ufselect._sklearn_compat import COUNT, ITERATIONS, POSITIVE, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, DenseMatrix, Float
 from ufselect.selectors.base import (
     IterativeSelector,

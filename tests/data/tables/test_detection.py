@@ -35,12 +35,7 @@ def zipped(content, name="table.csv", others=()):
     return stream.getvalue()
 
 
-PACKERS = {
-    "gz": gzip.compress,
-    "bz2": bz2.compress,
-    "xz": lzma.compress,
-    "zip": zipped,
-}
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zip": zipped}
 
 
 def content_of(write, *arguments, **options):
@@ -180,7 +175,7 @@ def test_wrong_name_is_noted_and_the_content_read(tmp_path):
     table = read_table(path)
 
     assert table.format == "parquet"
-    assert noted(table, "is a Parquet file, whatever its name says")
+    assert noted(table, "is a Parquet file despite its name")
     for name in ("a.txt", "a", "a.values", "a.1"):
         (tmp_path / name).write_bytes(TEXT)
         assert read_table(tmp_path / name).shape == (2, 2)
@@ -198,8 +193,8 @@ def test_wrong_name_is_noted_and_the_content_read(tmp_path):
         (b"%PDF-1.7", "is a PDF document; export the table as CSV"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1", r"old Excel file \(\.xls\); save it as \.xlsx"),
         (b"SQLite format 3\0", "is an SQLite database"),
-        (pickle.dumps(FRAME), "is a pickle, which may run programs"),
-        (b"\x01\x00\x02\x00" * 50, "is of no known format; give one of .csv"),
+        (pickle.dumps(FRAME), "is a pickle, which can run any program"),
+        (b"\x01\x00\x02\x00" * 50, "has an unknown format; give one of .csv"),
         (gzip.compress(b"X\n\0\0\0\3"), r"is an R object \(\.rds, .*write\.csv in R"),
         (b"RDX3\nX\n", "is an R object"),
         (LOOM, "is a loom file; read it with anndata's read_loom"),
@@ -231,7 +226,7 @@ def test_missing_package_is_named_with_the_remedy(
     for module in [each for each in sys.modules if each.split(".")[0] == package]:
         monkeypatch.setitem(sys.modules, module, None)
 
-    remedy = rf'{package}; pip install "ufselect\[{extra}\]" installs it'
+    remedy = rf'{package}; install it with pip install "ufselect\[{extra}\]"'
     with pytest.raises(ImportError, match=remedy):
         read_table(tmp_path / name)
     with pytest.raises(ImportError, match=remedy):

@@ -130,7 +130,7 @@ def test_rows_that_a_file_says_it_has_and_has_not_are_no_numbers(
     monkeypatch.setattr(
         frames, "_Frame", lambda schema, rows, batches: whole(schema, 9, batches)
     )
-    refused("it has 3 rows, but says 9", tmp_path / "a.parquet")
+    refused("it has 3 rows, but declares 9", tmp_path / "a.parquet")
 
 
 def test_columns_of_one_name_and_files_without_numbers_are_refused(tmp_path):
@@ -138,7 +138,7 @@ def test_columns_of_one_name_and_files_without_numbers_are_refused(tmp_path):
     pyarrow.feather.write_feather(table, str(tmp_path / "a.feather"))
     pd.DataFrame({"a": ["u", "u"]}).to_parquet(tmp_path / "a.parquet")
 
-    refused("two columns of one name, 'a'; rename", tmp_path / "a.feather")
+    refused("two columns called 'a'; rename", tmp_path / "a.feather")
     refused("no numeric column to select from, only 'a'", tmp_path / "a.parquet")
 
 
@@ -200,7 +200,7 @@ def test_what_is_around_the_table_is_left_out(tmp_path):
         ([], "is empty"),
         ([["a", "b"]], "header and no data"),
         ([[1, 2]], "1 row of"),
-        ([["a", "b"], [1, 2], [3, "high"], [5, 6]], "but for 'high' in line 3"),
+        ([["a", "b"], [1, 2], [3, "high"], [5, 6]], "except for 'high' in line 3"),
     ],
 )
 def test_useless_sheet_is_refused(tmp_path, rows, words):
@@ -209,7 +209,7 @@ def test_useless_sheet_is_refused(tmp_path, rows, words):
     book = openpyxl.load_workbook(save(tmp_path / "a.xlsx", np.eye(4).tolist()))
     book.active["XFD9000"] = 1
     book.save(tmp_path / "a.xlsx")
-    refused("delete what is far from the table", tmp_path / "a.xlsx")
+    refused("delete those far from the table", tmp_path / "a.xlsx")
 
 
 def test_workbook_is_written_with_its_sheet_and_no_formula(tmp_path):

@@ -127,7 +127,7 @@ def test_damaged_and_other_files_are_refused(tmp_path, monkeypatch):
         file.create_dataset("obs/_index", (10**12,), "i1", chunks=(1000,))
     refused("more than the file holds", path)
     monkeypatch.setitem(__import__("sys").modules, "h5py", None)
-    with pytest.raises(ImportError, match=r"h5py; pip install"):
+    with pytest.raises(ImportError, match=r"h5py; install it with pip install"):
         read_table(FOLDER / "dense.h5ad")
 
 

@@ -86,7 +86,7 @@ def test_the_end_of_a_subprocess_is_an_exception():
             isolated(end_by, getattr(signal, name))
     with pytest.raises(EndedError, match="the process that read it ended"):
         isolated(os._exit, 3)
-    with pytest.raises(EndedError, match="came to no end"):
+    with pytest.raises(EndedError, match="did not end"):
         isolated(loop, seconds=1)
 
 

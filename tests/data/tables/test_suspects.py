@@ -117,7 +117,7 @@ def test_groups_are_no_feature(tmp_path):
     assert read_table(tmp_path / "a.npy", groups="2").groups.tolist() == ["0", "1", "0"]
     assert rows.groups.tolist() == ["1", "2"]
     twice = {"groups": "patient", "drop": ["patient"]}
-    refused("both to be dropped and to be used", text, **twice)
+    refused("both dropped and used", text, **twice)
 
 
 # Which way a table lies.
@@ -221,7 +221,7 @@ def test_preview_describes_every_column():
 @pytest.mark.parametrize(
     ("text", "words", "options"),
     [
-        ("a,b\n1,?\n2,3\n4,5\n", "numeric but for '?'", [["--na=?"], ["--drop=b"]]),
+        ("a,b\n1,?\n2,3\n4,5\n", "numeric except for '?'", [["--na=?"], ["--drop=b"]]),
         (
             "a,b\n1,\n2,3\n4,5\n",
             "missing or infinite values in column 'b'",
@@ -277,10 +277,10 @@ def test_preview_of_what_cannot_be_read_and_of_wide_tables(tmp_path):
     assert (found.n_rows, found.n_columns) == (2500, 5)
     assert (found.n_described, len(found.columns)) == (2000, 2000)
     assert found.columns[0].name == frame.index[0]
-    assert "z-scored" in preview(stream(lying(range(500), ["a", "b"]))).scale
+    assert "z-scores" in preview(stream(lying(range(500), ["a", "b"]))).scale
     assert "raw counts" in preview(stream(counts.add_prefix("g"))).scale
     counts[0] *= 1e6
-    assert "several units" in preview(stream(counts.add_prefix("g") + 0.5)).scale
+    assert "different units" in preview(stream(counts.add_prefix("g") + 0.5)).scale
 
 
 def test_every_missing_column_is_a_remedy():

@@ -65,7 +65,7 @@ def test_a_cell_without_a_value_gets_that_of_its_column(by, a, c):
         f"2 missing or infinite values, in 2 of 3 columns, were replaced by {value}."
     )
     assert filled(again, by) is again
-    with pytest.raises(ValueError, match="by='mode' is unknown; it could be mean, "):
+    with pytest.raises(ValueError, match="by='mode' is unknown; choose one of mean, "):
         filled(table, "mode")
 
 

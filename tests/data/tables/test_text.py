@@ -115,8 +115,8 @@ def test_other_words_for_missing_are_named_by_the_caller(reader):
     text = "a,b\n1,?\n2,-\n-99,4\n5,6\n7,8\n"
 
     sentence = refusal(text)
-    assert "'b' is numeric but for '?' in line 2 and 1 more such cell" in sentence
-    assert "say that it means missing (--na '?' --na '-')" in sentence
+    assert "'b' is numeric except for '?' in line 2 and 1 more such cell" in sentence
+    assert "read it as missing (--na '?' --na '-')" in sentence
     values = read(text, na_values=["?", "-", "-99"]).values
     np.testing.assert_array_equal(values[:3], [[1, NAN], [2, NAN], [NAN, 4]])
 
@@ -128,7 +128,7 @@ def test_decorated_numbers_are_read_with_a_note(reader):
     )
 
     assert table.values.tolist() == [[1065, 13.2, 127], [2100.5, 5, 9.5], [12, 1, 3]]
-    assert noted(table, "taken off in 'people', 'share' and 'price' ('1,065' was read")
+    assert noted(table, "removed in 'people', 'share' and 'price' ('1,065' was read")
     assert read("x\tn\n5\t1,234\n6\t2,345\n").values[:, 1].tolist() == [1234, 2345]
     assert read("95%,50%\n1,2\n3,4\n").feature_names.tolist() == ["95%", "50%"]
 
@@ -143,7 +143,7 @@ def test_columns_that_libraries_do_not_read_do_not_slow_the_others(reader, monke
     assert table.values.tolist() == expected
     assert table.labels[:2].tolist() == ["k0,5", "k1,5"]
     text = "id;a;flag;share;kind\n" + "".join(stray)
-    refused("'flag' is numeric but for 'maybe' in line 201", text, labels="kind")
+    refused("'flag' is numeric except for 'maybe' in line 201", text, labels="kind")
 
 
 def test_truth_values_and_types(reader):
@@ -287,7 +287,7 @@ def test_stray_text_is_refused_with_column_line_and_value(reader, line):
     lines[line - 1] = "1,high"
     sentence = refusal("\n".join(lines))
 
-    assert f"column 'b' is numeric but for 'high' in line {line};" in sentence
+    assert f"column 'b' is numeric except for 'high' in line {line};" in sentence
     assert "--drop 'b'" in sentence
     assert read("\n".join(lines), drop=["b"]).shape == (4000, 1)
 
@@ -327,7 +327,7 @@ def test_ragged_row_is_refused_with_its_line(reader, bad, line):
         ("a,b\n1,2\n", "1 row of data"),
         ("a,b\nx,y\nu,v\n", "no numeric column to select from, only 'a' and 'b'"),
         ('a,b\n"1,2\n3,4\n', "close its quotation marks"),
-        ("a,b\n1,2\n3,\0\n", "known format"),
+        ("a,b\n1,2\n3,\0\n", "unknown format"),
         ("a,b\n" + "1,2\n" * 2000 + "3,\0\n", "NUL bytes"),
         ('a,b\n1,"' + "x" * (csv.field_size_limit() + 1) + '"\n3,4\n', "split into"),
     ],
@@ -357,7 +357,7 @@ def test_names_and_roles_of_columns():
     assert not noted(labelled, "--labels")
     check(placed, [[2], [4], [1]], feature_names=["x2"], labels=["x", "y", "z"])
     sentence = refusal("a,b,c\n1,2,3\n4,5,6\n", labels="c", drop=["c"])
-    assert "'c' is both to be dropped and to be used" in sentence
+    assert "'c' cannot be both dropped and used" in sentence
 
 
 def test_the_first_column_names_the_samples_if_it_can():

@@ -1,4 +1,4 @@
-"""Readers and writers of users' files."""
+"""Reading and writing tables of any known format."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,7 @@
-"""What the columns of a table are for, and the table that they make.
+"""Decide what each column is for, and make the table.
 
-Formats with columns of any meaning (text, sheets, Parquet, Feather) and matrices of
-numbers come together here: roles of columns, orientation, names of samples, and the
-columns of numbers that are probably no features.
+All formats come together here: roles of columns, orientation, sample names, and numeric
+columns that are probably not features.
 """
 
 import re
@@ -37,12 +36,12 @@ from ufselect.data.tables.table import (
     without_features,
 )
 
-# A first column of one of these names holds no measurement, even if it is numeric.
+# A first column of one of these names holds sample names, even if it is numeric.
 ID_NAMES = {"", "id", "ids", "index", "unnamed: 0", "row", "rownames", "row_names"}
 ID_NAMES |= {"sample", "samples", "sample_id", "sampleid", "sample id", "barcode"}
-# What pandas calls an index without a name.
+# pandas gives this name to an index without one.
 PANDAS_INDEX = "__index_level_"
-# What the column of names is called in tables with a feature per row.
+# Names of the first column in tables with a feature per row.
 FEATURE_WORDS = {
     *("gene", "genes", "gene_id", "geneid", "gene id", "gene_name", "gene name"),
     *("gene_symbol", "gene symbol", "genesymbol", "symbol", "hgnc_symbol", "hugo"),
@@ -68,14 +67,14 @@ SAMPLE_NAME = re.compile(
     re.IGNORECASE,
 )
 NUMBERED = re.compile(r"(\D+)\d+\D?")
-# Times as many named rows as columns: such a table may have samples in columns.
+# A table with this many times more named rows than columns may have to be transposed.
 TALL = 10
 LABEL_NAMES = {"class", "classes", "label", "labels", "target", "targets", "y"}
 LABEL_NAMES |= {"cluster", "clusters", "ground_truth", "outcome", "species"}
 LABEL_NAMES |= {"diagnosis", "class_label", "true_label", "gnd"}
 LABEL_NAMES |= {"cell_type", "celltype", "leiden", "louvain"}
 MOST_CLASSES = 100
-# In fewer rows numbers are in order by chance.
+# Fewer rows can be in order at random.
 LEAST_ROWS = 10
 COUNTER_NAME = re.compile(
     r"(^|[ _.-])(?i:id|ids|index|idx|no|nr|number|num|row|rownum|serial|key)$"
@@ -85,7 +84,7 @@ TIME_NAME = re.compile(
     r"(^|[ _.-])(?i:time|times|timestamp|datetime|date|day|days|epoch|seconds|sec"
     r"|minutes|hours|t)$|[a-z](Time|Date|Timestamp)$"
 )
-# Seconds since 1970 from 1990 to 2100, also in thousandths, millionths and so on.
+# Unix time from 1990 to 2100, in seconds, milliseconds and so on.
 EPOCH = (631_152_000, 4_102_444_800)
 UNITS_OF_TIME = (1, 10**3, 10**6, 10**9)
 # Days written as 20201231.
@@ -102,13 +101,13 @@ class Roles(NamedTuple):
 
     @property
     def named(self) -> list[int]:
-        """Those with a meaning."""
+        """Places of sample names, labels and groups."""
         every = dict.fromkeys((self.index_column, self.labels, self.groups))
         return [place for place in every if place is not None]
 
     @property
     def taken(self) -> frozenset[int]:
-        """All of them."""
+        """All these places."""
         return self.dropped | frozenset(self.named)
 
 
@@ -129,8 +128,8 @@ def roles(
     )
     if twice:
         raise TableError(
-            f"column {names[min(twice)]!r} is both to be dropped and to be used; "
-            "name it once"
+            f"column {names[min(twice)]!r} cannot be both dropped and used; name it "
+            "once"
             if twice & dropped
             else f"column {names[min(twice)]!r} cannot be both a feature and labels, "
             "groups or sample names; name it once"
@@ -139,11 +138,11 @@ def roles(
 
 
 class Columns(NamedTuple):
-    """What the columns of a table are for.
+    """What the columns of a file are for.
 
-    ``named`` says that the file has names of columns, ``guessed`` that nobody named
-    the index column, ``transposed`` that the rows of the file are features,
-    ``in_doubt`` that the number of rows has to confirm it.
+    ``named`` says that the file names its columns, ``guessed`` that the index column
+    was detected, ``transposed`` that the rows of the file are features, ``in_doubt``
+    that this has to be checked against the number of rows.
     """
 
     names: list[str]
@@ -155,18 +154,17 @@ class Columns(NamedTuple):
 
     @property
     def free(self) -> list[int]:
-        """Places of the columns that nobody asked for."""
+        """Places of the columns without a role."""
         taken = self.roles.taken
         return [j for j in range(len(self.names)) if j not in taken]
 
 
 class ReadColumns(NamedTuple):
-    """What was read of the columns of a file.
+    """The columns of a file after reading.
 
     ``values`` are the numbers of the columns at ``places``, ``others`` the places of
-    those that hold none, for the reason ``why``. Cells are returned as text, or as
-    objects as the file has them. ``rows`` are rows of a transposed table that hold
-    text.
+    the columns that are left out for the reason ``why``. ``text`` and ``cells`` return
+    a column as text and as objects. ``rows`` are rows of text in a transposed table.
     """
 
     values: NDArray[Any]
@@ -193,7 +191,7 @@ def columns_of(
         transposed, in_doubt = orientation(
             name, title, layout.first_cells, columns, unnamed
         )
-    # Labels and what to drop are rows of a transposed table.
+    # In a transposed table these are rows.
     asked = request
     if transposed:
         asked = request._replace(labels=None, groups=None, drop=(), use=())
@@ -212,7 +210,7 @@ def columns_of(
             found, guessed = found._replace(index_column=place), True
     if transposed and request.transpose is None:
         notes.append(
-            "Its rows are features, by their names, so that the table was transposed; "
+            "The names of its rows are those of features, so the table was transposed; "
             "--no-transpose leaves it as it is."
         )
     return Columns(names, named, found, guessed, transposed, in_doubt)
@@ -229,9 +227,9 @@ def orientation(
     columns: Sequence[str],
     unnamed: bool,
 ) -> tuple[bool, bool]:
-    """Tell whether rows are features, and whether their number has to confirm it.
+    """Tell whether rows are features, and whether to check the number of rows, too.
 
-    ``unnamed`` says that the column of names has no name, as R and pandas write it.
+    ``unnamed`` says that the column of names has no name, as from R and pandas.
     """
     if len(columns) < 2:
         return False, False
@@ -250,7 +248,7 @@ def table_of_columns(
     notes: list[str],
     details: dict[str, Any],
 ) -> Table:
-    """Return the table of the columns that were read, with the names of its samples."""
+    """Return the table of the columns that were read."""
     names, found = columns.names, columns.roles
     asked_use = (request if columns.named else by_place(request)).use
     for each in () if columns.transposed else asked_use:
@@ -297,7 +295,7 @@ def table_of_columns(
         ],
     }
     if columns.transposed:
-        # Names alone say that rows are features: their number has to agree.
+        # Only names say that rows are features: check their number, too.
         if columns.in_doubt and index and len(index) < TALL * len(features):
             raise which_way(file.name, index, features)
         if request.transpose:
@@ -334,7 +332,7 @@ def table_of_columns(
 
 
 def which_way(name: str, rows: Sequence[str], columns: Sequence[str]) -> TableError:
-    """Return the question whether rows or columns are features."""
+    """Return the error that asks whether rows or columns are features."""
     return TableError(
         f"{name} may have a feature in each row ({rows[0]}, {rows[1]}, ...) or in each "
         f"column ({columns[0]}, {columns[1]}, ...); say which with --transpose (rows) "
@@ -347,7 +345,7 @@ def which_way(name: str, rows: Sequence[str], columns: Sequence[str]) -> TableEr
 
 
 def gene_like(names: Sequence[str]) -> bool:
-    """Tell whether names look like symbols of genes, not like numbered samples.
+    """Tell whether names look like gene symbols, not like numbered samples.
 
     Examples
     --------
@@ -368,7 +366,7 @@ def gene_like(names: Sequence[str]) -> bool:
 
 
 def sample_like(names: Sequence[str]) -> bool:
-    """Tell whether names look like those of samples: numbered patients, GEO, TCGA.
+    """Tell whether names look like sample names: numbered patients, GEO, TCGA.
 
     Examples
     --------
@@ -382,8 +380,8 @@ def sample_like(names: Sequence[str]) -> bool:
 def features_in_rows(title: str | None, names: Sequence[str]) -> bool:
     """Tell whether the rows of a table are features, by the column that names them.
 
-    They are if that column is called as only features are (gene, probe, ID_REF, ...)
-    or if nearly all names in it have the form of gene or probe identifiers.
+    They are if that column has a name for features (gene, probe, ID_REF, ...), or if
+    nearly all names in it look like gene or probe identifiers.
 
     Examples
     --------
@@ -401,10 +399,10 @@ def features_in_rows(title: str | None, names: Sequence[str]) -> bool:
 def transpose_hint(
     name: str, columns: Sequence[str] | None, rows: Sequence[str], title: str | None
 ) -> str | None:
-    """Return a hint if the columns may be samples; ask if they probably are.
+    """Return a hint if the columns may be samples; raise a question if they likely are.
 
-    They are few and numbered alike, or few beside rows whose names are text in a column
-    without a name, as R and pandas write tables of genes.
+    They may be if they are few and numbered alike, or few while the rows have text
+    names in a column without a name, as in gene tables of R and pandas.
 
     Examples
     --------
@@ -443,10 +441,10 @@ def assembled(
     others: Sequence[OtherColumn] = (),
     **known: Any,
 ) -> Table:
-    """Return the table of a matrix with samples in rows, whatever file it is from.
+    """Return the table of a matrix with samples in rows.
 
-    What is asked for is looked up among its columns, which are called by their place
-    if they have no names. ``known`` are fields of the table that come from elsewhere.
+    The columns of the request are looked up among ``names``, or x1, x2, ... without
+    names. ``known`` are further fields of the table.
     """
     if is_sparse(values):
         notes.append("The matrix is sparse and was kept so.")
@@ -482,7 +480,7 @@ def assembled(
 
 
 def by_place(request: Request) -> Request:
-    """Let the caller name columns without names by their place: 3 is x3."""
+    """Let columns without names be called by their place: 3 is x3."""
 
     def spelled(each: str) -> str:
         return f"x{each}" if str(each).isdigit() else each
@@ -497,10 +495,10 @@ def by_place(request: Request) -> Request:
 
 
 def without_suspects(table: Table) -> Table:
-    """Leave out what is probably no feature, with notes; ``use`` brings it back."""
+    """Leave out columns that are probably not features, except those to ``use``."""
     transposed = bool(table.origin.details.get("transposed"))
     names, values = table.names(), table.values
-    # Of genes y is one (yellow, of the fruit fly); beside x it is a place.
+    # y is also a gene (yellow, of the fruit fly) and, beside x, a coordinate.
     no_label = transposed or _among(names, {"x"}).any()
     label_names = LABEL_NAMES - {"y"} if no_label else LABEL_NAMES
     labels = _among(names, label_names)
@@ -511,7 +509,7 @@ def without_suspects(table: Table) -> Table:
     suspected = label_columns(table, label_names)
     counters = np.zeros(len(names), dtype=bool)
     if not transposed and len(values) >= LEAST_ROWS:
-        # The first rows tell of nearly all columns that they are not.
+        # The first rows rule out nearly all columns.
         steps = np.diff(values[:LEAST_ROWS], axis=0)
         in_order = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
         called = [bool(COUNTER_NAME.search(name)) for name in names.tolist()]
@@ -542,7 +540,7 @@ def _among(names: NDArray[np.str_], words: set[str]) -> NDArray[np.bool_]:
 
 
 def few_values(cells: NDArray[Any]) -> bool:
-    """Tell whether cells could be classes: on average two samples have the same.
+    """Tell whether cells could be classes: on average, two samples share a value.
 
     Examples
     --------
@@ -557,11 +555,11 @@ def few_values(cells: NDArray[Any]) -> bool:
 
 
 def is_index_like(values: NDArray[Any], name: str) -> bool:
-    """Tell whether a column counts the samples or tells when they were taken.
+    """Tell whether a column counts or dates the samples.
 
-    Running numbers rise or fall by one. Identifiers and times are known by their
-    names and by whole numbers that are all different, or by steps of one length.
-    Dates are whole numbers in the range of Unix time, or written as 20201231, in order.
+    It does if it rises or falls by one; if it has a name like id and distinct whole
+    numbers; if it has a name like time and equal steps; or if it holds, in order, whole
+    numbers in the range of Unix time or dates written as 20201231.
 
     Examples
     --------

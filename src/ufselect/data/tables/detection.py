@@ -1,4 +1,4 @@
-"""Which file to read and what it is: by its first bytes, else by its name's end."""
+"""Find the file and its format, by its first bytes and then by its name."""
 
 import bz2
 import errno
@@ -18,23 +18,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
-from ufselect.data.tables.isolation import (
-    available_bytes,
-    damaged,
-    saying_when_damaged,
-)
+from ufselect.data.tables.isolation import available_bytes, damaged, saying_when_damaged
 from ufselect.data.tables.table import File, Remedy, TableError, listed
 
 Source = str | os.PathLike[str] | BinaryIO
 
 
 class Format(NamedTuple):
-    """What is known of a format before a file is read.
+    """A format: its title, its reader, and how to recognise it.
 
-    ``reader`` is a module and a function, not imported: some need packages that may
-    not be installed. A file ``of_columns`` has columns of any meaning; elsewhere all
-    numbers are meant to be features. Some damage to a ``crashing`` one ends the process
-    of the library that reads it. HDF5 opens no file without a name.
+    ``reader`` is a module and a function, imported when needed, since some formats need
+    optional packages. A file ``of_columns`` may have columns that are not features;
+    other formats hold features only. A damaged ``crashing`` file can crash the process
+    that reads it. HDF5 cannot open a temporary file that has no name.
     """
 
     title: str
@@ -86,13 +82,13 @@ FORMATS = {
     ),
     "h5ad": Format("an AnnData file", "hdf5.read_anndata", (".h5ad",), on_hdf5=True),
     "10x": Format("a 10x Genomics file", "hdf5.read_10x", on_hdf5=True),
-    # One of the three above, which only their names or their content tell apart.
+    # One of the three above: their names or their content tell which.
     "hdf5": Format("an HDF5 file", "", magic=(b"\x89HDF\r\n\x1a\n",), on_hdf5=True),
 }
 EXTENSIONS = {end: name for name, each in FORMATS.items() for end in each.endings}
 KNOWN = ".csv, .tsv, .txt, .parquet, .feather, .xlsx, .npy, .npz, .mat, .mtx and .h5ad"
-# Known, and not read: with the remedy.
-PICKLE = "is a pickle, which may run programs; save it as .npy or CSV"
+# Formats that are recognised and refused, with the remedy.
+PICKLE = "is a pickle, which can run any program; save it as .npy or CSV"
 R_OBJECT = "is an R object (.rds, .RData); write the table with write.csv in R"
 REFUSED = {
     b"\xd0\xcf\x11\xe0": "is an old Excel file (.xls); save it as .xlsx or CSV",
@@ -102,7 +98,7 @@ REFUSED = {
     b"SQLite format 3": "is an SQLite database; export the table as CSV",
     **dict.fromkeys([b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"], PICKLE),
     **dict.fromkeys([b"RDX2\n", b"RDX3\n", b"RDA3\n", b"X\n\0\0"], R_OBJECT),
-    b"\x89PNG": "is a picture; give the table behind it",
+    b"\x89PNG": "is a picture; give the table it was made from",
 }
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
@@ -112,17 +108,17 @@ OPENERS: dict[str | None, Callable[..., Any]] = {
     "bzip2": bz2.open,
     "xz": lzma.open,
 }
-# What decompressors raise for files that are cut off, damaged or encrypted.
+# Errors of decompressors for files that are cut off, damaged or encrypted.
 DAMAGED = (
     *(EOFError, OSError, RuntimeError),
     *(lzma.LZMAError, zlib.error, zipfile.BadZipFile),
 )
 
 
-# Where Linux shows the files that a process has open.
+# Linux shows here the files that a process has open.
 OPEN_FILES = Path("/proc/self/fd")
-# What a file may expand to: half of the free memory; above a size for which everybody
-# has memory, so many times its own size. No table of numbers compresses better.
+# A file may expand to half of the free memory and, above a size that fits everywhere,
+# to this multiple of its own size. No table of numbers compresses better.
 USUAL_MEMORY = 1 << 33
 LEAST_LARGE = 1 << 28
 MOST_RATIO = 100
@@ -132,24 +128,24 @@ EXTRAS |= {"anndata": "single-cell"}
 
 
 def needed(package: str, name: str) -> Any:
-    """Return a module of an optional package, or say how to install it."""
+    """Import a module of an optional package; the error says how to install it."""
     root = package.split(".")[0]
     try:
         return import_module(package)
     except ImportError as error:
         raise ImportError(
             f"{name} can only be read or written with {root}; "
-            f'pip install "ufselect[{EXTRAS[root]}]" installs it'
+            f'install it with pip install "ufselect[{EXTRAS[root]}]"'
         ) from error
 
 
 class Spool:
-    """A temporary file that lives as long as this object."""
+    """A temporary file that is deleted with this object."""
 
     path: Path
 
     def __init__(self, stream: IO[bytes], name: str, *, named: bool = False) -> None:
-        # Without a name in a folder, a process that is killed leaves nothing behind.
+        # A file without a name leaves nothing behind when the process is killed.
         named = named or not OPEN_FILES.is_dir()
         try:
             if named:
@@ -174,14 +170,14 @@ class Spool:
 
 
 def check_size(n_bytes: int, size: int, file: File) -> None:
-    """Refuse what a file of some bytes expands to, if it is too much for this machine.
+    """Refuse a file that expands to more than this machine can hold.
 
     Parameters
     ----------
     n_bytes : int
-        What it expands to.
+        Size in memory.
     size : int
-        Its size in the file.
+        Size in the file.
     file : File
     """
     most = (available_bytes() or USUAL_MEMORY) // 2
@@ -190,25 +186,25 @@ def check_size(n_bytes: int, size: int, file: File) -> None:
     if n_bytes > most and not file.allow_large:
         raise TableError(
             f"{file.name} expands to more than {most / 1e9:.2g} GB, which is too much "
-            "for the free memory or for a file of its size; if it is meant to be so "
-            "large, read it with --allow-large",
+            "for the free memory or for a file of its size; if that is right, read it "
+            "with --allow-large",
             [Remedy("Read it, however large it is", ("--allow-large",))],
         )
 
 
 class _Bounded(io.RawIOBase):
-    """A decompressed stream that does not give more than there is memory for."""
+    """A decompressed stream that stops before it fills the memory."""
 
     def __init__(self, stream: BinaryIO, size: int, file: File) -> None:
         super().__init__()
         self.stream, self.size, self.file, self.given = stream, size, file, 0
 
     def readable(self) -> bool:
-        """Return that it can be read."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Return whether it can be read from another place, as archives are."""
+        """Tell whether it can be read from another place, as archives are."""
         return self.stream.seekable()
 
     def seek(self, offset: int, whence: int = 0) -> int:
@@ -233,7 +229,7 @@ def is_standard(source: Any) -> bool:
 def located(
     source: Source, name: str | None = None, allow_large: bool = False
 ) -> tuple[Path, str, Spool | None]:
-    """Return a file to read, what to call it, and what keeps it alive if anything."""
+    """Return the path of a source, its name, and the temporary copy if there is one."""
     spool = None
     if is_standard(source):
         source = sys.stdin.buffer
@@ -249,7 +245,7 @@ def located(
                 "file that was opened in binary mode"
             )
         name = name or "standard input"
-        # Nobody knows how long it is before it ends.
+        # The length of a stream is known only at its end.
         file = File(Path(), None, name, allow_large)
         bounded = _Bounded(stream, sys.maxsize, file)
         spool = Spool(io.BufferedReader(bounded, 1 << 20), name)
@@ -269,7 +265,7 @@ def _check_file(path: Path) -> None:
             f"{path} is a pipe or a device; give a file, or - for standard input"
         )
     if not os.access(path, os.R_OK):
-        raise TableError(f"{path} may not be read; ask its owner for the permission")
+        raise TableError(f"you may not read {path}; ask its owner for the permission")
 
 
 def compression_of(path: Path, name: str) -> str | None:
@@ -285,7 +281,7 @@ def compression_of(path: Path, name: str) -> str | None:
 
 
 def _zipped_table(path: Path, name: str) -> str | None:
-    """Return the table in a zip archive; None if the archive is a format itself."""
+    """Return the only file in a zip archive; None for a workbook or a NumPy archive."""
     with saying_when_damaged(name, "a zip archive"), zipfile.ZipFile(path) as archive:
         members = [
             each.filename
@@ -309,7 +305,7 @@ def _zipped_table(path: Path, name: str) -> str | None:
 
 @contextmanager
 def opened(file: File) -> Iterator[BinaryIO]:
-    """Open a file for reading its bytes, decompressed, and say when it is damaged."""
+    """Open a file, decompressed; a damaged one raises one sentence."""
     path, compression, name, _ = file
     size = path.stat().st_size
     try:
@@ -330,7 +326,7 @@ def opened(file: File) -> Iterator[BinaryIO]:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """Return the name of a file without its known ends, and these.
+    """Split the name of a file before its known endings.
 
     Examples
     --------
@@ -346,7 +342,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def format_by_name(path: Path) -> str | None:
-    """Return the format that the end of a name promises, whether compressed or not.
+    """Return the format that a name promises, compressed or not.
 
     Examples
     --------
@@ -361,10 +357,7 @@ def format_by_name(path: Path) -> str | None:
 
 
 def detect(file: File) -> tuple[str, list[str]]:
-    """Return the format of a file, and notes on it.
-
-    What its bytes say counts more than its name.
-    """
+    """Return the format of a file, and notes on it; its bytes count, then its name."""
     with opened(file) as stream:
         start = stream.read(4096)
     if not start:
@@ -383,11 +376,11 @@ def detect(file: File) -> tuple[str, list[str]]:
     if promised in (None, found):
         return found, []
     title = FORMATS[found].title
-    return found, [f"{file.name} is {title}, whatever its name says, and was read so."]
+    return found, [f"{file.name} is {title} despite its name, and was read as such."]
 
 
 def _kind_of_archive(file: File) -> str:
-    """Tell workbooks from NumPy's archives."""
+    """Tell workbooks from archives of NumPy."""
     with (
         saying_when_damaged(file.name, "a zip archive"),
         opened(file) as stream,
@@ -408,7 +401,7 @@ def _without_magic(promised: str | None, start: bytes, name: str) -> str:
     if promised == "mat" and binary:  # version 4 has no magic
         return "mat"
     if promised is None:
-        raise TableError(f"{name} is of no known format; give one of {KNOWN}")
+        raise TableError(f"{name} has an unknown format; give one of {KNOWN}")
     content = "something else" if binary else "text"
     remedy = "" if binary else " as .csv if it is a text table"
     raise TableError(

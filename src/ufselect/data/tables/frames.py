@@ -1,4 +1,4 @@
-"""Files of named columns: Parquet, Feather and Arrow by pyarrow, Excel by openpyxl."""
+"""Read files of named columns: Parquet, Feather, Arrow and Excel."""
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -9,11 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.data.tables.columns import (
-    ReadColumns,
-    columns_of,
-    table_of_columns,
-)
+from ufselect.data.tables.columns import ReadColumns, columns_of, table_of_columns
 from ufselect.data.tables.detection import check_size, needed
 from ufselect.data.tables.layout import SAMPLED_ROWS, Layout, table_layout
 from ufselect.data.tables.table import (
@@ -29,15 +25,15 @@ from ufselect.data.tables.table import (
 from ufselect.data.tables.text import table_of_rows
 
 BATCH_CELLS = 1 << 21
-# Cells for each that is not empty; a cell far away from the table would fill memory.
+# Cells per filled one: a cell far away from the table would fill the memory.
 MOST_EMPTY = 1000
-# A cell of a sheet takes so many bytes; fewer cells are never too many.
+# Bytes that a cell of a sheet takes; smaller sheets need no check.
 CELL_BYTES = 64
 LEAST_CHECKED = 1 << 20
 
 
 class _Frame(NamedTuple):
-    """A file of columns: its schema, its number of rows, and how to read columns."""
+    """A file of columns: schema, number of rows, and a function that reads batches."""
 
     schema: Any
     n_rows: int
@@ -48,29 +44,29 @@ class _Frame(NamedTuple):
         return self.batches(names, max(1, BATCH_CELLS // max(1, len(names))))
 
     def cells(self, name: str) -> NDArray[Any]:
-        """Return a column as objects of Python: text, dates, None."""
+        """Return a column as Python objects: text, dates, None."""
         parts = (each.column(0).to_pylist() for each in self.columns([name]))
         cells = list(chain.from_iterable(parts))
         self.check_length(len(cells))
-        # Not np.array, which would look into lists.
+        # np.array would take lists apart.
         result = np.empty(len(cells), dtype=object)
         result[:] = cells
         return result
 
     def text(self, name: str) -> list[str]:
-        """Return a column as text, nothing as an empty one."""
+        """Return a column as text; null is empty text."""
         return ["" if cell is None else str(cell) for cell in self.cells(name)]
 
     def is_numeric(self, place: int) -> bool:
-        """Tell whether a column holds numbers or truth values."""
+        """Tell whether a column holds numbers or booleans."""
         types, kind = needed("pyarrow.types", "it"), self.schema.field(place).type
         tests = (types.is_integer, types.is_floating, types.is_boolean)
         return any(test(kind) for test in (*tests, types.is_decimal))
 
     def check_length(self, length: int) -> None:
-        """Refuse a file that has fewer rows than it says; the rest could be any."""
+        """Refuse a file that has fewer rows than it declares."""
         if length != self.n_rows:
-            raise ValueError(f"it has {length} rows, but says {self.n_rows}")
+            raise ValueError(f"it has {length} rows, but declares {self.n_rows}")
 
 
 def read_parquet(file: File, request: Request, notes: list[str]) -> Table:
@@ -105,8 +101,7 @@ def _table(frame: _Frame, file: File, request: Request, notes: list[str]) -> Tab
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise TableError(
-            f"{file.name} has two columns of one name, {listed(twice)}; "
-            "rename one of them"
+            f"{file.name} has two columns called {listed(twice)}; rename one of them"
         )
     known = _index_place(frame, names, file, request)
     place = known or 0
@@ -134,7 +129,7 @@ def _table(frame: _Frame, file: File, request: Request, notes: list[str]) -> Tab
 def _index_place(
     frame: _Frame, names: list[str], file: File, request: Request
 ) -> int | None:
-    """Find the index column: the one that was asked for, or that pandas stored."""
+    """Find the index column: the one asked for, else the one that pandas stored."""
     if request.id_column is not None:
         return place_of(request.id_column, names, file.name)
     stored = (frame.schema.pandas_metadata or {}).get("index_columns", [])
@@ -198,7 +193,7 @@ def _sheet_cells(
     """Return the cells of a sheet, its title, and the titles of the others."""
     openpyxl = needed("openpyxl", file.name)
     with warnings.catch_warnings(), file.path.open("rb") as stream:
-        # Of styles and other things that are of no use here.
+        # Warnings about styles and the like do not matter here.
         warnings.simplefilter("ignore")
         book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
         try:
@@ -211,7 +206,7 @@ def _sheet_cells(
                     f"Sheet {titles[0]!r} was read; --sheet reads {listed(titles[1:])}."
                 )
             sheet = book.worksheets[place]
-            sheet.reset_dimensions()  # what the file says of them may be wrong
+            sheet.reset_dimensions()  # those in the file may be wrong
             rows = _sheet_rows(sheet, file)
         finally:
             book.close()
@@ -220,7 +215,7 @@ def _sheet_cells(
 
 
 def _sheet_rows(sheet: Any, file: File) -> list[list[str]]:
-    """Return rows of equal length, without what is empty to the right and below."""
+    """Return rows of equal length, without empty cells to the right and below."""
     rows: list[list[str]] = []
     width = height = n_filled = 0
     for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
@@ -233,8 +228,8 @@ def _sheet_rows(sheet: Any, file: File) -> list[list[str]]:
         height, width = number, max(width, len(rows[-1]))
         if height * width > MOST_EMPTY * (n_filled + 1000):
             raise TableError(
-                f"{file.name} has a sheet of {height} x {width} cells of which "
-                f"{n_filled} hold something; delete what is far from the table"
+                f"{file.name} has a sheet of {height} x {width} cells, but only "
+                f"{n_filled} of them are filled; delete those far from the table"
             )
         if height * width > LEAST_CHECKED:
             check_size(CELL_BYTES * height * width, file.path.stat().st_size, file)

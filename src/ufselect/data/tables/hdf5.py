@@ -1,4 +1,4 @@
-"""Files built on HDF5, read by h5py alone: AnnData, 10x Genomics, MATLAB 7.3."""
+"""Read files built on HDF5 with h5py: AnnData, 10x Genomics, MATLAB 7.3."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,9 +35,9 @@ from ufselect.data.tables.table import (
 MAGIC = (b"MATLAB 7.3 MAT-file", b"\x89HDF\r\n\x1a\n")
 SPARSE = {"csr_matrix": sp.csr_array, "csc_matrix": sp.csc_array}
 SPARSE |= {"csr": sp.csr_array, "csc": sp.csc_array}
-# Of more, only those are read that are asked for.
+# In larger files, only the columns of obs that are asked for are read.
 MOST_OBS_CELLS = 2_000_000
-# Where the names of genes are in 10x files of version 3 and 2.
+# Places of gene names in 10x files of version 3 and 2.
 GENE_NAMES = ("features/name", "gene_names", "features/id", "genes")
 
 
@@ -57,9 +57,9 @@ def opened_hdf5(path: Path, name: str, mode: str = "r") -> Iterator[Any]:
 
 
 def array_of(dataset: Any, file: File) -> Any:
-    """Return what a dataset holds, if it is in this file and has room in it.
+    """Return the content of a dataset that is in this file and fits into it.
 
-    Who opens a file from somebody else would otherwise show what is in their own.
+    Without this check, a file from somebody else could read other files of yours.
     """
     if dataset.is_virtual or dataset.external:
         raise _refers_elsewhere(file.name, dataset.name)
@@ -81,7 +81,7 @@ def _refers_elsewhere(name: str, path: str) -> TableError:
 
 
 def kind_of_hdf5(file: File) -> str:
-    """Tell AnnData, 10x Genomics and MATLAB apart by what the file holds."""
+    """Tell AnnData, 10x Genomics and MATLAB apart by their groups."""
     with (
         saying_when_damaged(file.name, "HDF5"),
         opened_hdf5(file.path, file.name) as content,
@@ -97,7 +97,7 @@ def kind_of_hdf5(file: File) -> str:
 
 
 def read_anndata(file: File, request: Request, notes: list[str]) -> Table:
-    """Read ``X``, or the layer that was asked for, and the names of its axes."""
+    """Read ``X`` or the layer asked for, and the names of its axes."""
     with opened_hdf5(file.path, file.name) as content:
         for part in ("obs", "var"):
             if part not in content:
@@ -175,7 +175,8 @@ def _layer(content: Any, file: File, request: Request) -> tuple[str, Any]:
     shape = tuple(_attribute(item, "shape", "h5sparse_shape"))
     if encoding not in SPARSE:
         raise TableError(
-            f"{file.name} holds a matrix of encoding {encoding!r}, not a known one"
+            f"{file.name} holds a matrix of the unknown encoding {encoding!r}; write "
+            "it with anndata's write_h5ad"
         )
     return wanted, SPARSE[encoding](_entries(item, file), shape=shape)
 
@@ -187,16 +188,16 @@ def _entries(item: Any, file: File, *parts: str) -> tuple[Any, ...]:
 
 
 def _attribute(item: Any, *names: str) -> Any:
-    """Return an attribute under its present or its former name."""
+    """Return an attribute by its current or its former name."""
     return next((item.attrs[name] for name in names if name in item.attrs), ())
 
 
 def _frame(
     frame: Any, file: File
 ) -> tuple[list[str], dict[str, Callable[[], list[str]]]]:
-    """Return the index of a frame of AnnData, and how to read its columns as text.
+    """Return the index of a frame of AnnData, and functions that read its columns.
 
-    Columns of encodings that are not known are left out.
+    Columns with unknown encodings are left out.
     """
     if hasattr(frame, "dtype"):  # before version 0.7
         rows = array_of(frame, file)
@@ -218,7 +219,7 @@ def _is_column(item: Any) -> bool:
 
 
 def _column(item: Any, file: File) -> list[str]:
-    """Return a column as text: plain, of categories, or with a mask of gaps."""
+    """Return a column as text: plain, categorical, or with a mask of missing values."""
     if hasattr(item, "dtype"):
         values = array_of(item, file)
         if "categories" not in item.attrs:
@@ -236,7 +237,7 @@ def _column(item: Any, file: File) -> list[str]:
 
 
 def _groups_of_10x(content: Any) -> list[str]:
-    """Return the groups of a 10x file: ``matrix``, or one for each genome before."""
+    """Return the groups of a 10x file: ``matrix``, or one per genome in version 2."""
     parts = {"barcodes", "data", "indices", "indptr", "shape"}
     return [
         name
@@ -246,7 +247,7 @@ def _groups_of_10x(content: Any) -> list[str]:
 
 
 def read_10x(file: File, request: Request, notes: list[str]) -> Table:
-    """Read a matrix of counts of Cell Ranger, which stores a cell per column."""
+    """Read counts of Cell Ranger, which stores a cell per column."""
     with opened_hdf5(file.path, file.name) as content:
         groups = _groups_of_10x(content)
         wanted = request.variable or groups[0]
@@ -256,7 +257,7 @@ def read_10x(file: File, request: Request, notes: list[str]) -> Table:
             )
         group = content[groups[place_of(wanted, groups, file.name, "genome")]]
         n_features, n_samples = map(int, array_of(group["shape"], file))
-        # Columns of the file are cells, so that this is CSR with a cell per row.
+        # CSC with a cell per column is CSR with a cell per row.
         values = sp.csr_array(_entries(group, file), shape=(n_samples, n_features))
         values = floating(values, request, file.name)
         samples = text_of(array_of(group["barcodes"], file))
@@ -293,7 +294,7 @@ def read_matlab(file: File, request: Request, notes: list[str]) -> Table:
 
 
 def _matlab_class(item: Any) -> str:
-    """Return the MATLAB class; files of other programs have plain numbers."""
+    """Return the MATLAB class; other programs write plain numbers."""
     kind = item.attrs.get("MATLAB_class", b"")
     if not len(kind) and hasattr(item, "dtype"):
         return "double" if item.dtype.kind in "fiub" else "other"
@@ -318,7 +319,7 @@ def _matlab_numbers(item: Any, file: File) -> Any:
 
 
 def _matlab_strings(content: Any, name: str, file: File) -> list[str]:
-    """Return a vector, or cells, each of which refers to an array of characters."""
+    """Return a vector as text, or cells, which refer to arrays of characters."""
     values = array_of(content[name], file)
     if values.dtype.kind != "O":
         return text_of(values)

@@ -1,7 +1,7 @@
-"""Readers that may fail: their errors in one sentence, in a process that may be lost.
+"""Readers that may fail: their errors in one sentence, crashes in a subprocess.
 
-Libraries that read binary formats trust what a file says of itself. They raise many
-kinds of errors if it is not true, and some damage ends the process they run in.
+Libraries for binary formats trust the headers of a file. On a damaged file they raise
+many kinds of errors, and some crash the process.
 """
 
 import contextlib
@@ -19,11 +19,11 @@ from typing import Any
 
 from ufselect.data.tables.table import TableError
 
-# Elsewhere there is no fork, or the libraries of the system do not survive it.
+# Other systems have no fork, or have libraries that do not survive it.
 CAN_ISOLATE = sys.platform == "linux"
 STATUS = Path("/proc/self/status")
 MACHINE = Path("/proc/meminfo")
-# Of the available memory, for what other programs take meanwhile.
+# Share of the available memory that is left to other programs.
 SHARE_LEFT_TO_OTHERS = 0.05
 LONGEST_REASON = 300
 
@@ -33,7 +33,7 @@ class EndedError(Exception):
 
 
 def reason_of(error: BaseException) -> str:
-    """Return what an error says in one line: some show the bytes they do not like."""
+    """Return the message of an error, in one line that is not too long."""
     reason = " ".join(str(error).split()) or type(error).__name__
     return reason if len(reason) <= LONGEST_REASON else f"{reason[:LONGEST_REASON]}..."
 
@@ -55,7 +55,7 @@ download or save it again')
 
 @contextmanager
 def saying_when_damaged(name: str, kind: str) -> Iterator[None]:
-    """Turn what a library raises on a damaged file into one sentence."""
+    """Turn any error of a library into the sentence for a damaged file."""
     try:
         with saying_when_too_large(name):
             yield
@@ -67,24 +67,28 @@ def saying_when_damaged(name: str, kind: str) -> Iterator[None]:
 
 @contextmanager
 def saying_when_too_large(name: str) -> Iterator[None]:
-    """Turn the end of memory into one sentence."""
+    """Turn a MemoryError into one sentence."""
     try:
         yield
     except MemoryError:
         raise TableError(
-            f"{name} needs more memory than there is, or is damaged; use a smaller "
+            f"{name} needs more memory than is free, or is damaged; use a smaller "
             "table, or .npy, which stays on disk"
         ) from None
 
 
 def isolated(
-    function: Callable[..., Any], *arguments: Any, seconds: int = 10**6
+    function: Callable[..., Any],
+    *arguments: Any,
+    seconds: int = 10**6,
+    memory: int | None = None,
 ) -> Any:
-    """Return what a function returns, or raise what it raises, in a subprocess.
+    """Call a function in a subprocess; return what it returns, raise what it raises.
 
-    The subprocess is ended when it has computed for so many seconds: damage can also
-    lead a library into an endless loop. Where no subprocess is possible the function
-    runs in this process.
+    The subprocess is ended after some ``seconds`` of computing, since a damaged file
+    can also lead a library into an endless loop, and may take some bytes of ``memory``
+    (by default what is free). Where subprocesses are not possible, the
+    function runs in this process.
 
     Examples
     --------
@@ -95,17 +99,17 @@ def isolated(
         return function(*arguments)
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        # Python warns of other threads, of which the child has none and needs none.
+        # Python warns of other threads; the child has and needs none of them.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
         os.close(reading)
-        _answer(writing, function, arguments, seconds)
+        _answer(writing, function, arguments, seconds, memory)
     os.close(writing)
     try:
         answer = _received(reading)
     except BaseException:
-        # An interruption, say: nobody waits for the answer any more.
+        # Such as an interruption: nobody waits for the answer any more.
         os.kill(child, signal.SIGKILL)
         raise
     finally:
@@ -119,10 +123,14 @@ def isolated(
 
 
 def _answer(
-    writing: int, function: Callable[..., Any], arguments: Any, seconds: int
+    writing: int,
+    function: Callable[..., Any],
+    arguments: Any,
+    seconds: int,
+    memory: int | None,
 ) -> None:
-    """Do the work in the subprocess, send what came of it, and end."""
-    import resource  # which only systems with fork have
+    """Call the function in the subprocess, send its result, and end."""
+    import resource  # only systems with fork have it
 
     try:
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
@@ -130,21 +138,22 @@ def _answer(
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
         faulthandler.disable()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        # What libraries print when they give up is of no use to anybody.
+        # What libraries print before a crash helps nobody.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         try:
-            answer = True, function(*arguments)
+            with within_memory(memory):
+                answer = True, function(*arguments)
         except Exception as error:  # noqa: BLE001 - it is raised in the other process
             answer = False, error
         with open(writing, "wb") as stream:
             pickle.dump(answer, stream, protocol=5)
     finally:
-        # No more than this: the rest of the program belongs to the other process.
+        # At once: what else ends a program belongs to the other process.
         os._exit(0)
 
 
 def _received(reading: int) -> Any:
-    """Return what the subprocess sends, or None if it ends before it has."""
+    """Return what the subprocess sends, or None if it ends before that."""
     with (
         open(reading, "rb") as stream,
         contextlib.suppress(EOFError, pickle.UnpicklingError),
@@ -155,7 +164,7 @@ def _received(reading: int) -> Any:
 
 def _reason(code: int) -> str:
     if code == -signal.SIGXCPU:
-        return "reading it came to no end"
+        return "reading it did not end"
     if code < 0:
         with contextlib.suppress(ValueError):
             return f"the process that read it was ended by {signal.Signals(-code).name}"
@@ -163,7 +172,7 @@ def _reason(code: int) -> str:
 
 
 def available_bytes() -> int | None:
-    """Return how much memory the machine could still give, or None if it does not say.
+    """Return the free memory of the machine, or None if the system does not tell.
 
     Examples
     --------
@@ -175,21 +184,21 @@ def available_bytes() -> int | None:
 
 @contextmanager
 def within_memory(most: int | None = None) -> Iterator[None]:
-    """Let memory run out in this process, with MemoryError, before the machine's does.
+    """Raise MemoryError in this process before the memory of the machine is used up.
 
-    Linux promises more memory than there is, and ends a process that uses it.
+    Linux promises more memory than there is, and kills a process that uses it.
 
     Parameters
     ----------
     most : int, optional
-        Bytes beyond what is in use; by default what the machine has left. Files that
-        are mapped into memory do not count.
+        Bytes beyond those in use; by default those that are free. Memory-mapped files
+        do not count.
     """
     available, used = most or available_bytes(), _entry(STATUS, "VmData")
     if available is None or used is None:
         yield
         return
-    import resource  # which systems without /proc may not have
+    import resource  # systems without /proc may not have it
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     limit = used + int((1 - SHARE_LEFT_TO_OTHERS) * available)
@@ -203,7 +212,7 @@ def within_memory(most: int | None = None) -> Iterator[None]:
 
 
 def _entry(path: Path, name: str) -> int | None:
-    """Return a number of bytes that the system tells under a name."""
+    """Return a number of bytes from a status file of the system."""
     try:
         found = re.search(rf"^{name}:\s+(\d+) kB", path.read_text(), re.MULTILINE)
     except OSError:

@@ -1,4 +1,4 @@
-"""Cells and lines of text: numbers, missing values, the delimiter, the header."""
+"""The layout of a text table: delimiter, decimal sign, header, missing values."""
 
 import csv
 import math
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ufselect.data.tables.table import Request, TableError, unique_names
 
-# Lower case; what pandas, R, MATLAB, Excel and SQL write for nothing.
+# In lower case: how pandas, R, MATLAB, Excel and SQL write a missing value.
 MISSING = frozenset(
     ["", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none", "#value!", "nil"]
 )
@@ -20,12 +20,12 @@ THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 THOUSANDS_AND_DECIMAL_COMMA = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")
 # A currency sign before or after the number, or a percent sign after it.
 SIGNED = re.compile(r"(?:[$€£¥]\s*)?([+-]?[\d.,]*\d)(?:\s*[%$€£¥])?")
-# What spreadsheets take for the start of a formula, also where it is full width.
+# Spreadsheets take these for the start of a formula, also in full width.
 FORMULA = re.compile(
     r"\s*[=+\-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
     r"\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]|[\t\r\n]"
 )
-# The first of those that fit equally well is taken: x;1,5 has a semicolon.
+# Of those that fit equally well the first is taken: x;1,5 has a semicolon.
 CANDIDATES: tuple[str | None, ...] = (";", "\t", "|", ",", None)
 DELIMITER_TITLES = {
     ",": "commas",
@@ -34,14 +34,14 @@ DELIMITER_TITLES = {
     "|": "vertical bars",
     None: "white space",
 }
-# What is about the table, and no part of it, in series matrix files of GEO.
+# Lines about the table, not of the table, in series matrix files of GEO.
 SERIES_MARK = ("!Series_", "!Sample_", "!series_matrix_table_")
-# Enough to tell what a column holds; what the sample misses is noticed on reading.
+# Enough to tell text from numbers; exceptions are noticed during reading.
 SAMPLED_ROWS = 100
 SAMPLED_CHARACTERS = 150_000
 LEAST_SAMPLED_ROWS = 5
 MOST_TITLE_ROWS = 20
-# Fewer numbers may be in order by chance; one in 40,320 rows of eight is.
+# Fewer numbers may be in order at random; one in 40,320 rows of eight is.
 LEAST_IN_ORDER = 8
 LEAST_COUNTED = 4
 
@@ -68,12 +68,12 @@ def number(cell: Any, missing: Collection[str] = MISSING) -> float | None:
     except ValueError:
         lower = cell.strip().lower()
         return math.nan if lower in missing else TRUTH.get(lower)
-    # Somebody may write -99 for a value that is missing.
+    # The caller may have named -99 as missing.
     return math.nan if missing is not MISSING and cell.strip() in missing else value
 
 
 def decorated_number(text: str) -> float | None:
-    """Return a number with thousands separators, a percent or a currency sign.
+    """Read a number with thousands separators, a percent or a currency sign.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def decorated_number(text: str) -> float | None:
 
 
 def is_text(cell: Any, missing: Collection[str] = MISSING) -> bool:
-    """Tell whether a cell is neither a number, however it is decorated, nor missing."""
+    """Tell whether a cell is neither a number, decorated or not, nor missing."""
     if number(cell, missing) is not None:
         return False
     return not isinstance(cell, str) or decorated_number(cell) is None
@@ -112,14 +112,14 @@ def is_missing(cell: Any) -> bool:
 def looks_like_formula(text: str) -> bool:
     """Tell whether a spreadsheet could run text as a formula.
 
-    Apostrophes before it are ignored, so that text which has one gets another, and
-    taking one off gives back what there was.
+    Leading apostrophes are ignored: :func:`escaped` adds one more, which
+    :func:`unescaped` removes.
     """
     return FORMULA.match(text.lstrip("'")) is not None
 
 
 def escaped(text: str) -> str:
-    """Return text that a spreadsheet does not run; numbers stay numbers.
+    """Return text that a spreadsheet does not run as a formula; numbers stay as is.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def escaped(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """Return text as it was before :func:`escaped` put an apostrophe before it.
+    """Return text without the apostrophe that :func:`escaped` adds.
 
     Examples
     --------
@@ -142,24 +142,24 @@ def unescaped(text: str) -> str:
 
 
 class Dialect(NamedTuple):
-    """How cells are told apart; a delimiter of None is white space of any length."""
+    """Delimiter and decimal sign; None is white space of any length."""
 
     delimiter: str | None
     decimal: str = "."
 
     @property
     def may_have_commas(self) -> bool:
-        """Semicolons are used because commas are decimal, in whichever line."""
+        """Whether some numbers may have decimal commas, as with semicolons."""
         return self.decimal == "," or self.delimiter == ";"
 
     def rows(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """Return the cells of lines, which may have line breaks inside quotes."""
+        """Split lines into cells; a quoted cell may have line breaks."""
         if self.delimiter is None:
             lines = (" ".join(line.split()) for line in lines)
         return csv.reader(lines, delimiter=self.delimiter or " ")
 
     def is_blank(self, line: str) -> bool:
-        """Tell whether a line has no cell of the table with anything in it."""
+        """Tell whether a line has no value of the table."""
         if line.startswith(SERIES_MARK):
             return True
         return not line.strip(f" \t\r\n{self.delimiter or ''}")
@@ -168,12 +168,10 @@ class Dialect(NamedTuple):
 class Layout(NamedTuple):
     """How a table is laid out.
 
-    ``names`` is None without a header; the first may be empty, which says that the
-    column is an index. ``skipped`` lines come before the data. Of the first rows only
-    the cells of the column that may name them are kept, since rows may be very long.
-    That is the first column, or the one at ``index_place``. Numbers of text may have
-    decimal ``commas``, and names may be ``escaped``, so that spreadsheets do not run
-    them.
+    ``names`` is None without a header; an empty first name marks an index column.
+    ``skipped`` lines come before the data. ``first_cells`` are the first cells of the
+    column that may name the rows: the first one, or the one at ``index_place``. Numbers
+    may have decimal ``commas``, and names may be ``escaped`` for spreadsheets.
     """
 
     names: list[str] | None
@@ -187,7 +185,7 @@ class Layout(NamedTuple):
 
 
 def with_point(cell: str) -> str:
-    """Return a number with a decimal comma as one with a point; text as it is."""
+    """Replace a decimal comma by a point; leave text as it is."""
     if "," in cell and DECIMAL_COMMA.fullmatch(cell.strip()):
         return cell.replace(",", ".")
     return cell
@@ -200,7 +198,7 @@ def text_layout(
     length, comment, candidates = _preamble(lines, request.skip_rows)
     body = _sampled(lines[length:])
     dialect = _dialect(body, candidates)
-    # For every row the line that it begins in, blank ones left out.
+    # The line in which each row begins, without blank rows.
     places, rows, line = [], [], length
     for row in dialect.rows(body):
         if any(cell.strip() for cell in row) and not row[0].startswith(SERIES_MARK):
@@ -226,7 +224,7 @@ def text_layout(
 def _preamble(
     lines: Sequence[str], skip_rows: int
 ) -> tuple[int, str | None, tuple[str | None, ...]]:
-    """Find comments, and the line with which Excel is told of the delimiter."""
+    """Find comments, and the line that tells Excel the delimiter."""
     length, comment, candidates = skip_rows, None, CANDIDATES
     for line in lines[skip_rows:]:
         if line.startswith("sep=") and len(line.strip("\n")) == 5:
@@ -240,7 +238,7 @@ def _preamble(
 
 
 def _sampled(lines: Sequence[str]) -> list[str]:
-    """Return enough lines to judge by, with no quotation mark left open."""
+    """Return enough lines to detect the layout, with all quotation marks closed."""
     sample: list[str] = []
     n_characters = n_quotes = 0
     for line in lines:
@@ -263,9 +261,9 @@ def _dialect(lines: Sequence[str], candidates: Sequence[str | None]) -> Dialect:
     return Dialect(best, "," if _has_decimal_comma(lines, best) else ".")
 
 
-# How well a delimiter fits, the most important criterion first: whether the header
-# has as many names as the rows have cells, whether there are decimal commas, the share
-# of regular rows and numbers, the number of columns.
+# How well a delimiter fits, the most important criterion first: the header has as many
+# names as the rows have cells, there are decimal commas, the share of regular rows and
+# numbers, the number of columns.
 Fitness = tuple[bool, bool, float, int]
 UNFIT: Fitness = (False, False, 0.0, 0)
 
@@ -274,9 +272,9 @@ def _fitness(lines: Sequence[str], delimiter: str | None) -> Fitness:
     if not any(len(line.split(delimiter, 1)) > 1 for line in lines):
         return UNFIT
     try:
-        # Rows may be very long, so only their lengths and first cells are kept.
+        # Rows may be very long: only their lengths and first cells are kept.
         rows = [(len(row), row[:200]) for row in Dialect(delimiter).rows(lines)]
-    except csv.Error:  # a cell longer than any cell is
+    except csv.Error:  # a cell is too long
         return UNFIT
     below = rows[1:] or rows
     width, votes = Counter(length for length, _ in below).most_common(1)[0]
@@ -289,7 +287,7 @@ def _fitness(lines: Sequence[str], delimiter: str | None) -> Fitness:
         n_numbers += n_commas
     return (
         rows[0][0] == width,
-        # With white space it may be a name and a number: sample 1,5.
+        # With white space, sample 1,5 may be a name and a number.
         n_commas > 0 and votes == len(below) and delimiter in (";", "\t", "|"),
         votes / len(below) * n_numbers / len(cells),
         width,
@@ -297,7 +295,7 @@ def _fitness(lines: Sequence[str], delimiter: str | None) -> Fitness:
 
 
 def _has_decimal_comma(lines: Sequence[str], delimiter: str | None) -> bool:
-    """Tell whether commas are decimal; 1,234 alone may be a thousand, too."""
+    """Tell whether commas are decimal signs; 1,234 alone may also be a thousand."""
     if delimiter == ",":
         return False
     commas = (
@@ -320,9 +318,9 @@ def table_layout(
     commas: bool = False,
     escaped: bool = False,
 ) -> Layout:
-    """Return the layout of rows of cells, each of which begins in a line."""
+    """Return the layout of rows of cells, which begin in the lines at ``places``."""
     titles = rows
-    if commas:  # in numbers, while names stay as they are
+    if commas:  # names stay as they are
         rows = [list(map(with_point, row)) for row in rows]
     n_titles = 0 if request.skip_rows else _title_rows(rows)
     if n_titles:
@@ -342,7 +340,7 @@ def table_layout(
         raise TableError(f"{name} has a header and no data; export the table again")
     width = Counter(map(len, rows)).most_common(1)[0][0]
     if header is not None and len(header) == width - 1:
-        # R leaves out the name of the row names; others end lines with a delimiter.
+        # R does not name the row names; other programs end lines with a delimiter.
         ends_empty = all(not row[-1].strip() for row in rows if row)
         header = [*header, ""] if ends_empty else ["", *header]
     names = None
@@ -365,21 +363,21 @@ def table_layout(
 
 
 def missing_words(request: Request) -> Collection[str]:
-    """Return, in lower case, what is written for a value that is missing."""
+    """Return the words for a missing value, in lower case."""
     if not request.na_values:
         return MISSING
     return MISSING | {each.strip().lower() for each in request.na_values}
 
 
 def _title_rows(rows: Sequence[list[str]]) -> int:
-    """Count the rows before the header that hold one cell: a title, a date."""
+    """Count the rows of one cell above the header, such as a title or a date."""
     lengths = [sum(bool(cell.strip()) for cell in row) for row in rows]
     wide = (i for i, length in enumerate(lengths[: MOST_TITLE_ROWS + 1]) if length > 1)
     count = next(wide, 0)
     if not count:
         return 0
     below = rows[count + 1 :]
-    # One name above two columns is how R writes a table with names of rows.
+    # R writes one name above two columns if rows have names.
     header = all(map(is_text, rows[count])) and lengths[count] == len(rows[count])
     if not below or (len(rows[count]) < 3 and not header):
         return 0
@@ -431,7 +429,7 @@ def _is_header(first: list[str], below: Sequence[list[str]]) -> bool:
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:
-    """Tell whether at least half of the cells are numbers or missing, and not all."""
+    """Tell whether at least half of the cells are numbers, and not all are missing."""
     values = [number(cell) for cell in cells]
     texts = sum(
         value is None and is_text(cell)
@@ -444,7 +442,7 @@ def _is_numeric(cells: Sequence[str]) -> bool:
 def _counts(
     first: list[str], below: Sequence[list[str]], numeric: Sequence[int]
 ) -> bool:
-    """Tell whether the first row is in order as only names are."""
+    """Tell whether the first row, unlike the others, is in increasing order."""
     values = [number(first[j]) for j in numeric]
     counted = any(
         values == [float(start + step) for step in range(len(values))]

@@ -1,4 +1,4 @@
-"""Matrices without types of columns: NumPy, MATLAB up to version 7, Matrix Market."""
+"""Read matrices: NumPy, MATLAB up to version 7, Matrix Market."""
 
 import csv
 import struct
@@ -26,9 +26,9 @@ from ufselect.data.tables.table import (
     place_of,
 )
 
-# No compressor of HDF5, MATLAB or zip makes more of one byte, but for constant data.
+# HDF5, MATLAB and zip expand a byte to more than this only for constant data.
 MOST_EXPANSION = 1100
-# A NumPy array of more bytes than this is mapped into memory.
+# A larger NumPy array is memory-mapped.
 MOST_BYTES_AT_ONCE = 1 << 28
 USUAL = ("X", "x", "fea", "features", "data", "Data", "matrix", "A", "table")
 FEATURE_NAMES = ("feature_names", "features", "names", "columns", "genes", "var_names")
@@ -37,7 +37,7 @@ FEATURE_FILES = ("features", "genes")
 SAMPLE_FILES = ("barcodes", "cells", "samples")
 MATLAB_NUMBERS = {"double", "single", "logical", "sparse"}
 MATLAB_NUMBERS |= {f"{sign}int{size}" for sign in ("", "u") for size in (8, 16, 32, 64)}
-# Of MATLAB files up to version 7: the header, the byte orders, the types of elements.
+# MATLAB files up to version 7: header, byte orders, types of elements.
 HEADER_BYTES = 128
 BYTE_ORDERS = {b"IM": "<", b"MI": ">"}
 MATRIX_ELEMENT = 14
@@ -45,7 +45,7 @@ DATA_ELEMENTS = {1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18}  # the rest is rese
 
 
 class Variable(NamedTuple):
-    """What is known of a variable before it is read."""
+    """Shape and kind of a variable, before it is read."""
 
     shape: tuple[int, ...]
     numeric: bool
@@ -53,7 +53,7 @@ class Variable(NamedTuple):
 
 
 class MatrixReading(NamedTuple):
-    """The variables of a file, and how to read one as numbers or as text."""
+    """The variables of a file, and functions that read one as numbers or text."""
 
     variables: Mapping[str, Variable]
     numbers: Callable[[str], Any]
@@ -69,8 +69,8 @@ def floating(values: Any, request: Request, name: str) -> Any:
         )
     if values.dtype.kind not in "fiub":
         raise TableError(
-            f"{name} holds values of type {values.dtype}, which are not plain numbers; "
-            "save them as floats"
+            f"{name} holds values of type {values.dtype}, which are not numbers; save "
+            "them as floats"
         )
     kind = values.dtype
     if kind not in (np.float64, np.float32) or not kind.isnative:
@@ -87,7 +87,7 @@ def floating(values: Any, request: Request, name: str) -> Any:
 
 
 def transposed(values: Any) -> Any:
-    """Return a transposed matrix, with its rows together in memory."""
+    """Return the transposed matrix, stored by rows."""
     return (
         sp.csr_array(values.T) if is_sparse(values) else np.ascontiguousarray(values.T)
     )
@@ -104,10 +104,10 @@ def text_of(values: Any) -> list[str]:
     """
     cells = np.asarray(values).ravel()
     if cells.dtype.kind == "U":
-        # Python trusts NumPy to have no numbers that are no characters.
+        # Python does not check that the numbers in the array are characters.
         native = cells.astype(cells.dtype.newbyteorder("="))
         if native.nbytes and native.view(np.uint32).max() > sys.maxunicode:
-            raise ValueError("text in it has characters that there are not")
+            raise ValueError("it has text of invalid characters")
     return [_text(value) for value in cells.tolist()]
 
 
@@ -151,7 +151,7 @@ def variable_parts(
 def chosen_variable(
     variables: Mapping[str, Variable], wanted: str | None, file: File
 ) -> str:
-    """Return the variable that is the table, of those that could be by their shape.
+    """Return the name of the variable that is the table, by its name and shape.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def chosen_variable(
 def _usual_names(
     reading: MatrixReading, usual: Sequence[str], length: int, table: str
 ) -> tuple[list[str] | None, str | None]:
-    """Return the names under a usual name, if there are as many as are needed."""
+    """Return the names in a variable with a usual name and the right length."""
     for key in usual:
         variable = reading.variables.get(key)
         if variable is None or variable.numeric or key == table:
@@ -205,7 +205,7 @@ def _usual_names(
 def _named_variable(
     reading: MatrixReading, wanted: str, length: int, file: File
 ) -> list[str]:
-    """Return a variable that was asked for, with a value for every sample."""
+    """Return the variable asked for, which has a value for each sample."""
     known = list(reading.variables)
     values = reading.text(known[place_of(wanted, known, file.name, "variable")])
     if len(values) != length:
@@ -217,23 +217,23 @@ def _named_variable(
 
 
 def read_npy(file: File, request: Request, notes: list[str]) -> Table:
-    """Read an array; a large one of floats stays on disk and is mapped into memory."""
+    """Read an array; a large one of floats is memory-mapped."""
     size = file.path.stat().st_size
     with file.path.open("rb") as stream:
         checked_header(stream, size, file.name)
-    # A mapped file that shrinks meanwhile ends the process.
+    # If a mapped file shrinks, the process crashes: map large ones only.
     mode: Literal["r"] | None = "r" if size > MOST_BYTES_AT_ONCE else None
     values = np.load(file.path, mmap_mode=mode, allow_pickle=False)
     values = floating(values, request, file.name)
     if request.transpose:
         values = transposed(values)
     if isinstance(values, np.memmap):
-        notes.append("The array stays on disk and is mapped into memory.")
+        notes.append("The array stays on disk (memory-mapped).")
     return assembled(values, None, None, file, request, notes)
 
 
 def checked_header(stream: IO[bytes], size: int, name: str) -> Variable:
-    """Return shape and kind; refuse objects, and more than the file can hold."""
+    """Return shape and kind; refuse objects, and arrays larger than the file."""
     version = np.lib.format.read_magic(stream)
     read = (
         np.lib.format.read_array_header_1_0
@@ -243,8 +243,8 @@ def checked_header(stream: IO[bytes], size: int, name: str) -> Variable:
     shape, _, kind = read(stream)
     if kind.hasobject:
         raise TableError(
-            f"{name} holds Python objects (a pickle), which may run programs and are "
-            "not read; save the numbers with astype(float)"
+            f"{name} holds Python objects (a pickle), which can run any program; save "
+            "the numbers with astype(float)"
         )
     declared = int(np.prod(shape, dtype=object)) * kind.itemsize
     if declared > size - stream.tell():
@@ -256,7 +256,7 @@ def checked_header(stream: IO[bytes], size: int, name: str) -> Variable:
 
 
 def read_npz(file: File, request: Request, notes: list[str]) -> Table:
-    """Read an archive of arrays, or a sparse matrix that SciPy saved."""
+    """Read an archive of arrays, or a sparse matrix saved by SciPy."""
     variables = {}
     with zipfile.ZipFile(file.path) as archive:
         for member in archive.infolist():
@@ -266,9 +266,7 @@ def read_npz(file: File, request: Request, notes: list[str]) -> Table:
                 check_size(member.file_size, member.compress_size, file)
                 with archive.open(member) as stream:
                     variables[key] = checked_header(
-                        stream,
-                        min(member.file_size, packed),
-                        f"{key!r} in {file.name}",
+                        stream, min(member.file_size, packed), f"{key!r} in {file.name}"
                     )
     if set(variables) >= {"data", "shape", "format"}:
         values = floating(sp.load_npz(file.path), request, file.name)
@@ -307,7 +305,7 @@ def read_older_matlab(file: File, request: Request, notes: list[str]) -> Table:
 
 
 def _matlab_strings(values: Any) -> list[str]:
-    """Return a vector of numbers, of characters, or of cells as text."""
+    """Return a vector of numbers, characters or cells as text."""
     if values.dtype.kind == "O":
         cells = (np.asarray(cell).ravel() for cell in values.ravel())
         return [text_of(cell)[0] if cell.size else "" for cell in cells]
@@ -317,10 +315,9 @@ def _matlab_strings(values: Any) -> list[str]:
 
 
 def check_matlab_elements(path: Path, name: str) -> None:
-    """Refuse a file in which an element has a type that there is not.
+    """Refuse a file with an element of an unknown type, which crashes SciPy.
 
-    SciPy looks up the type in a table without asking whether it is in there, and a
-    type that is not ends the process. What is compressed has a checksum of its own.
+    Compressed elements need no check: they have a checksum.
     """
     with path.open("rb") as stream:
         order = BYTE_ORDERS.get(stream.read(HEADER_BYTES)[-2:])
@@ -338,7 +335,7 @@ def check_matlab_elements(path: Path, name: str) -> None:
                 if part not in DATA_ELEMENTS:
                     raise TableError(
                         f"{name} is cut off or damaged (at byte {stream.tell() - 8} "
-                        f"there is an element of type {part}, which is none); copy, "
+                        f"there is an element of the unknown type {part}); copy, "
                         "download or save it again"
                     )
                 stream.seek(-part_size % 8 + part_size, 1)
@@ -346,7 +343,7 @@ def check_matlab_elements(path: Path, name: str) -> None:
 
 
 def _matlab_tag(stream: BinaryIO, order: str) -> tuple[int, int] | None:
-    """Return the type of the next element and how many bytes follow its tag."""
+    """Return the type of the next element and the number of bytes after its tag."""
     content = stream.read(8)
     if len(content) < 8:
         return None
@@ -356,12 +353,12 @@ def _matlab_tag(stream: BinaryIO, order: str) -> tuple[int, int] | None:
 
 
 def read_matrix_market(file: File, request: Request, notes: list[str]) -> Table:
-    """Read a matrix, sparse or not; rows are features if names beside it say so."""
+    """Read a matrix, sparse or not; files of names beside it tell what rows are."""
     from scipy.io import mmread  # takes half a second to import
 
     spool = None
     if file.compression is not None:
-        # SciPy's reader of streams can end the whole process.
+        # SciPy's reader of streams can crash the process.
         with opened(file) as stream:
             spool = Spool(stream, file.name)
     path = file.path if spool is None else spool.path
@@ -370,12 +367,12 @@ def read_matrix_market(file: File, request: Request, notes: list[str]) -> Table:
     features, samples = (
         names_beside(file.path, kinds) for kinds in (FEATURE_FILES, SAMPLE_FILES)
     )
-    turn, (n_rows, n_columns) = request.transpose, values.shape
-    if turn is None:
-        # Whether the names fit the matrix only if its rows are features.
+    transpose, (n_rows, n_columns) = request.transpose, values.shape
+    if transpose is None:
+        # Whether the names fit only if rows are features.
         fits = n_rows != n_columns if samples is None else len(samples) == n_columns
-        turn = features is not None and len(features) == n_rows and fits
-    if turn:
+        transpose = features is not None and len(features) == n_rows and fits
+    if transpose:
         values = transposed(values)
         notes.append("The table was transposed: its columns are samples.")
     if len(samples or []) != values.shape[0]:
@@ -383,13 +380,13 @@ def read_matrix_market(file: File, request: Request, notes: list[str]) -> Table:
     if len(features or []) != values.shape[1]:
         features = None
     if features is not None:
-        notes.append("The features are named by a file beside the matrix.")
-    details = {"transposed": turn}
+        notes.append("Feature names come from a file beside the matrix.")
+    details = {"transposed": transpose}
     return assembled(values, features, samples, file, request, notes, details=details)
 
 
 def _check_matrix_market(path: Path, name: str) -> None:
-    """Refuse what can end SciPy's reader, and with it the whole process."""
+    """Refuse files that crash SciPy's reader, and with it the process."""
     from scipy.io import mminfo
 
     last = b""
@@ -397,7 +394,7 @@ def _check_matrix_market(path: Path, name: str) -> None:
         while chunk := stream.read(1 << 20):
             last = chunk[-1:]
             if b"\0" in chunk:
-                raise ValueError("there are NUL bytes in it")
+                raise ValueError("it has NUL bytes")
     if last not in b"0123456789. \t\r\n":
         raise ValueError(f"it ends with {last!r}, not with a number")
     n_rows, n_columns, n_entries, layout, _, _ = mminfo(path)
@@ -413,8 +410,8 @@ def _check_matrix_market(path: Path, name: str) -> None:
 def names_beside(path: Path, kinds: Sequence[str]) -> list[str] | None:
     """Return the names in a file beside a matrix.
 
-    They are in its second column if there is one, else in its first: 10x Genomics puts
-    identifiers first and the symbols that people know second.
+    The second column counts if there is one: 10x Genomics has identifiers in the first
+    and gene symbols in the second.
     """
     for candidate in (each for kind in kinds for each in name_files(path, kind)):
         if candidate.is_file():
@@ -430,7 +427,7 @@ def names_beside(path: Path, kinds: Sequence[str]) -> list[str] | None:
 
 
 def name_files(path: Path, kind: str) -> list[Path]:
-    """Return where the names may be: with the same beginning, or with none.
+    """Return where the names may be: files with the same prefix, or with none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A user's file of any known format becomes a table."""
+"""Read a table from a file of any known format."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -32,20 +32,13 @@ from ufselect.data.tables.isolation import (
     isolated,
     saying_when_damaged,
     saying_when_too_large,
-    within_memory,
 )
-from ufselect.data.tables.table import (
-    File,
-    Remedy,
-    Request,
-    Table,
-    TableError,
-)
+from ufselect.data.tables.table import File, Remedy, Request, Table, TableError
 
-# Of computing, before a process that reads one of them is taken to be in a loop.
+# Computing time after which a reader is taken to be in an endless loop.
 LEAST_SECONDS = 10
 SECONDS_PER_MEGABYTE = 5
-# Of what a file may expand to, that a library and its reader hold at once.
+# Copies of the content that a library and its reader hold at once.
 READING_COPIES = 4
 Reader = Callable[[File, Request, list[str]], Table]
 
@@ -69,12 +62,12 @@ def read_table(
     name: str | None = None,
     isolate: bool = False,
 ) -> Table:
-    r"""Read a table of numbers from a file, whatever its format.
+    r"""Read a table of numbers from a file of any known format.
 
     Text (comma, tab, semicolon, bar or white space between cells), Parquet, Feather,
     Excel, NumPy, MATLAB, Matrix Market, AnnData and 10x Genomics files are read, also
-    compressed with gzip, bzip2, xz or zip. What a file is, is decided by its first
-    bytes and then by its name.
+    compressed with gzip, bzip2, xz or zip. The first bytes of a file decide its
+    format, then its name.
 
     Parameters
     ----------
@@ -85,58 +78,57 @@ def read_table(
         and NumPy archives it is another variable, in AnnData a column of ``obs``. In
         text without a header columns are called x1, x2, ...
     id_column : str, optional
-        Column with the names of the samples. Without it the first column is taken if
-        it has no name or one like ``id``, or if it is text and has no value twice.
+        Column with the names of the samples. By default it is the first column, if
+        that has no name or one like ``id``, or is text without repeated values.
     drop : sequence of str
         Columns to leave out.
     transpose : bool, optional
-        Whether the rows of the file are features. By default that is decided: rows of
-        a text table are features if its first column is called as only features are
-        (gene, probe, ID_REF, ...) or holds gene or probe identifiers, and rows of a
-        Matrix Market file are features if a features.tsv beside it says so.
+        Whether the rows of the file are features. By default this is detected: rows of
+        a text table are features if its first column has a name for features (gene,
+        probe, ID_REF, ...) or holds gene or probe identifiers, and rows of a Matrix
+        Market file are features if a features.tsv beside it has one name per row.
     variable : str, optional
         Name of the variable in a MATLAB file or NumPy archive, or of the layer of
         AnnData, if it is not the only or usual one.
     sheet : str, optional
         Name of the sheet of a workbook, if it is not the first.
     header : bool, optional
-        Whether the first row of text or of a sheet names the columns. By default that
-        is decided.
+        Whether the first row of text or of a sheet names the columns. By default this
+        is detected.
     dtype : float64 or float32
         Type of the numbers read from text and from other types.
     na_values : sequence of str
-        What text and sheets have for a missing value, beside the usual ``NA`` and
-        the like: ``?``, ``-``, ``-99``.
+        Further words for a missing value in text and sheets, such as ``?``, ``-`` or
+        ``-99``; ``NA`` and the like are known.
     skip_rows : int
         Lines of text, or rows of a sheet, that come before the table.
     use : sequence of str
-        Columns to take as features although they seem to hold labels, count or date
+        Columns to take as features even if they seem to hold labels, count or date
         the samples, or are mostly missing. By default such columns of text, Excel,
         Parquet and Feather files are left out with a note.
     groups : str, optional
         Column that says which samples belong together, such as those of one patient.
-        It is not a feature. It is found where ``labels`` are.
+        It is not a feature. Name it as you name ``labels``.
     allow_large : bool
         Whether a file may expand to more than half of the free memory, or to more than
         100 times its size. Otherwise it is refused before it does.
     name : str, optional
-        What notes and errors call the source, if not by its path.
+        Name of the source in notes and errors; by default its path.
     isolate : bool
-        Whether Parquet, Feather, MATLAB, Matrix Market, ``.npz`` and files on HDF5 are
-        read in a subprocess. Then damage that ends the library which reads them is one
-        sentence instead of the end of this process. While the numbers come over, they
-        take twice their memory. It is possible on Linux, and makes no difference
-        elsewhere.
+        Whether to read Parquet, Feather, MATLAB, Matrix Market, ``.npz`` and HDF5 files
+        in a subprocess. A damaged file that crashes the library then raises an error
+        and does not end your process. For a moment the numbers take twice their
+        memory. Only Linux can do so; elsewhere it has no effect.
 
     Returns
     -------
     Table
-        The numbers, the names, and a note on everything that was decided.
+        The numbers, the names, and a note on everything that was detected.
 
     Raises
     ------
     TableError
-        With one sentence that says what is wrong, where, and what to do.
+        One sentence says what is wrong, where, and what to do.
     ImportError
         If the format needs a package that is not installed.
 
@@ -184,14 +176,14 @@ def _read(file: File, request: Request, holder: Spool | None, isolate: bool) -> 
         inner = file._replace(path=holder.path)
     if isolate and form.crashing:
         size = file.path.stat().st_size
+        most = READING_COPIES * max(MOST_RATIO * size, LEAST_LARGE)
         try:
-            seconds = LEAST_SECONDS + SECONDS_PER_MEGABYTE * size // 10**6
-            memory = READING_COPIES * max(MOST_RATIO * size, LEAST_LARGE)
-            limit = (
-                None if file.allow_large else min(memory, available_bytes() or memory)
-            )
             found = isolated(
-                _found_within, limit, kind, inner, request, seconds=seconds
+                *(_found, kind, inner, request),
+                seconds=LEAST_SECONDS + SECONDS_PER_MEGABYTE * size // 10**6,
+                memory=None
+                if file.allow_large
+                else min(most, available_bytes() or most),
             )
         except EndedError as error:
             raise damaged(file.name, form.title, error) from None
@@ -223,16 +215,10 @@ def _read(file: File, request: Request, holder: Spool | None, isolate: bool) -> 
     return replace(table, suspected_labels=tuple(label_columns(table, LABEL_NAMES)))
 
 
-def _found_within(limit: int | None, kind: str, file: File, request: Request) -> Table:
-    """Read in so many bytes: a damaged file asks its library for any number of them."""
-    with within_memory(limit):
-        return _found(kind, file, request)
-
-
 def _found(kind: str, file: File, request: Request) -> Table:
     if kind == "hdf5":
         kind = import_module("ufselect.data.tables.hdf5").kind_of_hdf5(file)
-    # No library reads text, so that what fails there is no damage.
+    # Text is read by code of our own: an error there does not mean damage.
     reading = (
         saying_when_too_large(file.name)
         if kind == "text"

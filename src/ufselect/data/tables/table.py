@@ -1,4 +1,4 @@
-"""A user's table in memory: numbers, names, and what was done to get them."""
+"""A table in memory: its numbers, its names, and notes on how it was read."""
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 Names = NDArray[np.str_]
 BLOCK_CELLS = 1 << 22
 MOST_LISTED = 8
-# Places of sample names, labels and groups that are no columns of the file.
+# Places of sample names, labels and groups that are not columns of the file.
 UNPLACED = (-np.inf, np.inf, np.inf)
-# A feature with fewer known values than this share is made up when it is filled in.
+# Features with a smaller share of known values are left out, not filled in.
 LEAST_KNOWN = 0.5
 # Columns that a message names.
 MOST_NAMED = 3
-# Why a column is no feature, and why several are not.
+LONGEST_MESSAGE = 1000
+# Why one column is left out, and why several are.
 LABELS = ("seems to hold labels", "seem to hold labels")
 INDEX = ("counts or dates the samples", "count or date the samples")
 MOSTLY_MISSING = ("is mostly missing", "are mostly missing")
@@ -35,7 +36,7 @@ FILLINGS: Mapping[str, Callable[[NDArray[Any]], Any]] = {
 
 
 class Remedy(NamedTuple):
-    """What may help against an error: a label for people, options for the command."""
+    """A way around an error: a label for people, options for the command."""
 
     label: str
     options: tuple[str, ...]
@@ -44,18 +45,15 @@ class Remedy(NamedTuple):
 FILL = Remedy("Fill them in with the median of their column", ("--fill=median",))
 
 
-LONGEST_MESSAGE = 1000
-
-
 class TableError(ValueError):
     """A file that cannot be read or written as a table: one sentence says why.
 
     Parameters
     ----------
     message : str
-        What is wrong, where, and what to do.
+        What is wrong, where, and what to do about it.
     remedies : sequence of Remedy
-        Options of ``ufselect select`` with which it may work, the likeliest first.
+        Options of ``ufselect select`` that may solve it, the likeliest first.
 
     Examples
     --------
@@ -65,7 +63,7 @@ class TableError(ValueError):
     """
 
     def __init__(self, message: str, remedies: Iterable[Remedy] = ()) -> None:
-        if len(message) > LONGEST_MESSAGE:  # names in a damaged file have any length
+        if len(message) > LONGEST_MESSAGE:  # a damaged file can have very long names
             half = LONGEST_MESSAGE // 2
             message = f"{message[:half]} ... {message[-half:]}"
         super().__init__(" ".join(message.splitlines()))
@@ -73,7 +71,7 @@ class TableError(ValueError):
 
 
 class Request(NamedTuple):
-    """What the caller of :func:`read_table` asked for, as every reader gets it."""
+    """What the caller of :func:`read_table` asked for."""
 
     labels: str | None = None
     id_column: str | None = None
@@ -103,14 +101,14 @@ class File(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Where a table came from and how it was stored, for writing it the same way.
+    """The file of a table and how it was stored, to write it the same way.
 
     ``details`` belongs to the format: the delimiter of a text file, the name of a
     variable, the types of columns. ``positions`` are the features' places in the
     file, where some of its columns were left out. ``holder`` keeps a temporary copy
     of standard input on disk for as long as the table is in use. ``use`` has the
-    columns that the caller wants as features whatever they hold, ``rows`` the places of
-    the samples, where some were left out.
+    columns that the caller wants as features in any case, ``rows`` the places of the
+    samples, where some were left out.
     """
 
     path: Path
@@ -142,12 +140,12 @@ class OtherColumn:
     written: bool = True
 
     def for_features(self, keep: Any) -> "OtherColumn":
-        """Return it for some of the features."""
+        """Return the column for some of the features."""
         return replace(self, cells=self.cells[keep]) if self.of_features else self
 
 
 class FilledCells(NamedTuple):
-    """Cells that were filled in: where they are, and what they held."""
+    """Cells that were filled in: their places, and their values before."""
 
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
@@ -182,7 +180,7 @@ class Table:
     group_column : str or None
         Its name.
     suspected_labels : tuple of str
-        Columns that seem to hold labels, which is why they are not features.
+        Columns that are left out because they seem to hold labels.
     others : tuple of OtherColumn
         Columns that are not features: of text, or left out with a note.
     filled_cells : FilledCells or None
@@ -226,7 +224,7 @@ class Table:
         return as_names(f"x{place + 1}" for place in self.places)
 
     def other_columns(self) -> list[OtherColumn]:
-        """Return all that is not a feature: sample names, labels, groups and others."""
+        """Return sample names, labels, groups and the other columns left out."""
         index, labels, groups = self.origin.details.get("places", UNPLACED)
         asked = (
             (self.id_column, "sample", index, self.sample_names, "sample names"),
@@ -266,7 +264,7 @@ class Table:
 
 
 def place_of(wanted: str, names: Sequence[str], name: str, kind: str = "column") -> int:
-    """Return the place of a name among names; say which are near if it is not there.
+    """Return the place of a name; if it is not there, the error has similar names.
 
     Examples
     --------
@@ -292,7 +290,7 @@ mean 'age'?
 
 
 def listed(names: Iterable[str], most: int = MOST_LISTED) -> str:
-    """Return names in a sentence, not more than a few of them.
+    """Return the first few names, for a sentence.
 
     Examples
     --------
@@ -306,7 +304,7 @@ def listed(names: Iterable[str], most: int = MOST_LISTED) -> str:
 
 
 def unique_names(names: Sequence[str], notes: list[str]) -> list[str]:
-    """Return names of which no two are the same; a note says which were changed.
+    """Return names, with numbers after those that occur more than once, and a note.
 
     Examples
     --------
@@ -331,12 +329,12 @@ def unique_names(names: Sequence[str], notes: list[str]) -> list[str]:
 
 
 def placed_names(length: int) -> list[str]:
-    """Return names for columns without any: x1, x2, ..."""
+    """Return names for columns without names: x1, x2, ..."""
     return [f"x{place + 1}" for place in range(length)]
 
 
 def named_option(option: str, value: str) -> str:
-    """Return an option with its value as a shell takes it, whatever the value.
+    """Return an option with its value, quoted for a shell.
 
     Examples
     --------
@@ -348,7 +346,7 @@ def named_option(option: str, value: str) -> str:
 
 
 def number_text(values: Any) -> list[str]:
-    """Return numbers as the shortest text that gives them back.
+    """Return numbers as the shortest text that is read as the same numbers.
 
     Examples
     --------
@@ -366,29 +364,29 @@ def number_text(values: Any) -> list[str]:
 def as_names(names: Any) -> Names:
     """Return names as an array of str, empty ones included.
 
-    Halves of characters, which no file of text can hold, become question marks.
+    Lone surrogates, which UTF-8 cannot store, become question marks.
     """
     texts = (str(name).encode("utf-8", "replace").decode() for name in names)
     return np.array(list(texts), dtype=np.str_)
 
 
 def is_sparse(values: Any) -> bool:
-    """Tell whether a matrix is one of SciPy's sparse ones."""
+    """Tell whether a matrix is a sparse one of SciPy."""
     return bool(sp.issparse(values))
 
 
 def filled(table: Table, by: str) -> Table:
-    r"""Return the table with nothing missing or infinite, and a note of what was done.
+    r"""Fill in missing and infinite values, with a note.
 
-    Features with fewer known values than missing ones are left out, with a note.
+    Features with more missing than known values are left out, with a note.
 
     Parameters
     ----------
     table : Table
-        What :func:`read_table` returned; it is left as it is.
+        What :func:`read_table` returned; it is not changed.
     by : {"mean", "median", "zero"}
-        What is put in place of a value: the mean or the median of the other values of
-        its column, or 0.
+        The value to fill in: the mean or the median of the known values of the column,
+        or 0.
 
     Examples
     --------
@@ -399,12 +397,12 @@ def filled(table: Table, by: str) -> Table:
     [1.0, 2.0, 3.0]
     """
     if by not in FILLINGS:
-        raise ValueError(f"by={by!r} is unknown; it could be {', '.join(FILLINGS)}.")
+        raise ValueError(f"by={by!r} is unknown; choose one of {', '.join(FILLINGS)}.")
     table = mostly_known(table)
     if not table.shape[1]:
         raise TableError(
             f"{table.origin.name} has more missing values than known ones in every "
-            "column; give a table with more of them"
+            "column; give a table with more known values"
         )
     places = np.flatnonzero(table.n_incomplete()).tolist()
     if not places:
@@ -509,7 +507,7 @@ def incomplete_error(table: Table) -> TableError | None:
 
 
 def mostly_known(table: Table) -> Table:
-    """Leave out the features of which most values are missing, but for those in use."""
+    """Leave out features that are mostly missing, except those to ``use``."""
     known = table.shape[0] - table.n_incomplete()
     enough = known >= LEAST_KNOWN * table.shape[0]
     if not enough.all() and table.origin.use:
@@ -518,7 +516,7 @@ def mostly_known(table: Table) -> Table:
 
 
 def left_out(names: Sequence[str], why: tuple[str, str]) -> str:
-    """Say that columns were left out, and why.
+    """Return the note that columns were left out, and why.
 
     Examples
     --------
@@ -534,7 +532,7 @@ def left_out(names: Sequence[str], why: tuple[str, str]) -> str:
 def without_features(
     table: Table, unwanted: NDArray[np.bool_], why: tuple[str, str]
 ) -> Table:
-    """Leave out features, with a note; labels and index columns stay in the table."""
+    """Leave out features, with a note; they stay in the table as other columns."""
     names, places = table.names(), table.places
     keep, gone = np.flatnonzero(~unwanted), np.flatnonzero(unwanted)
     others = [
@@ -571,7 +569,7 @@ def column_of(values: Any, place: int) -> NDArray[Any]:
 def _fill_column(
     values: Any, place: int, value_of: Callable[[Any], Any]
 ) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Fill in one column in place; return its cells without a value, and theirs."""
+    """Fill in one column in place; return the rows that were, and their values."""
     column = column_of(values, place)
     known = np.isfinite(column)
     value = value_of(column[known])

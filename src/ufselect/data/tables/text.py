@@ -1,8 +1,8 @@
-"""Text tables: read in blocks, straight into one array of numbers.
+"""Read text tables, in blocks, into one array of numbers.
 
-A library reads blocks of plain numbers: pyarrow where it is installed, else NumPy, or
-pandas if there are gaps. All of them round to the nearest number. What they refuse is
-read cell by cell, which finds the line and the value that a message names.
+pyarrow reads blocks of plain numbers where it is installed, else pandas. Both round to
+the nearest number. What they refuse is read cell by cell, which finds the line and the
+value that a message names.
 """
 
 import contextlib
@@ -54,7 +54,7 @@ from ufselect.data.tables.table import (
 
 BLOCK_CHARACTERS = 1 << 20
 LONGEST_CELL = 1000  # lines
-# Characters of a line, each of which may be a cell that takes so many bytes.
+# Characters of a line. Each may be a cell, which takes CELL_BYTES.
 LONGEST_LINE = 1 << 26
 CELL_BYTES = 128
 BYTE_ORDER_MARKS = {
@@ -62,12 +62,10 @@ BYTE_ORDER_MARKS = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
-# From so many columns on, what libraries do per column takes longer than the numbers.
-MANY_COLUMNS = 200
-# Fewer characters are read cell by cell sooner than a library is imported.
+# Reading fewer characters cell by cell is faster than importing a library.
 SMALL_BLOCK = 1 << 16
-# The system moves pages rather than copies them when a large array grows, so that
-# growing in small steps costs little time and leaves little memory unused.
+# When a large array grows, the system moves its pages and does not copy them: small
+# steps take little time and leave little memory unused.
 GROWTH = 1.25
 MOST_STRAYS = 3
 MISSING_SPELLED = sorted(
@@ -77,7 +75,7 @@ Texts = dict[int, Sequence[str]]
 
 
 def read_text(file: File, request: Request, notes: list[str]) -> Table:
-    """Read a table of text, compressed or not, in UTF-8 or else in Latin-1."""
+    """Read a text table, compressed or not, in UTF-8, UTF-16 or else Latin-1."""
     with opened(file) as stream:
         start = stream.read(4)
     marks = (e for mark, e in BYTE_ORDER_MARKS.items() if start.startswith(mark))
@@ -97,7 +95,7 @@ def read_text(file: File, request: Request, notes: list[str]) -> Table:
             ) from error
     notes.clear()
     table = _read(file, request, notes, "latin-1")
-    notes.insert(0, "It is not in UTF-8 and was read as Latin-1.")
+    notes.insert(0, "The file is not in UTF-8 and was read as Latin-1.")
     return table
 
 
@@ -124,7 +122,7 @@ def _read(file: File, request: Request, notes: list[str], encoding: str) -> Tabl
 
 @contextlib.contextmanager
 def _blocks(file: File, encoding: str) -> Iterator[tuple[str, Iterator[str]]]:
-    """Open a file; return enough of its lines to judge by, and blocks of the others."""
+    """Open a file; yield enough lines to detect its layout, and blocks of the rest."""
     with opened(file) as stream, TextIOWrapper(stream, encoding=encoding) as text:
         blocks, head = _blocks_of(text, file), ""
         for block in blocks:
@@ -136,7 +134,7 @@ def _blocks(file: File, encoding: str) -> Iterator[tuple[str, Iterator[str]]]:
 
 
 def _blocks_of(text: TextIO, file: File) -> Iterator[str]:
-    """Return blocks of whole lines; a cell in quotes is not cut by a block's end."""
+    """Yield blocks of whole lines; a quoted cell stays within one block."""
     memory = available_bytes() or USUAL_MEMORY
     longest = -1 if file.allow_large else min(LONGEST_LINE, memory // CELL_BYTES)
     while block := text.read(BLOCK_CHARACTERS):
@@ -144,17 +142,17 @@ def _blocks_of(text: TextIO, file: File) -> Iterator[str]:
         block += rest
         if "\0" in block:
             raise TableError(
-                f"{file.name} has NUL bytes, so it is not a text table, or is damaged; "
-                "export it again as CSV in UTF-8"
+                f"{file.name} has NUL bytes, so it is binary or damaged; export it "
+                "again as CSV in UTF-8"
             )
         if len(rest) == longest and not rest.endswith("\n"):
             raise TableError(
-                f"{file.name} has a line of more than {longest} characters, so it is "
-                "no text table, or has very many columns; if it has, read it with "
+                f"{file.name} has a line of more than {longest} characters, which is "
+                "too long for a text table; if it has that many columns, read it with "
                 "--allow-large",
                 [Remedy("Read it, however large it is", ("--allow-large",))],
             )
-        # A mark that closes nothing, as in 5", must not make all the rest one block.
+        # A mark without its pair, as in 5", must not make one block of all the rest.
         n_lines, in_quotes = 0, block.count('"') % 2 == 1
         while in_quotes and n_lines < LONGEST_CELL and (line := text.readline()):
             block += line
@@ -170,9 +168,9 @@ def table_of_rows(
     add: Callable[["TableRows"], None],
     details: dict[str, Any],
 ) -> Table:
-    """Return the table of the rows that are added, maybe more than once.
+    """Return the table of the rows that ``add`` adds.
 
-    A column of numbers may turn out to be text, which then is read as text.
+    If a column of numbers turns out to be text, the rows are read once more.
     """
     while True:
         said: list[str] = []
@@ -190,9 +188,8 @@ def table_of_rows(
 class TableRows:
     """The rows of a text table or of a sheet that have been read so far.
 
-    Numbers go into one growing array, other columns into lists of text. What text
-    columns hold is counted, so that a column of numbers with a few cells of text is
-    noticed wherever they are.
+    Numbers go into one growing array, other columns into lists of text. Numbers and
+    texts in a column are counted, to refuse a column of numbers with stray text.
     """
 
     def __init__(
@@ -210,20 +207,20 @@ class TableRows:
         self.values = np.empty((0, len(self.numeric)), dtype=request.dtype)
         self.n_rows = self.n_empty = 0
         self.seen = np.zeros(len(self.numeric), dtype=bool)
-        # Of each column that is not plainly numeric: its numbers, its text.
+        # Counts of numbers and texts in each column that has any text.
         self.n_numbers: dict[int, int] = defaultdict(int)
         self.texts: dict[int, Counter[str]] = defaultdict(Counter)
-        self.first_text: dict[int, tuple[int, str]] = {}  # its line, and what it is
+        self.first_text: dict[int, tuple[int, str]] = {}  # line and value
         self.decorated: dict[int, str] = {}
-        # Columns of truth values and the like, which libraries read as text.
+        # Columns of true and false and the like, which libraries read as text.
         self.odd: dict[int, None] = {}
-        # Rows of a transposed table that hold labels or are to be dropped.
+        # Rows of a transposed table with labels or groups, or to be dropped.
         self.pulled: dict[str, list[str]] = {}
         wanted = [*request.drop, request.labels or "", request.groups or ""]
         self.pulled_names = set(filter(None, wanted)) if columns.transposed else set()
 
     def add_text(self, block: str, dialect: Dialect, first: int) -> None:
-        """Add lines of text, of which the first has a number in the file."""
+        """Add lines of text; ``first`` is the line number of the first."""
         if not block or self._add_at_once(block, dialect, first):
             return
         lines, numbers = [], []
@@ -241,13 +238,13 @@ class TableRows:
         self._add_rows(rows, numbers)
 
     def add_cells(self, rows: Sequence[Sequence[str]], first: int) -> None:
-        """Add rows of cells, of which the first has a number in its sheet."""
+        """Add rows of a sheet; ``first`` is the row number of the first."""
         filled = [(row, line) for line, row in enumerate(rows, first) if any(row)]
         self.n_empty += len(rows) - len(filled)
         self._add_rows([row for row, _ in filled], [line for _, line in filled])
 
     def _add_at_once(self, block: str, dialect: Dialect, first: int) -> bool:
-        """Add a block by a library, if there is one that can read it."""
+        """Add a block with the help of a library, if one can read it."""
         plain = [place for place in self.numeric if place not in self.odd]
         if len(block) < SMALL_BLOCK or not plain:
             return False
@@ -256,7 +253,7 @@ class TableRows:
         textual = [*self.kept, *self.odd]
         width, missing = self.layout.width, self.na_values
         found = parsed(block, dialect, width, plain, textual, missing)
-        # Rows without any value are left out, which is done row by row.
+        # Empty rows are left out, which is done row by row.
         if found is None or np.isnan(found[0]).all(axis=1).any():
             return False
         values, texts = found
@@ -310,7 +307,7 @@ class TableRows:
         self.values.resize((length, self.values.shape[1]), refcheck=False)
 
     def _keep(self, place: int, cells: Sequence[str], lines: Sequence[int]) -> None:
-        """Keep the text of a column, each text once in memory; count what it holds."""
+        """Keep the text of a column, equal texts once in memory, and count it."""
         self.kept[place] += [sys.intern(self.clean(cell.strip())) for cell in cells]
         if place in self.watched:
             self._numbers(place, cells, lines)
@@ -318,13 +315,13 @@ class TableRows:
     def _numbers(
         self, place: int, cells: Sequence[str], lines: Sequence[int]
     ) -> NDArray[np.float64]:
-        """Return cells as numbers, NaN for text, and count what they are."""
+        """Return cells as numbers, NaN for text, and count both."""
         if self.layout.commas:
             cells = list(map(with_point, cells))
         if self.missing is MISSING and place not in self.layout.text_columns:
             with contextlib.suppress(ValueError):
                 plain = np.array(list(map(float, cells)))
-                # Python reads 1_000 as a thousand, which number() does not.
+                # Python reads 1_000 as a thousand, unlike number().
                 if not any("_" in cell for cell in cells):
                     return plain
         found: dict[str, float] = {}
@@ -347,7 +344,7 @@ class TableRows:
         return np.array([found[cell] for cell in cells])
 
     def late_text(self) -> frozenset[int]:
-        """Return columns of numbers that are text; refuse numbers with stray text."""
+        """Return columns that turned out to be text; refuse numbers with stray text."""
         for place in self.watched:
             self._is_text(place, self.n_numbers[place])
         late = []
@@ -359,7 +356,7 @@ class TableRows:
         return frozenset(late)
 
     def _is_text(self, place: int, n_numbers: int) -> bool:
-        """Tell whether most cells are text; refuse numbers with a few cells of text."""
+        """Tell whether most cells are text; refuse numbers with stray text."""
         texts = self.texts[place]
         if texts.total() > n_numbers:
             return True
@@ -373,11 +370,11 @@ class TableRows:
         shown = " and ".join(map(repr, common))
         skip = self._skip_remedy(line)
         raise TableError(
-            f"{self.name}: column {title!r} is numeric but for {value!r} in line {line}"
-            f"{more}; correct it, say that it means missing ({missing}), "
+            f"{self.name}: column {title!r} is numeric except for {value!r} in line "
+            f"{line}{more}; correct it, read it as missing ({missing}), "
             f"{_skip_hint(skip)}or leave the column out (--drop {title!r})",
             [
-                # A sign such as ? is no part of a header.
+                # A sign such as ? does not belong to a header.
                 *(skip if value.strip()[:1].isalnum() else ()),
                 Remedy(f"Read {shown} as missing", tuple(f"--na={t}" for t in common)),
                 Remedy(f"Leave column {title!r} out", (f"--drop={title}",)),
@@ -385,7 +382,7 @@ class TableRows:
         )
 
     def _skip_remedy(self, line: int) -> list[Remedy]:
-        """Return how to skip what may be a title, if the first line of data is bad."""
+        """Return how to skip a possible title, if the first line of data is bad."""
         skipped = self.layout.skipped
         if line != skipped + 1:
             return []
@@ -394,7 +391,7 @@ class TableRows:
         return [Remedy(f"Skip {lines}", (f"--skip-rows={n_lines}",))]
 
     def finished(self, notes: list[str]) -> ReadColumns:
-        """Return what the columns hold, without empty ones; say what was left out."""
+        """Return the columns that are not empty, with notes on what was left out."""
         if self.n_empty:
             notes.append(f"Rows without any value were left out: {self.n_empty}.")
         names = self.columns.names
@@ -405,7 +402,7 @@ class TableRows:
         if decorated := [j for j in self.decorated if j in self.numeric]:
             example = self.decorated[decorated[0]]
             notes.append(
-                "Thousands separators, percent and currency signs were taken off in "
+                "Thousands separators, percent and currency signs were removed in "
                 f"{listed([names[j] for j in decorated])} ({example!r} was read as "
                 f"{decorated_number(example):g})."
             )
@@ -436,7 +433,8 @@ def parsed(
 ) -> tuple[NDArray[Any], Texts] | None:
     r"""Return the numbers in some columns of a block of lines, and the text in others.
 
-    Returns None if a line is too short, too long or empty, or if a number is none.
+    Returns None if a line is too short, too long or empty, or if a cell of a numeric
+    column is text.
 
     Examples
     --------
@@ -448,64 +446,34 @@ def parsed(
     if dialect.delimiter is None:
         lines = [" ".join(line.split()) for line in lines]
         block = "\n".join([*lines, ""])
-    decimal = "," if dialect.may_have_commas and "," in block else "."
-    missing = [*MISSING_SPELLED, *na_values]
-    quoted, arrow = '"' in block, _arrow_csv()
-    if arrow is not None and (quoted or width <= MANY_COLUMNS):
-        read = _by_arrow(block, delimiter, decimal, missing, width, numeric, textual)
-        if read is None or len(read[numeric[0]]) != len(lines):
-            return None
-        values = np.empty((len(lines), len(numeric)))
-        for target, place in enumerate(numeric):
-            values[:, target] = read[place]
-        return values, {place: read[place] for place in textual}
-    texts: Texts = {}
-    if quoted:
+    rows: Sequence[Sequence[str]] = []
+    if '"' in block:
         rows = list(csv.reader(lines, delimiter=delimiter))
         if len(rows) != len(lines) or any(len(row) != width for row in rows):
             return None
-        texts = {j: [row[j] for row in rows] for j in textual}
     elif any(line.count(delimiter) != width - 1 for line in lines):
         return None
-    elif textual:
-        rows = [line.split(delimiter, max(textual) + 1) for line in lines]
-        texts = {j: [row[j] for row in rows] for j in textual}
-    if arrow is None:
-        with contextlib.suppress(ValueError):  # of gaps, most often
-            return np.loadtxt(
-                StringIO(block.replace(",", ".") if decimal == "," else block),
-                delimiter=delimiter,
-                comments=None,
-                quotechar='"',
-                usecols=numeric if len(numeric) < width else None,
-                ndmin=2,
-            ), texts
-        if quoted:
-            found = _by_pandas(block, delimiter, decimal, missing, width, numeric)
-            return None if found is None else (found, texts)
-    content = block
-    if len(numeric) < width:
-        if len(numeric) == width - numeric[0]:  # all the text comes before the numbers
-            parts = (line.split(delimiter, numeric[0])[-1] for line in lines)
-        else:
-            rows = [line.split(delimiter) for line in lines]
-            parts = (delimiter.join([row[j] for j in numeric]) for row in rows)
-        content = "".join([f"{part}\n" for part in parts])
-    # One cell in each line, so that there is only one column.
-    content = content.replace(delimiter, "\n")
-    if arrow is None:
-        found = _by_pandas(content, "\t", decimal, missing, 1, [0])
+    # Of one cell in each line: libraries take long for each column of a wide table.
+    if not rows and len(numeric) == width:
+        column = block.replace(delimiter, "\n")
+    elif not rows and len(numeric) == width - numeric[0]:  # text before the numbers
+        rows = [line.split(delimiter, numeric[0]) for line in lines]
+        column = "\n".join([*(row[-1] for row in rows), ""]).replace(delimiter, "\n")
     else:
-        read = _by_arrow(content, "\t", decimal, missing, 1, [0], [])
-        found = None if read is None else read[0]
+        rows = rows or [line.split(delimiter) for line in lines]
+        column = "".join([f"{row[place]}\n" for row in rows for place in numeric])
+    decimal = "," if dialect.may_have_commas and "," in column else "."
+    parse = _by_pandas if _arrow_csv() is None else _by_arrow
+    found = parse(column, decimal, [*MISSING_SPELLED, *na_values])
     if found is None or found.size != len(lines) * len(numeric):
         return None
+    texts: Texts = {place: [row[place] for row in rows] for place in textual}
     return found.reshape(len(lines), -1), texts
 
 
 @cache
 def _arrow_csv() -> Any:
-    """Return pyarrow's reader of CSV, or None if it is not installed."""
+    """Return the CSV reader of pyarrow, or None if pyarrow is not installed."""
     try:
         return import_module("pyarrow.csv")
     except ImportError:
@@ -513,76 +481,54 @@ def _arrow_csv() -> Any:
 
 
 def _by_arrow(
-    block: str,
-    delimiter: str,
-    decimal: str,
-    missing: Sequence[str],
-    width: int,
-    numeric: Sequence[int],
-    textual: Sequence[int],
-) -> dict[int, Any] | None:
-    """Return columns of a block, or None if pyarrow does not read it."""
-    arrow, reader, content = import_module("pyarrow"), _arrow_csv(), block.encode()
-    types = {str(j): arrow.float64() for j in numeric}
-    types |= {str(j): arrow.string() for j in textual}
+    cells: str, decimal: str, missing: Sequence[str]
+) -> NDArray[np.float64] | None:
+    """Return cells, one in each line, as numbers; None if one of them is text."""
+    arrow, reader, content = import_module("pyarrow"), _arrow_csv(), cells.encode()
     try:
         table = reader.read_csv(
             arrow.BufferReader(content),
             reader.ReadOptions(
-                use_threads=False,
-                block_size=len(content) + 1,
-                column_names=[str(j) for j in range(width)],
+                use_threads=False, block_size=len(content) + 1, column_names=["cell"]
             ),
             reader.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=False
+                delimiter="\t", quote_char=False, ignore_empty_lines=False
             ),
             reader.ConvertOptions(
-                column_types=types,
-                include_columns=list(types),
+                column_types={"cell": arrow.float64()},
                 null_values=missing,
-                strings_can_be_null=False,
                 decimal_point=decimal,
             ),
         )
     except arrow.ArrowInvalid:
         return None
-    numbers = {j: table.column(str(j)).to_numpy() for j in numeric}
-    return numbers | {j: table.column(str(j)).to_pylist() for j in textual}
+    return np.asarray(table.column("cell").to_numpy())
 
 
 def _by_pandas(
-    block: str,
-    delimiter: str,
-    decimal: str,
-    missing: Sequence[str],
-    width: int,
-    numeric: Sequence[int],
-) -> NDArray[Any] | None:
-    """Return numbers with gaps, or None if pandas does not read them."""
+    cells: str, decimal: str, missing: Sequence[str]
+) -> NDArray[np.float64] | None:
+    """Do the same where pyarrow is not installed."""
     pandas = import_module("pandas")
-    # It would take -99.0 for missing, too, where somebody says that -99 is.
+    # If -99 is said to be missing, pandas takes -99.0 for missing, too.
     known = [number(word) for word in missing]
-    if any(value is not None and value == value for value in known):
+    if "\t" in cells or any(value is not None and value == value for value in known):
         return None
-    if delimiter in block and width == 1:  # in a cell, which then is no number
-        return None
-    # From pandas 3.1 on numbers are rounded exactly, and to ask for it is deprecated.
+    # pandas 3.1 rounds exactly, and asking for it is deprecated there.
     new = tuple(map(int, pandas.__version__.split(".")[:2])) >= (3, 1)
     exact = {} if new else {"float_precision": "round_trip"}
     with contextlib.suppress(ValueError):
         frame = pandas.read_csv(
-            StringIO(block),
-            sep=delimiter,
+            StringIO(cells),
+            sep="\t",
             decimal=decimal,
             header=None,
-            names=range(width),
-            index_col=False,
-            usecols=numeric if len(numeric) < width else None,
             dtype=np.float64,
             na_values=missing,
             keep_default_na=False,
             skipinitialspace=True,
             skip_blank_lines=False,
+            quoting=csv.QUOTE_NONE,
             low_memory=False,
             **exact,
         )

@@ -1,4 +1,4 @@
-"""A table with fewer features is written, in the format it had or the name asks for."""
+"""Write a table with fewer features, in its own or in another format."""
 
 import csv
 import os
@@ -36,10 +36,10 @@ from ufselect.data.tables.table import (
 )
 
 Destination = str | os.PathLike[str] | BinaryIO
-# Formats that are read only, and what is written instead.
+# Formats that are only read, and the format to write instead.
 INSTEAD = {"10x": "mtx"}
-# The names that ``ufselect.tl.select`` gives. Those of an earlier selection, also in
-# the words of ufselect 0.1, would contradict the new ones.
+# Names of columns, as in ``ufselect.tl.select``. Those of an earlier selection are
+# deleted, since they would contradict the new ones.
 KEY = "ufselect"
 EARLIER = tuple(
     f"{KEY}{ending}" for ending in ("", "_rank", "_score", "_n_batches", "_selected")
@@ -58,13 +58,12 @@ def write_table(
     subset: bool = True,
     overwrite: bool = True,
 ) -> None:
-    r"""Write a table with the selected features, all or nothing.
+    r"""Write a table with the selected features.
 
-    The format is the one that the name of the destination promises, else that of the
-    file the table was read from; so is the compression. Columns keep their order.
-    Columns that are not features are kept: sample names, labels, text. A table whose
-    rows were features is written that way. A file of that name is replaced only when
-    the new one is complete.
+    The name of the destination decides format and compression, or else the file that
+    the table was read from. Columns keep their order. Columns that are not features are
+    kept: sample names, labels, text. A table whose rows were features is written that
+    way. An existing file is replaced only when the new one is complete.
 
     Parameters
     ----------
@@ -73,24 +72,24 @@ def write_table(
     selected_columns : array of int, or mask
         The features to write.
     destination : path, binary stream, or "-" for standard output
-        Where to.
+        Where to write.
     scores : array of shape (n_features,), optional
-        Scores of all features, higher is better. They are written to AnnData files
-        only, as the columns ``ufselect_rank`` (1 is best) and ``ufselect_score`` of
-        ``var``, beside ``ufselect``, which says what is selected.
+        Scores of all features, higher is better. AnnData files get them in ``var``, as
+        ``ufselect_rank`` (1 is best) and ``ufselect_score``, beside ``ufselect``, which
+        marks the selected features.
     escape_formulas : bool
-        Whether names in a text file that a spreadsheet would take for a formula get
-        an apostrophe in front.
+        Whether to put an apostrophe before names that a spreadsheet would take for a
+        formula (text files only).
     only_features : bool
-        Whether to leave out all columns but sample names and selected features.
+        Whether to write only sample names and selected features.
     write_filled : bool
-        Whether cells that were missing and filled in are written with what was put
-        there. By default they are missing again.
+        Whether to write the values that were filled in. By default these cells are
+        missing again.
     subset : bool
-        Whether AnnData files get the selected features only, in ``X`` and wherever
-        there are features. Otherwise ``var`` says which of all are selected.
+        Whether AnnData files keep the selected features only. Otherwise they keep all,
+        and ``var`` marks the selected ones.
     overwrite : bool
-        Whether a file of that name may be replaced.
+        Whether an existing file may be replaced.
 
     Examples
     --------
@@ -149,10 +148,10 @@ def write_table(
 def _chosen(
     table: Table, columns: NDArray[np.intp], only_features: bool, write_filled: bool
 ) -> Table:
-    """Return the table with chosen features only, and with what is to be written."""
+    """Return the table that is to be written."""
     values, cells = table.values[:, columns], table.filled_cells
     if cells is not None and not write_filled:
-        # What was in cells before they were filled in.
+        # Put back what cells held before they were filled in.
         places = np.searchsorted(columns, cells.columns)
         inside = np.isin(cells.columns, columns)
         values = sp.lil_array(values) if is_sparse(values) else np.array(values)
@@ -172,7 +171,7 @@ def _chosen(
 
 
 def _places(selected: NDArray[Any], width: int) -> NDArray[np.intp]:
-    """Return the places of features that are given as places or as a mask."""
+    """Return the places of the selected features, given as places or as a mask."""
     if selected.dtype == bool:
         if selected.shape != (width,):
             raise ValueError(
@@ -190,7 +189,7 @@ def _places(selected: NDArray[Any], width: int) -> NDArray[np.intp]:
 
 
 def _format(table: Table, final: Path | None) -> tuple[str, str | None]:
-    """Return format and compression: those of the name, else those of the source."""
+    """Return format and compression, by the name or else by the source."""
     promised = format_by_name(final) if final else None
     kind = promised or INSTEAD.get(table.format, table.format)
     if final is not None and final.suffix.lower() in SUFFIXES:
@@ -201,7 +200,7 @@ def _format(table: Table, final: Path | None) -> tuple[str, str | None]:
 
 
 def _columns(table: Table) -> list[tuple[str, NDArray[Any]]]:
-    """Return titles and cells of a file of columns, in their order in the original."""
+    """Return titles and cells of all columns, in their original order."""
     values, names = _dense(table), table.names()
     found: list[tuple[float, str, NDArray[Any]]]
     if table.origin.details.get("transposed"):
@@ -215,7 +214,7 @@ def _columns(table: Table) -> list[tuple[str, NDArray[Any]]]:
     else:
         places = zip(table.places.tolist(), names.tolist(), strict=True)
         columns: dict[Any, Any] = dict(zip(places, values.T, strict=True))
-        # A column may be asked for twice: as labels and as groups.
+        # A column may be both labels and groups.
         columns |= {(o.place, o.name): o.cells for o in table.other_columns()}
         found = [(*key, cells) for key, cells in columns.items()]
     found.sort(key=lambda column: column[0])
@@ -228,7 +227,7 @@ def _dense(table: Table) -> NDArray[Any]:
 
 
 def _rows_above(table: Table) -> list[list[Any]]:
-    """Return the rows of a transposed table that are not features: labels, groups."""
+    """Return the rows of labels and groups of a transposed table."""
     if not table.origin.details.get("transposed"):
         return []
     gap = [""] * sum(o.of_features for o in table.others)
@@ -240,13 +239,9 @@ def _rows_above(table: Table) -> list[list[Any]]:
 
 
 def _write_text(
-    table: Table,
-    path: Path,
-    compression: str | None,
-    final: Path | None,
-    escape: bool,
+    table: Table, path: Path, compression: str | None, final: Path | None, escape: bool
 ) -> None:
-    """Write text with the delimiter, the decimal sign and the header it had."""
+    """Write text with its original delimiter, decimal sign and header."""
     details = table.origin.details if table.format == "text" else {}
     suffixes = [each.lower() for each in final.suffixes] if final else []
     inner = [each for each in suffixes if each not in SUFFIXES]
@@ -286,7 +281,7 @@ def _write_text(
 
 
 def _arrow_table(table: Table) -> Any:
-    """Return a table of Arrow with the types that columns had, if values allow it."""
+    """Return an Arrow table, with the original types where the values fit."""
     arrow = needed("pyarrow", "the file")
     columns = _columns(table)
     types = table.origin.details.get("types", {})
@@ -298,7 +293,7 @@ def _arrow_table(table: Table) -> Any:
             array = arrow.array(np.ascontiguousarray(cells), from_pandas=True)
         kind = types.get(title)
         if kind is not None and not arrow.types.is_dictionary(kind):
-            # Values that no longer fit the type of the file keep their own.
+            # Values that do not fit the original type keep their own.
             with suppress(arrow.ArrowInvalid, arrow.ArrowNotImplementedError):
                 array = array.cast(kind)
         arrays.append(array)
@@ -316,7 +311,7 @@ def _write_feather(table: Table, path: Path) -> None:
 
 
 def _write_excel(table: Table, path: Path) -> None:
-    """Write a workbook; text is stored as text, never as a formula."""
+    """Write a workbook; text is never stored as a formula."""
     book = needed("openpyxl", "Excel").Workbook(write_only=True)
     cells = needed("openpyxl.cell.cell", "Excel")
     sheet = book.create_sheet(table.origin.details.get("sheet", "selected"))
@@ -338,7 +333,7 @@ def _write_excel(table: Table, path: Path) -> None:
         sheet.append(list(map(cell_of, row)))
     for values in zip(*(column for _, column in columns), strict=True):
         sheet.append(list(map(cell_of, values)))
-    # In memory first: on a full disk an archive fails once more when it is closed.
+    # In memory first: on a full disk an archive fails again when it is closed.
     content = BytesIO()
     book.save(content)
     path.write_bytes(content.getvalue())
@@ -350,7 +345,7 @@ def _write_npy(table: Table, path: Path) -> None:
 
 
 def _write_npz(table: Table, path: Path) -> None:
-    """Write an archive: the table, names and labels; or a sparse matrix alone."""
+    """Write the table, names and labels, or only the matrix if it is sparse."""
     with path.open("wb") as stream:
         if is_sparse(table.values):
             sp.save_npz(stream, table.values)
@@ -372,7 +367,7 @@ def _write_matlab(table: Table, path: Path) -> None:
 
 
 def _variables(table: Table) -> dict[str, Any]:
-    """Return the table and what belongs to it, under the names they had."""
+    """Return the table, names and labels, under their original names."""
     details = table.origin.details
     result = {details.get("variable") or "X": table.values}
     if table.feature_names is not None:
@@ -398,7 +393,7 @@ def _variables(table: Table) -> dict[str, Any]:
 def _write_matrix_market(
     table: Table, path: Path, compression: str | None, final: Path | None
 ) -> None:
-    """Write a matrix, and names into files beside its final place."""
+    """Write a matrix, and its names into files beside it."""
     from scipy.io import mmwrite  # takes half a second to import
 
     from ufselect.data.tables.matrices import name_files
@@ -427,9 +422,9 @@ def _write_anndata(
     write_filled: bool,
     subset: bool,
 ) -> None:
-    """Write the selected features of an AnnData file, or say in ``var`` which they are.
+    """Write the selected features of an AnnData file, or mark them in ``var``.
 
-    The best rank is 1; features that were left out have no score and rank 0.
+    The best rank is 1; features that were left out have rank 0 and no score.
     """
     origin = table.origin
     if table.format != "h5ad":
@@ -439,7 +434,7 @@ def _write_anndata(
         )
     anndata = needed("anndata", origin.name)
     with warnings.catch_warnings():
-        # Of old encodings, which are written anew, and of names that occur twice.
+        # Warnings about old encodings and repeated names do not matter here.
         warnings.simplefilter("ignore")
         data = anndata.read_h5ad(origin.path)
         places = table.places
