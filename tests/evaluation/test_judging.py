@@ -93,15 +93,13 @@ def table():
 
 
 def test_judge_agrees_with_a_loop_over_scikit_learn(table):
-    seeds = range(6)
+    models = [KMeans(3, n_init=2, random_state=seed) for seed in range(6)]
     expected = [
-        clustering_accuracy(
-            CLASSES, KMeans(3, n_init=2, random_state=seed).fit_predict(table[:, :2])
-        )
-        for seed in seeds
+        clustering_accuracy(CLASSES, model.fit_predict(table[:, :2]))
+        for model in models
     ]
 
-    scores = judge_by_k_means(table[:, :2], CLASSES, seeds=seeds, n_init=2)
+    scores = judge_by_k_means(table[:, :2], CLASSES, seeds=range(6), n_init=2)
 
     assert scores[:, 0] == pytest.approx(expected)
 
@@ -215,17 +213,13 @@ def test_units_and_rare_classes_do_not_matter_and_noise_gives_chance(planted):
     assert found == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("scale", "classes", "options", "message"),
-    [
-        (1, [0, 0, 1], {}, r"classes has shape \(3,\) but there are 10 samples"),
-        (1, [0] * 8 + [1] * 2, {}, "1 class.* have n_splits=5 members or more"),
-        (1, [0] * 5 + [1] * 5, {"n_splits": 1}, "n_splits=1; ask for at least two"),
-        (1e200, [0] * 5 + [1] * 5, {}, "whose square is not finite"),
-    ],
-)
-def test_what_cannot_be_classified_is_refused(scale, classes, options, message):
-    columns = scale * np.arange(20.0).reshape(10, 2)
-
-    with pytest.raises(ValueError, match=message):
-        judge_by_classification(columns, classes, **options)
+def test_what_cannot_be_classified_is_refused():
+    columns, halves = np.arange(20.0).reshape(10, 2), [0] * 5 + [1] * 5
+    for X, classes, options, message in [
+        (columns, [0, 0, 1], {}, r"classes has shape \(3,\) but there are 10 samples"),
+        (columns, [0] * 8 + [1] * 2, {}, "1 class.* have n_splits=5 members or more"),
+        (columns, halves, {"n_splits": 1}, "n_splits=1; ask for at least two"),
+        (1e200 * columns, halves, {}, "whose square is not finite"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            judge_by_classification(X, classes, **options)
