@@ -40,19 +40,24 @@ def company(install):
     install(project["name"], documented_code(), f"{name} = {value}")
 
 
-def test_the_method_is_listed(company, capsys):
+def test_the_method_is_listed_has_its_card_and_may_be_in_a_plan(
+    company, capsys, tmp_path
+):
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        'name = "own"\nsets = ["lymphoma"]\nfeatures = [5]\n'
+        '[[methods]]\nselector = "Company"\n'
+    )
+
     assert main(["methods"]) == 0
     lines = capsys.readouterr().out.splitlines()
+    page = method_page(all_selectors())
 
     assert any(line.startswith("Company ") and "correlate" in line for line in lines)
     assert list(all_selectors()) == sorted(all_selectors())
-
-
-def test_the_method_has_its_card(company):
-    page = method_page(all_selectors())
-
     assert "## Company\n" in page
     assert "| Company | no |" in page
+    assert "Company" in {method.selector for method in read_plan(path).methods}
 
 
 def test_the_method_selects_from_a_file(company, tmp_path, monkeypatch, capsys):
@@ -64,16 +69,6 @@ def test_the_method_selects_from_a_file(company, tmp_path, monkeypatch, capsys):
     assert code == 0
     assert (tmp_path / "3").exists()
     assert "Company" in capsys.readouterr().out
-
-
-def test_a_plan_may_ask_for_the_method(company, tmp_path):
-    path = tmp_path / "plan.toml"
-    path.write_text(
-        'name = "own"\nsets = ["lymphoma"]\nfeatures = [5]\n'
-        '[[methods]]\nselector = "Company"\n'
-    )
-
-    assert "Company" in {method.selector for method in read_plan(path).methods}
 
 
 def test_its_scores_are_those_of_numpy(planted):
@@ -103,15 +98,12 @@ def test_a_method_that_cannot_be_had_is_left_out(install, code, complaint):
     assert "Method" not in found
 
 
-def test_no_package_takes_the_place_of_our_method(install):
+def test_no_package_takes_the_place_of_our_method_or_needs_one_half_loaded(install):
     code = "from ufselect import MaxVariance\nclass SCFS(MaxVariance): pass"
     install("taking_the_place", code, "SCFS = taking_the_place:SCFS")
-
-    assert all_selectors()["SCFS"] is SCFS
-
-
-def test_a_module_may_ask_for_its_base_class_while_it_is_loaded(install):
+    # A module may ask for its base class while it is loaded.
     code = "import ufselect\nclass Late(ufselect.MaxVariance): pass"
     install("late", code, "Late = late:Late")
 
+    assert all_selectors()["SCFS"] is SCFS
     assert "Late" in all_selectors()

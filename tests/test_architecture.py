@@ -27,19 +27,8 @@ MODULES = [
 ]
 
 ROOMS = [
-    "data",
-    "matrix",
-    "solvers",
-    "selectors",
-    "evaluation",
-    "tuning",
-    "models",
-    "experiments",
-    "report",
-    "pl",
-    "tl",
-    "serving",
-    "cli",
+    *("data", "matrix", "solvers", "selectors", "evaluation", "tuning", "models"),
+    *("experiments", "report", "pl", "tl", "serving", "cli"),
 ]
 # Only these rooms may import the package.
 HOMES = {
@@ -141,8 +130,11 @@ def write_package(folder, files):
     return package
 
 
-def test_every_import_keeps_to_the_rules():
+def test_every_import_keeps_to_the_rules_and_every_folder_is_known():
+    folders = {path.parent.name for path in PACKAGE.glob("*/*.py")}
+
     assert broken_rules(PACKAGE) == []
+    assert folders <= set(ROOMS)
 
 
 @pytest.mark.parametrize(
@@ -202,16 +194,6 @@ def test_the_checker_lets_pass(tmp_path, path, line):
     assert broken_rules(package) == []
 
 
-def test_every_folder_is_a_known_room():
-    folders = {
-        path.name
-        for path in PACKAGE.iterdir()
-        if path.is_dir() and any(path.glob("*.py"))
-    }
-
-    assert folders <= set(ROOMS)
-
-
 def run_python(code):
     command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -230,9 +212,7 @@ def test_importing_the_package_loads_nothing_heavy():
 
     assert "ufselect.selectors.scfs" in loaded
     assert not HEAVY & set(loaded)
-
-
-def test_importing_the_package_needs_nothing_heavy():
+    # Nor is anything heavy needed.
     run_python(
         "import sys\n"
         f"sys.modules.update(dict.fromkeys({sorted(HEAVY)}))\n"
@@ -256,11 +236,13 @@ def test_names_are_loaded_when_they_are_asked_for():
     assert not {f"ufselect.{name}" for name in unused} & set(loaded)
 
 
-def test_what_is_public_is_listed():
+def test_what_is_public_is_listed_and_what_is_not_there_is_said():
     packages = {"data", "evaluation", "pl", "report", "tl", "tuning"}
 
     assert {*ufselect.__all__, *packages, "selector"} <= set(dir(ufselect))
     assert packages.isdisjoint(ufselect.__all__)
+    with pytest.raises(AttributeError, match="'ufselect' has no attribute 'SCSF'"):
+        ufselect.SCSF  # noqa: B018 - asking is the test
 
 
 def test_no_name_is_hidden_by_a_module():
@@ -274,19 +256,18 @@ def test_no_name_is_hidden_by_a_module():
             assert modules.isdisjoint(package.__all__), folder
 
 
-def test_what_is_not_there_is_said_in_the_words_of_python():
-    with pytest.raises(AttributeError, match="'ufselect' has no attribute 'SCSF'"):
-        ufselect.SCSF  # noqa: B018 - asking is the test
-
-
-def test_every_module_has_a_docstring():
-    bare = [
-        str(path.relative_to(PACKAGE))
-        for path in SOURCES
-        if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-    ]
+def test_every_module_has_a_docstring_and_the_name_of_a_class_is_unique():
+    places, bare = defaultdict(list), []
+    for path in SOURCES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        if not ast.get_docstring(tree):
+            bare.append(path)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(path)
 
     assert bare == []
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
 
 
 def test_every_name_in_all_exists():
@@ -313,16 +294,6 @@ def test_public_names_are_documented_with_an_example():
 
         assert value.__doc__, name
         assert not needs_example or "Examples\n    ----" in value.__doc__, name
-
-
-def test_the_name_of_a_class_is_unique():
-    places = defaultdict(list)
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].append(str(path.relative_to(PACKAGE)))
-
-    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
 
 
 def test_code_lines_are_counted_without_docstrings_and_comments(tmp_path):

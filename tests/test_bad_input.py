@@ -161,13 +161,9 @@ def test_every_method_ranks_the_least_that_can_be_ranked(each_selector, X):
 
 @pytest.mark.parametrize(
     ("form", "part", "value"),
-    [
-        *(("csr", "indices", 10**6), ("csr", "indices", -1), ("csr", "indptr", 10**6)),
-        *(("csc", "indices", 30), ("csc", "indptr", -1), ("bsr", "indices", 50)),
-        *(("bsr", "indptr", 10**6), ("coo", "row", 77), ("coo", "col", -3)),
-    ],
+    [("csr", "indices", -1), ("csc", "indptr", -1), ("bsr", "indices", 50)],
 )
-def test_a_damaged_sparse_matrix_is_refused(X, form, part, value):
+def test_a_damaged_sparse_matrix_is_refused_wherever_it_is_given(X, form, part, value):
     selector = MaxVariance(2).fit(X)
     matrix = sp.csr_matrix(X).asformat(form)
     getattr(matrix, part)[1] = value

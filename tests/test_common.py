@@ -5,6 +5,7 @@ from documented_method import documented_method
 from quick_selectors import quick
 from sklearn.utils.estimator_checks import check_estimator
 
+import ufselect
 from ufselect import (
     GLSPFS,
     MCFS,
@@ -47,19 +48,10 @@ def test_scikit_learn_checks(estimator):
     assert sum(each["status"] == "passed" for each in ended) > 30
 
 
-def test_the_suite_is_not_empty():
+def test_every_selector_is_checked_and_public_and_the_base_class_is_abstract():
     names = {type(instance).__name__ for instance in INSTANCES}
 
     assert {"SCFS", "MaxVariance", "RandomSelection"} <= names
-
-
-def test_every_selector_is_public():
-    import ufselect
-
-    for name in all_selectors():
-        assert name in ufselect.__all__
-
-
-def test_base_class_cannot_be_instantiated():
+    assert set(all_selectors()) <= set(ufselect.__all__)
     with pytest.raises(TypeError, match="abstract"):
         UnsupervisedSelector()

@@ -43,21 +43,23 @@ BLIND_TO_COLUMNS = {"RandomSelection": "draws places, whatever column is in them
 INSTANCES = {name: made(method) for name, method in all_selectors().items()}
 # It is held to what its page promises.
 INSTANCES["documented"] = made(documented_method())
-INSTANCES["SCFS-paper"] = made(SCFS, solver="paper")
-INSTANCES["SPFS-group-lasso"] = made(SPFS, strategy="group-lasso")
-INSTANCES["SPEC-1"] = made(SPEC, phi=1)
-INSTANCES["SPEC-3"] = made(SPEC, phi=3)
-INSTANCES["SPEC-exponent"] = made(SPEC, exponent=4.0)
-INSTANCES["GLSPFS-lle"] = made(GLSPFS, local="lle")
-INSTANCES["GLSPFS-ltsa"] = made(GLSPFS, local="ltsa")
-INSTANCES["REFS-transductive"] = made(REFS, reconstruction="transductive")
-INSTANCES["MFFS-table"] = made(MFFS, shift="table")
-INSTANCES["Consensus"] = made(Consensus, n_clusters=[2, 3])
-INSTANCES["AutoSelect"] = made(AutoSelect)
-INSTANCES["AutoSelect-distinct"] = made(
-    AutoSelect, n_features_to_select=0.5, max_correlation=0.95
-)
-INSTANCES["StabilitySelection"] = made(StabilitySelection, n_subsamples=4)
+INSTANCES |= {
+    "SCFS-paper": made(SCFS, solver="paper"),
+    "SPFS-group-lasso": made(SPFS, strategy="group-lasso"),
+    "SPEC-1": made(SPEC, phi=1),
+    "SPEC-3": made(SPEC, phi=3),
+    "SPEC-exponent": made(SPEC, exponent=4.0),
+    "GLSPFS-lle": made(GLSPFS, local="lle"),
+    "GLSPFS-ltsa": made(GLSPFS, local="ltsa"),
+    "REFS-transductive": made(REFS, reconstruction="transductive"),
+    "MFFS-table": made(MFFS, shift="table"),
+    "Consensus": made(Consensus, n_clusters=[2, 3]),
+    "AutoSelect": made(AutoSelect),
+    "AutoSelect-distinct": made(
+        AutoSelect, n_features_to_select=0.5, max_correlation=0.95
+    ),
+    "StabilitySelection": made(StabilitySelection, n_subsamples=4),
+}
 
 
 # What the base class does is tried with a few, and with those around other selectors.
@@ -194,14 +196,8 @@ def test_permuting_features_permutes_scores(name, selector, X, fitted):
 @each("fit_intercept", [True, False])
 @each("standardize", [False, "features", "samples"])
 def test_the_exact_objective_never_rises(X, init, fit_intercept, standardize):
-    selector = SCFS(
-        n_clusters=4,
-        init=init,
-        fit_intercept=fit_intercept,
-        standardize=standardize,
-        random_state=0,
-        tol=1e-7,
-    )
+    options = {"init": init, "fit_intercept": fit_intercept, "standardize": standardize}
+    selector = SCFS(n_clusters=4, random_state=0, tol=1e-7, **options)
 
     history = selector.fit(X).objective_history_
 
@@ -352,17 +348,14 @@ def test_every_selector_is_found_by_its_name():
     assert isinstance(ufselect.selector("autoselect"), ufselect.AutoSelect)
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "sentence"),
-    [
+def test_a_wrong_name_gets_a_guess():
+    for name, parameters, sentence in [
         ("mcf", {}, "no method 'mcf'; it could be MCFS"),
         ("", {}, "no method ''; it could be AutoSelect, Consensus, CPFS"),
         ("MaxVariance", {"n_clusters": 3}, "MaxVariance does not cluster the samples"),
         ("scfs", {"bta": 1}, "SCFS has no parameter 'bta'; it could be beta"),
-    ],
-)
-def test_a_wrong_name_gets_a_guess(name, parameters, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        ufselect.selector(name, **parameters)
+    ]:
+        with pytest.raises(ValueError, match=sentence):
+            ufselect.selector(name, **parameters)
     with pytest.raises(TypeError, match="given by its name, not as 3"):
         ufselect.selector(3)

@@ -14,11 +14,10 @@ from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from document_blocks import COMMANDS, ROOT
 from documented_method import documented_method
-from scipy.io import savemat
+from small_experiments import planted_sets
 from small_tables import genes_table
 
 import ufselect.selectors
@@ -81,17 +80,6 @@ def elsewhere(words):
     return next((ELSEWHERE[key] for key in ELSEWHERE if line.startswith(key)), None)
 
 
-def write_sets(folder):
-    """Write small sets with three groups under the names of research data."""
-    folder.mkdir()
-    for seed, name in enumerate(SETS):
-        random = np.random.default_rng(seed)
-        classes = np.repeat([1, 2, 3], 10)
-        table = random.normal(size=(30, 110))
-        table[:, :6] += 4 * random.normal(size=(3, 6))[classes - 1]
-        savemat(folder / f"{name}.mat", {"X": table, "Y": classes[:, np.newaxis]})
-
-
 def shortened(plan):
     """Return the text of a plan with less of everything, but all of its methods."""
     plan = re.sub(r"^sets = \[.*?\]", 'sets = ["lymphoma"]', plan, flags=re.M | re.S)
@@ -110,7 +98,8 @@ def shortened(plan):
 def desk(tmp_path, monkeypatch):
     """Work where the files are of which documents speak, and nothing takes long."""
     (tmp_path / "genes.csv").write_text(genes_table(), encoding="utf-8")
-    write_sets(tmp_path / "DIR")
+    (tmp_path / "DIR").mkdir()
+    planted_sets(tmp_path / "DIR", SETS, n_columns=110, n_useful=6)
     for path in (ROOT / "plans").glob("*.toml"):
         text = shortened(path.read_text("utf-8"))
         (tmp_path / path.name).write_text(text, encoding="utf-8")

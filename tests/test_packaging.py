@@ -1,6 +1,5 @@
 """What is released: one version everywhere, complete archives, no overdue names."""
 
-import importlib.util
 import re
 import runpy
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from packaging.version import Version
+from scripts_as_modules import module_at
 
 import ufselect
 
@@ -84,11 +84,7 @@ class TestDeprecation:
 
 @pytest.fixture(scope="module")
 def archives():
-    path = ROOT / "scripts" / "check_distributions.py"
-    spec = importlib.util.spec_from_file_location("check_distributions", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(ROOT / "scripts" / "check_distributions.py")
 
 
 class TestArchives:

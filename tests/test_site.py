@@ -1,10 +1,10 @@
 """The picture of the site is up to date, its links and its evidence are there."""
 
-import importlib.util
 import re
 from pathlib import Path
 
 import pytest
+from scripts_as_modules import module_at
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").glob("*.md"))]
@@ -13,11 +13,7 @@ LINK = re.compile(r"\]\(([^()\s]+)\)")
 
 def script(name):
     """Return a module of the folder docs, which is no package."""
-    path = ROOT / "docs" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(ROOT / "docs" / f"{name}.py")
 
 
 def prose_of(page):
@@ -38,20 +34,13 @@ def headings_of(page):
 # The picture of the rooms
 
 
-def test_the_picture_of_the_rooms_is_up_to_date():
-    rooms = script("rooms")
-    expected = rooms.drawn(rooms.room_imports(), rooms.rooms())
-
-    assert rooms.PICTURE.read_text(encoding="utf-8") == expected, (
-        "run: python docs/rooms.py"
-    )
-
-
-def test_every_arrow_leads_up():
+def test_the_picture_of_the_rooms_is_up_to_date_and_every_arrow_leads_up():
     rooms = script("rooms")
     imports = rooms.room_imports()
     order = rooms.in_order(imports)
+    picture = rooms.PICTURE.read_text(encoding="utf-8")
 
+    assert picture == rooms.drawn(imports, rooms.rooms()), "run: python docs/rooms.py"
     assert sorted(order) == sorted(rooms.rooms())
     assert all(
         order.index(other) < order.index(room)

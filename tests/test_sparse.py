@@ -37,7 +37,7 @@ def test_sound_matrices_of_every_form_pass(form, kind):
         *[
             (changed(form, "indices", 0, value), f"outside its {size}")
             for form, size in [("csr", 4), ("csc", 4), ("bsr", 2)]
-            for value in (-1, 4, 2**31 - 1)
+            for value in (-1, 4, 77, 10**6, 2**31 - 1)
         ],
         *[
             (changed(form, "indptr", place, value), words)
@@ -49,6 +49,7 @@ def test_sound_matrices_of_every_form_pass(form, kind):
             ]
         ],
         (changed("coo", "row", 0, 9), "outside its 4 rows"),
+        (changed("coo", "row", 0, 77), "outside its 4 rows"),
         (changed("coo", "col", 0, -1), "outside its 4 columns"),
         (changed("dia", "offsets", 0, 0), "an offset twice"),
         (changed("lil", "rows", 0, [0, 9]), "outside its 4 columns"),

@@ -1,9 +1,9 @@
 """The checker of the documents' words finds what it should, and nothing else."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from scripts_as_modules import module_at
 
 PATH = Path(__file__).resolve().parents[1] / "docs" / "check_words.py"
 
@@ -11,10 +11,7 @@ PATH = Path(__file__).resolve().parents[1] / "docs" / "check_words.py"
 @pytest.fixture
 def with_spelling():
     """Return the script as a module."""
-    spec = importlib.util.spec_from_file_location("check_words", PATH)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(PATH)
 
 
 @pytest.fixture
@@ -107,19 +104,15 @@ def test_the_longest_sentences_are_printed_and_cells_are_sentences(
     }
 
 
-def test_too_many_words_fail_unless_a_command_wrote_them(checker, page):
+def test_too_many_words_fail_unless_a_command_wrote_them_and_a_long_readme(
+    checker, page
+):
     text = "word " * (checker.LIMIT + 1)
 
     assert checker.main([page(text)]) == 1
     assert checker.main([page(text, "methods.md")]) == 0
-
-
-def test_a_long_readme_fails(checker, page):
     assert checker.main([page("line\n" * 120, "README.md")]) == 0
     assert checker.main([page("line\n" * 121, "README.md")]) == 1
-
-
-def test_generated_pages_are_there(checker):
     assert all((PATH.parent / name).is_file() for name in checker.GENERATED)
 
 

@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
-from ufselect.evaluation import neighbourhood_agreement
+from ufselect.evaluation import (
+    clustering_agreement,
+    criteria,
+    neighbourhood_agreement,
+    redundancy,
+)
 from ufselect.evaluation.criteria import CRITERIA, RIDGE
 from ufselect.matrix import SparseMatrix
 
@@ -67,17 +74,26 @@ def naive_reconstruction(table, columns):
     return 1 - left / total
 
 
-def naive_distinctness(table, columns):
-    correlations = np.corrcoef(table[:, columns], rowvar=False)
-    pairs = np.triu_indices(len(columns), k=1)
-    return 1 - np.mean(np.abs(correlations[pairs]))
+def naive_redundancy(columns):
+    correlations = np.abs(np.corrcoef(columns, rowvar=False))
+    return correlations[np.triu_indices(len(correlations), 1)].mean()
+
+
+def naive_neighbours(table, selected, k=5):
+    def neighbours(points):
+        distances = np.linalg.norm(points[:, np.newaxis] - points, axis=2)
+        np.fill_diagonal(distances, np.inf)
+        return [set(row[:k]) for row in np.argsort(distances, axis=1)]
+
+    pairs = zip(neighbours(table), neighbours(table[:, selected]), strict=True)
+    return np.mean([len(a & b) / len(a | b) for a, b in pairs])
 
 
 NAIVE = {
     "structure": naive_structure,
     "reconstruction": naive_reconstruction,
     "neighbours": neighbourhood_agreement,
-    "distinctness": naive_distinctness,
+    "distinctness": lambda table, columns: 1 - naive_redundancy(table[:, columns]),
 }
 
 
@@ -118,33 +134,24 @@ def test_orders_a_common_unit_and_an_offset_do_not_matter(name):
     assert judged == pytest.approx([CRITERIA[name](table)(columns)] * 5)
 
 
-def test_structure_does_not_depend_on_the_unit_of_any_column():
-    table, columns = normal(30), np.array([0, 3, 4])
+def test_structure_is_dependence_of_any_kind_in_any_unit():
+    random, angles = np.random.RandomState(0), np.linspace(0, 2 * np.pi, 201)[:-1]
+    column, table = random.standard_normal((200, 1)), normal(30)
+    circles = np.column_stack([np.cos(angles), np.cos(2 * angles)])
+    noise = random.standard_normal((200, 30))
+    judge = CRITERIA["structure"](np.hstack([column, -3 * column, circles, noise]))
+    single_out = CRITERIA["structure"](np.column_stack([np.eye(12), normal(12, 2)]))
     units = np.logspace(-6, 6, 10) * np.tile([1, -1], 5)
-
-    judged = CRITERIA["structure"](table * units)(columns)
-
-    assert judged == pytest.approx(CRITERIA["structure"](table)(columns))
-
-
-def test_copies_agree_and_independent_columns_do_not():
-    random = np.random.RandomState(0)
-    column = random.standard_normal((200, 1))
-    table = np.hstack([column, -3 * column, random.standard_normal((200, 30))])
-    judge = CRITERIA["structure"](table)
+    in_units, plain = (CRITERIA["structure"](each) for each in (table * units, table))
 
     assert judge(np.array([0, 1])) == pytest.approx(1.0, abs=0.02)
-    assert abs(judge(np.arange(2, 32))) < 0.002
-
-
-def test_structure_sees_dependence_without_correlation():
-    angles = np.linspace(0, 2 * np.pi, 100, endpoint=False)
-    noise = np.random.RandomState(0).standard_normal((100, 2))
-    table = np.column_stack([np.cos(angles), np.cos(2 * angles), noise])
-    judge = CRITERIA["structure"](table)
-
-    assert np.corrcoef(table[:, :2], rowvar=False)[0, 1] == pytest.approx(0.0)
-    assert judge(np.array([0, 1])) > 0.1 > judge(np.array([2, 3]))
+    assert np.corrcoef(circles, rowvar=False)[0, 1] == pytest.approx(0.0)
+    assert judge(np.array([2, 3])) > 0.1
+    assert abs(judge(np.arange(4, 34))) < 0.002
+    for columns in (np.arange(12), np.array([0, 12])):
+        assert single_out(columns) == pytest.approx(0.0, abs=1e-12)
+    columns = np.array([0, 3, 4])
+    assert in_units(columns) == pytest.approx(plain(columns))
 
 
 @pytest.mark.parametrize("name", CONTINUOUS)
@@ -160,14 +167,6 @@ def test_constant_columns_add_nothing(name, convert):
         share * CRITERIA[name](table)(np.array([1, 2]))
     )
     assert judge(np.array([6, 7])) == pytest.approx(0.0)
-
-
-def test_columns_that_single_out_a_sample_have_no_structure():
-    table = np.column_stack([np.eye(12), normal(12, 2)])
-    judge = CRITERIA["structure"](table)
-
-    assert judge(np.arange(12)) == pytest.approx(0.0, abs=1e-12)
-    assert judge(np.array([0, 12])) == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", CRITERIA)
@@ -194,3 +193,105 @@ def test_columns_whose_squares_vanish_predict_nothing():
     share = CRITERIA["reconstruction"](X)(np.array([2, 3]))
 
     assert share == pytest.approx(0.0, abs=1e-9)
+
+
+# Numbers about a selection
+
+
+def gaussian(n_samples=30, n_features=6, seed=0):
+    return np.random.RandomState(seed).standard_normal((n_samples, n_features))
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array, sp.csc_matrix])
+@pytest.mark.parametrize("shape", [(30, 6), (5, 20)])
+def test_redundancy_is_the_mean_absolute_correlation(convert, shape, monkeypatch):
+    columns = gaussian(*shape)
+    padded = np.column_stack([columns, np.full(shape[0], 0.1), np.zeros(shape[0])])
+    expected = pytest.approx(naive_redundancy(columns))
+
+    assert redundancy(convert(columns)) == expected
+    assert redundancy(convert(padded)) == expected
+    monkeypatch.setattr(criteria, "PAIRS_AT_ONCE", 30)
+    assert redundancy(convert(columns)) == expected
+
+
+def test_copies_up_to_sign_scale_and_shift_are_fully_redundant():
+    columns = gaussian(20, 1) * [1.0, -3.0, 1e-6] + [0.0, 1e6, 5.0]
+
+    assert redundancy(columns) == pytest.approx(1.0)
+    assert redundancy([[1, 1], [1, -1], [-1, 1], [-1, -1]]) == pytest.approx(0.0)
+    assert redundancy(gaussian(10, 1)) == 0.0
+    assert redundancy(np.ones((10, 3))) == 0.0
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_neighbourhood_agreement_equals_the_naive_one(convert):
+    table = gaussian(40, 8)
+    found = neighbourhood_agreement(convert(table), [0, 3, 5], n_neighbors=4)
+
+    far = neighbourhood_agreement(convert(table + 1e7), [0, 3, 5], n_neighbors=4)
+
+    assert found == far == pytest.approx(naive_neighbours(table, [0, 3, 5], 4))
+
+
+@settings(deadline=None)
+@given(st.integers(0, 100))
+def test_all_columns_keep_all_neighbours_and_all_clusters(seed):
+    table = gaussian(12, 3, seed)
+    everything = np.ones(3, dtype=bool)
+
+    assert neighbourhood_agreement(table, everything) == 1.0
+    assert clustering_agreement(table, everything, 3, seeds=[seed], n_init=1) == (1, 1)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_columns_that_carry_the_clusters_agree_and_noise_does_not(planted, convert):
+    X, _, informative = planted(90, 30, distance=5.0)
+    noise = np.setdiff1d(np.arange(30), informative)[:10]
+    table = convert(X)
+    kept = clustering_agreement(table, informative, 3, seeds=[0, 1], n_init=3)
+    lost = clustering_agreement(table, noise, 3, seeds=[0, 1], n_init=3)
+
+    assert kept == pytest.approx((1.0, 1.0))
+    assert lost.adjusted_rand < 0.2
+    assert lost.mutual_information < 0.2
+
+
+@pytest.mark.parametrize(
+    ("selected", "message"),
+    [
+        ([], "selection is empty"),
+        ([0, 6], "Column 6 is selected but the table has 6 columns"),
+        ([-1], "Column -1 is selected"),
+        ([2, 2], "Column 2 is selected 2 times"),
+        ([True, False], "mask has 2 values but the table has 6 columns"),
+        ([0.5], "values of type float64"),
+        ([[0, 1]], "2 dimension"),
+    ],
+)
+def test_a_bad_selection_is_refused(selected, message):
+    with pytest.raises(ValueError, match=message):
+        neighbourhood_agreement(gaussian(), selected)
+
+
+def test_bad_tables_and_numbers_are_refused():
+    table = gaussian(10, 3)
+    broken = np.where(table == table[4, 1], np.nan, table)
+
+    with pytest.raises(ValueError, match="Input columns contains NaN"):
+        redundancy(broken)
+    with pytest.raises(ValueError, match="columns has 1 dimension"):
+        redundancy(table[0])
+    with pytest.raises(ValueError, match="All 2 columns of the table are constant"):
+        neighbourhood_agreement(np.ones((9, 2)), [0])
+    with pytest.raises(ValueError, match="n_neighbors=10 but the table has 10"):
+        neighbourhood_agreement(table, [0], 10)
+    with pytest.raises(ValueError, match="n_clusters=11 but the table has 10"):
+        clustering_agreement(table, [0], 11)
+    with pytest.raises(ValueError, match="seeds is empty"):
+        clustering_agreement(table, [0], 2, seeds=[])
+    for convert in (np.asarray, sp.csr_array):
+        with pytest.raises(ValueError, match=r"of columns is of size 1.5e\+308, where"):
+            redundancy(convert([[1.5e308, 1.0], [-1.5e308, 2.0]]))
+    with pytest.raises(ValueError, match="infinity"):
+        redundancy([[np.inf, 1.0], [-np.inf, 2.0]])

@@ -93,15 +93,13 @@ def table():
 
 
 def test_judge_agrees_with_a_loop_over_scikit_learn(table):
-    seeds = range(6)
+    models = [KMeans(3, n_init=2, random_state=seed) for seed in range(6)]
     expected = [
-        clustering_accuracy(
-            CLASSES, KMeans(3, n_init=2, random_state=seed).fit_predict(table[:, :2])
-        )
-        for seed in seeds
+        clustering_accuracy(CLASSES, model.fit_predict(table[:, :2]))
+        for model in models
     ]
 
-    scores = judge_by_k_means(table[:, :2], CLASSES, seeds=seeds, n_init=2)
+    scores = judge_by_k_means(table[:, :2], CLASSES, seeds=range(6), n_init=2)
 
     assert scores[:, 0] == pytest.approx(expected)
 

@@ -10,6 +10,13 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect.evaluation import clustering_accuracy, k_means, repeated_k_means
+from ufselect.evaluation.k_means import (
+    SampleDistances,
+    best_restart,
+    greedy_seeds,
+    lloyd,
+    n_draws,
+)
 
 
 def overlapping(n_samples=150, n_columns=5, n_groups=12, spread=1.0):
@@ -22,9 +29,12 @@ def overlapping(n_samples=150, n_columns=5, n_groups=12, spread=1.0):
 
 
 def by_scikit_learn(columns, n_clusters, seeds, **options):
-    models = [
-        KMeans(n_clusters, random_state=seed, **options).fit(columns) for seed in seeds
-    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        models = [
+            KMeans(n_clusters, random_state=seed, **options).fit(columns)
+            for seed in seeds
+        ]
     labels = np.array([model.labels_ for model in models])
     return labels, np.array([model.inertia_ for model in models])
 
@@ -40,31 +50,23 @@ def inertia_by_definition(columns, labels):
 
 @pytest.mark.parametrize("n_init", [1, 10])
 @pytest.mark.parametrize(
-    ("shape", "n_clusters"),
-    [((150, 5), 12), ((40, 90), 4), ((300, 3), 2), ((60, 60), 1)],
+    ("shape", "n_clusters", "options"),
+    [
+        *(((150, 5), 12, {}), ((40, 90), 4, {}), ((300, 3), 2, {}), ((60, 60), 1, {})),
+        *(((150, 5), 9, rule) for rule in ({"max_iter": 2}, {"tol": 0}, {"tol": 0.3})),
+    ],
 )
-def test_labels_and_inertia_are_those_of_scikit_learn(shape, n_clusters, n_init):
+def test_labels_and_inertia_are_those_of_scikit_learn(
+    shape, n_clusters, n_init, options
+):
     columns, _ = overlapping(*shape)
-    seeds = range(8)
-    expected = by_scikit_learn(columns, n_clusters, seeds, n_init=n_init)
+    options = options | {"n_init": n_init}
+    expected = by_scikit_learn(columns, n_clusters, range(8), **options)
 
-    labels, inertia = repeated_k_means(columns, n_clusters, seeds=seeds, n_init=n_init)
+    labels, inertia = repeated_k_means(columns, n_clusters, seeds=range(8), **options)
 
     assert (labels == expected[0]).all()
     assert inertia == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
-
-
-@pytest.mark.parametrize("options", [{"max_iter": 2}, {"tol": 0.0}, {"tol": 0.3}])
-def test_stopping_rules_are_those_of_scikit_learn(options):
-    columns, _ = overlapping()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        expected = by_scikit_learn(columns, 9, range(8), n_init=3, **options)
-
-    labels, inertia = repeated_k_means(columns, 9, seeds=range(8), n_init=3, **options)
-
-    assert (labels == expected[0]).all()
-    assert inertia == pytest.approx(expected[1], rel=1e-9)
 
 
 @pytest.mark.parametrize(("n_init", "n_theirs"), [(1, 200), (10, 60)])
@@ -166,3 +168,60 @@ def test_an_untidy_sparse_matrix_is_left_as_it_was():
     repeated_k_means(untidy, 2, seeds=[0])
 
     assert untidy.nnz == 3
+
+
+# Restarts from given centres
+
+
+def from_centres(columns, centres, **options):
+    """Return labels and inertia of restarts from centres (B, c, k)."""
+    geometry = SampleDistances(columns, **options)
+    distances = geometry.to_points(centres - columns.mean(axis=0))
+    return lloyd(geometry, distances, tolerance=1e-4 * geometry.variance, max_iter=300)
+
+
+@pytest.mark.parametrize("keep_pairs_up_to", [0, 5000])
+@pytest.mark.parametrize("n_far", [0, 1, 3, 5])
+def test_empty_clusters_are_filled_as_scikit_learn_fills_them(n_far, keep_pairs_up_to):
+    random = np.random.default_rng(n_far)
+    columns = random.standard_normal((80, 4))
+    centres = random.standard_normal((30, 6, 4))
+    centres[:, :n_far] += 100.0
+    expected = [by_scikit_learn(columns, 6, [0], init=c, n_init=1) for c in centres]
+    first = ((columns[:, None] - centres[0]) ** 2).sum(axis=2).argmin(axis=1)
+    assert len(np.unique(first)) <= 6 - n_far
+
+    labels, inertia = from_centres(columns, centres, keep_pairs_up_to=keep_pairs_up_to)
+
+    assert (labels == np.concatenate([each for each, _ in expected])).all()
+    assert inertia == pytest.approx(np.concatenate([each for _, each in expected]))
+
+
+def test_an_empty_cluster_that_cannot_be_filled_follows_the_biggest():
+    columns = np.array([[0.0], [0.0], [0.0], [6.0]])
+    centres = np.array([[0.0], [6.0], [50.0]])
+    expected, _ = by_scikit_learn(columns, 3, [0], init=centres, n_init=1)
+
+    labels, inertia = from_centres(columns, centres[np.newaxis])
+
+    assert labels.tolist() == expected.tolist()
+    assert inertia == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0 - 2.0**-53])
+def test_the_ends_of_the_unit_interval_choose_samples(value):
+    columns = np.random.default_rng(0).standard_normal((9, 2))
+    uniforms = np.full((2, n_draws(4)), value)
+    seeds = greedy_seeds(SampleDistances(columns), uniforms, 4)
+
+    assert seeds.min() >= 0
+    assert seeds.max() <= 8
+    assert seeds[0, 0] == (0 if value == 0.0 else 8)
+
+
+def test_among_equal_clusterings_the_first_restart_is_kept():
+    labels = np.array([[0, 0, 1], [1, 1, 0], [0, 1, 1]])
+
+    assert best_restart(labels, np.array([1.0, 1.0 - 1e-15, 2.0])) == 0
+    assert best_restart(labels, np.array([1.0, 1.0, 1.0 - 1e-15])) == 2
+    assert best_restart(labels, np.array([1.0, 0.5, 2.0])) == 1

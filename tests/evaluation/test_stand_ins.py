@@ -47,7 +47,7 @@ def naive_walk(table, order, n_features, most):
 @pytest.mark.parametrize("values_at_once", [1, 100, 1_000_000])
 @pytest.mark.parametrize("convert", FORMS)
 @pytest.mark.parametrize("threshold", [0.0, 0.5, 0.8])
-def test_stand_ins_equal_the_naive_ones(
+def test_stand_ins_and_walks_equal_the_naive_ones(
     convert, threshold, values_at_once, monkeypatch
 ):
     monkeypatch.setattr(correlated, "VALUES_AT_ONCE", values_at_once)
@@ -62,19 +62,20 @@ def test_stand_ins_equal_the_naive_ones(
         assert one.stands_for.tolist() == own
         assert one.correlations == pytest.approx(correlations)
         assert one.alternative_correlation == pytest.approx(correlation)
+    order = np.random.RandomState(1).permutation(30)
+    for most in (0.4, 0.6, 0.9, 1.0):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            taken = skip_near_duplicates(convert(table), order, 5, most)
+        assert taken.tolist() == naive_walk(table, order, 5, most)
 
 
-def test_every_column_is_represented_at_most_once_and_no_selected_one():
-    selected = [0, 1, 2, 12, 13]
-    found = stand_ins(families(), selected, threshold=0.2)
-    represented = np.concatenate([one.stands_for for one in found])
-
-    assert len(represented) == len(set(represented.tolist())) > 5
-    assert not set(represented.tolist()) & set(selected)
+def test_a_selected_column_may_stand_for_none():
     alone = stand_ins(families(30, 4, 1), [0], threshold=1.0)[0]
+    every = stand_ins(families(20, 3, 1), [0, 1, 2])
+
     assert len(alone.stands_for) == 0
     assert alone.alternative in {1, 2, 3}
-    every = stand_ins(families(20, 3, 1), [0, 1, 2])
     assert [(one.alternative, len(one.stands_for)) for one in every] == [(None, 0)] * 3
 
 
@@ -109,22 +110,6 @@ def test_no_table_of_all_pairs_is_made(monkeypatch):
 
     assert len(found) == 10
     assert len(skip_near_duplicates(table, np.arange(5000), 20, 0.5)) == 20
-
-
-@pytest.mark.parametrize("values_at_once", [1, 100, 1_000_000])
-@pytest.mark.parametrize("convert", FORMS)
-@pytest.mark.parametrize("most", [0.4, 0.6, 0.9, 1.0])
-def test_near_duplicates_are_skipped_as_by_the_naive_walk(
-    convert, most, values_at_once, monkeypatch
-):
-    monkeypatch.setattr(correlated, "VALUES_AT_ONCE", values_at_once)
-    table = families()
-    order = np.random.RandomState(1).permutation(30)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        taken = skip_near_duplicates(convert(table), order, 5, most)
-
-    assert taken.tolist() == naive_walk(table, order, 5, most)
 
 
 def test_where_too_few_columns_differ_there_is_a_warning_and_what_remains():

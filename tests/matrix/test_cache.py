@@ -46,24 +46,14 @@ def test_a_result_may_be_changed_by_who_got_it():
     assert second.toarray().tolist() == [[1, 0], [0, 1]]
 
 
-def test_results_live_on_between_uses_of_one_collection():
-    calls = []
-    work, results = counted(calls), ResultCache()
-
-    for _ in range(2):
-        with cached_results(results):
-            cached(work, "table")
-
-    assert len(calls) == 1
-
-
-def test_the_least_recently_used_result_is_dropped():
-    calls = []
+def test_results_live_on_and_the_least_recently_used_is_dropped():
+    calls, results = [], ResultCache(kept=2)
     work = counted(calls)
 
-    with cached_results(ResultCache(kept=2)):
-        for name in ["a", "b", "a", "c", "a", "b"]:
-            cached(work, name)
+    for names in ("aba", "cab"):
+        with cached_results(results):
+            for name in names:
+                cached(work, name)
 
     assert [name for (name,) in calls] == ["a", "b", "c", "b"]
 
@@ -94,20 +84,12 @@ def test_a_result_for_all_is_handed_out_itself_and_its_parts_are_not_kept():
         return [cached(part, name)]
 
     with cached_results() as results:
-        first, second = (
-            cached_unchanged(whole, "table"),
-            cached_unchanged(whole, "table"),
-        )
+        first, second = (cached_unchanged(whole, "table") for _ in range(2))
         cached(part, "table")
 
     assert first is second
     assert len(calls) == 2
     assert len(results._results) == 2
-
-
-def test_a_result_for_all_is_made_anew_where_nothing_is_shared():
-    calls = []
-    work = counted(calls)
-
-    assert cached_unchanged(work, 1) is not cached_unchanged(work, 1)
-    assert len(calls) == 2
+    # Outside, nothing is shared.
+    assert cached_unchanged(part, 1) is not cached_unchanged(part, 1)
+    assert len(calls) == 4

@@ -10,7 +10,7 @@ from scipy import sparse as sp  # noqa: E402
 
 from ufselect import MaxVariance  # noqa: E402
 from ufselect.matrix import as_matrix  # noqa: E402
-from ufselect.matrix.dask_rows import FAN_IN, groups, tree  # noqa: E402
+from ufselect.matrix.dask_rows import FAN_IN, tree  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -69,24 +69,6 @@ def test_a_chunk_with_other_rows_than_it_says_and_masked_cells_are_refused():
         MaxVariance().fit(masked)
 
 
-def test_groups_keep_the_order():
-    parts = list(range(2 * FAN_IN + 1))
-
-    assert [part for group in groups(parts) for part in group] == parts
-
-
-@pytest.mark.parametrize("chunk_rows", [1, 3, 40])
-def test_a_pass_over_rows_adds_up_whatever_the_chunks(chunk_rows):
-    X, left = numbers(), np.random.default_rng(1).normal(size=(40, 2))
-    matrix = matrix_of(X, chunk_rows)
-    factor = np.ones((6, 2))
-
-    beside, (cross,) = matrix.over_rows(added, matrix.beside(left), factor)
-
-    np.testing.assert_allclose(cross, X.T @ left, atol=1e-12)
-    np.testing.assert_allclose(matrix.gather(beside), left + X @ factor, atol=1e-12)
-
-
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])
 def test_a_pass_may_be_repeated_from_the_same_rows(container):
     """A task of a worker that died is done again, with what it had been given."""
@@ -98,18 +80,6 @@ def test_a_pass_may_be_repeated_from_the_same_rows(container):
 
     np.testing.assert_array_equal(matrix.gather(first), matrix.gather(again))
     np.testing.assert_array_equal(matrix.gather(start), np.ones((40, 2)))
-
-
-def test_chunks_are_left_alone():
-    X = numbers()
-    raw = da.from_array(X, chunks=(7, -1)).persist()
-    matrix = as_matrix(raw).with_unit_rows(1.0).affine(np.ones(6), np.full(6, 2.0))
-
-    matrix.summary()
-    matrix.feature_gram()
-    matrix.over_rows(added, matrix.beside(np.ones((40, 2))), np.ones((6, 2)))
-
-    np.testing.assert_array_equal(raw.compute(), X)
 
 
 def test_what_is_beside_the_rows_is_a_lazy_array_with_their_chunks():

@@ -9,7 +9,6 @@ from elsewhere import ELSEWHERE, backed, in_hdf5, in_memory, in_zarr, on_dask
 from elsewhere import one_thread as in_one_thread
 
 from ufselect.matrix import (
-    DenseMatrix,
     RowBlockMatrix,
     as_matrix,
     as_row_source,
@@ -22,7 +21,6 @@ from ufselect.matrix.arrays import RowSource
 N_SAMPLES, N_FEATURES = 23, 13
 # Five rows or so.
 FEW_BYTES = 8 * N_FEATURES * 5
-SHIFT, SCALE = np.arange(N_FEATURES) / 7, np.linspace(0.5, 2, N_FEATURES)
 
 
 def values():
@@ -47,90 +45,6 @@ def elsewhere(request, tmp_path):
 
 def matrix_of(data):
     return as_matrix(as_row_source(data), block_bytes=FEW_BYTES)
-
-
-def views(matrix):
-    """Return the matrix as it is, and with all that a preparation may ask for."""
-    return [matrix, matrix.with_unit_rows(3.0).affine(SHIFT, SCALE)]
-
-
-def doubled(block, rows, factor):
-    """Return two arrays beside the samples, and two sums."""
-    product = block.dot(factor)
-    product += rows[0]
-    return (product, 2 * rows[0]), (block.transpose_dot(rows[0]), product.sum(axis=0))
-
-
-def halved(block, rows):
-    return (rows[1] / 2,), ()
-
-
-def answers(matrix):
-    """Ask a matrix everything that solvers ask."""
-    random = np.random.default_rng(1)
-    n_samples, n_features = matrix.shape
-    right, left = (
-        random.normal(size=(n_features, 3)),
-        random.normal(size=(n_samples, 3)),
-    )
-    some, others = np.array([0, 4, 5, 22]), np.array([11, 2, 3])
-    beside, sums = matrix.over_rows(doubled, matrix.beside(left), right)
-    gathered = matrix.gather(beside).copy()
-    last, nothing = matrix.over_rows(halved, beside)
-    summary = matrix.summary()
-    taken = matrix.take(others)
-    return {
-        "dot": matrix.dot(right),
-        "transpose_dot": matrix.transpose_dot(left),
-        "normal_dot": matrix.normal_dot(right),
-        "feature_gram": matrix.feature_gram(),
-        "sample_gram": matrix.sample_gram(),
-        "rows": matrix.rows(some),
-        "rows in any order": matrix.rows(others),
-        "no rows": matrix.rows(others[:0]),
-        "slice of rows": matrix.rows(slice(3, 17)),
-        "columns": matrix.columns(others),
-        "no columns": matrix.columns(others[:0]),
-        "slice of columns": matrix.columns(slice(2, 9)),
-        "take": taken.columns(slice(None)),
-        "dot of take": taken.dot(right[:3]),
-        "gram of take": taken.feature_gram(),
-        "take of take": taken.take(np.array([2, 0])).rows(slice(None)),
-        "minimum": summary.minimum,
-        "maximum": summary.maximum,
-        "mean": summary.mean,
-        "deviation": summary.deviation,
-        "constant": summary.constant.astype(float),
-        "repetition": matrix.repetition(),
-        "row_norms": matrix.row_norms(),
-        "some_rows": matrix.some_rows().astype(float),
-        "first sum": sums[0],
-        "second sum": sums[1],
-        "gather": gathered,
-        "gather again": matrix.gather(last),
-        "as_array": in_memory(matrix.as_array(last)),
-        "pick": matrix.pick(matrix.beside(left), some),
-        "no sums": np.array(nothing),
-    }
-
-
-def assert_same_answers(found, expected, tol):
-    assert found.keys() == expected.keys()
-    for question, answer in expected.items():
-        assert found[question].dtype == np.float64, question
-        np.testing.assert_allclose(
-            found[question], answer, rtol=0, atol=tol, err_msg=question
-        )
-
-
-def test_every_answer_is_that_of_the_same_numbers_in_memory(elsewhere):
-    single = elsewhere.dtype == np.float32
-    here = DenseMatrix(in_memory(elsewhere).astype(np.float64))
-
-    for found, expected in zip(views(matrix_of(elsewhere)), views(here), strict=True):
-        assert_same_answers(
-            answers(found), answers(expected), 2e-5 if single else 1e-11
-        )
 
 
 def test_what_is_elsewhere_is_scaled_and_picked_there(elsewhere):

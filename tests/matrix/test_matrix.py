@@ -1,6 +1,7 @@
 """One meaning of a matrix, however its numbers are kept."""
 
 import tracemalloc
+from copy import copy
 
 import numpy as np
 import pytest
@@ -87,34 +88,25 @@ FORMS = {
     "strided": lambda folder: strided(values()),
     "reversed": lambda folder: values()[::-1, ::-1],
     "read-only": lambda folder: read_only(values()),
-    "CSR": lambda folder: sp.csr_array(values()),
-    "CSC": lambda folder: sp.csc_array(values()),
-    "CSR matrix": lambda folder: sp.csr_matrix(values()),
-    "CSC matrix": lambda folder: sp.csc_matrix(values()),
-    "CSR float32": lambda folder: sp.csr_array(values(np.float32)),
-    "CSC float32": lambda folder: sp.csc_array(values(np.float32)),
-    "CSR explicit zeros": lambda folder: with_explicit_zeros(sp.csr_array(values())),
-    "CSC explicit zeros": lambda folder: with_explicit_zeros(sp.csc_array(values())),
-    "CSR unsorted": lambda folder: with_unsorted_indices(sp.csr_array(values())),
-    "CSC unsorted": lambda folder: with_unsorted_indices(sp.csc_array(values())),
-    "CSR duplicates": lambda folder: with_duplicates(sp.csr_array(values())),
-    "CSC duplicates": lambda folder: with_duplicates(sp.csc_array(values())),
     "mapped": lambda folder: mapped(values(), folder),
     "mapped float32": lambda folder: mapped(values(np.float32), folder),
     "mapped Fortran": lambda folder: mapped(np.asfortranarray(values()), folder),
     "view of mapped": lambda folder: np.asarray(mapped(values(), folder))[2:, 1:],
-    "Dask": lambda folder: ELSEWHERE["Dask"](values(), folder),
-    "Dask CSR": lambda folder: ELSEWHERE["Dask CSR"](values(), folder),
-    "Zarr": lambda folder: ELSEWHERE["Zarr"](values(), folder),
-    "backed CSR": lambda folder: ELSEWHERE["backed CSR"](values(), folder),
 }
+for container in (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix):
+    for change in (with_explicit_zeros, with_unsorted_indices, with_duplicates, copy):
+        for dtype in (np.float32, np.float64):
+            FORMS[f"{container.__name__} {change.__name__} {dtype.__name__}"] = (
+                lambda folder, kind=container, change=change, dtype=dtype: change(
+                    kind(values(dtype))
+                )
+            )
 
-VIEWS = ["raw", "shifted", "scaled samples", "everything"]
-# Elsewhere it takes time to begin: all places are in test_elsewhere.
+VIEWS = ["raw", "shifted", "scaled samples", "everything", "unit rows"]
+# Out of core it takes time to begin.
 CASES = [
-    (form, view)
-    for form in FORMS
-    for view in (["everything"] if form in ELSEWHERE else VIEWS)
+    *((form, view) for form in FORMS for view in VIEWS),
+    *((place, view) for place in ELSEWHERE for view in ("raw", *VIEWS[-2:])),
 ]
 
 
@@ -122,37 +114,27 @@ CASES = [
 FEW_BYTES = 8 * N_FEATURES * 5
 
 
-def as_dense(raw):
-    return in_memory(raw).astype(np.float64)
-
-
 class Case:
     """A matrix, the same numbers written out, and a fair tolerance."""
 
     def __init__(self, raw, view):
         random = np.random.default_rng(1)
-        explicit = as_dense(raw)
+        X = in_memory(raw).astype(np.float64)
         raw = as_row_source(raw) if is_out_of_core(raw) else raw
-        n_samples, n_features = explicit.shape
-        factors = random.uniform(0.5, 2, n_samples)
+        n_samples, n_features = X.shape
+        factors = random.uniform(0.5, 2, (n_samples, 1))
         shift = random.normal(size=n_features)
         scale = random.uniform(0.5, 2, n_features)
         matrix = as_matrix(raw, block_bytes=FEW_BYTES)
         if view in ("scaled samples", "everything"):
-            matrix = matrix.scale_samples(factors)
-            explicit = np.diag(factors) @ explicit
-        if view in ("shifted", "everything"):
-            matrix = matrix.affine(shift, scale)
-            ones = np.ones((n_samples, 1))
-            explicit = (explicit - ones @ shift[np.newaxis]) @ np.diag(scale)
-        self.raw, self.matrix, self.explicit = raw, matrix, explicit
-        self.shifted = view in ("shifted", "everything")
+            matrix, X = matrix.scale_samples(factors.ravel()), factors * X
+        if view == "unit rows":
+            lengths = np.linalg.norm(X, axis=1, keepdims=True)
+            matrix, X = matrix.with_unit_rows(3.0), X / np.where(lengths, lengths, 1.0)
+        if view in ("shifted", "everything", "unit rows"):
+            matrix, X = matrix.affine(shift, scale), (X - shift) * scale
+        self.raw, self.matrix, self.explicit = raw, matrix, X
         self.tol = 2e-6 if raw.dtype == np.float32 else 1e-12
-
-    def assert_equal(self, found, expected):
-        assert found.dtype == np.float64
-        size = max(np.abs(expected).max(initial=0.0), 1.0)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=self.tol * size)
 
 
 @pytest.fixture(params=CASES, ids="-".join)
@@ -160,60 +142,107 @@ def case(request, tmp_path, monkeypatch):
     form, view = request.param
     monkeypatch.setattr("ufselect.matrix.base.BLOCK_BYTES", FEW_BYTES)
     with one_thread():
-        yield Case(FORMS[form](tmp_path), view)
+        if form in FORMS:
+            yield Case(FORMS[form](tmp_path), view)
+        else:
+            yield Case(ELSEWHERE[form](values(), tmp_path), view)
 
 
 def factor(n_rows, n_columns=3):
     return np.random.default_rng(2).normal(size=(n_rows, n_columns))
 
 
-def test_products_are_those_of_the_explicit_matrix(case):
-    X, explicit = case.matrix, case.explicit
-    right, left = factor(case.raw.shape[1]), factor(case.raw.shape[0])
-    weights = np.random.default_rng(3).uniform(0, 2, case.raw.shape[1])
-    weights[3] = 0.0
-
-    case.assert_equal(X.dot(right), explicit @ right)
-    case.assert_equal(X.transpose_dot(left), explicit.T @ left)
-    case.assert_equal(X.feature_gram(), explicit.T @ explicit)
-    case.assert_equal(X.sample_gram(), explicit @ explicit.T)
-    weighted = explicit @ np.diag(weights) @ explicit.T
-    case.assert_equal(X.weighted_gram(weights), weighted)
+SOME_ROWS, OTHERS = np.array([0, 4, 5, 17]), np.array([11, 2, 3])
+INDICES = [SOME_ROWS[:3], OTHERS, OTHERS[:0], slice(2, 9), slice(None)]
 
 
-def test_pieces_are_those_of_the_explicit_matrix(case):
-    X, explicit = case.matrix, case.explicit
-    for index in (np.array([7, 0, 2]), np.array([], dtype=np.intp), slice(2, 9)):
-        case.assert_equal(X.columns(index), explicit[:, index])
-        case.assert_equal(X.rows(index), explicit[index])
-    turned = X.by_columns()
-    case.assert_equal(turned.columns(slice(2, 9)), explicit[:, 2:9])
-    case.assert_equal(turned.columns(slice(None)), explicit)
-    for index in (np.array([7, 0, 2]), np.arange(12)[::-1]):
-        taken, right = X.take(index), factor(len(index))
-        assert taken.shape == (case.raw.shape[0], len(index))
-        case.assert_equal(taken.dot(right), explicit[:, index] @ right)
-        case.assert_equal(taken.columns(slice(None)), explicit[:, index])
-    first, second = np.arange(12)[::-1], np.array([5, 1])
-    again = X.take(first).take(second)
-    case.assert_equal(again.columns(slice(None)), explicit[:, first[second]])
+def doubled(block, rows, right):
+    """Return two arrays beside the samples, and two sums."""
+    product = block.dot(right)
+    product += rows[0]
+    return (product, 2 * rows[0]), (block.transpose_dot(rows[0]), product.sum(axis=0))
 
 
-def test_statistics_are_those_of_the_explicit_matrix(case):
-    summary, explicit = case.matrix.summary(), case.explicit
-    middle = len(explicit) // 2
-    repetition = [
-        (np.count_nonzero(column == np.sort(column)[middle]) - 1) / (len(column) - 1)
-        for column in explicit.T
-    ]
+def halved(block, rows):
+    return (rows[1] / 2,), ()
 
-    assert {part.dtype for part in summary} == {np.dtype(np.float64)}
-    case.assert_equal(summary.minimum, explicit.min(axis=0))
-    case.assert_equal(summary.maximum, explicit.max(axis=0))
-    case.assert_equal(summary.mean, explicit.mean(axis=0))
-    case.assert_equal(summary.deviation, explicit.std(axis=0))
-    np.testing.assert_allclose(case.matrix.repetition(), repetition)
-    case.assert_equal(case.matrix.row_norms(), np.linalg.norm(explicit, axis=1))
+
+def answers(matrix, right, left, weights):
+    """Ask a matrix everything that solvers ask."""
+    beside, sums = matrix.over_rows(doubled, matrix.beside(left), right)
+    gathered = matrix.gather(beside).copy()
+    last, nothing = matrix.over_rows(halved, beside)
+    summary, taken = matrix.summary(), matrix.take(OTHERS)
+    again = matrix.take(np.arange(12)[::-1]).take(np.array([5, 1]))
+    return {
+        "dot": matrix.dot(right),
+        "transpose_dot": matrix.transpose_dot(left),
+        "normal_dot": matrix.normal_dot(right),
+        "feature_gram": matrix.feature_gram(),
+        "sample_gram": matrix.sample_gram(),
+        "weighted_gram": matrix.weighted_gram(weights),
+        **{f"rows {index}": matrix.rows(index) for index in INDICES},
+        **{f"columns {index}": matrix.columns(index) for index in INDICES},
+        "by_columns": matrix.by_columns().columns(slice(None)),
+        "part by_columns": matrix.by_columns().columns(slice(2, 9)),
+        "take": taken.columns(slice(None)),
+        "dot of take": taken.dot(right[:3]),
+        "gram of take": taken.feature_gram(),
+        "take of take": again.columns(slice(None)),
+        "rows of take of take": again.rows(slice(None)),
+        "minimum": summary.minimum,
+        "maximum": summary.maximum,
+        "mean": summary.mean,
+        "deviation": summary.deviation,
+        "constant": summary.constant.astype(float),
+        "repetition": matrix.repetition(),
+        "row_norms": matrix.row_norms(),
+        "some_rows": matrix.some_rows().astype(float),
+        "first sum": sums[0],
+        "second sum": sums[1],
+        "gather": gathered,
+        "gather again": matrix.gather(last),
+        "as_array": in_memory(matrix.as_array(last)),
+        "pick": matrix.pick(matrix.beside(left), SOME_ROWS),
+        "no sums": np.array(nothing),
+    }
+
+
+def answers_of_numpy(X, right, left, weights):
+    product, again = X @ right + left, X[:, [6, 10]]
+    middle = [np.sort(column)[len(column) // 2] for column in X.T]
+    return {
+        "dot": X @ right,
+        "transpose_dot": X.T @ left,
+        "normal_dot": X.T @ (X @ right),
+        "feature_gram": X.T @ X,
+        "sample_gram": X @ X.T,
+        "weighted_gram": X @ np.diag(weights) @ X.T,
+        **{f"rows {index}": X[index] for index in INDICES},
+        **{f"columns {index}": X[:, index] for index in INDICES},
+        "by_columns": X,
+        "part by_columns": X[:, 2:9],
+        "take": X[:, OTHERS],
+        "dot of take": X[:, OTHERS] @ right[:3],
+        "gram of take": X[:, OTHERS].T @ X[:, OTHERS],
+        "take of take": again,
+        "rows of take of take": again,
+        "minimum": X.min(axis=0),
+        "maximum": X.max(axis=0),
+        "mean": X.mean(axis=0),
+        "deviation": X.std(axis=0),
+        "constant": np.ptp(X, axis=0) < 1e-9,
+        "repetition": (np.count_nonzero(middle == X, axis=0) - 1) / (len(X) - 1),
+        "row_norms": np.linalg.norm(X, axis=1),
+        "some_rows": np.arange(len(X)),
+        "first sum": X.T @ left,
+        "second sum": product.sum(axis=0),
+        "gather": product,
+        "gather again": left,
+        "as_array": left,
+        "pick": left[SOME_ROWS],
+        "no sums": np.array(()),
+    }
 
 
 def parts_of(raw):
@@ -222,25 +251,26 @@ def parts_of(raw):
     return [in_memory(raw)]
 
 
-def test_raw_data_is_left_alone(case):
-    raw = case.raw
-    kept = [np.array(part) for part in parts_of(raw)]
+def test_every_answer_is_that_of_numpy_and_raw_data_is_left_alone(case):
+    n_samples, n_features = case.explicit.shape
+    weights = np.random.default_rng(3).uniform(0, 2, n_features)
+    weights[3] = 0.0
+    given = factor(n_features), factor(n_samples), weights
+    kept = [np.array(part) for part in parts_of(case.raw)]
 
-    matrix = case.matrix
-    matrix.dot(factor(raw.shape[1]))
-    matrix.transpose_dot(factor(raw.shape[0]))
-    matrix.feature_gram()
-    matrix.weighted_gram(np.ones(raw.shape[1]))
-    matrix.columns(np.array([1, 2]))
-    matrix.rows(slice(0, 3))
-    matrix.take(np.array([1, 2]))
-    matrix.summary()
-    matrix.repetition()
-    matrix.row_norms()
+    found = answers(case.matrix, *given)
+    expected = answers_of_numpy(case.explicit, *given)
 
-    for piece in (matrix.columns(slice(None)), matrix.rows(slice(None))):
+    assert found.keys() == expected.keys()
+    for question, answer in expected.items():
+        assert found[question].dtype == np.float64, question
+        atol = case.tol * max(np.abs(answer).max(initial=0.0), 1.0)
+        np.testing.assert_allclose(
+            found[question], answer, rtol=0, atol=atol, err_msg=question
+        )
+    for piece in (case.matrix.columns(slice(None)), case.matrix.rows(slice(None))):
         piece += 1.0  # a copy
-    for before, now in zip(kept, parts_of(raw), strict=True):
+    for before, now in zip(kept, parts_of(case.raw), strict=True):
         np.testing.assert_array_equal(before, now)
 
 

@@ -3,7 +3,6 @@
 import tracemalloc
 
 import numpy as np
-import oracle_files
 import pytest
 import scipy.sparse as sp
 from each_case import each
@@ -45,7 +44,7 @@ def naive_graph(X, k, sigma=None):
 
 @each("letter", ["A", "B"])
 def test_graph_and_laplacians_are_those_of_the_reference(letter):
-    given_arrays = oracle_files.inputs(letter)
+    given_arrays = inputs(letter)
     graph = neighbour_graph(given_arrays["X"], given_arrays["n_neighbors"])
 
     np.testing.assert_array_equal(graph.toarray(), given_arrays["S"])
@@ -71,6 +70,10 @@ def test_graph_equals_the_naive_one(sigma, convert):
     # A bandwidth that isolates samples leaves binary weights.
     alone = neighbour_graph(1e6 * X, weights="heat", bandwidth=1.0)
     assert degrees(alone).min() >= 1
+    # No sample is its own neighbour, not even among duplicates.
+    repeated = neighbour_graph(np.repeat(X[:5], 4, axis=0), 3, weights="heat")
+    assert repeated.diagonal().sum() == 0
+    assert (degrees(repeated) > 0).all()
 
 
 def sparse_points(n_samples, n_features):
@@ -79,25 +82,18 @@ def sparse_points(n_samples, n_features):
 
 
 @each("convert", [sp.csr_array, sp.csr_array.toarray])
-def test_neighbours_are_those_of_all_distances(convert):
-    X = sparse_points(60, 20)
+@each("megabytes", [None, 0.01])
+def test_neighbours_are_those_of_all_distances(convert, megabytes, monkeypatch):
+    X = sparse_points(300, 20)
     everything = np.linalg.norm(X.toarray()[:, np.newaxis] - X.toarray(), axis=2)
     np.fill_diagonal(everything, np.inf)
+    if megabytes is not None:
+        monkeypatch.setattr(neighbours, "SEARCH_MEGABYTES", megabytes)
 
     distances, index = nearest_neighbours(convert(X), 4)
 
     np.testing.assert_array_equal(index, np.argsort(everything, axis=1)[:, :4])
     np.testing.assert_allclose(distances, np.sort(everything, axis=1)[:, :4])
-
-
-def test_neighbours_do_not_depend_on_the_size_of_blocks(monkeypatch):
-    X = sparse_points(300, 20)
-    at_once = nearest_neighbours(X, 5)
-    monkeypatch.setattr(neighbours, "SEARCH_MEGABYTES", 0.01)
-    in_blocks = nearest_neighbours(X, 5)
-
-    np.testing.assert_array_equal(at_once[1], in_blocks[1])
-    np.testing.assert_array_equal(at_once[0], in_blocks[0])
 
 
 def test_search_keeps_to_a_working_memory_set_lower():
@@ -120,14 +116,6 @@ def test_laplacian_has_zero_row_sums_and_no_negative_eigenvalue(seed, n, k):
     np.testing.assert_allclose(dense.sum(axis=1), 0, atol=1e-12)
     assert np.linalg.eigvalsh(dense).min() > -1e-10
     assert np.linalg.eigvalsh(normalised_laplacian(graph).toarray()).max() < 2 + 1e-10
-
-
-def test_no_sample_is_its_own_neighbour_even_among_duplicates():
-    X = np.repeat(points(5), 4, axis=0)
-    graph = neighbour_graph(X, 3, weights="heat")
-
-    assert graph.diagonal().sum() == 0
-    assert (degrees(graph) > 0).all()
 
 
 # Kernels

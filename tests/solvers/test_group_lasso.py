@@ -160,46 +160,39 @@ def test_nothing_is_left_from_the_largest_penalty_on(shape, form):
     assert largest == pytest.approx(expected)
 
 
-class TestMovingTarget:
-    @SHAPE
-    @FORM
-    def test_no_step_rises_and_a_warm_start_ends_where_a_cold_one_does(
-        self, shape, form
-    ):
-        X, target, lam = problem(shape, 0.05)
-        other = problem(shape, seed=1)[1]
-        warm = lasso_of(X, target, form)
+@SHAPE
+@FORM
+def test_no_step_rises_and_a_warm_start_ends_where_a_cold_one_does(shape, form):
+    X, target, lam = problem(shape, 0.05)
+    other = problem(shape, seed=1)[1]
+    warm = lasso_of(X, target, form)
 
-        for share in [1, 1, 1, 0.5, 0.4, 0.3, 0.3, 0.3, 0, 0, 0]:
-            moved = target + share * other
-            before = group_lasso_objective(X, moved, warm.coef(), lam)
-            set_target(warm, moved, form)
-            warm.admit(warm.kkt_ratios(lam))
-            warm.descend(lam, 1, FEW_CG_STEPS)
-            after = group_lasso_objective(X, moved, warm.coef(), lam)
-            assert after <= before * (1 + 1e-12)
-        values = [
-            group_lasso_objective(X, target, solution.coef, lam)
-            for solution in (
-                warm.solve(lam, tol=1e-8),
-                solve(X, target, lam, form),
-            )
-        ]
+    for share in [1, 1, 1, 0.5, 0.4, 0.3, 0.3, 0.3, 0, 0, 0]:
+        moved = target + share * other
+        before = group_lasso_objective(X, moved, warm.coef(), lam)
+        set_target(warm, moved, form)
+        warm.admit(warm.kkt_ratios(lam))
+        warm.descend(lam, 1, FEW_CG_STEPS)
+        after = group_lasso_objective(X, moved, warm.coef(), lam)
+        assert after <= before * (1 + 1e-12)
+    solutions = warm.solve(lam, tol=1e-8), solve(X, target, lam, form)
+    values = [group_lasso_objective(X, target, each.coef, lam) for each in solutions]
 
-        assert values[0] == pytest.approx(values[1], rel=1e-6)
+    assert values[0] == pytest.approx(values[1], rel=1e-6)
 
-    def test_rows_leave_when_they_are_no_longer_needed(self):
-        X, target, lam = problem((60, 30), share=0.01)
-        lasso = lasso_of(X, target)
-        lasso.solve(lam)
-        before = len(lasso.S)
 
-        solution = lasso.solve(50 * lam)
+def test_rows_leave_when_they_are_no_longer_needed():
+    X, target, lam = problem((60, 30), share=0.01)
+    lasso = lasso_of(X, target)
+    lasso.solve(lam)
+    before = len(lasso.S)
 
-        n_rows = np.count_nonzero(solution.coef.any(axis=1))
-        assert n_rows <= len(lasso.S) < before
-        set_target(lasso, 0.001 * target)
-        assert not lasso.solve(50 * lam, tol=1e-12).coef.any()
+    solution = lasso.solve(50 * lam)
+
+    n_rows = np.count_nonzero(solution.coef.any(axis=1))
+    assert n_rows <= len(lasso.S) < before
+    set_target(lasso, 0.001 * target)
+    assert not lasso.solve(50 * lam, tol=1e-12).coef.any()
 
 
 class TestRidge:
@@ -235,20 +228,15 @@ class TestRidge:
             assert majoriser(W) >= group_lasso_objective(X, target, W, lam)
             assert majoriser(solution) <= majoriser(W)
 
-    def equations(self, lasso, lam):
-        """Return weights, directions and right side of the equations of a step."""
-        norms = row_norms(lasso.W)
-        inside = norms > 0
-        lengths = np.where(inside, norms, 1.0)
-        weights, unit = inside * lam / (2 * lengths), (lasso.W.T / lengths)
-        descent = ((lasso.ZtY - lasso.ZtZW).T - weights * lasso.W.T) * inside
-        return weights, unit, descent, inside
-
     @SHAPE
     @pytest.mark.parametrize("form", ["features", "samples"], indirect=True)
     def test_conjugate_gradients_solve_with_the_second_derivative(self, shape, form):
         X, _, lam, lasso = self.at_some_W(shape, form)
-        weights, unit, descent, inside = self.equations(lasso, lam)
+        norms = row_norms(lasso.W)
+        inside = norms > 0
+        lengths = np.where(inside, norms, 1.0)
+        weights, unit = inside * lam / (2 * lengths), lasso.W.T / lengths
+        descent = ((lasso.ZtY - lasso.ZtZW).T - weights * lasso.W.T) * inside
         ridge, Z = lasso.ridge(lam), X[:, lasso.S]
 
         V = conjugate_gradients(descent, ridge, weights, unit, 500)
@@ -337,41 +325,34 @@ def test_products_have_the_digits_of_X_and_come_back_as_double(dtype):
     assert lasso.normal(np.ones((len(lasso.S), 2))).dtype == np.float64
 
 
-def test_shrinking_shortens_rows_by_the_amount():
+def test_the_proximal_map_of_row_lengths_and_of_largest_entries():
     rows = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0], [0.0, 1.0]])
+    np.testing.assert_allclose(
+        L21().prox(rows, 1.0), [[2.4, 3.2], [0, 0], [0, 0], [0, 0]]
+    )
+    # Of the largest entry it is what the projection on the l1 ball leaves.
+    rows = np.random.RandomState(0).standard_normal((50, 30)) ** 3
+    for amount in (1e-9, 0.1, 1.0, 5.0, 100.0):
+        outside = np.abs(rows).sum(axis=1, keepdims=True) > amount
+        ball = project_rows_to_simplex(np.abs(rows) / amount) * np.sign(rows)
+        expected = np.where(outside, rows - amount * ball, 0.0)
+        found = L1Inf().prox(rows, amount)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    ties = np.array([[2.0, -2.0, 2.0, 0.0], [1.0, 1.0, 0.0, 0.0]])
+    found = L1Inf().prox(ties, 2.0)
+    np.testing.assert_allclose(found[0], [4 / 3, -4 / 3, 4 / 3, 0.0])
+    np.testing.assert_allclose(L1Inf().sizes(found), [4 / 3, 0.0])
 
-    expected = [[2.4, 3.2], [0, 0], [0, 0], [0, 0]]
 
-    np.testing.assert_allclose(L21().prox(rows, 1.0), expected)
-
-
-class TestLargestEntries:
-    """The proximal map of the largest entry of each row."""
-
-    def test_it_is_what_the_projection_on_the_ball_leaves(self):
-        rows = np.random.RandomState(0).standard_normal((50, 30)) ** 3
-        for amount in (1e-9, 0.1, 1.0, 5.0, 100.0):
-            outside = np.abs(rows).sum(axis=1, keepdims=True) > amount
-            ball = project_rows_to_simplex(np.abs(rows) / amount) * np.sign(rows)
-            expected = np.where(outside, rows - amount * ball, 0.0)
-            found = L1Inf().prox(rows, amount)
-            np.testing.assert_allclose(found, expected, atol=1e-12)
-        ties = np.array([[2.0, -2.0, 2.0, 0.0], [1.0, 1.0, 0.0, 0.0]])
-        found = L1Inf().prox(ties, 2.0)
-        np.testing.assert_allclose(found[0], [4 / 3, -4 / 3, 4 / 3, 0.0])
-        np.testing.assert_allclose(L1Inf().sizes(found), [4 / 3, 0.0])
-
-    def test_dual_norms_do_not_depend_on_blocks(self, monkeypatch):
-        X, target, lam = problem((25, 80))
-        found = []
-        for n_values in (10**6, 100):
-            monkeypatch.setattr(group_lasso, "BLOCK_VALUES", n_values)
-            for penalty in (L21(), L1Inf()):
-                lasso = GroupLasso(as_matrix(X), 3, penalty)
-                set_target(lasso, target)
-                found.append(lasso.kkt_ratios(lam))
-        expected = 2 * np.abs(X.T @ target).sum(axis=1) / lam
-
-        np.testing.assert_allclose(found[0], found[2])
-        np.testing.assert_allclose(found[1], expected)
-        np.testing.assert_allclose(found[3], expected)
+@each("n_values", [10**6, 100])
+def test_dual_norms_do_not_depend_on_blocks(n_values, monkeypatch):
+    monkeypatch.setattr(group_lasso, "BLOCK_VALUES", n_values)
+    X, target, lam = problem((25, 80))
+    pull = 2 * np.abs(X.T @ target) / lam
+    for penalty, expected in [
+        (L21(), np.linalg.norm(pull, axis=1)),
+        (L1Inf(), pull.sum(axis=1)),
+    ]:
+        lasso = GroupLasso(as_matrix(X), 3, penalty)
+        set_target(lasso, target)
+        np.testing.assert_allclose(lasso.kkt_ratios(lam), expected)

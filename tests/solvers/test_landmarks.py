@@ -16,7 +16,6 @@ from ufselect.solvers.landmarks import (
     landmark_embedding,
     landmark_sums,
     landmark_weights,
-    rounded,
 )
 
 
@@ -167,15 +166,6 @@ def test_landmarks_do_not_depend_on_the_last_digits_of_a_view():
         find_landmarks(other, 40, 3).places,
         find_landmarks(one, 40, 3).places,
         atol=1e-12,
-    )
-
-
-def test_rounding_keeps_seven_digits_of_any_number():
-    values = np.array([0.0, -1 / 3, 1e-300, 3e200])
-
-    np.testing.assert_allclose(rounded(values), values, rtol=1e-7)
-    np.testing.assert_array_equal(
-        rounded(np.nextafter(values, 1)[1:]), rounded(values[1:])
     )
 
 

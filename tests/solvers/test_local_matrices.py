@@ -182,62 +182,56 @@ def test_it_equals_its_definition_by_scatters_of_features(shape, ridge):
     np.testing.assert_allclose(sparse, dense, atol=1e-12)
 
 
-class TestGaussianCliques:
-    @SHAPES
-    @each("bandwidth", [None, 0.3, 2.0])
-    def test_they_equal_a_kernel_of_pairs(self, shape, bandwidth):
-        X = 5.0 + np.random.RandomState(0).standard_normal(shape)
-        cliques = neighbour_cliques(X, 5)
+@SHAPES
+@each("bandwidth", [None, 0.3, 2.0])
+def test_gaussian_cliques_equal_a_kernel_of_pairs(shape, bandwidth):
+    X = 5.0 + np.random.RandomState(0).standard_normal(shape)
+    cliques = neighbour_cliques(X, 5)
 
-        scatters = clique_scatters(as_matrix(X), cliques)
-        found = gaussian_scatters(scatters, bandwidth)
-        width = bandwidth
-        if width is None:
-            to_neighbours = X[cliques[:, 1:]] - X[:, np.newaxis]
-            width = np.median(np.linalg.norm(to_neighbours, axis=2))
-        H = np.eye(6) - 1 / 6
-        expected = np.array(
-            [
-                H @ rbf_kernel(X[clique], gamma=1 / (2 * width**2)) @ H
-                for clique in cliques
-            ]
-        )
+    found = gaussian_scatters(clique_scatters(as_matrix(X), cliques), bandwidth)
 
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+    width = bandwidth
+    if width is None:
+        to_neighbours = X[cliques[:, 1:]] - X[:, np.newaxis]
+        width = np.median(np.linalg.norm(to_neighbours, axis=2))
+    H = np.eye(6) - 1 / 6
+    for scatter, clique in zip(found, cliques, strict=True):
+        expected = H @ rbf_kernel(X[clique], gamma=1 / (2 * width**2)) @ H
+        np.testing.assert_allclose(scatter, expected, rtol=0, atol=1e-10)
 
-    @SHAPES
-    @each("ridge", [0.01, 1.0, 100.0])
-    def test_their_matrix_is_positive_and_blind_to_constants(self, shape, ridge):
-        X = np.random.RandomState(0).standard_normal(shape)
-        cliques = neighbour_cliques(X, 5)
-        scatters = gaussian_scatters(clique_scatters(as_matrix(X), cliques))
 
-        found = local_discriminant_matrix(scatters, cliques, ridge).toarray()
-        size = np.abs(found).max()
+@SHAPES
+@each("ridge", [0.01, 1.0, 100.0])
+def test_the_matrix_of_gaussian_cliques_is_positive_and_blind_to_constants(
+    shape, ridge
+):
+    X = np.random.RandomState(0).standard_normal(shape)
+    cliques = neighbour_cliques(X, 5)
+    plain, wide = (
+        gaussian_scatters(clique_scatters(as_matrix(X), cliques), bandwidth)
+        for bandwidth in (None, 1e8)
+    )
 
-        np.testing.assert_array_equal(found, found.T)
-        np.testing.assert_allclose(found @ np.ones(len(X)), 0.0, atol=1e-12 * size)
-        assert np.linalg.eigvalsh(found).min() > -1e-12 * size
+    found = local_discriminant_matrix(plain, cliques, ridge).toarray()
+    limit = local_discriminant_matrix(wide, cliques, ridge).toarray()
 
-    def test_a_very_wide_kernel_leaves_the_laplacian_of_the_cliques(self):
-        # All kernels are one, which H removes: what is left is H / ridge.
-        X = np.random.RandomState(0).standard_normal((30, 12))
-        cliques = neighbour_cliques(X, 5)
-        scatters = gaussian_scatters(clique_scatters(as_matrix(X), cliques), 1e8)
+    size = np.abs(found).max()
+    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_allclose(found @ np.ones(len(X)), 0.0, atol=1e-12 * size)
+    assert np.linalg.eigvalsh(found).min() > -1e-12 * size
+    # All kernels of a very wide one are one, which H removes: H / ridge is left.
+    expected = np.zeros_like(limit)
+    for clique in cliques:
+        expected[np.ix_(clique, clique)] += (np.eye(6) - 1 / 6) / ridge
+    np.testing.assert_allclose(limit, expected, atol=1e-10)
 
-        found = local_discriminant_matrix(scatters, cliques, 4.0).toarray()
-        expected = np.zeros((30, 30))
-        for clique in cliques:
-            expected[np.ix_(clique, clique)] += (np.eye(6) - 1 / 6) / 4
 
-        np.testing.assert_allclose(found, expected, atol=1e-10)
+def test_equal_neighbours_do_not_make_the_bandwidth_zero():
+    X = np.repeat([[0.0, 0.0], [3.0, 4.0]], [9, 1], axis=0)
 
-    def test_equal_neighbours_do_not_make_the_bandwidth_zero(self):
-        X = np.repeat([[0.0, 0.0], [3.0, 4.0]], [9, 1], axis=0)
+    def width(points):
+        cliques = neighbour_cliques(points, 3)
+        return neighbour_distance(clique_scatters(as_matrix(points), cliques))
 
-        def width(points):
-            cliques = neighbour_cliques(points, 3)
-            return neighbour_distance(clique_scatters(as_matrix(points), cliques))
-
-        assert width(X) == pytest.approx(5.0)
-        assert width(np.ones((8, 2))) == 1.0
+    assert width(X) == pytest.approx(5.0)
+    assert width(np.ones((8, 2))) == 1.0

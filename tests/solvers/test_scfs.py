@@ -82,15 +82,8 @@ def test_history_never_rises_and_ends_with_eq_8(
     memberships.flags.writeable = False
 
     for max_iter in (1, 60):
-        found = fit(
-            X,
-            memberships,
-            alpha,
-            beta,
-            intercept=intercept,
-            tol=1e-12,
-            max_iter=max_iter,
-        )
+        options = {"intercept": intercept, "tol": 1e-12, "max_iter": max_iter}
+        found = fit(X, memberships, alpha, beta, **options)
         history = np.array(found.history)
         value = eq8(X, found.memberships, found.coef, alpha, beta, intercept)
         P = found.memberships
@@ -137,39 +130,26 @@ def test_coefficients_are_optimal_for_the_final_memberships(shape, intercept):
 
 @SHAPE
 @INTERCEPT
-def test_order_does_not_matter_nor_offsets_with_an_intercept(shape, intercept):
+def test_order_containers_and_offsets_with_an_intercept_do_not_matter(shape, intercept):
     X, memberships, alpha, beta = problem(shape, intercept)
+    X = np.where(np.abs(X) > 1, X, 0.0)
+    weights, options = (alpha, beta), {"intercept": intercept}
     random = np.random.default_rng(1)
     samples, features = random.permutation(shape[0]), random.permutation(shape[1])
     offsets = 10 * random.normal(size=shape[1]) if intercept else 0.0
+    moved = (X + offsets)[np.ix_(samples, features)]
 
-    here = fit(X, memberships, alpha, beta, intercept=intercept)
-    there = fit(
-        (X + offsets)[np.ix_(samples, features)],
-        memberships[samples],
-        alpha,
-        beta,
-        intercept=intercept,
-    )
+    here = fit(X, memberships, *weights, **options)
+    sparse = fit(X, memberships, *weights, sparse=True, **options)
+    there = fit(moved, memberships[samples], *weights, **options)
 
+    np.testing.assert_allclose(sparse.memberships, here.memberships, atol=1e-3)
     np.testing.assert_allclose(there.memberships, here.memberships[samples], atol=1e-3)
     np.testing.assert_allclose(
         there.coef, here.coef[features], atol=1e-3 * np.abs(here.coef).max()
     )
-    assert there.history[-1] == pytest.approx(here.history[-1], rel=1e-8)
-
-
-@SHAPE
-@INTERCEPT
-def test_sparse_data_give_the_same_fit(shape, intercept):
-    X, memberships, alpha, beta = problem(shape, intercept)
-    X = np.where(np.abs(X) > 1, X, 0.0)
-
-    dense = fit(X, memberships, alpha, beta, intercept=intercept)
-    sparse = fit(X, memberships, alpha, beta, intercept=intercept, sparse=True)
-
-    np.testing.assert_allclose(sparse.memberships, dense.memberships, atol=1e-3)
-    assert sparse.history[-1] == pytest.approx(dense.history[-1], rel=1e-8)
+    for other in (sparse, there):
+        assert other.history[-1] == pytest.approx(here.history[-1], rel=1e-8)
 
 
 def test_it_stops_when_it_has_converged_or_is_told_to():
@@ -211,8 +191,8 @@ def test_clustering_alone_finds_clusters_far_apart(shape):
 
     for _ in range(4):
         alternation.cluster_only()
-    found = alternation.partition.rows[0].argmax(axis=1)
 
+    found = alternation.partition.rows[0].argmax(axis=1)
     assert len(set(zip(found, labels, strict=True))) == 3
 
 

@@ -18,7 +18,6 @@ from ufselect.solvers.starts import (
     k_means_centres,
     kernel_matrix,
     leading_eigenpairs,
-    nearest_centres,
     squared_distances,
     start_memberships,
     with_every_cluster,
@@ -60,6 +59,10 @@ def test_it_is_a_soft_partition_that_depends_on_the_seed(kind, shape, gram, n_cl
     assert first.shape == (shape[0], n_clusters)
     assert_soft_partition(first)
     np.testing.assert_array_equal(first, again)
+    X = np.where(np.abs(X) > 1, X, 0.0)
+    for container in (sp.csr_array, sp.csc_array):
+        same = start(kind, container(X), n_clusters, gram=gram)
+        np.testing.assert_array_equal(same, start(kind, X, n_clusters, gram=gram))
     if n_clusters == 3:
         assert not np.array_equal(first, other)
 
@@ -79,15 +82,6 @@ def test_clusters_far_apart_are_found(kind, gram, shape):
     assert max(scores) == 1.0
 
 
-@each("kind", ["k-means", "fuzzy"])
-@each("container", [sp.csr_array, sp.csc_array])
-def test_sparse_and_dense_data_start_alike(kind, container):
-    X, _ = planted(30, 8)
-    X = np.where(np.abs(X) > 1, X, 0.0)
-
-    np.testing.assert_array_equal(start(kind, container(X)), start(kind, X))
-
-
 @each("shape", [(20, 50), (20, 4)])
 @each("size", [1e-100, 1.0, 1e100])
 def test_rows_from_the_gram_matrix_keep_distances(shape, size):
@@ -102,10 +96,13 @@ def test_rows_from_the_gram_matrix_keep_distances(shape, size):
 
 @each("kind", KINDS)
 @each("container", [np.asarray, sp.csr_array])
-def test_of_many_samples_only_some_are_read(kind, container, monkeypatch):
+@each("centred", [False, True])
+def test_of_many_samples_only_some_are_read(kind, container, centred, monkeypatch):
     monkeypatch.setattr(starts, "LARGEST_SAMPLE", 20)
     X, labels = planted(200, 6, distance=30)
     matrix, read = as_matrix(container(X)), []
+    if centred:
+        matrix = matrix.affine(X.mean(axis=0), np.linspace(1, 2, 6))
     original = matrix.rows
     monkeypatch.setattr(
         matrix, "rows", lambda index: read.append(len(index)) or original(index)
@@ -131,19 +128,6 @@ def test_each_centre_is_the_mean_of_its_samples(find):
     np.testing.assert_allclose(centres, means, atol=1e-4)
 
 
-@each("container", [np.asarray, sp.csr_array])
-def test_the_nearest_is_found_in_a_shifted_matrix(container):
-    X, _ = planted(40, 5)
-    shift, scale = np.arange(5.0), np.linspace(1, 2, 5)
-    points = (X - shift) * scale
-    centres = points[:4]
-
-    found = nearest_centres(as_matrix(container(X)).affine(shift, scale), centres)
-
-    expected = squared_distances(points, centres).argmin(axis=1)
-    np.testing.assert_array_equal(found, expected)
-
-
 def test_empty_clusters_take_from_the_largest(monkeypatch):
     labels = np.array([0, 0, 0, 0, 2, 2])
     full = np.array([2, 0, 1, 1])
@@ -162,35 +146,33 @@ def test_empty_clusters_take_from_the_largest(monkeypatch):
     assert_soft_partition(start("k-means", planted(30, 4)[0], 6))
 
 
-class TestComponents:
-    def test_leading_eigenpairs_are_those_of_the_eigendecomposition(self):
-        X = np.random.RandomState(0).standard_normal((30, 8)) * 2.0 ** -np.arange(8)
-        X -= X.mean(axis=0)
-        for matrix in (X @ X.T, X.T @ X):
-            random = np.random.RandomState(1)
-            values, vectors = leading_eigenpairs(
-                matrix.__matmul__, len(matrix), 3, random
-            )
-            found = (vectors * values) @ vectors.T
-            values, vectors = np.linalg.eigh(matrix)
-            expected = (vectors[:, -3:] * values[-3:]) @ vectors[:, -3:].T
+def test_leading_eigenpairs_are_those_of_the_eigendecomposition():
+    X = np.random.RandomState(0).standard_normal((30, 8)) * 2.0 ** -np.arange(8)
+    X -= X.mean(axis=0)
+    for matrix in (X @ X.T, X.T @ X):
+        random = np.random.RandomState(1)
+        values, vectors = leading_eigenpairs(matrix.__matmul__, len(matrix), 3, random)
+        found = (vectors * values) @ vectors.T
+        values, vectors = np.linalg.eigh(matrix)
+        expected = (vectors[:, -3:] * values[-3:]) @ vectors[:, -3:].T
 
-            np.testing.assert_allclose(found, expected, atol=1e-8)
+        np.testing.assert_allclose(found, expected, atol=1e-8)
 
-    @each("with_kernel", [False, True])
-    def test_clusters_hidden_in_noise_are_found_for_every_seed(self, with_kernel):
-        labels = np.arange(90) % 3
-        X = np.random.RandomState(0).standard_normal((90, 300))
-        X[:, :9] += 4.0 * np.eye(3)[labels][:, np.arange(9) % 3]
-        X -= X.mean(axis=0)
-        K = X @ X.T if with_kernel else None
 
-        for seed in range(5):
-            random = np.random.RandomState(seed)
-            (memberships,) = starts.start("k-means", as_matrix(X), 3, random, K=K)
-            found = memberships.argmax(axis=1)
+@each("with_kernel", [False, True])
+def test_clusters_hidden_in_noise_are_found_for_every_seed(with_kernel):
+    labels = np.arange(90) % 3
+    X = np.random.RandomState(0).standard_normal((90, 300))
+    X[:, :9] += 4.0 * np.eye(3)[labels][:, np.arange(9) % 3]
+    X -= X.mean(axis=0)
+    K = X @ X.T if with_kernel else None
 
-            assert len(set(zip(found, labels, strict=True))) == 3
+    for seed in range(5):
+        random = np.random.RandomState(seed)
+        (memberships,) = starts.start("k-means", as_matrix(X), 3, random, K=K)
+        found = memberships.argmax(axis=1)
+
+        assert len(set(zip(found, labels, strict=True))) == 3
 
 
 def test_the_kernel_matrix_is_formed_only_when_it_is_the_smaller(monkeypatch):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.io import savemat
+from small_experiments import planted_sets
 
 from studies import runner
 from studies.quality import label_free_noise as noise
@@ -17,12 +17,7 @@ from studies.quality.label_free import exponent
 @pytest.fixture
 def data(tmp_path, monkeypatch):
     """Write two small sets, one for each half, and return their folder."""
-    for seed, name in enumerate(("lung_small", "lymphoma")):
-        random = np.random.default_rng(seed)
-        classes = np.repeat([1, 2, 3], 10)
-        table = random.normal(size=(30, 110))
-        table[:, :6] += 4 * random.normal(size=(3, 6))[classes - 1]
-        savemat(tmp_path / f"{name}.mat", {"X": table, "Y": classes[:, np.newaxis]})
+    planted_sets(tmp_path, ("lung_small", "lymphoma"), n_columns=110, n_useful=6)
     monkeypatch.setenv("UFSELECT_DATA", str(tmp_path))
     return tmp_path
 

@@ -69,11 +69,7 @@ def test_what_breaks_a_promise_is_raised(score, error, monkeypatch):
         (partial(int, "?"), ValueError, "invalid literal"),
         (lambda: np.nan, BrokenPromiseError, "finite"),
         (lambda: (2.0, [np.inf]), BrokenPromiseError, "finite"),
-        (
-            partial(next, iter([1.0, 2.0])),
-            BrokenPromiseError,
-            "likewise",
-        ),
+        (partial(next, iter([1.0, 2.0])), BrokenPromiseError, "likewise"),
         (lambda: 1 / (1 + np.exp(np.array(1e3))), RuntimeWarning, "overflow"),
     ],
 )

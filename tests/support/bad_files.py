@@ -85,10 +85,6 @@ def of_three_dimensions(path):
     np.save(path, np.zeros((4, 3, 2)))
 
 
-def of_words(path):
-    np.save(path, np.array([["a", "b"], ["c", "d"]]))
-
-
 def pickled(path):
     path.write_bytes(pickle.dumps(np.eye(3)))
 

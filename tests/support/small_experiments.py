@@ -40,14 +40,14 @@ def stored_experiment(sets=("one",)):
     return _experiment(record, [record], [], scores.astype({"value": float}))
 
 
-def planted_sets(folder, names=("one", "two")):
-    """Write data sets with three groups in the first four of twelve columns."""
+def planted_sets(folder, names=("one", "two"), n_columns=12, n_useful=4):
+    """Write data sets with three groups in the first columns, under these names."""
     paths = {}
     for seed, name in enumerate(names):
         random = np.random.default_rng(seed)
         classes = np.repeat([1, 2, 3], 10)
-        table = random.normal(size=(30, 12))
-        table[:, :4] += 4 * random.normal(size=(3, 4))[classes - 1]
+        table = random.normal(size=(30, n_columns))
+        table[:, :n_useful] += 4 * random.normal(size=(3, n_useful))[classes - 1]
         paths[name] = folder / f"{name}.mat"
         savemat(paths[name], {"X": table, "Y": classes[:, np.newaxis]})
     return Located(paths, {})

@@ -5,13 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from ufselect import (
-    MCFS,
-    SCFS,
-    Consensus,
-    LaplacianScore,
-    MaxVariance,
-)
+from ufselect import MCFS, SCFS, Consensus, LaplacianScore, MaxVariance
 from ufselect.solvers.rankings import COMBINATIONS, ranks_of
 
 
@@ -60,20 +54,16 @@ def test_members_are_fitted_for_every_number_of_clusters(X):
     assert list(default.members_) == ["scfs n_clusters=3", "laplacianscore"]
 
 
-def test_preparations_may_differ_between_members(X):
+def test_preparations_may_differ_and_members_are_told_how_many_features(X):
     members = [
         (str(kind), SCFS(n_clusters=3, standardize=kind)) for kind in (True, False)
     ]
     units = X * 10.0 ** (np.arange(12) % 4)
 
     rankings = Consensus(members, random_state=0).fit(units).rankings_
-
-    assert (rankings[0] != rankings[1]).any()
-
-
-def test_members_are_told_how_many_features_are_wanted(X):
     wanted = Consensus([MCFS(n_clusters=3, n_features_to_select=9)], 4).fit(X)
 
+    assert (rankings[0] != rankings[1]).any()
     np.testing.assert_array_equal(wanted.rankings_[0], ranks(MCFS(4, n_clusters=3), X))
 
 
@@ -157,18 +147,11 @@ def test_fit_leaves_the_members_as_they_were(X):
     assert not hasattr(member, "scores_")
 
 
-def test_a_consensus_may_be_a_member(X):
+def test_a_consensus_may_be_a_member_and_sparse_data_stay_sparse(X, monkeypatch):
     inner = Consensus([LaplacianScore(), MaxVariance()])
     outer = Consensus([("inner", inner), ("ls", LaplacianScore())]).fit(X)
-
-    np.testing.assert_array_equal(
-        outer.rankings_[0], ranks_of(clone(inner).fit(X).scores_)[0]
-    )
-
-
-def test_sparse_data_reach_the_members_sparse(X, monkeypatch):
-    seen = []
-    fit = MaxVariance._score_features
+    expected = ranks_of(clone(inner).fit(X).scores_)[0]
+    seen, fit = [], MaxVariance._score_features
 
     def noted(self, data, summary):
         seen.append(sp.issparse(data.raw))
@@ -177,4 +160,5 @@ def test_sparse_data_reach_the_members_sparse(X, monkeypatch):
     monkeypatch.setattr(MaxVariance, "_score_features", noted)
     Consensus([MaxVariance()]).fit(sp.csr_array(X))
 
+    np.testing.assert_array_equal(outer.rankings_[0], expected)
     assert seen == [True]

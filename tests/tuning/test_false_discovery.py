@@ -1,14 +1,13 @@
 """False discovery rates: decoys and what they count, and features that follow."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from planted_designs import DESIGNS, SPARSE_IN_USE, TALL, WIDE
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import (
     MCFS,
@@ -57,7 +56,7 @@ def test_a_decoy_has_the_values_of_its_column_in_other_rows(X, form):
     assert (joined[:, 12:] != X[:, columns]).any(axis=0).all()
 
 
-def test_decoys_are_permuted_each_on_its_own_and_X_is_kept(X):
+def test_decoys_are_permuted_each_on_its_own_to_all_rows_and_X_is_kept(X):
     same = np.tile(np.arange(1.0, 21.0)[:, np.newaxis], (1, 3))
     for form in (np.asarray, sp.csc_array):
         joined = with_decoys(np.arange(3), 0, form(same))
@@ -68,6 +67,10 @@ def test_decoys_are_permuted_each_on_its_own_and_X_is_kept(X):
 
     assert with_decoys(np.arange(12), 0, single).dtype == np.float32
     assert (single != before).nnz == 0
+    column = sp.csc_array(np.eye(5)[:, :1])
+    joined = [with_decoys([0], seed, column).toarray() for seed in range(500)]
+    places = [table[:, 1].argmax() for table in joined]
+    assert np.bincount(places, minlength=5).min() > 60
 
 
 def test_shares_never_fall_and_lie_in_their_interval(X):
@@ -91,15 +94,6 @@ def test_shares_never_fall_and_lie_in_their_interval(X):
         assert found.largest_k == np.sum(found.share <= target)
 
 
-def test_decoys_of_sparse_columns_go_to_all_rows_alike():
-    column = sp.csc_array(np.eye(5)[:, :1])
-
-    joined = [with_decoys([0], seed, column).toarray() for seed in range(500)]
-
-    places = [table[:, 1].argmax() for table in joined]
-    assert np.bincount(places, minlength=5).min() > 60
-
-
 # What is counted
 
 
@@ -113,7 +107,8 @@ def naive_count(originals, decoys, columns, k):
     return count * len(originals) / len(columns)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@settings(deadline=None)
+@given(st.integers(0, 2**31))
 def test_counts_are_those_of_the_definition(seed):
     random = np.random.RandomState(seed)
     originals = random.randint(10, size=12).astype(float)
@@ -126,9 +121,8 @@ def test_counts_are_those_of_the_definition(seed):
     np.testing.assert_allclose(counts, expected)
 
 
-def test_counts_are_right_on_average_where_all_is_noise():
+def test_of_noise_all_is_counted_and_decoys_of_useful_columns_are_not():
     random = np.random.RandomState(0)
-
     counts = np.mean(
         [
             false_among_best(random.rand(20), random.rand(20), np.arange(20))
@@ -136,20 +130,13 @@ def test_counts_are_right_on_average_where_all_is_noise():
         ],
         axis=0,
     )
+    useful = np.array([9.0, 8.0, 1.0, 3.0]), np.array([6.0, 5.0, 2.0, 0.0])
 
     # All of the k best are false, so that k should be counted.
     np.testing.assert_allclose(counts, np.arange(1, 21), rtol=0.1)
-
-
-def test_decoys_of_useful_columns_do_not_count():
-    useful, noise = np.array([9.0, 8.0]), np.array([1.0, 3.0])
-
     # The decoys of the useful columns rank above all noise.
-    counts = false_among_best(
-        np.concatenate([useful, noise]), np.array([6.0, 5.0, 2.0, 0.0]), np.arange(4)
-    )
-
-    np.testing.assert_array_equal(counts, [0, 0, 0, 2])
+    found = false_among_best(*useful, np.arange(4))
+    np.testing.assert_array_equal(found, [0, 0, 0, 2])
 
 
 # The estimate
@@ -164,36 +151,24 @@ def test_without_a_decoy_above_the_share_is_one_over_repeats(planted):
     assert found.lower[4] == 0.0
 
 
-def covered(selector, seed):
-    """Return for how many designs the interval holds the true share."""
-    hits = 0
-    for geometry, size in DESIGNS:
-        data = planted_set(geometry, seed=seed, **size)
-        found = false_selections(selector, data.table, random_state=seed)
-        alone = clone(selector)
-        if "random_state" in alone.get_params():
-            alone.set_params(random_state=seed)
-        k = size["n_useful"]
-        true = np.mean(~data.informative[alone.fit(data.table).order_[:k]])
-        hits += found.lower[k - 1] <= true <= found.upper[k - 1]
-    return hits
-
-
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     "selector",
-    [
-        SCFS(n_clusters=3),
-        LaplacianScore(),
-        MCFS(n_clusters=3),
-        Consensus(n_clusters=3),
-    ],
+    [SCFS(n_clusters=3), LaplacianScore(), MCFS(n_clusters=3), Consensus(n_clusters=3)],
     ids=lambda selector: type(selector).__name__,
 )
 def test_the_interval_holds_the_true_share_in_eight_of_ten_designs(selector):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        hits = covered(selector, seed=3)
+    hits = 0
+    for geometry, size in DESIGNS:
+        data = planted_set(geometry, seed=3, **size)
+        found = false_selections(selector, data.table, random_state=3)
+        alone = clone(selector)
+        if "random_state" in alone.get_params():
+            alone.set_params(random_state=3)
+        k = size["n_useful"]
+        true = np.mean(~data.informative[alone.fit(data.table).order_[:k]])
+        hits += found.lower[k - 1] <= true <= found.upper[k - 1]
 
     assert hits >= 8
 
@@ -239,18 +214,15 @@ def test_a_sparse_X_stays_sparse(X, monkeypatch):
     assert seen == [True, True]
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
+def test_a_mistake_is_refused_with_its_value(X):
+    for parameters, message in [
         ({"n_decoys": 13}, "n_decoys == 13, must be <= 12"),
         ({"n_decoys": 0}, "n_decoys == 0, must be >= 1"),
         ({"n_repeats": 0}, "n_repeats == 0, must be >= 1"),
         ({"target": 1.5}, "target == 1.5, must be <= 1"),
-    ],
-)
-def test_a_mistake_is_refused_with_its_value(X, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        false_selections(LaplacianScore(), X, **parameters)
+    ]:
+        with pytest.raises(ValueError, match=message):
+            false_selections(LaplacianScore(), X, **parameters)
     frame = pd.DataFrame(X).add_prefix("gene ")
     frame.iloc[3, 4] = np.nan
     with pytest.raises(ValueError, match="NaN in column 'gene 4'"):

@@ -75,25 +75,20 @@ def calls_of(monkeypatch, module, name):
     return seen
 
 
-@pytest.mark.parametrize(("share", "searches"), [(True, 1), (False, 2)])
-def test_a_search_for_neighbours_is_shared_where_asked_for(
-    X, monkeypatch, share, searches
-):
-    seen = calls_of(monkeypatch, neighbours, "_search")
-    selectors = [LaplacianScore(), LaplacianScore(weights="heat")]
-    fit_all(X, works(*selectors), FitEffort(), title="all", share=share)
-
-    assert len(seen) == searches
-
-
-def test_members_of_one_kind_share_their_prepared_data(X, monkeypatch):
-    seen = calls_of(monkeypatch, SCFSProblem, "__init__")
+def test_neighbours_and_prepared_data_are_shared_where_asked_for(X, monkeypatch):
+    searches = calls_of(monkeypatch, neighbours, "_search")
+    problems = calls_of(monkeypatch, SCFSProblem, "__init__")
+    by_graph = [LaplacianScore(), LaplacianScore(weights="heat")]
     seeds = [SCFS(n_clusters=3, random_state=seed) for seed in range(3)]
     members = [*seeds, SCFS(n_clusters=2, random_state=0)]
-    found = fit_all(X, works(*members), FitEffort(), title="all", share=True)
 
+    fit_all(X, works(*by_graph), FitEffort(), title="all", share=True)
+    assert len(searches) == 1
+    fit_all(X, works(*by_graph), FitEffort(), title="all", share=False)
+    assert len(searches) == 3
+    found = fit_all(X, works(*members), FitEffort(), title="all", share=True)
     # Once for three clusters, and once for two.
-    assert len(seen) == 2
+    assert len(problems) == 2
     np.testing.assert_array_equal(found.scores[1], seeds[1].fit(X).scores_)
     assert vars(fits._worker) == {}
 

@@ -65,27 +65,15 @@ def test_subsamples_are_rows_of_X_without_replacement(X, seen, form):
         assert selector.set_params(**parameters).fit(X).stability_ is None
 
 
-def test_frequency_comes_first_and_ranks_break_ties(X):
-    selector = StabilitySelection(
-        SCFS(n_clusters=3), 5, n_subsamples=10, random_state=0
-    ).fit(X)
-
-    ordered = selector.frequency_[selector.order_]
-
-    assert (np.diff(ordered) <= 0).all()
-    assert len(np.unique(selector.scores_)) > len(np.unique(selector.frequency_))
-
-
-def test_useful_features_are_chosen_more_often_than_noise():
+def test_useful_features_are_chosen_more_often_and_ranks_break_ties():
     data = planted_set("blobs", n_samples=60, n_useful=10, n_noise=40)
-
-    frequency = (
-        StabilitySelection(LaplacianScore(), 10, n_subsamples=20, random_state=0)
-        .fit(data.table)
-        .frequency_
-    )
+    options = {"n_subsamples": 20, "random_state": 0}
+    selector = StabilitySelection(LaplacianScore(), 10, **options).fit(data.table)
+    frequency = selector.frequency_
 
     assert frequency[data.informative].min() > frequency[~data.informative].max()
+    assert (np.diff(frequency[selector.order_]) <= 0).all()
+    assert len(np.unique(selector.scores_)) > len(np.unique(frequency))
 
 
 def test_every_subsample_has_a_seed_and_the_number_of_features(X):
