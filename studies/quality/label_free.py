@@ -154,8 +154,14 @@ PARTS = {
     "stability": stability,
     "cost": cost,
 }
+TITLE = """
+# Selecting without labels
+
+Output of `python -m studies label_free --markdown docs/label-free.md`, with the data
+in the folder named by `UFSELECT_DATA`. [Quality](quality.md) sums it up."""
 TARGETS = """
-Targets for quality are for sets with structure of the half for reporting, ACC / NMI."""
+Targets for quality are for sets with structure of the half for reporting, ACC / NMI.
+Every other set in alphabetical order belongs to this half."""
 
 
 def parse(arguments):
@@ -187,19 +193,15 @@ def main(arguments):
     options = parse(arguments)
     warnings.simplefilter("ignore")
     start = time.perf_counter()
-    found = {}
+    texts, answers = [TITLE.strip()], []
     for name in options.parts:
-        found[name] = PARTS[name](options)
-        print(f"\n{found[name].text}\n", flush=True)
-    answers = [answer for part in found.values() for answer in part.answers]
+        part = PARTS[name](options)
+        print(f"\n{part.text}\n", flush=True)
+        texts.append(part.text)
+        answers += part.answers
+    texts += ["## Targets", TARGETS.strip(), table_of_answers(answers)]
+    print("\n\n".join(texts[-3:]))
     minutes = (time.perf_counter() - start) / 60
-    end = "\n\n".join(
-        [
-            *("## It must show", TARGETS.strip(), table_of_answers(answers)),
-            f"Version {ufselect.__version__}; {minutes:.1f} minutes.",
-        ]
-    )
-    print(end)
+    print(f"\nVersion {ufselect.__version__}; {minutes:.1f} minutes.")
     if options.markdown is not None:
-        texts = [*(part.text for part in found.values()), end]
         options.markdown.write_text("\n\n".join(texts) + "\n", "utf-8")

@@ -15,6 +15,7 @@ from studies.quality.label_free_sets import (
     at_most,
     candidate,
     fitted,
+    kept_calls,
 )
 from studies.settings import paths_of_halves
 from ufselect import AutoSelect
@@ -144,8 +145,9 @@ def grid_of(p_values):
 def noise(options):
     """Return how often structure is found where there is none."""
     each = (8 if options.quick else TABLES) // len(KINDS)
+    row = kept_calls(noise_row, options.cache)
     found = Parallel(n_jobs=options.jobs)(
-        delayed(noise_row)(kind, seed) for kind in KINDS for seed in range(each)
+        delayed(row)(kind, seed) for kind in KINDS for seed in range(each)
     )
     rows = [row_of(kind, [one for one in found if one[0] == kind]) for kind in KINDS]
     rows.append(row_of("all", found))

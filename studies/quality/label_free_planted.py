@@ -12,6 +12,7 @@ from studies.quality.label_free_sets import (
     at_most,
     candidate,
     fitted,
+    kept_calls,
 )
 from ufselect.report import markdown_table
 
@@ -150,8 +151,9 @@ def planted(options):
     """Return what is found in every design."""
     n_tables = len(DESIGNS) if options.quick else TABLES
     names = list(DESIGNS)
+    row = kept_calls(planted_row, options.cache)
     found = Parallel(n_jobs=options.jobs)(
-        delayed(planted_row)(names[number % len(names)], number // len(names))
+        delayed(row)(names[number % len(names)], number // len(names))
         for number in range(n_tables)
     )
     designs = [[name, [row for one, row in found if one == name]] for name in names]

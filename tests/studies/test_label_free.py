@@ -212,7 +212,7 @@ def test_the_study_runs_and_ends_with_its_targets(data, monkeypatch, capsys):
     printed = capsys.readouterr().out
     for title in ("Quality", "Noise", "Planted columns", "Stability", "Cost"):
         assert f"## {title}" in printed
-    assert "## It must show" in page.read_text("utf-8")
+    assert "## Targets" in page.read_text("utf-8")
     with pytest.raises(SystemExit):
         runner.main(["label_free", "--parts", "quality,speed"])
     assert "'speed'" in capsys.readouterr().err
