@@ -2,8 +2,8 @@
 
 There are five parts, followed by their targets:
 
-* quality: rankings compared with random columns, all columns and the first version on
-  labelled sets, half of them for development and half for the report.
+* quality: rankings by AutoSelect and every method that finishes within a budget,
+  compared with random features and all features on labelled sets.
 * noise: how often structure is reported although there is none.
 * planted: how many of the columns with groups are found and confirmed.
 * stability: overlap of the rankings on halves of the samples.
@@ -13,7 +13,8 @@ Rankings and scores are cached in a folder, so that only changed ones are comput
 again. Every part states where labels are used; rankings never use them.
 
     python -m studies label_free [--parts quality,noise,planted,stability,cost]
-        [--jobs 2] [--sets a,b] [--quick] [--cache DIR] [--markdown FILE]
+        [--jobs 2] [--sets a,b] [--quick] [--seconds 20] [--cache DIR]
+        [--markdown FILE]
 """
 
 import argparse
@@ -28,12 +29,14 @@ from studies.quality.label_free_noise import noise
 from studies.quality.label_free_planted import planted
 from studies.quality.label_free_quality import quality
 from studies.quality.label_free_sets import (
-    CANDIDATES,
     DOMAIN_OF,
+    SECONDS,
     UNSEEN,
     Part,
     at_most,
-    fitted,
+    candidate,
+    limited_ranking,
+    ranked,
     table_of_answers,
 )
 from studies.quality.label_free_stability import stability
@@ -41,7 +44,7 @@ from studies.settings import SMALL, paths_of_halves
 from ufselect.data import read_labelled
 from ufselect.report import markdown_table
 
-DURATION = "60 minutes"
+DURATION = "90 minutes"
 CACHE = Path.home() / ".cache" / "ufselect-study"
 
 # Of the part about cost.
@@ -52,22 +55,22 @@ COLUMNS, PLANTED, CLUSTERS = 100, 20, 5
 EXPLAINED = f"""
 {UNSEEN}
 
-Seconds of SCFS and AutoSelect, one after the other on each set; then of tables with
-{COLUMNS} columns, {PLANTED} of them with {CLUSTERS} Gaussian clusters, the others
-noise. The exponent is the slope of the logarithms."""
+Processor time of SCFS and AutoSelect with one thread: the sets of every domain and the
+five slowest sets; then tables with {COLUMNS} features, {PLANTED} of them with
+{CLUSTERS} Gaussian clusters, the others noise. The exponent is the slope of the
+logarithms."""
+
+TIMED = ("SCFS", "AutoSelect")
 
 
-def seconds(name, table):
-    """Return the time of one fit."""
-    selector = CANDIDATES[name]()
-    start = time.perf_counter()
-    fitted(selector, table)
-    return time.perf_counter() - start
-
-
-def both(table):
-    """Return the times of SCFS and of AutoSelect."""
-    return np.array([seconds("SCFS", table), seconds("AutoSelect", table)])
+def seconds_on(path, options):
+    """Return the times of both on one set; not a number for one that was stopped."""
+    table = read_labelled(path).table
+    found = [
+        ranked(options.cache, path, table, candidate(name), seconds=options.seconds)
+        for name in TIMED
+    ]
+    return np.array([np.nan if each.stopped else each.seconds for each in found])
 
 
 def tall_table(n_samples, seed=0):
@@ -87,11 +90,16 @@ def exponent(sizes, times):
 def cost(options):
     """Return the ratio to SCFS over all sets, and the growth."""
     paths = [path for half in paths_of_halves(options.sets).values() for path in half]
-    both(tall_table(100))  # what is loaded and started once
-    times = {path.stem: both(read_labelled(path).table) for path in paths}
+    times = {path.stem: seconds_on(path, options) for path in paths}
+    times = {name: pair for name, pair in times.items() if np.isfinite(pair).all()}
     total = np.sum(list(times.values()), axis=0)
     sizes = FEW_SAMPLES if options.quick else SAMPLES
-    grown = np.array([both(tall_table(size)) for size in sizes])
+    grown = np.array(
+        [
+            [limited_ranking(candidate(name), table, np.inf).seconds for name in TIMED]
+            for table in map(tall_table, sizes)
+        ]
+    )
     exponents = [exponent(sizes, column) for column in grown.T]
     text = "\n\n".join(
         [
@@ -99,7 +107,7 @@ def cost(options):
             table_of_growth(sizes, grown, exponents),
         ]
     )
-    return Part(text, answers_of(len(paths), total[1] / total[0], sizes, exponents[1]))
+    return Part(text, answers_of(len(times), total[1] / total[0], sizes, exponents[1]))
 
 
 def table_of_sets(times, total):
@@ -114,7 +122,7 @@ def table_of_sets(times, total):
         [name, f"{pair[0]:.2f}", f"{pair[1]:.2f}", f"{pair[1] / pair[0]:.1f}"]
         for name, pair in named
     ]
-    return markdown_table(["sets", "SCFS", "AutoSelect", "ratio"], rows)
+    return markdown_table(["sets", *TIMED, "ratio"], rows)
 
 
 def table_of_growth(sizes, grown, exponents):
@@ -124,7 +132,7 @@ def table_of_growth(sizes, grown, exponents):
         for size, pair in zip(sizes, grown, strict=True)
     ]
     rows.append(["exponent", *(f"{value:.2f}" for value in exponents)])
-    return markdown_table(["samples", "SCFS", "AutoSelect"], rows)
+    return markdown_table(["samples", *TIMED], rows)
 
 
 def answers_of(n_sets, ratio, sizes, growth):
@@ -146,8 +154,14 @@ PARTS = {
     "stability": stability,
     "cost": cost,
 }
+TITLE = """
+# Selecting without labels
+
+Output of `python -m studies label_free --markdown docs/label-free.md`, with the data
+in the folder named by `UFSELECT_DATA`. [Quality](quality.md) sums it up."""
 TARGETS = """
-Targets for quality are for sets with structure of the half for reporting, ACC / NMI."""
+Targets for quality are for sets with structure of the half for reporting, ACC / NMI.
+Every other set in alphabetical order belongs to this half."""
 
 
 def parse(arguments):
@@ -159,6 +173,9 @@ def parse(arguments):
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--sets", help="names separated by commas; default: all")
     parser.add_argument("--quick", action="store_true", help="two sets, few tables")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, help="that a fit may take"
+    )
     parser.add_argument("--cache", type=Path, default=CACHE, metavar="DIR")
     parser.add_argument("--markdown", type=Path, metavar="FILE")
     options = parser.parse_args(arguments)
@@ -176,19 +193,15 @@ def main(arguments):
     options = parse(arguments)
     warnings.simplefilter("ignore")
     start = time.perf_counter()
-    found = {}
+    texts, answers = [TITLE.strip()], []
     for name in options.parts:
-        found[name] = PARTS[name](options)
-        print(f"\n{found[name].text}\n", flush=True)
-    answers = [answer for part in found.values() for answer in part.answers]
+        part = PARTS[name](options)
+        print(f"\n{part.text}\n", flush=True)
+        texts.append(part.text)
+        answers += part.answers
+    texts += ["## Targets", TARGETS.strip(), table_of_answers(answers)]
+    print("\n\n".join(texts[-3:]))
     minutes = (time.perf_counter() - start) / 60
-    end = "\n\n".join(
-        [
-            *("## It must show", TARGETS.strip(), table_of_answers(answers)),
-            f"Version {ufselect.__version__}; {minutes:.1f} minutes.",
-        ]
-    )
-    print(end)
+    print(f"\nVersion {ufselect.__version__}; {minutes:.1f} minutes.")
     if options.markdown is not None:
-        texts = [*(part.text for part in found.values()), end]
         options.markdown.write_text("\n\n".join(texts) + "\n", "utf-8")

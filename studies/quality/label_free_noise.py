@@ -9,12 +9,13 @@ from joblib import Parallel, delayed
 from scipy.stats import kstest
 
 from studies.quality.label_free_sets import (
-    CANDIDATES,
     UNSEEN,
     Answer,
     Part,
     at_most,
+    candidate,
     fitted,
+    kept_calls,
 )
 from studies.settings import paths_of_halves
 from ufselect import AutoSelect
@@ -89,33 +90,22 @@ EXPLAINED = f"""
 {UNSEEN}
 
 Tables of {SAMPLES[0]} to {SAMPLES[1]} samples and {COLUMNS[0]} to {COLUMNS[1]}
-columns: Gaussian; t with 2 or 3 degrees of freedom; Poisson counts; real tables with
-every column permuted. "Structure" is `structure_found_`; a version without this
-attribute finds structure in everything. p is that of the test for structure. It is
-uniform if a Kolmogorov-Smirnov test says so, after ties of the grid of a permutation
-test are broken at random. Criteria are those of `verdicts` of AutoSelect with
-{N_JUDGED} columns, selected on one half and judged on the other, on one table in
-{VERDICT_EVERY}."""
+features: Gaussian; t with 2 or 3 degrees of freedom; Poisson counts; real tables with
+the values of every feature permuted. "Structure" is `structure_found_`, and p is that
+of its test. "Uniform" is the p-value of a Kolmogorov-Smirnov test of uniformity; ties
+of permutation tests are broken at random. The second table has the criteria of
+`verdicts` for {N_JUDGED} features, selected by AutoSelect on one half of the samples
+and judged on the other, on one table in {VERDICT_EVERY}."""
 
 
 def noise_row(kind, seed):
     """Return whether structure was found in a table, and p-values by their names."""
     table = noise_table(kind, seed)
-    selector = fitted(CANDIDATES["AutoSelect"](), table)
-    p_values = {"structure test": structure_p(selector)}
+    selector = fitted(candidate("AutoSelect"), table)
+    p_values = {"structure test": selector.structure_.p_value}
     if seed % VERDICT_EVERY == 0:
         p_values |= verdict_p_values(table, seed)
-    return kind, structure_found(selector), p_values
-
-
-def structure_found(selector):
-    """Return whether a fitted selector says that the table has structure."""
-    return bool(getattr(selector, "structure_found_", True))
-
-
-def structure_p(selector):
-    """Return the p-value of the test for structure; not a number without a test."""
-    return float(getattr(getattr(selector, "structure_", None), "p_value", nan))
+    return kind, selector.structure_found_, p_values
 
 
 def verdict_p_values(table, seed):
@@ -155,8 +145,9 @@ def grid_of(p_values):
 def noise(options):
     """Return how often structure is found where there is none."""
     each = (8 if options.quick else TABLES) // len(KINDS)
+    row = kept_calls(noise_row, options.cache)
     found = Parallel(n_jobs=options.jobs)(
-        delayed(noise_row)(kind, seed) for kind in KINDS for seed in range(each)
+        delayed(row)(kind, seed) for kind in KINDS for seed in range(each)
     )
     rows = [row_of(kind, [one for one in found if one[0] == kind]) for kind in KINDS]
     rows.append(row_of("all", found))

@@ -6,14 +6,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.feature_selection import f_classif
 
-from studies.quality.label_free_noise import structure_found
 from studies.quality.label_free_sets import (
-    CANDIDATES,
     Part,
     at_least,
     at_most,
+    candidate,
     fitted,
-    ranking_of,
+    kept_calls,
 )
 from ufselect.report import markdown_table
 
@@ -108,7 +107,7 @@ def log_gamma(rng, design, shifts):
 TABLES = 100
 
 # Who ranks the same tables.
-BESIDE = ("SCFS", "Laplacian score", "variance")
+BESIDE = ("SCFS", "LaplacianScore", "MaxVariance")
 ORACLE = "F test with true groups"
 
 EXPLAINED = """
@@ -116,9 +115,8 @@ Labels: which columns were planted is known and judges; the groups of the sample
 seen by the last column only, which says what could be found at all.
 
 "Found" is the percentage of planted columns among the first as many. False discoveries
-are a percentage of the confirmed columns (of the selected ones in a version that
-confirms none), 0 if there are none. There are {groups} groups, whose means are normal
-with the given deviation, in units of the noise:
+are a percentage of the confirmed columns, 0 if there are none. There are {groups}
+groups, whose means are normal with the given deviation, in units of the noise:
 
 {designs}"""
 
@@ -126,10 +124,10 @@ with the given deviation, in units of the noise:
 def planted_row(name, seed):
     """Return what was found in one table, by the name of the column."""
     data = planted_table(name, seed)
-    selector = fitted(CANDIDATES["AutoSelect"](), data.table)
-    confirmed = confirmed_by(selector)
+    selector = fitted(candidate("AutoSelect"), data.table)
+    confirmed = np.flatnonzero(selector.calls_ == "confirmed")
     row = {
-        "structure": structure_found(selector),
+        "structure": selector.structure_found_,
         "confirmed": len(confirmed),
         "false discoveries": 1 - data.planted[confirmed].mean()
         if len(confirmed)
@@ -138,18 +136,10 @@ def planted_row(name, seed):
         "AutoSelect": found_first(selector.order_, data.planted),
     }
     for other in BESIDE:
-        order = fitted(CANDIDATES[other](), data.table).order_
+        order = fitted(candidate(other), data.table).order_
         row[other] = found_first(order, data.planted)
     best = np.argsort(-f_classif(data.table, data.groups)[0])
     return name, row | {ORACLE: found_first(best, data.planted)}
-
-
-def confirmed_by(selector):
-    """Return the confirmed columns, or those selected where no calls are made."""
-    calls = getattr(selector, "calls_", None)
-    if calls is None:
-        return ranking_of(selector).chosen
-    return np.flatnonzero(np.asarray(calls) == "confirmed")
 
 
 def found_first(order, planted):
@@ -161,8 +151,9 @@ def planted(options):
     """Return what is found in every design."""
     n_tables = len(DESIGNS) if options.quick else TABLES
     names = list(DESIGNS)
+    row = kept_calls(planted_row, options.cache)
     found = Parallel(n_jobs=options.jobs)(
-        delayed(planted_row)(names[number % len(names)], number // len(names))
+        delayed(row)(names[number % len(names)], number // len(names))
         for number in range(n_tables)
     )
     designs = [[name, [row for one, row in found if one == name]] for name in names]

@@ -7,15 +7,17 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from studies.quality.label_free_sets import (
-    CANDIDATES,
     DOMAIN_OF,
     DOMAINS,
-    FIRST_VERSION,
+    MEMORY,
+    METHODS,
+    NUMBERS,
     SEEN,
+    SETTINGS,
     Judge,
     Part,
     at_least,
-    first_version,
+    candidate,
     ranked,
 )
 from studies.settings import paths_of_halves
@@ -41,11 +43,8 @@ class Gains(NamedTuple):
 
     @property
     def error(self):
-        """Standard error of the mean gain; not a number for one set."""
-        n_sets = len(self.differences)
-        if n_sets < 2:
-            return np.full(self.differences.shape[1], np.nan)
-        return self.differences.std(axis=0, ddof=1) / np.sqrt(n_sets)
+        """Standard error of the mean gain over at least two sets."""
+        return self.differences.std(axis=0, ddof=1) / np.sqrt(len(self.names))
 
     @property
     def wins(self):
@@ -78,149 +77,186 @@ def gains(results, names, better, worse):
     return Gains(names, np.array(differences))
 
 
+def shown(values, form="{:+.1f}"):
+    """Return one number for each metric as text, or a dash without numbers."""
+    return "-" if values is None else " / ".join(map(form.format, values))
+
+
 def shown_gain(found):
     """Return mean gains with their standard errors."""
-    if found is None:
-        return "-"
-    return " / ".join(
-        f"{mean:+.1f}" + ("" if np.isnan(error) else f" ± {error:.1f}")
-        for mean, error in zip(found.mean, found.error, strict=True)
-    )
-
-
-def shown_wins(found):
-    """Return percentages of sets that are won."""
-    return "-" if found is None else " / ".join(f"{value:.0f}" for value in found.wins)
+    if len(found.names) < 2:
+        return shown(found.mean)
+    pairs = zip(found.mean, found.error, strict=True)
+    return " / ".join(f"{mean:+.1f} ± {error:.1f}" for mean, error in pairs)
 
 
 def shown_worst(found):
     """Return the smallest gains in both metrics of k-means, and on which set."""
-    if found is None:
-        return "-"
     pairs = list(zip(found.worst, found.worst_names, strict=True))[:2]
     return " / ".join(f"{value:+.1f} {name}" for value, name in pairs)
 
 
-def shown_score(score):
-    """Return a score as text."""
-    return "-" if score is None else "/".join(f"{value:.0f}" for value in score)
-
-
-NUMBERS = (50, 100, 200)
-
-# Those that decide how many columns to keep.
-DECIDING = ("AutoSelect", FIRST_VERSION)
-OWN = "{}, own number"
-OWN_RANDOM = "random, own number of {}"
-
-# k-means on all columns finds at least this NMI, in percent, on a set with structure.
+# k-means on all features finds at least this NMI, in percent, on a set with structure.
 STRUCTURE = 10
+
+ALL = "all features"
+OWN = "AutoSelect, own number"
+OWN_RANDOM = "random, own number"
+
+# The table of every set has these.
+SHOWN = ("random", ALL, "MaxVariance", "LaplacianScore", "MCFS", "SCFS", "AutoSelect")
 
 EXPLAINED = f"""
 {SEEN} They also tell k-means how many classes there are, and which sets have structure:
-those where k-means on all columns reaches an NMI of {STRUCTURE}.
+those where k-means on all features reaches an NMI of {STRUCTURE}. No method is told
+the number of classes.
 
-Figures are {" / ".join(METRICS)} in percent: k-means (3 seeds, 5 restarts, at most 2000
-samples) and 5 neighbours in cross-validation, in raw units. Means over the first
-{", ".join(map(str, NUMBERS))} columns, or at the own number of a selector against
-random columns of the same number. Random is the mean of five draws. Standard errors are
-over sets; no difference is no win."""
+Figures are {" / ".join(METRICS)} in percent: accuracy and normalised mutual information
+of k-means (3 seeds, 5 restarts, at most 2000 samples), and the accuracy of 5 nearest
+neighbours in cross-validation, in raw units. They are means over the first
+{", ".join(map(str, NUMBERS))} features. "{OWN}" has as many features as AutoSelect
+decides, and is compared with as many random ones. Random is the mean of five draws. ±
+is the standard error over sets; no difference is no win.
+
+A fit may take {{seconds:g}} s of processor time with one thread, and
+{MEMORY / 1e9:g} GB of memory. A method is compared on the sets that it finishes, so
+rows differ in their sets; the column of AutoSelect has its gain over the method on just
+these. Seconds are medians. Methods have their defaults, but for {{settings}}."""
 
 
-def judged(path, folder):
-    """Return the name of a set, and the scores and numbers of columns on it."""
+def judged(path, folder, seconds):
+    """Return the name of a set, scores by rankings, and the rankings themselves."""
     warnings.simplefilter("ignore")
     judge = Judge(path, folder)
-    rankings = {
-        name: ranked(folder, path, judge.table, make())
-        for name, make in CANDIDATES.items()
-    }
-    kept = first_version(path.stem, judge.n_features)
-    if kept is not None:
-        rankings[FIRST_VERSION] = kept
     scores = {
         "random": judge.random(NUMBERS),
-        "all columns": judge.score(np.arange(judge.n_features)),
+        ALL: judge.score(np.arange(judge.n_features)),
     }
-    numbers = {}
-    for name, ranking in rankings.items():
-        scores[name] = judge.ranking(ranking.order, NUMBERS)
-        if name in DECIDING:
-            numbers[name] = len(ranking.chosen)
-            scores[OWN.format(name)] = judge.score(ranking.chosen)
-            scores[OWN_RANDOM.format(name)] = judge.random([len(ranking.chosen)])
+    rankings = {}
+    for name in METHODS:
+        rankings[name] = ranked(
+            *(folder, path, judge.table, candidate(name)), seconds=seconds
+        )
+        if not rankings[name].stopped:
+            scores[name] = judge.ranking(rankings[name].order, NUMBERS)
+        judge.save()
+    own = rankings["AutoSelect"].chosen
+    if len(own):
+        scores[OWN] = judge.score(own)
+        scores[OWN_RANDOM] = judge.random([len(own)])
     judge.save()
     print(f"  {path.stem} judged", flush=True)
-    return path.stem, scores, numbers
+    return path.stem, scores, rankings
 
 
 def quality(options):
-    """Return the tables of both halves, by domain and by set."""
+    """Return the tables of all sets, by domain and by set."""
     halves = paths_of_halves(options.sets)
     # The largest first, so that no worker ends long after the others.
     paths = [path for half in halves.values() for path in half]
     paths.sort(key=lambda path: -path.stat().st_size)
     found = Parallel(n_jobs=options.jobs)(
-        delayed(judged)(path, options.cache) for path in paths
+        delayed(judged)(path, options.cache, options.seconds) for path in paths
     )
+    found.sort(key=lambda each: each[0].lower())
     results = {name: scores for name, scores, _ in found}
-    numbers = {name: decided for name, _, decided in found}
-    names = {half: [path.stem for path in paths] for half, paths in halves.items()}
-    names["both halves"] = sorted(results, key=str.lower)
-    return Part(text_of(results, numbers, names), answers_of(results, names))
+    rankings = {name: each for name, _, each in found}
+    reporting = [path.stem for path in halves["reporting"]]
+    return Part(
+        text_of(results, rankings, options.seconds),
+        answers_of(results, with_structure(results, reporting)),
+    )
 
 
 def with_structure(results, names):
-    """Return the sets on which k-means finds the classes in all columns."""
-    return [name for name in names if results[name]["all columns"][1] >= STRUCTURE]
+    """Return the sets on which k-means finds the classes in all features."""
+    return [name for name in names if results[name][ALL][1] >= STRUCTURE]
 
 
-def text_of(results, numbers, names):
+def text_of(results, rankings, seconds):
     """Return all tables of the part."""
-    parts = ["## Quality", EXPLAINED.strip()]
-    for half, some in names.items():
-        structured = with_structure(results, some)
-        others = [name for name in some if name not in structured]
-        for words, group in (("with", structured), ("without", others)):
-            if group:
-                parts += [f"### {half}: {len(group)} sets {words} structure"]
-                parts += [table_of_gains(results, group)]
-    structured = with_structure(results, names["both halves"])
-    parts += ["### By domain, gain over random on sets with structure"]
+    structured = with_structure(results, results)
+    others = [name for name in results if name not in structured]
+    words = EXPLAINED.strip().format(seconds=seconds, settings=described(SETTINGS))
+    parts = ["## Quality", words]
+    for words, group in (("with", structured), ("without", others)):
+        if group:
+            parts += [f"### {len(group)} sets {words} structure"]
+            parts += [table_of_gains(results, rankings, group)]
+    parts += ["### The same sets for all methods", table_of_means(results, structured)]
+    parts += ["### Gain over random by domain, on sets with structure"]
     parts += [table_of_domains(results, structured)]
-    half_of = {name: half for half in list(names)[:2] for name in names[half]}
-    parts += ["### Every set", table_of_sets(results, numbers, half_of)]
-    parts += ["Random wins against AutoSelect", losses(results, names["both halves"])]
+    parts += ["### Every set", table_of_sets(results, rankings)]
+    parts += ["Random wins against AutoSelect:", losses(results)]
+    parts += ["Fits that did not finish:", unfinished(rankings)]
     return "\n\n".join(parts)
 
 
-def rows_of_rankings():
-    """Return the rankings with what is random, and what was first, for each."""
-    fixed = ["all columns", *CANDIDATES, FIRST_VERSION]
-    rows = [(name, "random", FIRST_VERSION) for name in fixed]
-    return rows + [
-        (OWN.format(name), OWN_RANDOM.format(name), OWN.format(FIRST_VERSION))
-        for name in DECIDING
-    ]
+def described(settings):
+    """Return settings as text, methods with the same together."""
+    methods = {}
+    for name, values in settings.items():
+        words = ", ".join(f"{key}={value!r}" for key, value in values.items())
+        methods.setdefault(f"`{words}`", []).append(name)
+    return "; ".join(f"{words} of {', '.join(them)}" for words, them in methods.items())
 
 
-def table_of_gains(results, names):
-    """Return gains over random, all columns and the first version on some sets."""
+def by_gain(results, names):
+    """Return the gains over random of all rankings, the largest first."""
+    found = {
+        name: gains(results, names, name, OWN_RANDOM if name == OWN else "random")
+        for name in (ALL, *METHODS, OWN)
+    }
+    found = {name: each for name, each in found.items() if each is not None}
+    return dict(sorted(found.items(), key=lambda each: -each[1].mean[:2].sum()))
+
+
+def table_of_gains(results, rankings, names):
+    """Return gains over random and all features, and the cost, on some sets."""
     rows = []
-    for name, random, first in rows_of_rankings():
-        over_random = gains(results, names, name, random)
-        over_all = gains(results, names, name, "all columns")
-        over_first = gains(results, names, name, first)
+    for name, over_random in by_gain(results, names).items():
+        same = over_random.names
+        over_all = gains(results, same, name, ALL)
+        of_auto = gains(results, same, "AutoSelect", name)
+        seconds = [rankings[each][name].seconds for each in same if name in METHODS]
         rows.append(
             [
-                *(name, shown_gain(over_random), shown_wins(over_random)),
-                *(shown_worst(over_random), shown_gain(over_all)),
-                *(shown_wins(over_all), shown_gain(over_first)),
+                *(name, str(len(same)), shown_gain(over_random)),
+                *(shown(over_random.wins, "{:.0f}"), shown_worst(over_random)),
+                shown(over_all and over_all.mean),
+                shown(of_auto and of_auto.mean),
+                f"{np.median(seconds):.2f}" if seconds else "-",
             ]
         )
-    header = ["ranking", "over random", "wins %", "worst set"]
-    header += ["over all columns", "wins %", "over the first version"]
+    header = ["ranking", "finished on", "over random", "wins %", "worst set"]
+    header += ["over all features", "AutoSelect over it", "seconds"]
     return markdown_table(header, rows)
+
+
+def table_of_means(results, names):
+    """Return mean scores on the sets that most methods finish."""
+    often = [
+        method
+        for method in METHODS
+        if 2 * sum(method in results[name] for name in names) >= len(names)
+    ]
+    common = [name for name in names if set(often) <= set(results[name])]
+    others = ", ".join(method for method in METHODS if method not in often)
+    words = (
+        f"Means over the {len(common)} sets with structure that all methods finish, "
+        f"without those that finish on less than half: {others or 'none'}."
+    )
+    if not common:
+        return words
+    means = {
+        ranking: np.mean([results[name][ranking] for name in common], axis=0)
+        for ranking in ("random", ALL, *often)
+    }
+    rows = [
+        [ranking, *(f"{value:.1f}" for value in mean)]
+        for ranking, mean in sorted(means.items(), key=lambda each: -each[1][:2].sum())
+    ]
+    return f"{words}\n\n{markdown_table(['ranking', *METRICS], rows)}"
 
 
 def table_of_domains(results, names):
@@ -229,71 +265,68 @@ def table_of_domains(results, names):
         domain: [name for name in names if DOMAIN_OF.get(name) == domain]
         for domain in DOMAINS
     }
+    found = [by_gain(results, group) for group in groups.values()]
     rows = []
-    for name, random, _ in rows_of_rankings():
-        found = [gains(results, group, name, random) for group in groups.values()]
-        rows.append([name, *map(shown_gain, found)])
-        rows.append(["wins %", *map(shown_wins, found)])
+    for ranking in by_gain(results, names):
+        cells = (
+            shown(each[ranking].mean) if ranking in each else "-" for each in found
+        )
+        rows.append([ranking, *cells])
     header = [f"{domain} ({len(group)})" for domain, group in groups.items()]
     return markdown_table(["ranking", *header], rows)
 
 
-def table_of_sets(results, numbers, half_of):
+def table_of_sets(results, rankings):
     """Return the scores on every set."""
-    columns = [OWN.format("AutoSelect"), OWN_RANDOM.format("AutoSelect")]
-    columns = ["random", "all columns", *CANDIDATES, FIRST_VERSION, *columns]
     rows = []
-    for name in sorted(results, key=str.lower):
-        scores = results[name]
-        rows.append(
-            [
-                *(name, DOMAIN_OF.get(name, ""), half_of[name]),
-                "yes" if with_structure(results, [name]) else "no",
-                *(shown_score(scores.get(column)) for column in columns),
-                str(numbers[name]["AutoSelect"]),
-            ]
-        )
-    header = ["set", "domain", "half", "structure", *columns, "own number"]
+    for name, scores in results.items():
+        cells = (shown(scores.get(each), "{:.0f}") for each in (*SHOWN, OWN))
+        structure = "yes" if with_structure(results, [name]) else "no"
+        number = str(len(rankings[name]["AutoSelect"].chosen))
+        rows.append([name, DOMAIN_OF.get(name, ""), structure, *cells, number])
+    header = ["set", "domain", "structure", *SHOWN, OWN, "own number"]
     return markdown_table(header, rows)
 
 
-def losses(results, names):
-    """Return a list of the sets where random columns are better."""
+def unfinished(rankings):
+    """Return a list of the methods with sets that they do not finish, and why."""
     lines = []
-    readings = {
-        "first 50, 100, 200": ("AutoSelect", "random"),
-        "own number": (OWN.format("AutoSelect"), OWN_RANDOM.format("AutoSelect")),
-    }
-    for words, (mine, random) in readings.items():
-        for place, metric in enumerate(METRICS):
-            lost = [
-                f"{name} {gain:+.1f}"
-                for name in names
-                if (gain := (results[name][mine] - results[name][random])[place]) < 0
-            ]
-            lines.append(f"- {words}, {metric}: {', '.join(lost) or 'on no set'}")
+    for method in METHODS:
+        stopped = {}
+        for name, each in rankings.items():
+            if each[method].stopped:
+                stopped.setdefault(str(each[method].stopped), []).append(name)
+        lines += [f"- {method}, {why}: {', '.join(on)}" for why, on in stopped.items()]
+    return "\n".join(lines) or "- none"
+
+
+def losses(results):
+    """Return a list of the sets where random features are better."""
+    lines = []
+    for mine, random in (("AutoSelect", "random"), (OWN, OWN_RANDOM)):
+        over = gains(results, results, mine, random)
+        for place, metric in enumerate(METRICS if over else ()):
+            differences = zip(over.names, over.differences[:, place], strict=True)
+            lost = [f"{name} {gain:+.1f}" for name, gain in differences if gain < 0]
+            lines.append(f"- {mine}, {metric}: {', '.join(lost) or 'on no set'}")
     return "\n".join(lines)
 
 
 def answers_of(results, names):
-    """Return the targets for sets with structure of the half for reporting."""
-    some = with_structure(results, names["reporting"])
+    """Return the targets for some sets."""
     found = []
     readings = (
-        ("first 50, 100, 200 columns", "AutoSelect", "random", (90, 92)),
-        (
-            *("own number of columns", OWN.format("AutoSelect")),
-            *(OWN_RANDOM.format("AutoSelect"), (88, 90)),
-        ),
+        ("first 50, 100, 200 features", "AutoSelect", "random", (90, 92)),
+        ("own number of features", OWN, OWN_RANDOM, (88, 90)),
     )
     points = "{:+.1f}"
     for words, mine, random, wins in readings:
-        over = gains(results, some, mine, random)
-        over_all = gains(results, some, mine, "all columns")
+        over = gains(results, names, mine, random)
+        over_all = gains(results, names, mine, ALL)
         found += [
             at_least(f"{words}: wins against random", wins, over and over.wins),
             at_least(
-                f"{words}: gain over all columns",
+                f"{words}: gain over all features",
                 *((1.5, 3.0), over_all and over_all.mean, points),
             ),
             at_least(
@@ -301,18 +334,4 @@ def answers_of(results, names):
                 *((-6, -6), over and over.worst, points),
             ),
         ]
-    return found + answers_about_the_first_version(results, names)
-
-
-def answers_about_the_first_version(results, names):
-    """Return the targets for the gain over the first version in both halves."""
-    found = []
-    readings = {"first 50, 100, 200 columns": "{}", "own number of columns": OWN}
-    for (words, form), least in zip(readings.items(), [(1, 2), (2, 3)], strict=True):
-        for half in ("development", "reporting"):
-            some = with_structure(results, names[half])
-            mine, first = form.format("AutoSelect"), form.format(FIRST_VERSION)
-            over = gains(results, some, mine, first)
-            what = f"{words}: gain over the first version, half for {half}"
-            found.append(at_least(what, least, over and over.mean, "{:+.1f}"))
     return found

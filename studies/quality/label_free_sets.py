@@ -10,21 +10,27 @@ columns.
 
 import hashlib
 import json
+import multiprocessing
 import os
+import time
 import warnings
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import psutil
 import scipy.sparse as sp
+from joblib import Memory
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
+from threadpoolctl import threadpool_limits
 
 import ufselect
 from ufselect.data import read_labelled
 from ufselect.evaluation import judge_by_k_means
 from ufselect.report import markdown_table
+from ufselect.selectors import all_selectors, selector
 
 DOMAINS = {
     "genes": "Brain_Tumor1 DLBCL Garber2001 Gordon Lapointe2004 Nakayama SRBCT Su2001 "
@@ -38,21 +44,38 @@ DOMAINS = {
 }
 DOMAIN_OF = {name: domain for domain in DOMAINS for name in DOMAINS[domain].split()}
 
-# Who ranks. All are at their defaults; MCFS wants to know how many columns.
-CANDIDATES = {
-    "AutoSelect": lambda: ufselect.AutoSelect(random_state=0),
-    "SCFS": lambda: ufselect.SCFS(random_state=0),
-    "Laplacian score": lambda: ufselect.LaplacianScore(),
-    "MCFS": lambda: ufselect.MCFS(100),
-    "variance": lambda: ufselect.MaxVariance(),
-}
-if hasattr(ufselect, "GraphEnergy"):
-    CANDIDATES["graph energy"] = lambda: ufselect.GraphEnergy()
+# The judge sees the first so many features of a ranking.
+NUMBERS = (50, 100, 200)
 
-# The first 300 columns and the own number of AutoSelect(random_state=0) of version
-# 0.1.0.dev450; nothing computes them any more.
-FIRST_VERSION = "first version"
-KEPT = Path(__file__).parents[1] / "results" / "first_version.npz"
+# All methods are at their defaults but for these. Three must be told how many features
+# to rank; the others are stopped after so many iterations.
+SETTINGS = {
+    "MCFS": {"n_features_to_select": 100},
+    "SPFS": {"n_features_to_select": max(NUMBERS), "strategy": "greedy"},
+    "REFS": {"n_features_to_select": max(NUMBERS)},
+    "CPFS": {"max_iter": 1000},
+    "UDFS": {"max_iter": 30},
+    "NDFS": {"max_iter": 30},
+    "JELSR": {"max_iter": 30},
+    "GLSPFS": {"max_iter": 30},
+    "SPUFS": {"max_iter": 30},
+    "MFFS": {"max_iter": 200},
+    "SGFS": {"max_iter": 200},
+    "LDSSL": {"max_iter": 200},
+}
+# The judge draws random features.
+METHODS = [
+    "AutoSelect",
+    *(name for name in all_selectors() if name != "RandomSelection"),
+]
+
+# What a fit may take. Processor time of one thread does not depend on other work.
+SECONDS = 20.0
+MEMORY = 6 * 10**9
+SECONDS_BETWEEN_LOOKS = 0.1
+
+# A server that has loaded this module starts a process within milliseconds.
+CONTEXT = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
 
 # Random draws that a ranking is compared with, and repetitions of k-means.
 DRAWS = range(5)
@@ -70,39 +93,105 @@ ROOMS = ("data", "matrix", "solvers", "selectors", "evaluation", "tuning")
 
 
 class Ranking(NamedTuple):
-    """Columns from best to worst, and those that the selector would keep."""
+    """Features from best to worst, those that the selector keeps, and what it took.
+
+    A fit that did not finish has no features, and the reason.
+    """
 
     order: np.ndarray
     chosen: np.ndarray
+    seconds: float
+    stopped: str = ""
 
 
-def fitted(selector, table):
-    """Fit without a word: warnings are about tables, and there are hundreds."""
+def candidate(name):
+    """Return a method with its settings, not fitted."""
+    return selector(name, random_state=0, **SETTINGS.get(name, {}))
+
+
+def fitted(unfitted, table):
+    """Fit without warnings: they are about tables, and there are hundreds."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return selector.fit(table)
+        return unfitted.fit(table)
 
 
-def ranking_of(selector):
-    """Return the ranking of a fitted selector; at least one column is chosen."""
-    order = np.asarray(selector.order_)
-    chosen = np.flatnonzero(selector.get_support())
-    return Ranking(order, chosen if len(chosen) else order[:1])
+def ranking_by(unfitted, table):
+    """Fit a selector and return its ranking; at least one feature is chosen."""
+    start = time.process_time()
+    found = fitted(unfitted, table)
+    seconds = time.process_time() - start
+    order = np.asarray(found.order_)
+    chosen = np.flatnonzero(found.get_support())
+    return Ranking(order, chosen if len(chosen) else order[:1], seconds)
 
 
-def ranked(folder, path, table, selector, part=""):
-    """Return the ranking of a table, or of a part of it, fitting only once."""
-    wanted = (digest(path), repr(selector), source_of(selector), part)
+def no_ranking(seconds, why):
+    """Return what is kept of a fit that did not finish."""
+    nothing = np.empty(0, dtype=np.intp)
+    return Ranking(nothing, nothing, seconds, why)
+
+
+def limited_ranking(unfitted, table, seconds):
+    """Return the ranking by a fit in a process, which is ended at the limits."""
+    CONTEXT.set_forkserver_preload([__name__])
+    ours, theirs = CONTEXT.Pipe(duplex=False)
+    arguments = (theirs, unfitted, table)
+    process = CONTEXT.Process(target=_send_ranking, args=arguments, daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        watched = psutil.Process(process.pid)
+        while not ours.poll(SECONDS_BETWEEN_LOOKS):
+            used = watched.cpu_times()
+            if used.user + used.system > seconds:
+                return no_ranking(seconds, "time")
+            if watched.memory_info().rss > MEMORY:
+                return no_ranking(seconds, "memory")
+        return ours.recv()
+    except (EOFError, psutil.NoSuchProcess):
+        return no_ranking(seconds, "its process died")
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+
+
+def _send_ranking(pipe, unfitted, table):
+    with threadpool_limits(1):
+        try:
+            found = ranking_by(unfitted, table)
+        except (ValueError, MemoryError) as error:
+            # However long it may take, it would say the same.
+            found = no_ranking(np.inf, f"{type(error).__name__}: {error}")
+    pipe.send(found)
+
+
+def ranked(folder, path, table, unfitted, part="", seconds=None):
+    """Return the ranking of a table, or of a part of it, fitting only once.
+
+    With a limit in seconds, a fit that was stopped earlier is repeated, and one that
+    took longer counts as stopped.
+    """
+    wanted = (digest(path), repr(unfitted), source_of(unfitted), part)
     key = hashlib.sha1("\n".join(wanted).encode(), usedforsecurity=False).hexdigest()
-    file = folder / "rankings" / f"{path.stem}-{key}.npz"
+    file = folder / "rankings" / f"{path.stem}-{type(unfitted).__name__}-{key}.npz"
+    found = None
     if file.exists():
         with np.load(file) as kept:
-            return Ranking(kept["order"], kept["chosen"])
-    found = ranking_of(fitted(selector, table))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_suffix(f".{os.getpid()}.npz")
-    np.savez_compressed(unfinished, order=found.order, chosen=found.chosen)
-    unfinished.replace(file)
+            found = Ranking(*(kept[field][()] for field in Ranking._fields))
+    limit = np.inf if seconds is None else seconds
+    if found is None or (found.stopped and found.seconds < limit):
+        if seconds is None:
+            found = ranking_by(unfitted, table)
+        else:
+            found = limited_ranking(unfitted, table, seconds)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = file.with_suffix(f".{os.getpid()}.npz")
+        np.savez_compressed(unfinished, **found._asdict())
+        unfinished.replace(file)
+    if found.seconds > limit and not found.stopped:
+        return no_ranking(found.seconds, "time")
     return found
 
 
@@ -112,9 +201,9 @@ def digest(path):
     return hashlib.sha1(path.read_bytes(), usedforsecurity=False).hexdigest()
 
 
-def source_of(selector):
+def source_of(unfitted):
     """Return a fingerprint of the source on which a selector depends."""
-    room = type(selector).__module__.split(".")[1]
+    room = type(unfitted).__module__.split(".")[1]
     rooms = ROOMS[: ROOMS.index(room) + 1] if room in ROOMS else ROOMS
     return digest_of_rooms(rooms)
 
@@ -130,14 +219,10 @@ def digest_of_rooms(rooms):
     return found.hexdigest()
 
 
-def first_version(name, n_features):
-    """Return the ranking of the first version, or None for a table it has not seen."""
-    with np.load(KEPT) as kept:
-        places = np.flatnonzero(kept["names"] == name)
-        if not len(places) or kept["n_features"][places[0]] != n_features:
-            return None
-        order = kept["orders"][places[0]][:n_features].astype(np.intp)
-        return Ranking(order, order[: kept["n_selected"][places[0]]])
+def kept_calls(function, folder):
+    """Return a function whose results are kept while the source stays the same."""
+    place = folder / "calls" / digest_of_rooms(ROOMS)[:12]
+    return Memory(place, verbose=0).cache(function)
 
 
 class Judge:

@@ -1,5 +1,7 @@
 """The study of choosing without labels: its tables, its sums, and that it runs."""
 
+import os
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,6 +14,7 @@ from studies.quality import label_free_quality as quality
 from studies.quality import label_free_sets as sets
 from studies.quality import label_free_stability as stability
 from studies.quality.label_free import exponent
+from ufselect import MaxVariance
 
 
 @pytest.fixture
@@ -64,17 +67,105 @@ def test_gains_are_paired_count_wins_and_meet_targets():
     assert found.names == ("a", "b")
     np.testing.assert_allclose(found.wins, [100, 50, 50])
     assert quality.shown_gain(found) == "+3.0 ± 1.0 / +1.0 ± 2.0 / +0.5 ± 0.5"
-    assert quality.shown_wins(found) == "100 / 50 / 50"
+    assert quality.shown(found.wins, "{:.0f}") == "100 / 50 / 50"
     assert quality.shown_worst(found) == "+2.0 a / -1.0 a"
     # One set has no standard error.
-    assert quality.shown_gain(
-        quality.gains(results, ["a"], "mine", "random")
-    ).startswith("+2.0 / -1.0")
+    one = quality.gains(results, ["a"], "mine", "random")
+    assert quality.shown_gain(one) == "+2.0 / -1.0 / +0.0"
     assert quality.gains(results, ["c"], "mine", "random") is None
     assert quality.gains(results, ["a"], "mine", "mine") is None
     assert [answer.met for answer in answers] == [True, False, False, None]
     table = sets.table_of_answers(answers)
     assert "| wins | at least 90 % / 92 % | 91 % / 92 % | yes |" in table
+
+
+class Greedy(MaxVariance):
+    """Takes more time, or more memory, than any limit; or refuses the table."""
+
+    def __init__(self, wants="time"):
+        self.wants = wants
+        super().__init__()
+
+    def fit(self, X, y=None):
+        kept = []
+        if self.wants == "nothing":
+            return super().fit(X, y)
+        if self.wants == "an error":
+            raise ValueError("not this table")
+        if self.wants == "death":
+            os._exit(1)
+        while True:
+            if self.wants == "memory":
+                kept.append(np.ones(10**6))
+
+
+@pytest.mark.parametrize(
+    ("wants", "reason"),
+    [
+        ("nothing", ""),
+        ("time", "time"),
+        ("memory", "memory"),
+        ("death", "its process died"),
+        ("an error", "ValueError: not this table"),
+    ],
+)
+def test_a_fit_ends_at_its_limits(wants, reason, monkeypatch):
+    monkeypatch.setattr(sets, "MEMORY", 10**9)
+    table = np.random.default_rng(0).normal(size=(10, 4))
+    found = sets.limited_ranking(Greedy(wants), table, 5 if wants != "time" else 0.5)
+
+    assert found.stopped == reason
+    if wants == "nothing":
+        np.testing.assert_array_equal(found.order, MaxVariance().fit(table).order_)
+    else:
+        assert len(found.order) == len(found.chosen) == 0
+
+
+def test_a_stopped_fit_is_repeated_only_if_it_may_take_longer(data, monkeypatch):
+    path, fits = data / "lymphoma.mat", []
+
+    def stopped_below_10(unfitted, table, seconds):
+        fits.append(seconds)
+        if seconds < 10:
+            return sets.no_ranking(seconds, "time")
+        return sets.ranking_by(unfitted, table)._replace(seconds=9)
+
+    monkeypatch.setattr(sets, "limited_ranking", stopped_below_10)
+    table = np.random.default_rng(0).normal(size=(10, 4))
+    arguments = (data / "cache", path, table, MaxVariance())
+    found = [sets.ranked(*arguments, seconds=s).stopped for s in (2, 2, 1, 10, 10, 8)]
+
+    assert found == ["time", "time", "time", "", "", "time"]
+    assert fits == [2, 10]
+    # Without a limit, what a fit with one found is good enough.
+    assert len(sets.ranked(*arguments).order) == 4
+
+
+def test_methods_are_compared_on_the_sets_that_they_finish():
+    nothing = sets.no_ranking(20, "time")
+    done = sets.Ranking(np.arange(3), np.arange(2), 1.0)
+    others = dict.fromkeys(quality.METHODS, nothing) | {"AutoSelect": done}
+    rankings = {"a": others | {"SCFS": done}, "b": others}
+    base = {"random": np.full(3, 20.0), quality.ALL: np.full(3, 30.0)}
+    auto = {"AutoSelect": np.full(3, 50.0)}
+    results = {"a": base | auto | {"SCFS": np.full(3, 25.0)}, "b": base | auto}
+    rows = quality.table_of_gains(results, rankings, ["a", "b"]).splitlines()
+    means = quality.table_of_means(results, ["a", "b"])
+
+    assert [row.split(" | ")[:2] for row in rows[2:]] == [
+        ["| AutoSelect", "2"],
+        ["| all features", "2"],
+        ["| SCFS", "1"],
+    ]
+    assert rows[4].split(" | ")[5:] == [
+        "-5.0 / -5.0 / -5.0",
+        "+25.0 / +25.0 / +25.0",
+        "1.00 |",
+    ]
+    assert "the 1 sets" in means
+    assert "| SCFS | 25.0 | 25.0 | 25.0 |" in means
+    assert "UDFS" not in means.splitlines()[2:]
+    assert "- SCFS, time: b" in quality.unfinished(rankings)
 
 
 def test_uniformity_and_exponents_are_what_they_are_called():
@@ -106,6 +197,7 @@ def test_the_study_runs_and_ends_with_its_targets(data, monkeypatch, capsys):
     monkeypatch.setattr(noise, "SAMPLES", (60, 70))
     monkeypatch.setattr(noise, "COLUMNS", (60, 100))
     monkeypatch.setattr(noise, "VERDICT_RANDOM", 9)
+    monkeypatch.setattr(quality, "METHODS", ["AutoSelect", "SCFS", "MCFS"])
     monkeypatch.setattr(sets, "DRAWS", range(1))
     monkeypatch.setattr(sets, "SEEDS", range(1))
     options = ["--quick", "--jobs", "1", "--cache", str(data / "cache")]
@@ -115,7 +207,7 @@ def test_the_study_runs_and_ends_with_its_targets(data, monkeypatch, capsys):
     printed = capsys.readouterr().out
     for title in ("Quality", "Noise", "Planted columns", "Stability", "Cost"):
         assert f"## {title}" in printed
-    assert "## It must show" in page.read_text("utf-8")
+    assert "## Targets" in page.read_text("utf-8")
     with pytest.raises(SystemExit):
         runner.main(["label_free", "--parts", "quality,speed"])
     assert "'speed'" in capsys.readouterr().err
