@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ufselect.experiments.cells import FIXED, GRID, Located
+from ufselect.experiments.convergence_curves import CurveFit
 from ufselect.experiments.plan import ALL_FEATURES, BASELINES, Plan
-from ufselect.experiments.published import CurveFit, PublishedResults, verdict
+from ufselect.experiments.published import PublishedResults, verdict
 from ufselect.experiments.stored import (
     ORACLE,
     Experiment,
