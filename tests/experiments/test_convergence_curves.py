@@ -43,11 +43,11 @@ def test_another_curve_is_not_met_and_one_setting_is_tried_in_any_case(monkeypat
     assert (found.verdict, found.n_settings) == ("not met", 2)
     assert len(tried) == 2
     assert found.history.shape == (30,)
-    assert str(found.setting) == "alpha=0.0001, beta=0.0001, k-means (seed 0)"
+    assert str(found.setting) == ("alpha=0.0001, beta=0.0001, start by k-means, seed 0")
 
 
 def test_what_fits_other_curves_is_tried_first_and_ends_the_search():
-    setting = CurveSetting("plus |min X|", "c-means 1.2", 1e4, 1e4, 0)
+    setting = CurveSetting("plus abs(min X)", "c-means 1.2", 1e4, 1e4, 0)
     curve = _Search(TABLE, 3, np.ones(30)).history(setting, 30)
     found = fit_curve(TABLE, 3, curve, seconds=60, first=[setting])
 

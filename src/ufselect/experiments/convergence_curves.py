@@ -30,7 +30,7 @@ C_MEANS = {f"c-means {m:g}": m for m in (1.05, 1.1, 1.15, 1.2, 1.3, 1.5)}
 STARTS = ("k-means", *C_MEANS, "random")
 # What may have been done to the table; the solver itself shifts it as a whole, where it
 # has negative values. The public script adds the absolute smallest value in any case.
-SHIFTS = ("none", "plus |min X|", "columns from 0", "columns from 0 to 1")
+SHIFTS = ("none", "plus abs(min X)", "columns from 0", "columns from 0 to 1")
 GAMMA = 1e6
 # The paper stops here, and prints the last value again.
 TOLERANCE = 1e-5
@@ -55,9 +55,13 @@ class CurveSetting(NamedTuple):
 
     def __str__(self) -> str:
         """Return the setting in words."""
+        return f"{self.without_seed()}, seed {self.seed}"
+
+    def without_seed(self) -> str:
+        """Return what is not chance, in words."""
         shift = "" if self.shift == "none" else f", {self.shift}"
         weights = f"alpha={self.alpha:g}, beta={self.beta:g}"
-        return f"{weights}, {self.start} (seed {self.seed}){shift}"
+        return f"{weights}, start by {self.start}{shift}"
 
 
 class CurveFit(NamedTuple):
@@ -208,7 +212,7 @@ class _Search:
         dense = dense.astype(np.float64)
         self.tables = {
             "none": dense,
-            "plus |min X|": dense + abs(dense.min()),
+            "plus abs(min X)": dense + abs(dense.min()),
             "columns from 0": dense - dense.min(axis=0),
             "columns from 0 to 1": minmax_scale(dense),
         }
@@ -253,13 +257,13 @@ class _Search:
             random = np.random.RandomState(seed)
             init: Any = start
             if start in C_MEANS:
-                points = _points(self.tables[shift])
+                points = points_at_distances(self.tables[shift])
                 init = c_means(points, self.n_clusters, C_MEANS[start], random)
             self._starts[key] = self._problems[shift].begin(init, random)
         return self._starts[key]
 
 
-def _points(table: Float) -> Float:
+def points_at_distances(table: Float) -> Float:
     """Return points with the distances of the rows, in few dimensions."""
     centred = table - table.mean(axis=0)
     n_samples, n_features = table.shape

@@ -54,8 +54,11 @@ class PublishedResults:
     methods : mapping of str to str
         The class here of each method in the tables. A method without one, such as the
         Baseline (k-means on all features), is absent.
-    reasons : mapping of str to str
-        Why our row of a method may differ, where that is known.
+    reasons : mapping of str to mapping
+        Row and data set to why our cell may differ, where that is known; "all sets"
+        stands for those that are not named.
+    remarks : mapping of str to str
+        What was found out about the tables and the curves.
     properties : mapping of str to mapping
         Method and property to a printed word, True for a tick or False for a cross.
     sets : mapping of str to PublishedSet
@@ -69,12 +72,18 @@ class PublishedResults:
     name: str
     title: str
     methods: Mapping[str, str]
-    reasons: Mapping[str, str]
+    reasons: Mapping[str, Mapping[str, str]]
+    remarks: Mapping[str, str]
     properties: Mapping[str, Mapping[str, str | bool]]
     sets: Mapping[str, PublishedSet]
     accuracy: Cells
     mutual_information: Cells
     convergence: Mapping[str, NDArray[np.float64]]
+
+    def reason(self, label: str, set_name: str) -> str:
+        """Return why a cell of ours may differ, or that nobody knows."""
+        known = self.reasons.get(label, {})
+        return known.get(set_name) or known.get("all sets", "Why is not known.")
 
     @property
     def catalogue_names(self) -> dict[str, str]:
