@@ -182,8 +182,9 @@ def reproduce_command(**given: Any) -> int:
     options = SimpleNamespace(**given)
     refuse_missing_folders(options.output, options.markdown)
     load("ufselect.report.reproduction", RUNNER, FIGURES)
+    from ufselect.experiments.convergence_curves import fit_curves
     from ufselect.experiments.plan import plan_path, read_plan
-    from ufselect.experiments.published import fit_curves, published
+    from ufselect.experiments.published import published
     from ufselect.report.reproduction import read_comparison
 
     paper = published(options.name)

@@ -113,7 +113,12 @@ def bar_chart(
             for each in x[row.isna()]:
                 side = {"ha": "center", "va": "bottom", "size": 9}
                 axes.text(each, 0, " none", rotation=90, **side)
-        axes.set_xticks(range(len(groups)), [printable(name) for name in groups])
+        # Long names in two lines, or neighbours overlap.
+        ticks = [
+            printable(name).replace(" (", "\n(").replace("_", "_\n", 1)
+            for name in groups
+        ]
+        axes.set_xticks(range(len(groups)), ticks)
         axes.tick_params(axis="x", length=0)
         axes.set_ylabel(printable(label))
         axes.grid(axis="y")

@@ -7,11 +7,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ufselect.experiments.cells import FIXED, GRID, Located
+from ufselect.experiments.convergence_curves import CurveFit
 from ufselect.experiments.plan import ALL_FEATURES, BASELINES, Plan
-from ufselect.experiments.published import CurveFit, PublishedResults, verdict
+from ufselect.experiments.published import PublishedResults, verdict
 from ufselect.experiments.stored import (
     ORACLE,
     Experiment,
@@ -52,11 +54,10 @@ class CellTable(NamedTuple):
         counts = ", ".join(f"{verdicts.get(word, 0)} {word}" for word in words)
         return f"{counts}; {(self.cells == NOT_THERE).any(axis=1).sum()}"
 
-    def differences(self) -> dict[str, list[str]]:
-        """Return the sets on which each method differs."""
+    def differences(self) -> list[tuple[str, str]]:
+        """Return method and data set of the cells that are not within."""
         differ = self.cells[self.cells["verdict"].isin(["above", "below"])]
-        sets = differ.groupby("method", sort=False)["data set"]
-        return {str(label): list(names) for label, names in sets}
+        return list(zip(differ["method"], differ["data set"], strict=True))
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,41 @@ class Reproduction(Document):
                 rows.append(row)
         return pd.DataFrame(rows)
 
+    def reasons(self, table: CellTable) -> dict[tuple[str, str], list[str]]:
+        """Return the sets on which a method differs for the same reason.
+
+        The keys are method and reason.
+        """
+        sets = {self.shown_name(name): name for name in self.experiment.plan.sets}
+        found: dict[tuple[str, str], list[str]] = {}
+        for label, shown in sorted(table.differences(), key=lambda pair: pair[0]):
+            reason = self.published.reason(label, self.paper_name(sets[shown]))
+            found.setdefault((label, reason), []).append(shown)
+        return found
+
+    def iteration_limits(self) -> dict[str, int]:
+        """Return the methods whose iterations the plan limits."""
+        limits = {
+            method.label: method.parameters.get("max_iter")
+            for method in self.experiment.plan.methods
+        }
+        return {label: int(limit) for label, limit in limits.items() if limit}
+
+    def fit_hours(self) -> float:
+        """Return the hours that all fits took, one after the other."""
+        return float(
+            self.experiment.cells.drop_duplicates("key")["seconds"].sum() / 3600
+        )
+
+    def common_setting(self) -> tuple[str, list[str]]:
+        """Return the setting that draws most published curves, and their sets."""
+        found: dict[str, list[str]] = {}
+        for name, fit in self.curve_fits.items():
+            if fit.verdict == "met":
+                words = fit.setting.without_seed()
+                found.setdefault(words, []).append(self.shown_name(name))
+        return max(found.items(), key=lambda pair: len(pair[1]), default=("", []))
+
     def as_json(self) -> str:
         """Return the tables of cells for scripts."""
         content: dict[str, Any] = {
@@ -209,7 +245,8 @@ class Reproduction(Document):
                 self.names[str(name)]: histories.iloc[len(histories) // 2]
                 for name, histories in fits["history"]
             }
-            ours = {name: each for name, each in middle.items() if each is not None}
+            # Neither a fit that failed nor one that is still missing has a history.
+            ours = {name: each for name, each in middle.items() if np.ndim(each)}
             if method.selector == "SCFS" and ours:
                 found[method.label] = _published_curves(ours, self._printed_curves())
         return found
@@ -230,7 +267,7 @@ class Reproduction(Document):
                 f"{curve[0]:.6g} to {curve[-1]:.6g}"
                 for curve in (printed[shown], fit.history)
             ]
-            residual = f"{100 * fit.residual:.1f} %"
+            residual = f"{100 * fit.residual:.3g} %"
             tried = str(fit.n_settings)
             rows.append([shown, *ends, str(fit.setting), residual, fit.verdict, tried])
         columns = ["data set", "published", "ours", "best setting", "residual"]
