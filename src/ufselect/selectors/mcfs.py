@@ -72,7 +72,7 @@ class MCFS(UnsupervisedSelector):
         Of use only for more samples than that in a Dask collection, a Zarr array or an
         HDF5 data set: they are joined through so many landmarks. See Notes.
     max_memory : float, default=2e9
-        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        About how many bytes the fit may use for its own arrays. A fit that needs more
         is refused.
     verbose : bool, default=False
         Print, before the fit starts, how much memory it needs.

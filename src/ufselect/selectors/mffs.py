@@ -1,4 +1,4 @@
-"""MFFS: feature selection by matrix factorisation, and what SGFS and LDSSL share."""
+"""MFFS: feature selection by matrix factorisation; base class of SGFS and LDSSL."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ from ufselect.solvers.factors import (
 )
 from ufselect.solvers.ridge import row_norms
 
-# Components taken for n_components=None at most: each costs O(n p) per iteration.
+# Most components for n_components=None: each costs O(n p) per iteration.
 LARGEST_AUTO_COMPONENTS = 50
 
 # "auto", where |X| = 1: of sparsity and of orthogonality, for one component.
@@ -70,7 +70,7 @@ class FactorSelector(IterativeSelector):
         """Return the weights where |X| = 1; ``unit`` is what X was multiplied by."""
 
     def _weight(self, name: str, auto: float, unit: float) -> float:
-        """Return a weight where |X| = 1, and keep it as it is in the units of X."""
+        """Return a weight for |X| = 1, and set it as an attribute in the units of X."""
         given: Any = getattr(self, name)
         weight = auto if given == "auto" else float(given) * unit * unit
         setattr(self, f"{name}_", weight / unit / unit)

@@ -75,7 +75,7 @@ class UDFS(IterativeSelector):
     tol : float, default=1e-4
         Stop when the objective changes by less than this share of itself.
     max_memory : float, default=2e9
-        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        About how many bytes the fit may use for its own arrays. A fit that needs more
         is refused.
     verbose : bool, default=False
         Print the objective of each iteration.
