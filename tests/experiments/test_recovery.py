@@ -153,7 +153,7 @@ def test_what_cannot_be_recovered_stays_as_it_is(path, spoil, sentence):
 
 
 def test_nothing_is_recovered_under_a_run_or_from_nothing(path, tmp_path):
-    with closing(RunLock(path)), pytest.raises(ValueError, match="a run is at work on"):
+    with closing(RunLock(path)), pytest.raises(ValueError, match="a run is using"):
         recover(path)
     with pytest.raises(ValueError, match="does not exist; there is nothing to recover"):
         recover(tmp_path / "none.sqlite")

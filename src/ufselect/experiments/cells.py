@@ -1,4 +1,4 @@
-"""Cells of an experiment, and the records of what they gave."""
+"""The cells of an experiment, and the record of a plan that was run."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from ufselect.experiments.plan import Judge, Method, Plan
 
 @dataclass(frozen=True)
 class Located:
-    """The files of the sets that are there, and a reason for each that is not."""
+    """The files of the available sets, and a reason for each one that is missing."""
 
     paths: Mapping[str, Path]
     absent: Mapping[str, str]
@@ -43,7 +43,7 @@ def locate(sets: Iterable[str], folder: Path | None = None) -> Located:
 
 @dataclass(frozen=True)
 class Record:
-    """A plan as it was run: on which data, and by which versions."""
+    """A plan that was run, with the data and the versions used."""
 
     plan: Plan
     fingerprints: Mapping[str, str]
@@ -56,21 +56,21 @@ class Record:
         return self.versions["ufselect"]
 
     def is_of(self, plan: Plan) -> bool:
-        """Say whether the plan is this one: 1 and 1.0 are not the same parameter.
+        """Tell whether the plan is this one; 1 and 1.0 are different parameters.
 
-        Limits are no part of what is asked.
+        Limits are not compared.
         """
         ours, theirs = (replace(one, limits=NO_LIMITS) for one in (self.plan, plan))
         return canonical(asdict(ours)) == canonical(asdict(theirs))
 
 
 def record_of(plan: Plan, located: Located) -> Record:
-    """Return the record of a run that begins now, here."""
+    """Return the record of a run that starts now, on this machine."""
     return Record(plan, located.fingerprints(), dict(located.absent), versions_here())
 
 
 def record_from(content: str) -> Record:
-    """Return a record from its JSON; one that makes no sense is a ValueError."""
+    """Return a record from its JSON; ValueError if it is invalid."""
     try:
         parts = json.loads(content)
         return Record(**{**parts, "plan": _plan_from(parts["plan"])})
@@ -82,7 +82,7 @@ def record_from(content: str) -> Record:
 
 
 def _plan_from(content: Mapping[str, Any]) -> Plan:
-    """Return a plan as it was, without asking what this version would make of it."""
+    """Return a plan as it was run, without the checks and defaults of this version."""
     judge = content["judge"]
     lists = {"features": tuple(judge["features"]), "metrics": tuple(judge["metrics"])}
     changes = {
@@ -101,7 +101,7 @@ GRID = "grid"
 
 @dataclass(frozen=True)
 class Cell:
-    """All that a ranking depends on."""
+    """Everything that a ranking depends on."""
 
     set_name: str
     fingerprint: str
@@ -109,33 +109,33 @@ class Cell:
     selector: str
     parameters: str
     seed: int
-    # Parameters of the fits that hand a start on to this one, the first one first.
+    # Parameters of the earlier fits on its path of warm starts, in order.
     before: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
-        """Return the hash of the inputs and of the version that computes."""
+        """Return the hash of the inputs and of the version of ufselect."""
         return self.key_in(RELEASE)
 
     def key_in(self, version: str) -> str:
-        """Return the key under which a version of ufselect keeps this cell."""
+        """Return the key of this cell for a version of ufselect."""
         return digest([*asdict(self).values(), version])
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Return what is common to the cells that hand a start on."""
+        """Return what the cells of one path of warm starts have in common."""
         first = self.before[0] if self.before else self.parameters
         names = (self.set_name, self.fingerprint, self.preparation, self.selector)
         return (*names, str(self.seed), first)
 
     def previous(self) -> "Cell":
-        """Return the cell from which this one takes its start."""
+        """Return the cell from which this one starts."""
         return replace(self, parameters=self.before[-1], before=self.before[:-1])
 
 
 @dataclass(frozen=True)
 class Role:
-    """What a cell is for: a point of a method's grid, or its fixed setting."""
+    """The role of a cell: a point of the grid of a method, or its fixed setting."""
 
     label: str
     reading: str
@@ -143,7 +143,7 @@ class Role:
 
 
 def roles_of(plan: Plan, fingerprints: Mapping[str, str]) -> Iterator[Role]:
-    """Yield every cell of the plan on the sets that there are, set by set.
+    """Yield every cell of the plan on the available sets, set by set.
 
     Two methods, or a grid and a fixed setting, may share a cell; it then has the same
     key and is computed once.
@@ -175,12 +175,12 @@ def roles_of(plan: Plan, fingerprints: Mapping[str, str]) -> Iterator[Role]:
 
 
 def judge_key(judge: Judge, version: str = RELEASE) -> str:
-    """Return the hash of the way in which a version of ufselect judges rankings."""
+    """Return the hash of how a version of ufselect judges rankings."""
     return digest([*asdict(judge).values(), version])
 
 
 def canonical(parameters: Mapping[str, Any]) -> str:
-    """Return parameters as text, the same whatever their order."""
+    """Return parameters as text that does not depend on their order."""
     return json.dumps(dict(parameters), sort_keys=True)
 
 
@@ -191,7 +191,7 @@ def digest(parts: list[Any]) -> str:
 
 
 def seed_of(*parts: Any) -> int:
-    """Return a seed that follows from its inputs alone, not from their order of use.
+    """Return a seed that depends on the inputs only.
 
     Examples
     --------

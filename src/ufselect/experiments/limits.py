@@ -1,4 +1,4 @@
-"""How long a cell may take, how much memory, and how that is measured."""
+"""Limits on the time and memory of a cell, and how memory is measured."""
 
 import os
 import sys
@@ -14,13 +14,13 @@ SIZES = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 @dataclass(frozen=True)
 class Limits:
-    """What a cell may take: seconds, and bytes of its process; None is all it wants."""
+    """Seconds and bytes of memory that a cell may take; None is no limit."""
 
     seconds: float | None = None
     memory: int | None = None
 
     def but(self, other: "Limits") -> "Limits":
-        """Return these limits, except where the other ones say something.
+        """Return these limits, replaced by the other ones where those are given.
 
         Examples
         --------
@@ -33,7 +33,7 @@ class Limits:
         )
 
     def __bool__(self) -> bool:
-        """Say whether there is any limit."""
+        """Tell whether there is any limit."""
         return self != NO_LIMITS
 
 
@@ -41,7 +41,7 @@ NO_LIMITS = Limits()
 
 
 def bytes_of(text: str) -> int:
-    """Return a size as people write it in bytes.
+    """Return the bytes of a size such as 2GB.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def bytes_of(text: str) -> int:
 
 
 def reset_peak_memory() -> None:
-    """Forget the peak so far, where the system can (Linux)."""
+    """Reset the peak of memory, if the system can (Linux)."""
     if CLEAR.exists():
         CLEAR.write_text(RESET_PEAK)
 
@@ -70,7 +70,7 @@ def reset_peak_memory() -> None:
 def peak_memory() -> int | None:
     """Return the peak of resident bytes since the reset, or None if unknown.
 
-    Where the peak cannot be reset it is the one of the whole process.
+    If the peak cannot be reset, it is that since the start of the process.
     """
     if STATUS.exists():
         for line in STATUS.read_text().splitlines():
@@ -85,12 +85,12 @@ def peak_memory() -> int | None:
 
 
 def can_watch_memory() -> bool:
-    """Say whether this system tells what another process takes (Linux)."""
+    """Tell whether the memory of other processes can be read (Linux)."""
     return STATUS.exists()
 
 
 def memory_of(process: int) -> int:
-    """Return the resident bytes of a process, and 0 of one that has ended."""
+    """Return the resident bytes of a process, 0 if it has ended."""
     try:
         pages = Path(f"/proc/{process}/statm").read_text().split()[1]
     except (OSError, IndexError):

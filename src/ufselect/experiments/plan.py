@@ -1,7 +1,6 @@
-"""What to run: data sets, methods with their grids, and how to judge them.
+"""Plans: data sets, methods with their grids, and how to judge them.
 
-A plan is a TOML file. Every mistake in it is answered with the key at fault and with
-what could stand there.
+A plan is a TOML file. The message for a mistake names the key and the allowed values.
 """
 
 import inspect
@@ -23,7 +22,7 @@ Number = TypeVar("Number", int, float)
 
 
 class PlanTable:
-    """A table of a plan, whose mistakes are answered with their key."""
+    """A table of a plan; error messages name its keys."""
 
     def __init__(
         self, content: Any, known: Iterable[str], where: str = "", what: str = "a table"
@@ -60,7 +59,7 @@ class PlanTable:
         return value
 
     def limit(self, key: str, example: str, read: Callable[[str], Number]) -> Any:
-        """Return a size or a time above 0, or None where none is given."""
+        """Return a positive size or time, or None if it is not given."""
         value = self.content.get(key)
         if value is None:
             return None
@@ -70,7 +69,7 @@ class PlanTable:
         raise self.wrong(key, f"write it like {example}")
 
     def items(self, key: str, kind: type, default: Any = None) -> tuple[Any, ...]:
-        """Return the list at a key, which has at least one item, all of a kind."""
+        """Return the list at a key, of at least one item, all of one type."""
         value = self.content.get(key, default)
         if not isinstance(value, list | tuple) or not value:
             raise self.wrong(key, "it must be a list with at least one item")
@@ -85,7 +84,7 @@ class PlanTable:
     def choices(
         self, key: str, known: Iterable[str], default: Iterable[str]
     ) -> tuple[str, ...]:
-        """Return the list at a key, all of whose items are known."""
+        """Return the list at a key, of known items only."""
         value = self.items(key, str, tuple(default))
         for item in value:
             if item not in known:
@@ -101,14 +100,13 @@ KEYS = (
 METHOD_KEYS = (
     *("selector", "label", "parameters", "grid", "fixed", "seeds", "warm_start"),
 )
-# In a wheel the plans that come with the project lie in this folder, in a source
-# checkout at the root.
+# A wheel has the plans of the project in this folder, a source checkout at its root.
 FOLDERS = (
     Path(__file__).parent / "plans",
     Path(__file__).resolve().parents[3] / "plans",
 )
 ALL_FEATURES = "all features"
-# What every comparison shows beside its methods, whether the plan says so or not.
+# Baselines that are added to every plan.
 BASELINES: dict[str, dict[str, Any]] = {
     "random": {"selector": "RandomSelection", "seeds": 10},
     "variance": {"selector": "MaxVariance"},
@@ -129,7 +127,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class Method:
-    """A selector with a grid that labels may choose from, and one fixed setting."""
+    """A selector with a grid, from which labels choose, and one fixed setting."""
 
     label: str
     selector: str
@@ -149,7 +147,7 @@ class Method:
         ]
 
     def grid_paths(self) -> list[list[dict[str, Any]]]:
-        """Return the points along which a start is handed on.
+        """Return the paths of warm starts, as lists of points.
 
         On a path only the last parameter of the grid changes. Without warm starts
         every point is a path of its own.
@@ -159,13 +157,13 @@ class Method:
         return [points[at : at + length] for at in range(0, len(points), length)]
 
     def fixed_point(self) -> dict[str, Any]:
-        """Return the one setting that is chosen before any label is seen."""
+        """Return the setting that is chosen without labels."""
         return {**self.parameters, **self.fixed}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A whole experiment."""
+    """An experiment."""
 
     name: str
     description: str
@@ -315,7 +313,7 @@ def _method(table: PlanTable, clusters: Any) -> Method:
         parameters=parameters,
         grid=dict(grid),
         fixed=fixed,
-        # Without chance in the method, another seed gives the same ranking.
+        # A deterministic method gives the same ranking for every seed.
         seeds=seeds if "random_state" in accepted else 1,
         warm_start=warm_start,
     )
@@ -344,7 +342,7 @@ def plan_path(name: str) -> Path:
 
 
 def find_plan(given: Path) -> Path:
-    """Return a file, or else the plan of that name that comes with the project.
+    """Return the path of a plan: a file, or a plan of the project by its name.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""The protocol of an experiment: how tables are prepared, and rankings judged.
+"""The protocol of an experiment: preparation of tables and judgement of rankings.
 
 Rankings are judged at every number of features, by three kinds of metrics: k-means on
-the chosen columns against the classes (every repetition another k-means), classifiers
-that see the chosen columns, cross-validated (every repetition another assignment to
-folds), and what of the table the columns keep (no labels, no chance, one repetition).
+the chosen columns against the classes (repeated with other starts), cross-validated
+classifiers on the chosen columns (repeated with other folds), and how much of the table
+the columns keep (without labels, deterministic, once).
 """
 
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
@@ -47,7 +47,7 @@ def _logarithm(table: Any) -> Any:
 
 
 def _unit_range(table: Any) -> Any:
-    # Zero stays zero in a sparse table, which counts from zero anyway.
+    # In a sparse table zero stays zero.
     if sp.issparse(table):
         return MaxAbsScaler().fit_transform(table)
     return minmax_scale(table)
@@ -79,7 +79,7 @@ def prepare_table(table: Any, preparation: str) -> Any:
 
 
 class Score(NamedTuple):
-    """One number about the first features of a ranking."""
+    """One metric of the first features of a ranking."""
 
     features: int
     metric: str
@@ -88,7 +88,7 @@ class Score(NamedTuple):
 
 
 class Judging(NamedTuple):
-    """A table with its classes, and how its rankings are to be judged."""
+    """A table with its classes, and how to judge its rankings."""
 
     table: Any
     classes: NDArray[np.intp]

@@ -1,4 +1,4 @@
-"""Keeps what SQLite can still read of a damaged store; the runner computes the rest."""
+"""Recover what SQLite can read of a damaged store; the runner computes the rest."""
 
 import os
 import shutil
@@ -27,12 +27,12 @@ from ufselect.experiments.store import (
 
 Row = tuple[Any, ...]
 
-# Of every store that SQLite has made with its defaults, in bytes.
+# Page size of SQLite by default, in bytes.
 PAGE_SIZE = 4096
-# SQLite keeps what was written last in a journal beside the file.
+# SQLite keeps the last writes in a journal beside the file.
 JOURNAL = "-wal"
-# A scan ends at the first damaged page. Those from the other end of the table, and of
-# its index, find the rows beyond.
+# A scan ends at the first damaged page. Scans from the other end, and of the index,
+# find the rows behind it.
 SCANS = [
     f"SELECT rowid FROM rankings {order} {direction}"
     for order in (
@@ -44,7 +44,7 @@ SCANS = [
 
 
 class Recovered(NamedTuple):
-    """How many rankings are kept, how many of them judged, and where the rest is."""
+    """The numbers of rankings kept and judged, and the path of the damaged file."""
 
     rankings: int
     judgements: int
@@ -52,18 +52,16 @@ class Recovered(NamedTuple):
 
 
 def recover(path: Path) -> Recovered | None:
-    """Put what can be read in the place of a damaged store; None if it is not damaged.
+    """Replace a damaged store by what can be read of it; None if it is not damaged.
 
     The damaged file is kept as it is, under another name beside it.
     """
     if not path.is_file():
         raise ValueError(f"{path} does not exist; there is nothing to recover")
     if running(path):
-        raise ValueError(
-            f"a run is at work on {path}; end it before anything is recovered"
-        )
+        raise ValueError(f"a run is using {path}; end it before you recover the store")
     with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-        # SQLite changes a file with a journal when it opens it.
+        # When SQLite opens a file with a journal, it changes the file.
         copy, fresh = Path(folder, "copy.sqlite"), Path(folder, "fresh.sqlite")
         shutil.copy(path, copy)
         # Half a page would be read as one that ends in zeros.
@@ -82,7 +80,7 @@ def recover(path: Path) -> Recovered | None:
         names = (path.with_name(f"{path.name}.damaged{i or ''}") for i in count())
         kept = next(name for name in names if not name.exists())
         path.rename(kept)
-        # A journal that is left would be taken for that of the new file.
+        # An old journal would be taken for that of the new file.
         if Path(f"{path}{JOURNAL}").exists():
             Path(f"{path}{JOURNAL}").rename(f"{kept}{JOURNAL}")
         Path(f"{path}-shm").unlink(missing_ok=True)
@@ -91,7 +89,7 @@ def recover(path: Path) -> Recovered | None:
 
 
 def _damage(path: Path, copy: Path) -> str | None:
-    """Say what is wrong with a store; raise if another version has made it."""
+    """Return what is wrong with a store; raise if it is of another version."""
     try:
         with closing(sqlite3.connect(copy)) as old:
             application = old.execute("PRAGMA application_id").fetchone()[0]
@@ -101,7 +99,7 @@ def _damage(path: Path, copy: Path) -> str | None:
             except ValueError as problem:
                 if application == APPLICATION_ID and version > SCHEMA_VERSION:
                     raise
-                # The mark that makes it ours may be what is damaged.
+                # The mark of our stores may itself be damaged.
                 return str(problem)
     except SQLITE_ERRORS as error:
         return in_one_line(error)
@@ -109,7 +107,7 @@ def _damage(path: Path, copy: Path) -> str | None:
 
 
 def _copy_readable(copy: Path, fresh: Path) -> tuple[int, int]:
-    """Fill a new store from an old one; return how many rankings, and judged ones."""
+    """Fill a new store from an old one; count rankings and judged rankings."""
     judged = 0
     with (
         closing(sqlite3.connect(copy)) as old,
@@ -118,7 +116,7 @@ def _copy_readable(copy: Path, fresh: Path) -> tuple[int, int]:
     ):
         new.execute("BEGIN")
         create_tables(new)
-        # SQLite then opens also a file that is shorter than its header says.
+        # With this, SQLite opens even a file that is shorter than its header says.
         old.execute("PRAGMA writable_schema = ON")
         places = sorted({place for scan in SCANS for (place,) in _readable(old, scan)})
         query = "SELECT * FROM rankings WHERE rowid = ?"
@@ -130,7 +128,7 @@ def _copy_readable(copy: Path, fresh: Path) -> tuple[int, int]:
             for judgement in list(_readable(old, query, key)):
                 query = "SELECT * FROM scores WHERE ranking = ? AND judge = ?"
                 scores = list(_readable(old, query, *judgement[:2]))
-                # A damaged page may hide scores without an error.
+                # A damaged page may lose scores without an error.
                 if len(scores) == judgement[-1]:
                     insert_rows(new, "judgements", [judgement])
                     insert_rows(new, "scores", scores)
@@ -141,7 +139,7 @@ def _copy_readable(copy: Path, fresh: Path) -> tuple[int, int]:
 
 
 def _makes_sense(ranking: Row) -> bool:
-    """Say whether a ranking has all it must, and an order that is a permutation."""
+    """Tell whether a ranking is complete and its order a permutation."""
     *required, _, order = ranking[:11]
     if None in required:
         return False
@@ -155,7 +153,7 @@ def _makes_sense(ranking: Row) -> bool:
 
 
 def _readable(old: sqlite3.Connection, query: str, *values: object) -> Iterator[Row]:
-    """Yield rows up to the first that cannot be read."""
+    """Yield rows until one cannot be read."""
     try:
         yield from old.execute(query, values)
     except SQLITE_ERRORS:

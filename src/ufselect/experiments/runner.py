@@ -1,7 +1,7 @@
-"""Runs the cells of a plan in parallel and keeps what is finished.
+"""Run the cells of a plan in parallel and keep what is finished.
 
-Only the process that runs the plan writes to the store; workers compute. The run may be
-stopped at any moment: the same call goes on where it ended.
+Only the process that runs the plan writes to the store; workers compute. You can stop
+a run at any time: the same call continues it.
 """
 
 import time
@@ -18,13 +18,13 @@ from ufselect.experiments.store import DONE, Outcome, Store
 from ufselect.experiments.work import Job
 from ufselect.experiments.worker_pool import Batch, Compute, computing
 
-# Between looks whether another run has finished the cells it holds.
+# Interval at which to check for cells that another run has finished.
 SECONDS_BETWEEN_LOOKS = 0.5
 
 
 @dataclass
 class RunProgress:
-    """How far a run is."""
+    """The progress of a run."""
 
     total: int
     known: int = 0
@@ -38,7 +38,7 @@ class RunProgress:
         return self.known + self.computed + self.failed
 
     def seconds_left(self) -> float | None:
-        """Return an estimate from the cells of this run, or None before the first."""
+        """Return the estimated time left, or None before the first cell is done."""
         here = self.computed + self.failed
         if here == 0:
             return None
@@ -46,7 +46,7 @@ class RunProgress:
 
 
 class Stopped(KeyboardInterrupt):
-    """The run was interrupted; the message says what was kept."""
+    """The run was interrupted; the message says what is kept."""
 
 
 def run_plan(
@@ -68,16 +68,16 @@ def run_plan(
     store_path : Path
         Created if it does not exist. Several runs may share it.
     located : Located
-        Sets that are absent are left out.
+        Missing sets are left out.
     n_jobs : int, optional
-        Processes of this machine, each with one thread for linear algebra. A cell that
-        crashes one harms no other. By default this process computes.
+        Worker processes, each with one thread for linear algebra. A cell that crashes
+        its process does not harm others. By default this process computes.
     dask : str, optional
         Address of a Dask scheduler whose workers compute instead.
     limits : Limits
-        What a cell may take, where that differs from what the plan says.
+        Limits of a cell that replace those of the plan.
     retry : bool
-        Whether to try cells again that were stopped by a limit or killed their process.
+        Whether to repeat cells that exceeded a limit or whose process died.
     report : callable
         Called with the progress after every cell.
 
@@ -99,13 +99,13 @@ def run_plan(
     except KeyboardInterrupt:
         raise Stopped(
             f"interrupted; {progress.finished} of {progress.total} cells are kept in "
-            f"{store_path}, and the same command goes on from there"
+            f"{store_path}, and the same command continues from there"
         ) from None
     return progress
 
 
 def distinct_cells(plan: Plan, fingerprints: Mapping[str, str]) -> dict[str, Cell]:
-    """Return the cells of a plan by key, each once, set by set."""
+    """Return the different cells of a plan by key, set by set."""
     return {role.cell.key: role.cell for role in roles_of(plan, fingerprints)}
 
 
@@ -119,7 +119,7 @@ def missing_cells(plan: Plan, store_path: Path, located: Located) -> list[Cell]:
 
 @dataclass
 class _Run:
-    """The cells of a plan, those that wait for their turn, and where results go."""
+    """The cells of a plan, those still to compute, and the store."""
 
     store: Store
     judge: Judge
@@ -133,7 +133,7 @@ class _Run:
         known = self.store.finished() & self.cells.keys()
         stopped = set() if retry else self.store.stopped() & self.cells.keys()
         self.progress.known, self.progress.failed = len(known), len(stopped)
-        # A cell that failed in an earlier run is tried again, once in this run.
+        # A cell that failed in an earlier run is repeated once.
         self.waiting.extend(key for key in self.cells if key not in known | stopped)
         self.report(self.progress)
         while self.waiting:
@@ -145,9 +145,9 @@ class _Run:
             self._wait_for_others()
 
     def _claimed(self, taken_elsewhere: list[str]) -> Generator[Batch]:
-        """Yield cells that are now ours, with their order if that is known.
+        """Claim and yield cells, with their order if it is known.
 
-        Cells of one path come in one batch, to be worked on one after the other.
+        Cells of one path come in one batch, to be computed one after the other.
         """
         while self.waiting:
             path = self.cells[self.waiting[0]].path
@@ -173,7 +173,7 @@ class _Run:
         self.report(self.progress)
 
     def _wait_for_others(self) -> None:
-        """Drop the cells that another run has finished; sleep while it works."""
+        """Drop cells that another run has finished; wait while it is running."""
         while self.waiting:
             finished = self.store.finished()
             left = [key for key in self.waiting if key not in finished]

@@ -1,10 +1,10 @@
-"""One SQLite file per experiment: what was computed, and who computes what.
+"""The store of an experiment: one SQLite file of results and claims.
 
 Five tables: **rankings** (one row per cell, with its status), **judgements** (one row
 per ranking and judge, likewise), **scores** (one row per judgement, number of features,
-metric and repetition), **claims** (cells that a living run is working on) and **plans**
-(what was run; see `cells.Record`). A cell is written in one transaction, so that it is
-there whole or not at all.
+metric and repetition), **claims** (cells that a running process computes) and **plans**
+(what was run; see `cells.Record`). A cell is written in one transaction: completely or
+not at all.
 """
 
 import glob
@@ -28,10 +28,10 @@ Float = NDArray[np.float64]
 
 DONE = "done"
 FAILED = "failed"
-# Ended by a limit or dead: it would cost as much again, so it is tried on request only.
+# Over a limit or crashed: repeated on request only, since it would cost as much again.
 STOPPED = "stopped"
 
-# Tells our files from other people's SQLite files: "ufse" in ASCII.
+# Marks our files among other SQLite files: "ufse" in ASCII.
 APPLICATION_ID = 0x75667365
 SCHEMA_VERSION = 3
 SCHEMA = """
@@ -80,18 +80,18 @@ FINISHED = """
 SELECT key FROM rankings JOIN judgements ON ranking = key
 WHERE rankings.status = 'done' AND judgements.status = 'done' AND judge = ?
 """
-# What reading a damaged file raises: a message that quotes damaged text is no text.
+# Errors from reading a damaged file; a message that quotes it may be invalid text.
 SQLITE_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 
 class DamagedError(sqlite3.DatabaseError):
-    """The structure of a file is damaged, as far as SQLite can tell."""
+    """SQLite found the structure of the file damaged."""
 
     sqlite_errorcode = sqlite3.SQLITE_CORRUPT
 
 
 class Outcome(NamedTuple):
-    """What became of a cell: an order of the features with its scores, or a reason."""
+    """The outcome of a cell: the order of the features with its scores, or a reason."""
 
     status: str
     reason: str | None = None
@@ -110,7 +110,7 @@ class Store:
     path : Path
         Created if it does not exist.
     judge : str
-        Key of the way in which this run judges; other judgements stay untouched.
+        Key of how this run judges rankings; other judgements are not changed.
 
     Examples
     --------
@@ -136,16 +136,16 @@ class Store:
             )
         try:
             with self._errors_in_a_sentence():
-                # Nothing is written to a file before it is known to be ours, and whole.
+                # Check that the file is an undamaged store before writing to it.
                 if not is_empty(connection):
                     refuse_unusable(connection, path)
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
             with self._transaction():
-                # Another run may have been first.
+                # Another run may have created the tables by now.
                 if is_empty(connection):
                     create_tables(connection)
-                running(path)  # Removes what runs that were killed have left.
+                running(path)  # Remove the claims of killed runs.
                 self._lock = RunLock(path)
         except BaseException:
             connection.close()
@@ -158,8 +158,8 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Give back what was claimed and not finished, and close the file."""
-        # Where it cannot be written, the claims die with the lock all the same.
+        """Release the claims and close the file."""
+        # If this fails, the claims still end with the lock.
         with suppress(ValueError), self._transaction() as connection:
             connection.execute("DELETE FROM claims WHERE owner = ?", [self._lock.name])
         self._connection.close()
@@ -170,7 +170,7 @@ class Store:
         return {key for (key,) in self._rows(FINISHED, self.judge)}
 
     def stopped(self) -> set[str]:
-        """Return the keys of the cells that took too much, or whose process died."""
+        """Return the keys of the cells that exceeded a limit or whose process died."""
         query = (
             "SELECT key FROM rankings WHERE status = ? UNION SELECT ranking "
             "FROM judgements WHERE status = ? AND judge = ?"
@@ -184,9 +184,9 @@ class Store:
         return np.frombuffer(rows[0][0], dtype=np.int32) if rows else None
 
     def save_record(self, record: Record) -> None:
-        """Keep the plan, so that a report needs the store only.
+        """Store the plan, so that a report needs only the store.
 
-        The same record again becomes the newest.
+        A record that is already there becomes the newest.
         """
         content = json.dumps(asdict(record))
         row = (digest([content]), judge_key(record.plan.judge), content)
@@ -194,7 +194,7 @@ class Store:
             insert_rows(connection, "plans", [row])
 
     def claim(self, key: str) -> bool:
-        """Take a cell, unless it is finished or a living run has it."""
+        """Claim a cell, unless it is finished or another run has claimed it."""
         with self._transaction() as connection:
             query = "SELECT owner FROM claims WHERE cell = ?"
             owner = connection.execute(query, [key]).fetchone()
@@ -207,7 +207,7 @@ class Store:
             return True
 
     def claimed_by_others(self) -> set[str]:
-        """Return the cells that other living runs are working on."""
+        """Return the cells that other runs are computing."""
         query = "SELECT cell, owner FROM claims WHERE owner != ?"
         with self._transaction() as connection:
             claims = connection.execute(query, [self._lock.name]).fetchall()
@@ -216,9 +216,9 @@ class Store:
         return {cell for cell, owner in claims if owner in alive}
 
     def save(self, cell: Cell, outcome: Outcome, *, only_judged: bool = False) -> None:
-        """Write what became of a cell and give the claim back, all or nothing.
+        """Write the outcome of a cell and release its claim, in one transaction.
 
-        If it was only judged, its ranking is there and stays as it is.
+        If it was only judged, its ranking is already there and is not changed.
         """
         order, history = outcome.order, outcome.history
         ranking = (
@@ -248,28 +248,28 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Hold the file for writing; what was written is kept only without an error."""
+        """Lock the file for writing; commit, or roll back after an error."""
         with self._guard, self._errors_in_a_sentence():
-            # Taking the lock at once, not at the first write, avoids a deadlock of
-            # two readers that both want to write.
+            # Locking now, not at the first write, avoids a deadlock of two readers
+            # that both want to write.
             self._connection.execute("BEGIN IMMEDIATE")
-            # It commits, or rolls back after an error.
+            # This commits, or rolls back after an error.
             with self._connection:
                 yield self._connection
 
     @contextmanager
     def _errors_in_a_sentence(self) -> Iterator[None]:
-        """Say what an error of SQLite means for the store."""
+        """Return an error of SQLite as a message about the store."""
         try:
             yield
         except SQLITE_ERRORS as error:
-            # The low byte is the kind, whatever the details.
+            # The low byte is the kind of error.
             kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
             corrupt = kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
             if kind == sqlite3.SQLITE_FULL:
                 message = (
-                    f"there is no space left for the store {self.path}; make some, and "
-                    "the same command goes on from what is kept"
+                    f"there is no space left for the store {self.path}; free some, and "
+                    "the same command continues from what is kept"
                 )
             elif corrupt or isinstance(error, UnicodeDecodeError):
                 message = (
@@ -287,7 +287,7 @@ class Store:
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
-    """Make the tables, within the transaction of the caller."""
+    """Create the tables, within the transaction of the caller."""
     # Not executescript, which would end the transaction.
     for statement in SCHEMA.split(";"):
         connection.execute(statement)
@@ -298,7 +298,7 @@ def create_tables(connection: sqlite3.Connection) -> None:
 def insert_rows(
     connection: sqlite3.Connection, table: str, rows: Sequence[tuple[Any, ...]]
 ) -> None:
-    """Write rows of all columns of a table, in the place of older ones."""
+    """Insert rows with all columns of a table; replace older ones."""
     if rows:
         marks = ", ".join("?" * len(rows[0]))
         statement = f"INSERT OR REPLACE INTO {table} VALUES ({marks})"
@@ -306,10 +306,10 @@ def insert_rows(
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
-    """Say whether there is nothing in a file yet.
+    """Tell whether a file has no content yet.
 
-    One page without tables is what a run that is just beginning has written; more pages
-    without tables have lost them.
+    A run that has just started writes one page without tables. If there are more pages
+    but no tables, the tables are lost.
     """
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -317,9 +317,9 @@ def is_empty(connection: sqlite3.Connection) -> bool:
 
 
 def refuse_unusable(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise a ValueError for what is none of our stores, DamagedError for damage.
+    """Raise ValueError for files that are not our stores, DamagedError for damage.
 
-    Where SQLite cannot even look, that is an error of SQLite.
+    If SQLite cannot open the file at all, its own error is raised.
     """
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     if application != APPLICATION_ID:
@@ -335,8 +335,8 @@ def refuse_unusable(connection: sqlite3.Connection, path: Path) -> None:
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
         raise DamagedError(found.removeprefix("*** in database main ***"))
-    # SQLite would read the rest of half a page as zeros, which need not look wrong. A
-    # file whose last writes wait in the write-ahead log may end anywhere.
+    # SQLite reads the missing part of a page as zeros, which may look valid. A file
+    # with writes in the write-ahead log may end anywhere.
     page_size = connection.execute("PRAGMA page_size").fetchone()[0]
     log = path.with_name(f"{path.name}-wal")
     pending = log.exists() and log.stat().st_size > 0
@@ -345,20 +345,19 @@ def refuse_unusable(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def in_one_line(text: object) -> str:
-    """Return a text without line breaks, which damage may bring into any text."""
+    """Return text without line breaks."""
     return " ".join(str(text).split())
 
 
 class RunLock:
-    """Says that a run is at work on a store, for as long as its process lives.
+    """A lock that shows that a run uses a store, as long as its process lives.
 
-    It is a lock on a file beside the store. The operating system takes the lock away
-    when the process ends, however it ends, so that a run that was killed leaves no
-    claims that somebody must wait for. SQLite is used because it locks files in the
-    same way on every system.
+    It is a lock on a file beside the store. The operating system releases it when the
+    process ends, even if it is killed, so nobody waits for the claims of a killed run.
+    SQLite is used because it locks files in the same way on every system.
 
-    Between its creation and its lock a file looks like one of a dead run: callers hold
-    the store for writing while they make a lock or ask for one.
+    Before it is locked, a new file looks like that of a dead run: callers lock the
+    store for writing while they create or check a lock.
     """
 
     def __init__(self, store: Path) -> None:
@@ -367,13 +366,13 @@ class RunLock:
         self._connection = _locked(self._path)
 
     def close(self) -> None:
-        """End; the lock file goes too."""
+        """Release the lock and delete its file."""
         self._connection.close()
         self._path.unlink(missing_ok=True)
 
 
 def is_running(store: Path, name: str) -> bool:
-    """Say whether the run of a lock is alive; a dead one loses its lock file."""
+    """Tell whether the run of a lock is alive; delete the lock file of a dead one."""
     path = _lock_path(store, name)
     if not path.exists():
         return False
@@ -386,7 +385,7 @@ def is_running(store: Path, name: str) -> bool:
 
 
 def running(store: Path) -> list[str]:
-    """Return the runs at work; what runs that were killed have left is removed."""
+    """Return the active runs, and remove the lock files of killed ones."""
     paths = store.parent.glob(f"{glob.escape(store.name)}.*.lock")
     names = [path.name.split(".")[-2] for path in paths]
     return [name for name in names if is_running(store, name)]

@@ -1,6 +1,6 @@
-"""An experiment as its store knows it: what was asked, what is there, what is not.
+"""Read an experiment from its store: the plan, its results, and what is missing.
 
-A store is read without changing it, as it is at one moment, also while a run fills it.
+Reading does not change a store, and works while a run fills it.
 """
 
 import re
@@ -38,7 +38,7 @@ from ufselect.experiments.store import (
 ORACLE = "oracle"
 NOT_BEGUN = "no cell of it is in the store"
 RANKED, FAILED, MISSING = "ranked", "failed", "missing"
-# The columns that say of which cell of a table of results a row is.
+# The columns that identify a cell in a table of results.
 PLACE = ["method", "data set"]
 ANY_NUMBER = re.compile(r"\d[\d.]*(?:e[-+]?\d+)?")
 FITS = """
@@ -50,7 +50,7 @@ SCORES = "SELECT ranking, features, metric, value FROM scores WHERE judge = :jud
 
 
 class Count(NamedTuple):
-    """How many cells there are, and what became of them."""
+    """The number of cells, by outcome."""
 
     cells: int
     ranked: int
@@ -60,20 +60,20 @@ class Count(NamedTuple):
 
 @dataclass(frozen=True)
 class Experiment:
-    """A plan with its results, from a store alone.
+    """A plan with its results, as read from a store.
 
     Attributes
     ----------
     record : Record
     cells : DataFrame
-        One row for each cell and each role that it has: ``key``, ``method``,
+        One row for each cell and each of its roles: ``key``, ``method``,
         ``reading`` (``"grid"`` or ``"fixed"``), ``set_name``, ``data set`` (the name
         with the preparation), ``state`` (``"ranked"``, ``"failed"`` or ``"missing"``),
         ``reason``, ``seconds``, ``peak_memory`` and ``history`` (of the objective).
     scores : DataFrame
         One row for each ``key``, number of ``features``, ``metric`` and repetition.
     versions : list of mapping
-        Every different set of versions that took part.
+        The different sets of versions used.
     others : list of str
         The names of other plans in the store.
     """
@@ -95,7 +95,7 @@ class Experiment:
         return list(self.cells["data set"].unique())
 
     def count(self, set_name: str | None = None) -> Count:
-        """Return how far the experiment is, or one of its sets."""
+        """Return the progress of the experiment, or of one of its sets."""
         cells = self.cells.drop_duplicates("key")
         if set_name is not None:
             cells = cells[cells["set_name"] == set_name]
@@ -103,9 +103,9 @@ class Experiment:
         return Count(len(cells), *(int(state.sum()) for state in states))
 
     def failures(self) -> list[str]:
-        """Return a line for every reason for which cells of a method have no ranking.
+        """Return a line for each reason why cells of a method have no ranking.
 
-        Reasons that differ by their numbers only are one.
+        Reasons that differ only in their numbers count as one.
         """
         failed = self.cells[self.cells["state"] == FAILED]
         failed = failed.drop_duplicates(["method", "key"])
@@ -124,7 +124,7 @@ class Experiment:
 
     @cached_property
     def mean_scores(self) -> pd.DataFrame:
-        """Return the mean over the repetitions, for every role of a cell."""
+        """Return the mean over the repetitions, for each role of a cell."""
         keys = ["key", "metric", "features"]
         means = self.scores.groupby(keys, as_index=False)["value"].mean()
         return self.cells[["key", *PLACE, "reading"]].merge(means, on="key")
@@ -132,7 +132,7 @@ class Experiment:
     def curves(self, reading: str, metric: str) -> "pd.Series[float]":
         """Return a metric of each method on each set at each number of features.
 
-        Of the fixed setting this is the mean over its seeds, of a grid its best point.
+        For the fixed setting it is the mean over the seeds, for a grid the best point.
         """
         scores = self.mean_scores
         of_metric = (scores["reading"] == reading) & (scores["metric"] == metric)
@@ -144,13 +144,13 @@ class Experiment:
     def readings(self, reading: str, metric: str) -> pd.DataFrame:
         """Return mean and deviation of a metric of each method on each set.
 
-        Both are over the numbers of features. In the reading ``"oracle"`` labels
-        choose the best point of the grid at every number; a method without a grid has
-        nothing to choose from, and is read as in ``"fixed"``.
+        Both are over the numbers of features. In the reading ``"oracle"``, labels
+        choose the best point of the grid at every number; for a method without a grid
+        it is the same as ``"fixed"``.
         """
         fixed = self.curves(FIXED, metric)
         found = _mean_and_deviation(fixed)
-        # One number of features, as all features have: over its repetitions instead.
+        # With one number of features, as for all features: over the repetitions.
         cells = self.cells[self.cells["reading"] == FIXED]
         values = self.scores[self.scores["metric"] == metric].merge(cells, on="key")
         single = fixed.groupby(level=PLACE).size() == 1
@@ -161,9 +161,9 @@ class Experiment:
         return _mean_and_deviation(self.curves(GRID, metric)).combine_first(found)
 
     def history_of(self, method: str, data_set: str) -> Float | None:
-        """Return the objective of a method: of its fixed setting, if that has one.
+        """Return the objective of a method, from its fixed setting if it has one there.
 
-        Otherwise of the first point of the grid that has, from its middle on.
+        Otherwise from the first point of the grid, from its middle on, that has one.
         """
         cells = self.cells
         cells = cells[(cells["method"] == method) & (cells["data set"] == data_set)]
@@ -179,7 +179,7 @@ def _mean_and_deviation(curves: "pd.Series[float]") -> pd.DataFrame:
 
 
 def title_of(set_name: str, preparation: str) -> str:
-    """Return a short name of a prepared set.
+    """Return a short name for a prepared set.
 
     Examples
     --------
@@ -197,12 +197,12 @@ def read_experiment(path: Path, plan: Plan | None = None) -> Experiment:
     path : Path
         The store.
     plan : Plan, optional
-        Which of the plans in the store; the one that was run last by default.
+        Which of the plans in the store; by default the one that was run last.
     """
     with _reading(path) as connection:
         records = _records(connection, needed=plan is None)
         record = _chosen(connection, path, records, plan)
-        # The version that computed decides under which keys cells are stored.
+        # The keys of cells depend on the version that computed them.
         judge = judge_key(record.plan.judge, record.version)
         values = {"judge": judge, "done": DONE}
         fits = connection.execute(FITS, values).fetchall()
@@ -225,7 +225,7 @@ def _experiment(
     fits: list[tuple[object, ...]],
     scores: pd.DataFrame,
 ) -> Experiment:
-    """Bring together what was asked and what there is."""
+    """Combine the cells of the plan with the results in the store."""
     asked = pd.DataFrame(
         [
             (
@@ -262,12 +262,12 @@ def _experiment(
 
 
 def _records(connection: sqlite3.Connection, *, needed: bool) -> list[Record]:
-    """Return what was run, the newest last."""
+    """Return the records of a store, the newest last."""
     rows = connection.execute("SELECT content FROM plans ORDER BY rowid").fetchall()
     try:
         return [record_from(content) for (content,) in rows]
     except ValueError:
-        # A plan that is given is needed just where the plans in the store are not.
+        # With a plan from the caller, an unreadable record does not matter.
         if needed:
             raise
         return []
@@ -278,7 +278,7 @@ def _chosen(
 ) -> Record:
     """Return the newest record, of the plan if one is given.
 
-    A plan without a record has the data of which the store has cells.
+    For a plan without a record, the data are those of the cells in the store.
     """
     fitting = [each for each in records if plan is None or each.is_of(plan)]
     if fitting:
@@ -287,7 +287,7 @@ def _chosen(
         raise ValueError(
             f"{path} does not say which plan it is of; name the plan with --plan PLAN"
         )
-    # Of data that have changed, the newest content comes last.
+    # If data have changed, their newest content comes last.
     query = "SELECT set_name, fingerprint FROM rankings ORDER BY rowid"
     known = dict(connection.execute(query).fetchall())
     return Record(
@@ -300,13 +300,13 @@ def _chosen(
 
 @contextmanager
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open one of our stores for reading; refuse anything else in one sentence."""
+    """Open a store for reading; refuse anything else."""
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
         raise ValueError(f"{path} {what}; name a store that ufselect run has made")
     try:
         with closing(_opened(path)) as connection:
-            # All that follows is read as it is now, whatever a run adds meanwhile.
+            # From here on, reading does not see what a run adds.
             connection.execute("BEGIN")
             if is_empty(connection):
                 raise ValueError(f"{path} is empty; fill it with ufselect run PLAN")
@@ -321,10 +321,10 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """Open a file that is there, for reading.
+    """Open an existing file for reading.
 
-    Not in the mode for reading only, which leaves the files of the journal behind; but
-    where there is no journal and none can be made, the file is read as it lies.
+    Mode "ro" would leave journal files behind, so it is "rw" with query_only; if there
+    is no journal and none can be created, the file is opened as immutable.
     """
     address = path.resolve().as_uri()
     connection = sqlite3.connect(f"{address}?mode=rw", uri=True, isolation_level=None)

@@ -28,7 +28,7 @@ from ufselect.selectors import UnsupervisedSelector, all_selectors
 
 
 class Job(NamedTuple):
-    """A cell to work on, with its order if only scores are missing."""
+    """A cell to compute, with its order if only scores are missing."""
 
     cell: Cell
     judge: Judge
@@ -39,8 +39,8 @@ class Job(NamedTuple):
 class PreparedSet(NamedTuple):
     """A prepared set and what its cells share.
 
-    These are products of the data, the scores of sets of columns, and the
-    memberships that a fit hands on to the next on its path.
+    These are a cache of products of the data, the scores of sets of columns, and the
+    memberships from which the next fit on a path starts.
     """
 
     data: LabelledSet
@@ -50,30 +50,30 @@ class PreparedSet(NamedTuple):
 
 
 def work_on(cell: Cell, judge: Judge, path: Path, order: Order | None) -> Outcome:
-    """Return what becomes of a cell; an order that is known is only judged.
+    """Return the outcome of a cell; if its order is known, it is only judged.
 
-    An error of the method is an outcome: the experiment goes on without the cell.
+    An error of the method is an outcome, too: the experiment continues.
     """
     try:
         with threadpool_limits(1), warnings.catch_warnings():
-            # Warnings that a cell did not converge would bury the progress.
+            # Convergence warnings would hide the progress.
             warnings.simplefilter("ignore")
             prepared = _prepared(path, cell.fingerprint, cell.preparation, judge)
             if order is not None:
                 return Outcome(DONE, scores=_scores(cell, judge, prepared, order))
             return _ranked_and_judged(cell, judge, prepared)
-    # Whatever a method raises is about its cell; some errors of SciPy could not even
-    # be sent to the process that waits for the outcome.
+    # Any error of a method concerns its cell only; some errors of SciPy cannot be
+    # pickled for the other process.
     except Exception as error:  # noqa: BLE001 - the reason is kept in the store
         return Outcome(FAILED, reason=f"{type(error).__name__}: {error}")
 
 
-# A worker goes through the cells of one set before those of the next.
+# A worker computes all cells of one set before those of the next.
 @lru_cache(maxsize=1)
 def _prepared(
     path: Path, fingerprint: str, preparation: str, judge: Judge
 ) -> PreparedSet:
-    """Return a prepared set, and keep it until another one is asked for."""
+    """Return a prepared set, and cache it until another one is needed."""
     data = read_labelled(path)
     table = prepare_table(data.table, preparation)
     return PreparedSet(data._replace(table=table), ResultCache(), {}, {})
@@ -97,7 +97,7 @@ def _ranked_and_judged(cell: Cell, judge: Judge, prepared: PreparedSet) -> Outco
 
 
 def _fitted(cell: Cell, prepared: PreparedSet) -> UnsupervisedSelector:
-    """Return the selector of a cell, fitted; its memberships are handed on."""
+    """Return the fitted selector of a cell; keep its memberships for the next one."""
     selector = all_selectors()[cell.selector]()
     parameters: dict[str, Any] = json.loads(cell.parameters)
     if parameters.get("n_clusters") == "classes":
@@ -115,17 +115,17 @@ def _fitted(cell: Cell, prepared: PreparedSet) -> UnsupervisedSelector:
 
 
 def _hand_on(memberships: Float | None, cell: Cell, prepared: PreparedSet) -> None:
-    # Only the next cell asks for them. ``SCFS.path`` hands on its coefficients too, but
-    # a cell has to come out the same when it is computed alone, after a restart.
+    # Only the next cell needs them. ``SCFS.path`` passes on coefficients, too, but here
+    # a cell must give the same result when it is computed alone, after a restart.
     prepared.starts.clear()
     prepared.starts[(*cell.path, cell.parameters)] = memberships
 
 
 def _start_of(cell: Cell, prepared: PreparedSet) -> Float | None:
-    """Return the memberships that the fit before has found, if there is one before.
+    """Return the memberships of the fit before on the path, or None.
 
-    They are computed where they are not known, such as after a restart, so that the
-    result does not depend on who computes. A fit that fails hands on its own start.
+    If they are not known, as after a restart, they are computed, so that the result is
+    always the same. A fit that fails passes on its own start.
     """
     if not cell.before:
         return None
@@ -152,7 +152,7 @@ def _scores(
             f"{cell.set_name} has {n_features} features, fewer than the plan's "
             f"features={list(judge.features)}"
         )
-    # The same seeds for every method, so that methods are compared on equal terms.
+    # The same seeds for every method, for a fair comparison.
     seeds = [
         seed_of(judge.seed, "judge", cell.set_name, repetition)
         for repetition in range(judge.repetitions)

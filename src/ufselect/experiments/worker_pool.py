@@ -1,15 +1,15 @@
-"""Who computes the cells: this process, a worker pool, or the workers of a cluster.
+"""Compute cells in this process, in a worker pool, or on the workers of a cluster.
 
-A worker of the pool gets one cell at a time. One that takes longer than is allowed, or
-more memory, is ended, and the cell is reported with that reason. A worker that dies by
-itself, of a crash in a library or for want of memory, is replaced and its cell is tried
-once more. The other cells go on, and what was finished is already with the caller.
+A worker of the pool gets one cell at a time. If the cell exceeds its limit of time or
+memory, the worker is ended and the cell is reported with that reason. A worker that
+crashes, in a library or without memory, is replaced and its cell is repeated once.
+Other cells are not affected.
 
-Why not the pool of a library: the cells of a path of warm starts go to one process, but
-each has its own time; the limit is on resident memory, since one on address space
-(setrlimit) makes libraries crash without a word; and no worker outlives a run that is
-killed. The executors of joblib and concurrent.futures break when a worker dies, and
-pebble's pool, which has timeouts, has none of these three.
+No library has such a pool: the cells of a path of warm starts go to one process, each
+with its own time limit; the limit is on resident memory, since one on address space
+(setrlimit) makes libraries crash without a message; and no worker outlives a run that
+is killed. The executors of joblib and concurrent.futures break when a worker dies, and
+the pool of pebble has timeouts but none of these three.
 """
 
 import multiprocessing
@@ -31,7 +31,7 @@ from ufselect.experiments.limits import Limits, can_watch_memory, memory_of
 from ufselect.experiments.store import STOPPED, Outcome
 from ufselect.experiments.work import Job, work_on
 
-# Jobs that one process does in order, since each takes its start from the one before.
+# Jobs that one process does in order, since each starts from the one before.
 Batch = list[Job]
 Ended = tuple[Job, Outcome]
 Compute = Callable[[Iterable[Batch]], Iterator[Ended]]
@@ -39,11 +39,11 @@ Work = Callable[..., Outcome]
 
 SCHEDULER_TIMEOUT_SECONDS = 10
 ATTEMPTS_PER_CELL = 2
-# What can be filled between two looks at the memory of a worker is little.
+# Short, so that a worker can take little memory between two checks.
 SECONDS_BETWEEN_LOOKS = 0.05
 STARTS_OF_A_PROCESS = 6
 
-# A server that has loaded everything once replaces a process within milliseconds.
+# A fork server with everything loaded replaces a process within milliseconds.
 CONTEXT: Any = multiprocessing.get_context(
     "forkserver" if os.name == "posix" else "spawn"
 )
@@ -53,7 +53,7 @@ CONTEXT: Any = multiprocessing.get_context(
 def computing(
     n_jobs: int | None, dask: str | None, limits: Limits
 ) -> Iterator[Compute]:
-    """Provide a function from batches of jobs to what becomes of the jobs."""
+    """Yield a function that turns batches of jobs into their outcomes."""
     if dask is not None:
         with _cluster(dask, limits):
             yield _on_cluster
@@ -80,7 +80,7 @@ def _all_of(batch: Batch) -> list[Ended]:
 
 @contextmanager
 def _cluster(address: str, limits: Limits) -> Iterator[None]:
-    """Let joblib compute on the workers of a Dask scheduler."""
+    """Compute with joblib on the workers of a Dask scheduler."""
     if limits:
         raise ValueError(
             "time and memory of a cell can be limited on this machine only; leave the "
@@ -102,12 +102,12 @@ def _cluster(address: str, limits: Limits) -> Iterator[None]:
 
 
 class WorkerPool:
-    """Some processes of this machine; close it to end them.
+    """A pool of worker processes; close it to end them.
 
     Parameters
     ----------
     work : callable
-        Called with the parts of a job; must be importable.
+        Called with the parts of a job; it must be importable.
     n_workers : int
     limits : Limits
     """
@@ -121,9 +121,9 @@ class WorkerPool:
         self._workers = [Worker(work) for _ in range(n_workers)]
 
     def results(self, batches: Iterable[Batch]) -> Iterator[Ended]:
-        """Yield what becomes of jobs; those of one batch go to one worker in order.
+        """Yield the outcomes of jobs; those of one batch go to one worker in order.
 
-        A batch is asked for when there is a worker for it.
+        The next batch is requested when a worker is free.
         """
         waiting = iter(batches)
         while True:
@@ -143,12 +143,12 @@ class WorkerPool:
                     yield worker.jobs.popleft(), outcome
 
     def close(self) -> None:
-        """End all processes, whatever they do."""
+        """End all processes at once."""
         for worker in self._workers:
             worker.end()
 
     def _seconds_to_wait(self) -> float | None:
-        """Return for how long no limit can be exceeded unseen; None is for ever."""
+        """Return the seconds until limits must be checked again; None is never."""
         times = [] if self._limits.memory is None else [SECONDS_BETWEEN_LOOKS]
         if self._limits.seconds is not None:
             longest = max(worker.seconds() for worker in self._workers)
@@ -158,30 +158,30 @@ class WorkerPool:
 
 @dataclass
 class Worker:
-    """A process that does one job after the other, and is replaced if it ends."""
+    """A process that does one job after the other, and is replaced if it dies."""
 
     work: Work
     jobs: deque[Job] = field(default_factory=deque)
-    # From the first job on, a process and the connection to it.
+    # The process and the connection to it, from the first job on.
     process: Any = None
     pipe: Any = None
     deaths: int = 0
-    # When the present job began; None while the process waits for one.
+    # Start of the current job; None while the process is idle.
     since: float | None = None
 
     def begin(self) -> None:
-        """Give the next job to the process, unless it has one."""
+        """Give the next job to the process, if it is idle."""
         if not self.jobs or self.since is not None:
             return
         if self.process is None:
             self._start()
         self.since = time.monotonic()
-        # A process that has died meanwhile is found dead when it is listened to.
+        # If the process has died by now, this is noticed when its answer is read.
         with suppress(OSError):
             self.pipe.send(self.jobs[0])
 
     def receive(self) -> Outcome | None:
-        """Return what became of the job; None if it is to be tried once more."""
+        """Return the outcome of the job; None if it is to be repeated."""
         try:
             outcome: Outcome = self.pipe.recv()
         except (EOFError, OSError):
@@ -205,7 +205,7 @@ class Worker:
         return outcome
 
     def stop_beyond(self, limits: Limits) -> Outcome | None:
-        """End the process if its job takes too much, and say so."""
+        """End the process if its job exceeds a limit, and return that outcome."""
         if limits.seconds is not None and self.seconds() >= limits.seconds:
             reason = (
                 f"it took longer than the {limits.seconds:g} s that a cell may take; "
@@ -223,11 +223,11 @@ class Worker:
         return Outcome(STOPPED, reason)
 
     def seconds(self) -> float:
-        """Return how long the present job has taken."""
+        """Return the seconds that the current job has taken."""
         return 0.0 if self.since is None else time.monotonic() - self.since
 
     def end(self) -> None:
-        """End the process, if there is one, whatever it does."""
+        """End the process, if there is one, at once."""
         self.since = None
         if self.process is not None:
             self.process.kill()
@@ -246,7 +246,7 @@ class Worker:
                     process.start()
             except (EOFError, OSError):
                 ours.close()
-                # The server was killed; once that is known, another one is started.
+                # The server was killed; the next attempt starts another one.
                 if attempt == STARTS_OF_A_PROCESS:
                     raise
                 time.sleep(0.2 * attempt)
@@ -257,10 +257,10 @@ class Worker:
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """Start processes that load what this one does, and to which Ctrl-C means nothing.
+    """Start processes that import from the same path as this one and ignore Ctrl-C.
 
-    The first start is that of the server. It must load from where this process does,
-    not from a folder in which a user keeps files of any name.
+    The first call also starts the server. It must not import from the current folder,
+    where a user may have files with the names of modules.
     """
     CONTEXT.set_forkserver_preload([_serve.__module__])
     paths = os.pathsep.join(path for path in sys.path if path)
@@ -268,7 +268,7 @@ def _starting() -> Iterator[None]:
     os.environ.update(PYTHONPATH=paths, PYTHONSAFEPATH="1")
     blocked = None
     if os.name == "posix":
-        # It unblocks Ctrl-C when it starts, also for the server that would start it.
+        # Started by the server, the tracker would unblock Ctrl-C there.
         resource_tracker.ensure_running()
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
@@ -286,14 +286,14 @@ def _serve(pipe: connection.Connection, work: Work) -> None:
     """Do one job after the other until the connection is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    # A run that was interrupted no longer sends, or no longer listens.
+    # An interrupted run no longer sends or receives.
     with suppress(EOFError, OSError):
         while True:
             pipe.send(work(*pipe.recv()))
 
 
 def _end_with_parent() -> None:
-    """End at once when the run was killed: nobody waits for the rest of the cell."""
+    """End at once when the run was killed, since nobody waits for the result."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

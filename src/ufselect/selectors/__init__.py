@@ -33,9 +33,9 @@ else:
 
     __getattr__, __dir__, __all__ = attach(__name__, "all_selectors", "selector")
 
-# Other packages announce their methods as entry points of this group.
+# Other packages register their methods as entry points of this group.
 GROUP = "ufselect.methods"
-# Selectors around other selectors, which are at home in ufselect.tuning.
+# Selectors that use other selectors; they are in ufselect.tuning.
 AROUND_OTHERS = ("AutoSelect", "Consensus", "StabilitySelection")
 
 
@@ -48,9 +48,9 @@ def selector(name: str, **parameters: Any) -> "UnsupervisedSelector":
         A name from `all_selectors`, or "AutoSelect", "Consensus" or
         "StabilitySelection", in upper or lower case.
     **parameters : dict
-        Parameters of the selector. All of them take ``random_state``: where nothing is
-        random it has no effect. ``n_clusters`` and others are refused by a method that
-        does not have them.
+        Parameters of the selector. You may give ``random_state`` to every method: for
+        a deterministic one it has no effect. Other parameters that the method does not
+        have are refused.
 
     Returns
     -------
@@ -109,8 +109,8 @@ def own_names() -> list[str]:
 def all_selectors() -> dict[str, "type[UnsupervisedSelector]"]:
     """Return every selector by name, in alphabetical order.
 
-    To those of this package come those that other installed packages announce as entry
-    points of the group ``ufselect.methods``. None of them takes the place of ours.
+    They include the selectors that other installed packages register as entry points
+    of the group ``ufselect.methods``. They cannot replace those of this package.
 
     Examples
     --------
@@ -125,10 +125,10 @@ def all_selectors() -> dict[str, "type[UnsupervisedSelector]"]:
 
 @cache
 def installed_selectors() -> dict[str, "type[UnsupervisedSelector]"]:
-    """Return the selectors that installed packages announce, by the name of the class.
+    """Return the selectors that installed packages register, by class name.
 
-    One that cannot be had is left out with a warning, so that a fault of another
-    package is not one of all methods.
+    One that cannot be loaded is left out with a warning, so that all other methods
+    still work.
     """
     from importlib.metadata import entry_points
 

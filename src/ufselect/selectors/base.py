@@ -1,4 +1,4 @@
-"""The contract that every selector keeps."""
+"""The base class of all selectors."""
 
 import warnings
 from abc import ABCMeta, abstractmethod
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class Properties(NamedTuple):
-    """What a method is made of: the columns of the comparison in the SCFS paper."""
+    """The parts of a method: the columns of the comparison in the SCFS paper."""
 
     self_expression: str = "no"
     similarity: str = "no"
@@ -64,19 +64,19 @@ class Properties(NamedTuple):
 
 
 class MemoryNeed(NamedTuple):
-    """Bytes that a fit takes for its own arrays, and what most of them are for."""
+    """Bytes that a fit takes for its own arrays, and their main purpose."""
 
     n_bytes: float
     purpose: str
 
 
 def square_arrays(count: int, side: int, others: float) -> MemoryNeed:
-    """Return the need for so many square arrays at once, and others beside them."""
+    """Return the need for a number of square arrays, and for other bytes."""
     return MemoryNeed(8 * count * side**2 + others, f"dense {side} x {side} matrices")
 
 
 def prepared_bytes(data: DataMatrix) -> int:
-    """Return the bytes of a prepared copy of X, and of what it takes to make it."""
+    """Return the bytes of a prepared copy of X, and of the work to make it."""
     if isinstance(data, SparseMatrix):
         return 16 * data.multiplications
     copy = 8 * data.multiplications
@@ -86,12 +86,12 @@ def prepared_bytes(data: DataMatrix) -> int:
 def graph_bytes(data: DataMatrix) -> int:
     """Return the bytes of a prepared copy and of the neighbour search among samples.
 
-    Products of sparse samples are made in blocks, sparse first and then dense.
+    Products of sparse samples are computed in blocks, sparse and then dense.
     """
     most = 3 * 10**6 * SEARCH_MEGABYTES
     if isinstance(data, SparseMatrix):
         return prepared_bytes(data) + min(16 * data.shape[0] ** 2, most)
-    # In cells, samples are kept in single precision too.
+    # A search in cells also keeps the samples in single precision.
     in_cells = data.shape[0] > MAX_EXACT_SAMPLES
     return prepared_bytes(data) + in_cells * (4 * data.multiplications + most // 2)
 
@@ -100,9 +100,9 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
     """Base class of all selectors: validates, asks for scores, ranks.
 
     A method derives from this class, declares its parameters in ``__init__`` and
-    ``_parameter_constraints`` and what it is made of in ``PROPERTIES``, and implements
-    ``_score_features``. The rest (input checks, number of features, order, names,
-    output frames) is done here.
+    ``_parameter_constraints`` and its parts in ``PROPERTIES``, and implements
+    ``_score_features``. This class does the rest: input checks, number of features,
+    order, names, output frames.
     """
 
     PROPERTIES: ClassVar[Properties] = Properties()
@@ -134,7 +134,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             Samples in rows. It is not changed. Some methods also take a Dask array or
             data frame, a Zarr array, an HDF5 data set or a backed matrix of AnnData.
         y : ignored
-            Present for pipelines; never looked at.
+            Present for pipelines; it is not used.
 
         Returns
         -------
@@ -146,12 +146,12 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     @refusing_in_one_line()
     def _read(self, X: Any) -> tuple[DataMatrix, ColumnSummary]:
-        """Check X, note its columns, and return what a method sees of it."""
+        """Check X, keep its column names, and return it as a matrix with a summary."""
         table = unwrapped(X)
         storage = storage_of(table)
         out_of_core = storage in ("file", "dask")
         if storage == "mapped" and self.READS_OUT_OF_CORE:
-            # Made floats at once, all of it would be in memory.
+            # Converting it to floats at once would need all of it in memory.
             kind = table.dtype
             out_of_core = kind.kind in "biuf" and kind not in (np.float32, float)
         if out_of_core:
@@ -176,12 +176,12 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             peak = max(np.abs(summary.minimum).max(), np.abs(summary.maximum).max())
             limit = LARGEST_TO_SQUARE[np.dtype(np.float32)]
             if not 1 / limit < peak < limit:
-                # Too large or small to multiply in single precision.
+                # Products would overflow or vanish in single precision.
                 matrix = self._as_matrix(data.astype(np.float64))
         return matrix, summary
 
     def _adopt_columns(self, other: Self) -> None:
-        """Note the columns that another selector has read."""
+        """Take over the columns that another selector has read."""
         for name in ("n_features_in_", "feature_names_in_", "n_selected_"):
             if hasattr(other, name):
                 setattr(self, name, getattr(other, name))
@@ -210,7 +210,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         return out_of_core_columns(X, self.get_support(indices=True))
 
     def _refuse_other_columns(self, X: Any) -> None:
-        """Raise an error unless X has the columns of the fit."""
+        """Raise an error if X does not have the columns of the fit."""
         name, shape = type(self).__name__, tuple(X.shape)
         if len(shape) != 2 or shape[1] != self.n_features_in_:
             raise ValueError(
@@ -268,11 +268,11 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         return pd.DataFrame(columns | more)
 
     def _in_ranking(self) -> dict[str, NDArray[Any]]:
-        """Return what else was learned of each feature, for `ranking`."""
+        """Return further columns for `ranking`."""
         return {}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the scores by rank, with the cut, by `ufselect.pl.scores`.
+        """Plot the scores by rank and the cut, with `ufselect.pl.scores`.
 
         Parameters
         ----------
@@ -291,7 +291,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     @abstractmethod
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        """Return one score per feature, higher is better, and set what was learned.
+        """Return one score per feature, higher is better, and set learned attributes.
 
         Parameters
         ----------
@@ -302,10 +302,10 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         """
 
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed | None:
-        """Return what a fit needs beside X, if more than a few times its size.
+        """Return the memory that a fit needs beside X, if it is much more than X.
 
-        A method that says so has a parameter ``max_memory``, beyond which the fit is
-        refused before it starts.
+        Such a method has a parameter ``max_memory``: a fit that needs more is refused
+        before it starts.
         """
         return None
 
@@ -318,7 +318,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                 "samples or features, or use another method."
             )
         if getattr(self, "verbose", False):
-            print(f"{sentence}.")  # noqa: T201 - what verbose asks for
+            print(f"{sentence}.")  # noqa: T201 - for verbose
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "order_")
@@ -347,14 +347,14 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         return data
 
     def _validated_out_of_core(self, X: Any, names: Any) -> Any:
-        """Check what can be known of X without reading it; note its columns."""
+        """Check X without reading it, and keep its column names."""
         name = type(self).__name__
         if not self.READS_OUT_OF_CORE:
             package = type(X).__module__.split(".")[0]
             raise TypeError(
                 f"{name} needs X in memory but was given {package}'s "
                 f"{type(X).__name__}; use SCFS, LaplacianScore, MCFS or MaxVariance, "
-                "which read such data where they are, or give an array (X.compute() "
+                "which read such data in blocks, or give an array (X.compute() "
                 "or X[:])."
             )
         data = as_row_source(X)
@@ -422,7 +422,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         )
 
     def __sklearn_tags__(self) -> Any:
-        """Say that sparse input is welcome and labels are not needed."""
+        """Declare that sparse input is accepted and labels are not needed."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = False
@@ -430,7 +430,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
 
 class IterativeSelector(CallbackSupportMixin, UnsupervisedSelector):
-    """Reports the iterations of a fit, keeps their objectives, warns when they end."""
+    """Base class of iterative selectors: progress, objective history, warnings."""
 
     max_iter: int
     tol: float
@@ -442,7 +442,7 @@ class IterativeSelector(CallbackSupportMixin, UnsupervisedSelector):
     def _progress(
         self, max_iter: int | None = None, unit: float = 1.0
     ) -> Iterator[FitProgress]:
-        """Yield what a solver reports to; objectives are in units where |X| is unit."""
+        """Yield the progress for a solver, whose objectives are for |X| = unit."""
         most = self.max_iter if max_iter is None else max_iter
         progress = FitProgress(self, most, verbose=self.verbose, unit=unit)
         yield progress
@@ -451,11 +451,11 @@ class IterativeSelector(CallbackSupportMixin, UnsupervisedSelector):
     def _keep_history(
         self, history: Sequence[float] | Float, unit: float = 1.0
     ) -> None:
-        """Set the number of iterations, and the objective after each."""
+        """Set the number of iterations and the objective after each."""
         self.objective_history_ = np.array(history) / unit / unit
         self.n_iter_ = len(history)
 
     def _warn_unless(self, converged: bool) -> None:
-        """Warn of a fit that ended with its last iteration, and not for a callback."""
+        """Warn if a fit did not converge, unless a callback stopped it."""
         if self.n_iter_ == self.max_iter and not converged:
             self._warn_not_converged(self.max_iter, stacklevel=6)

@@ -1,4 +1,4 @@
-"""Baselines that a method must beat: the highest variance, and chance."""
+"""Baselines that a method must beat: highest variance and random choice."""
 
 from typing import Any, ClassVar
 

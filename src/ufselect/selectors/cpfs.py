@@ -1,4 +1,4 @@
-"""CPFS: features from which all features can be rebuilt."""
+"""CPFS: features that reconstruct all features."""
 
 from numbers import Real
 from typing import Any, ClassVar, NoReturn
@@ -18,7 +18,7 @@ from ufselect.solvers.cpfs import (
 from ufselect.solvers.group_lasso import WorkingSetTooLarge
 from ufselect.solvers.preparation import prepare
 
-# Nearer to lam_max than this, rounding decides whether a feature enters.
+# Above this share of lam_max, rounding decides whether a feature enters.
 LARGEST_FRACTION = 1 - 1e-9
 
 
@@ -42,7 +42,7 @@ class CPFS(IterativeSelector):
     lam : float or "auto", default="auto"
         Weight of sparsity at the end of the path. A number is the objective as
         printed and depends on the units of X; "auto" is ``lam_fraction`` of the value
-        from which on W = 0.
+        above which W = 0.
     lam_fraction : float, default=0.2
         See ``lam``; not used when that is a number.
     n_lams : int, default=20
@@ -54,7 +54,7 @@ class CPFS(IterativeSelector):
         For each lam, stop when the objective is proven to be within this share of
         ``|X|^2`` (X centred) of its minimum.
     max_memory : float, default=2e9
-        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        About how many bytes the fit may use for its own arrays. A fit that needs more
         is refused.
     verbose : bool, default=False
         Print the objective of each step.
@@ -72,7 +72,7 @@ class CPFS(IterativeSelector):
     lams_ : ndarray
         The path.
     lam_max_ : float
-        The value of lam from which on W = 0.
+        The value of lam above which W = 0.
     lam_ : float
         The last value of the path.
     active_ : ndarray of shape (a,)
@@ -90,9 +90,9 @@ class CPFS(IterativeSelector):
     accelerated proximal gradient steps with restart on a working set of features.
     The proximal map of the largest entry comes from the projection on the l1 ball.
 
-    **Differs.** The text of the paper was not at hand: that the penalty is the largest
-    entry of each row, that it is a penalty and not a constraint, and its scale are
-    inferred from descriptions. The solver is this package's own. X is centred but not
+    **Differs.** The text of the paper was not available: descriptions say that the
+    penalty is the largest entry of each row, that it is a penalty and not a constraint,
+    and what its scale is. The solver is this package's own. X is centred but not
     scaled, so features with a large variance weigh more; standardise X first if its
     columns do not share a unit. Equal columns enter together, with equal scores.
 
@@ -128,7 +128,7 @@ class CPFS(IterativeSelector):
     array([ True, False,  True, False])
     """
 
-    # The published grid is not known; these reach from a few features to most.
+    # The published grid is not known; this one ranges from few features to most.
     PROPERTIES = Properties(self_expression="features", regularisation=True)
     PARAM_GRID: ClassVar[dict[str, list[Any]]] = {
         "lam_fraction": [0.5, 0.2, 0.1, 0.05, 0.01]
@@ -165,7 +165,7 @@ class CPFS(IterativeSelector):
         self.verbose = verbose
 
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
-        """Return the least need, with one row of W; the rest is known only later."""
+        """Return the need with one row of W; the number of rows is known only later."""
         n_features = data.shape[1]
         least = fixed_bytes(*data.shape) + 8 * ARRAYS_PER_STEP * n_features
         return MemoryNeed(least, f"X with {n_features} features")
@@ -174,10 +174,10 @@ class CPFS(IterativeSelector):
         max_rows = self._affordable_rows(*data.shape)
         prepared = prepare(data, summary, "none", 1.0)
         factor = thin_factor(prepared.centred)
-        # What is left of a constant column is rounding.
+        # A centred constant column is nothing but rounding errors.
         factor[:, summary.constant] = 0.0
         unit, lasso = prepared.unit, self_representation(factor, max_rows)
-        # The lam from which on W = 0.
+        # The lam above which W = 0.
         largest = float(lasso.kkt_ratios(1.0).max())
         fractions = self._fractions(largest, unit)
         try:
@@ -201,21 +201,21 @@ class CPFS(IterativeSelector):
         return path_scores(fit, fractions)
 
     def _fractions(self, largest: float, unit: float) -> Float:
-        """Return the path from one, which is left out, down to lam over lam_max."""
+        """Return the path of lam / lam_max, from one (left out) downwards."""
         end = self.lam_fraction
         if self.lam != "auto":
             # One factor at a time: the square of a very small unit would vanish.
             end = float(self.lam) * unit * unit / largest
         if not 0 < end <= LARGEST_FRACTION:
             raise ValueError(
-                f"lam={self.lam:.3g} leaves no feature in the model (W = 0) or is no "
-                "penalty at all next to these data; choose it well between 0 and "
+                f"lam={self.lam:.3g} leaves no feature in the model (W = 0), or is too "
+                "small to have an effect on X; choose it well between 0 and "
                 f'{largest / unit / unit:.3g}, or use lam="auto".'
             )
         return np.geomspace(1.0, end, self.n_lams + 1)[1:]
 
     def _affordable_rows(self, n_samples: int, n_features: int) -> int:
-        """Return how many rows of W fit into the memory beside X itself."""
+        """Return how many rows of W fit into max_memory."""
         fixed = fixed_bytes(n_samples, n_features)
         row = 8 * ARRAYS_PER_STEP * n_features
         return int(min((self.max_memory - fixed) // row, n_features))
@@ -240,7 +240,7 @@ def fixed_bytes(n_samples: int, n_features: int) -> int:
 def path_scores(fit: PathFit, fractions: Float) -> Float:
     """Return scores between the fractions of the path where features enter.
 
-    The largest feature that enters at a place comes near to the fraction before.
+    The largest feature that enters at a place gets nearly the fraction before.
     """
     before = np.concatenate([[1.0], fractions[:-1]])
     last = fractions[len(fit.lams) - 1]

@@ -1,4 +1,4 @@
-"""FSASL: feature selection that learns the structure of the samples as it goes."""
+"""FSASL: feature selection with adaptive structure learning."""
 
 from numbers import Real
 from typing import Any, ClassVar
@@ -26,7 +26,7 @@ from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.ridge import row_norms
 
-# The share of the penalty from which on W = 0 in the first round.
+# The share of the penalty above which W = 0 in the first round.
 AUTO_GAMMA = 0.5
 
 # Reweighted steps never reach zero; a prediction this small is rounding.
@@ -59,7 +59,7 @@ class FSASL(IterativeSelector):
         Weight of the local structure against the global one. It has no unit.
     gamma : float or "auto", default="auto"
         Weight of sparsity of W. A number is the objective as printed, for X as
-        prepared; "auto" is 0.5 of the value from which on W = 0 in the first round.
+        prepared; "auto" is 0.5 of the value above which W = 0 in the first round.
     mu : float or {"projected", "samples"}, default="projected"
         Spread of the neighbour probabilities. "projected" finds the mu at which
         samples keep about n_neighbors of their neighbours among the projected samples
@@ -76,7 +76,7 @@ class FSASL(IterativeSelector):
         Stop before max_iter when the objective changes by less than this share of
         itself.
     max_memory : float, default=2e9
-        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        About how many bytes the fit may use for its own arrays. A fit that needs more
         is refused.
     verbose : bool, default=False
         Print the objective of each round.
@@ -112,7 +112,7 @@ class FSASL(IterativeSelector):
     samples, whose distances have another size, so that probabilities become uniform;
     ``mu="samples"`` does that. X is centred here. With it centred,
     ``standardize=False``, ``mu="samples"``, ``tol=0`` and gamma as a number, the fit
-    is theirs but for the lasso. With ``gamma="auto"`` the fit works in units where
+    is theirs except for the lasso. With ``gamma="auto"`` the fit works in units where
     ``|X|^2 = n``, so that nothing depends on the units of X.
 
     **Confidence.** Confirmed, against the authors' code with an exact lasso.
@@ -212,7 +212,7 @@ class FSASL(IterativeSelector):
     def _scored(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         self.standardize_ = preparation_kind(self.standardize, data, summary)
-        # Of order one, whatever the units of X.
+        # Of order one in any units of X.
         prepared = prepare(data, summary, self.standardize_, float(data.shape[0]))
         graph = neighbour_graph(prepared.centred.points(), self.n_neighbors)
         regressors = prepared.centred if self.n_clusters > 1 else prepared.uncentred
@@ -220,7 +220,7 @@ class FSASL(IterativeSelector):
         if self.gamma == "auto":
             gamma = useful_penalty(regressors, graph, self.n_clusters)
         else:
-            # As printed, and so in the units of X, as are the start and the smoothing.
+            # As printed: in the units of X, like the start and the smoothing.
             regressors = regressors.affine(regressors.shift, regressors.scale / unit)
             gamma, unit = float(self.gamma), 1.0
         self.gamma_ = gamma / unit
@@ -237,7 +237,7 @@ class FSASL(IterativeSelector):
         if np.abs(regressors.dot(fit.coef)).max() < ROUNDING:
             raise ValueError(
                 f"gamma={self.gamma_:.3g} leaves no feature in the model (W = 0), so "
-                'that there is no ranking; lower gamma, or use gamma="auto".'
+                'there is no ranking; lower gamma, or use gamma="auto".'
             )
         return row_norms(self.coef_)
 
@@ -267,7 +267,7 @@ class FSASL(IterativeSelector):
 def useful_penalty(
     regressors: DataMatrix, graph: sp.csr_array, n_clusters: int
 ) -> float:
-    """Return a share of the penalty from which on W = 0 in the first round."""
+    """Return a share of the penalty above which W = 0 in the first round."""
     first = smallest_eigenvectors(laplacian(graph).toarray(), n_clusters)
     largest = largest_penalty(regressors, first)
     if largest <= ROUNDING:

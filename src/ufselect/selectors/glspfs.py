@@ -38,7 +38,7 @@ from ufselect.solvers.structured_ridge import (
     structured_problem,
 )
 
-# Share of the penalty from which on W = 0; see "auto" in the docstring.
+# Share of the penalty above which W = 0; see "auto" in the docstring.
 AUTO_R1 = 0.6
 
 # Columns of the root of the kernel are left out beyond this share of its trace.
@@ -64,7 +64,7 @@ class StructuredSelector(IterativeSelector):
     def _penalty(self, name: str, share: float, largest: float, unit: float) -> float:
         """Return the penalty that a parameter asks for, where W is not zero.
 
-        ``largest`` is the penalty from which on W = 0, and "auto" a share of it; a
+        ``largest`` is the penalty above which W = 0, and "auto" a share of it; a
         number is multiplied by ``unit``.
         """
         given: Any = getattr(self, name)
@@ -105,9 +105,9 @@ class GLSPFS(StructuredSelector):
     n_features_to_select : int, float or None, default=None
         Number of features, fraction of them, or None for half.
     r1 : float or "auto", default="auto"
-        Weight of sparsity. "auto" is 0.6 of the value from which on W = 0.
+        Weight of sparsity. "auto" is 0.6 of the value above which W = 0.
     r2 : float, default=1.0
-        Weight of the local structure, whatever the units of X.
+        Weight of the local structure. It does not depend on the units of X.
     local : {"neighbours", "lle", "ltsa"}, default="neighbours"
         Local structure L: the Laplacian of the graph of nearest neighbours (LPP in the
         paper), the matrix of locally linear embedding, or the alignment matrix of
@@ -132,7 +132,7 @@ class GLSPFS(StructuredSelector):
     tol : float, default=1e-5
         Stop when the objective changes by less than this share of itself.
     max_memory : float, default=2e9
-        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        About how many bytes the fit may use for its own arrays. A fit that needs more
         is refused.
     verbose : bool, default=False
         Print the objective of each iteration.

@@ -39,7 +39,7 @@ from ufselect.solvers.ridge import (
     row_norms,
 )
 
-# Share of the alpha from which on W = 0 whatever the embedding.
+# Share of the alpha above which W = 0 for any embedding.
 AUTO_ALPHA = 0.2
 
 # Keeps the weight of a zero row finite.
@@ -67,8 +67,8 @@ class JELSR(IterativeSelector):
         n - 1 are used, since the constant vector is left out.
     alpha : float or "auto", default="auto"
         Weight of sparsity. A number is the objective as printed and depends on the
-        units of X; "auto" is 0.2 of ``2 max_i |x_i|``, from which on W = 0 whatever
-        the embedding.
+        units of X; "auto" is 0.2 of ``2 max_i |x_i|``, above which W = 0 for
+        any embedding.
     beta : float, default=1.0
         Weight of the regression. It does not depend on the units of X.
     n_neighbors : int, default=5
@@ -78,7 +78,7 @@ class JELSR(IterativeSelector):
     tol : float, default=1e-4
         Stop when the objective changes by no more than this share of itself.
     max_memory : float, default=2e9
-        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        About how many bytes the fit may use for its own arrays. A fit that needs more
         is refused.
     verbose : bool, default=False
         Print the objective of each iteration.
@@ -198,7 +198,7 @@ class JELSR(IterativeSelector):
 
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
         n_samples, n_features = data.shape
-        # The neighbourhoods that L is made from are looked at in blocks.
+        # The neighbourhoods for L are processed in blocks.
         offsets = 8 * n_samples * self.n_neighbors * n_features
         blocks = 3 * min(BLOCK_BYTES, offsets)
         return square_arrays(5, n_samples, graph_bytes(data) + blocks)

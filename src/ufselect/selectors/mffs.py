@@ -1,4 +1,4 @@
-"""MFFS: feature selection by matrix factorisation, and what SGFS and LDSSL share."""
+"""MFFS: feature selection by matrix factorisation; base class of SGFS and LDSSL."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ from ufselect.solvers.factors import (
 )
 from ufselect.solvers.ridge import row_norms
 
-# Components taken for n_components=None at most: each costs O(n p) per iteration.
+# Most components for n_components=None: each costs O(n p) per iteration.
 LARGEST_AUTO_COMPONENTS = 50
 
 # "auto", where |X| = 1: of sparsity and of orthogonality, for one component.
@@ -70,7 +70,7 @@ class FactorSelector(IterativeSelector):
         """Return the weights where |X| = 1; ``unit`` is what X was multiplied by."""
 
     def _weight(self, name: str, auto: float, unit: float) -> float:
-        """Return a weight where |X| = 1, and keep it as it is in the units of X."""
+        """Return a weight for |X| = 1, and set it as an attribute in the units of X."""
         given: Any = getattr(self, name)
         weight = auto if given == "auto" else float(given) * unit * unit
         setattr(self, f"{name}_", weight / unit / unit)
@@ -141,7 +141,7 @@ class FactorSelector(IterativeSelector):
 class MFFS(FactorSelector):
     """Matrix factorisation unsupervised feature selection.
 
-    Looks for few features of which all others are non-negative combinations::
+    Looks for few features whose non-negative combinations give all others::
 
         minimise  1/2 |X - X W H|^2 + rho/4 |W'W - I|^2,   W >= 0,  H >= 0
 
@@ -166,7 +166,7 @@ class MFFS(FactorSelector):
         that of all of X if it is negative ("table"). See Notes.
     exponent : float or None, default=None
         Power of the multiplicative step for W. None tries 1, then 1/2, then 1/4
-        until the objective does not rise; a number is taken whatever happens, and 1
+        until the objective does not rise; a number is always used, and 1
         is the published rule.
     n_init : int, default=1
         Number of starts; the one that ends with the lowest objective is kept.
@@ -207,8 +207,8 @@ class MFFS(FactorSelector):
     rho, with which W becomes orthogonal before it fits X.
 
     **Differs.** X is made non-negative feature by feature: one shift for all of
-    X, which ``shift="table"`` does, is so large beside the spread of most features
-    that any of them rebuilds all, and planted features in wide data then rank no
+    X, as with ``shift="table"``, is so much larger than the spread of most features
+    that any of them reconstructs all, and planted features in wide data then rank no
     better than noise. Features should share a unit. Constant columns take no part.
     The published step for W raises the objective if rho is large, and so may unit
     length: both are refused here where they do. The random start is scaled to the

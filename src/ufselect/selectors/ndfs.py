@@ -41,7 +41,7 @@ from ufselect.solvers.ridge import (
 from ufselect.solvers.spectral import smoothest_vectors, unit_columns
 from ufselect.solvers.starts import N_RUNS, crisp_memberships, with_every_cluster
 
-# Share of the beta from which on W = 0 whatever the clusters.
+# Share of the beta above which W = 0 for any clusters.
 AUTO_BETA = 0.2
 
 # Keeps quotients and weights of zeros finite, as the public code does.
@@ -78,7 +78,7 @@ class NDFS(IterativeSelector):
         Weight of the regression. It does not depend on the units of X.
     beta : float or "auto", default="auto"
         Weight of sparsity. A number is the objective as printed and depends on the
-        units of X; "auto" is 0.2 of ``2 max_i |x_i|``, from which on W = 0 for any
+        units of X; "auto" is 0.2 of ``2 max_i |x_i|``, above which W = 0 for any
         orthonormal indicator.
     gamma : float, default=1e8
         Weight of orthogonality. It does not depend on the units of X. The default,
@@ -97,7 +97,7 @@ class NDFS(IterativeSelector):
     random_state : int, RandomState instance or None, default=None
         Seed of the k-means that makes the start.
     max_memory : float, default=2e9
-        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        About how many bytes the fit may use for its own arrays. A fit that needs more
         is refused.
     verbose : bool, default=False
         Print the objective of each iteration.
@@ -134,9 +134,9 @@ class NDFS(IterativeSelector):
     F negative where gamma is small; here negative parts of its denominator go to the
     numerator. X is centred. The start is D = I in units where ``|X|^2 = c``, so that
     the ranking does not depend on the unit of X. One public implementation uses a
-    matrix that is no Laplacian, another starts from an indicator with zeros and four
-    clusters whatever the data. As in the paper, columns are not scaled: put a scaler
-    before this method where they have units of their own.
+    matrix that is not a Laplacian, another always starts from an indicator with zeros
+    and four clusters. As in the paper, features are not scaled: put a scaler before
+    this method if they have different units.
 
     **Confidence.** Rules and numbers confirmed by the public code of the authors; the
     paper itself was not compared.
@@ -156,7 +156,7 @@ class NDFS(IterativeSelector):
 
     **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold
     about 96 % of the neighbours (docs/scale.md). Then O(n p min(n, p)) per iteration;
-    no p x p matrix unless p <= n, and no n x n matrix unless p > n, but for the start
+    no p x p matrix unless p <= n, and no n x n matrix unless p > n, except in the start
     with up to a thousand samples. Four of these at once, refused beyond ``max_memory``.
 
     References

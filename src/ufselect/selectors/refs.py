@@ -17,8 +17,8 @@ With a feature graph of Laplacian L, two reconstructions of all features from a 
 
 In both, to add a feature changes an inverse by a matrix of rank one (Sherman-Morrison),
 from which the error after every possible addition follows without solving for it.
-The objectives are reconstructed from the abstract; the paper's equations were not at
-hand.
+The objectives are reconstructed from the abstract; the equations of the paper were not
+available.
 """
 
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -37,7 +37,7 @@ from ufselect.selectors.base import (
 )
 from ufselect.solvers.graphs import laplacian, neighbour_graph
 
-# After so many changes of rank one, start again from a factorisation.
+# Changes of rank one after which the inverse is computed again.
 REFRESH = 100
 
 
@@ -75,7 +75,7 @@ class REFS(UnsupervisedSelector):
         Bandwidth of the heat weights ``exp(-d^2 / (2 sigma^2))`` of the graph; None
         takes the median distance to a neighbour.
     max_memory : float, default=2e9
-        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        About how many bytes the fit may use for its own arrays. A fit that needs more
         is refused.
 
     Attributes
@@ -172,7 +172,7 @@ class REFS(UnsupervisedSelector):
         self.max_memory = max_memory
 
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
-        # X is made dense, whatever it was.
+        # A sparse X is made dense.
         n_samples, n_features = data.shape
         dense = 16 * n_samples * n_features
         if self.reconstruction == "transductive":
@@ -298,7 +298,7 @@ class LinearReconstruction:
         self._factorise()
 
     def _factorise(self) -> None:
-        """Compute the forms and the error ``|C M X|^2`` of the set anew."""
+        """Compute the forms and the error ``|C M X|^2`` of the set from scratch."""
         selected = self.features[:, self._chosen]
         factor = cho_factor(
             self.ridge + selected @ selected.T, lower=True, check_finite=False

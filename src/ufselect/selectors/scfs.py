@@ -27,7 +27,7 @@ from ufselect.solvers import scfs
 from ufselect.solvers.iterations import in_parallel
 from ufselect.solvers.ridge import ranked_below, row_norms
 
-# Parameters on which the result of a fit does not depend.
+# Parameters that do not change the result of a fit.
 NOT_OF_THE_FIT = ("n_features_to_select", "n_jobs", "checkpoint", "working_memory")
 
 
@@ -55,7 +55,7 @@ class SCFS(IterativeSelector):
         units of X; "auto" is 0.1 in units where X is centred and ``|X|^2 = c``.
     beta : float or "auto", default="auto"
         Weight of sparsity. A number is Eq. 8 as printed; "auto" is 0.05 of the value
-        from which on W = 0 at the start, or a tenth of that, if W would end as 0. If W
+        above which W = 0 at the start, or a tenth of that, if W would end as 0. If W
         does so again, or more than half of the features are in the model, no clusters
         depend on some of them: a warning says so, and features are ranked by their
         correlation with the clusters of the start.
@@ -87,7 +87,7 @@ class SCFS(IterativeSelector):
         Seed of the start.
     checkpoint : path or None, default=None
         A file of a few n x c arrays, replaced every few iterations, from which the same
-        fit goes on if it was interrupted. For the exact solver with one start.
+        fit continues if it was interrupted. For the exact solver with one start.
     working_memory : float, default=8e6
         Bytes of a block of rows, as float64, in which X is read from a memory-mapped
         array, a Zarr or HDF5 file or a backed AnnData; about two are in memory at a
@@ -104,7 +104,7 @@ class SCFS(IterativeSelector):
     coef_ : ndarray of shape (p, c)
         W, for X as prepared.
     memberships_ : ndarray or dask.array.Array of shape (n, c)
-        Soft partition of the samples; beside them, if these are on Dask.
+        Cluster memberships P of the samples; on Dask if the samples are.
     labels_ : ndarray or dask.array.Array of shape (n,)
         Cluster of largest membership.
     objective_history_ : ndarray of shape (n_iter_,)
@@ -262,7 +262,7 @@ class SCFS(IterativeSelector):
         at_once = exact and self.n_jobs is not None and not data.out_of_core
         limits, auto = (self.max_iter, self.tol), self.beta == "auto"
         with data.limited_threads():
-            # X is prepared, and what every start needs of it is made once.
+            # Prepare X, and what every start needs of it, once.
             problem = self._problem(data, summary)
             alpha, beta = problem.weights(self.alpha, self.beta)
             progress = FitProgress(
@@ -330,7 +330,7 @@ class SCFS(IterativeSelector):
         return cached_unchanged(scfs.SCFSProblem, *inputs, intercept)
 
     def _keep(self, problem: Any, fit: scfs.Fit, alpha: float) -> Float:
-        """Set what was learned, in the units of X; return the scores."""
+        """Set the learned attributes, in the units of X; return the scores."""
         unit = problem.unit
         # One factor at a time, as powers of a small unit may vanish.
         self.alpha_, self.beta_ = alpha / unit / unit, fit.beta / unit / unit / unit
@@ -341,7 +341,7 @@ class SCFS(IterativeSelector):
         return ranked_below(row_norms(self.coef_), fit.kkt_ratios)
 
     def _checkpoint(self, data: DataMatrix) -> Checkpoint:
-        """Return the file to go on from, which belongs to this X and these settings."""
+        """Return the checkpoint of this X and these parameters."""
         assert self.checkpoint is not None
         if self.solver == "paper" or self.n_init > 1:
             raise ValueError(
@@ -363,7 +363,7 @@ class SCFS(IterativeSelector):
         alphas: Iterable[float] | None = None,
         betas: Iterable[float] | None = None,
     ) -> Iterator["SCFS"]:
-        """Yield selectors fitted with all pairs of weights, each from the last one.
+        """Yield selectors for all pairs of weights, each fitted from the last one.
 
         Each ends with about the objective of a fit of its own, for a fraction of the
         time. For the exact solver with one start.
@@ -433,13 +433,13 @@ class SCFS(IterativeSelector):
     def _fit_on_path(
         self, data: DataMatrix, summary: ColumnSummary, alternation: scfs.Alternation
     ) -> bool:
-        """Fit from where the path is; return whether there is a ranking."""
+        """Fit from the current point of the path; tell whether there is a ranking."""
         problem = alternation.problem
         alpha, beta = problem.weights(self.alpha, self.beta)
         assert beta is not None
         with data.limited_threads(), self._progress(unit=problem.unit) as progress:
             fit = alternation.fit(alpha, beta, self.max_iter, self.tol, progress)
-        # The next fit goes on from these memberships.
+        # The next fit starts from these memberships.
         fit = fit._replace(memberships=fit.memberships.copy())
         scores = self._keep(problem, fit, alpha)
         if fit.vanished:

@@ -81,7 +81,7 @@ class SPFS(IterativeSelector):
     tol : float, default=1e-6
         Duality gap, relative to ``|Y|^2``, at which that solver stops.
     max_memory : float, default=2e9
-        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        About how many bytes the fit may use for its own arrays. A fit that needs more
         is refused.
     verbose : bool, default=False
         Print the objective after each pick or trial.
@@ -113,7 +113,7 @@ class SPFS(IterativeSelector):
 
     **Differs.** Features are centred and scaled as a whole; the public code leaves
     that to the caller. With more features than samples, features of unit norm use K
-    up within a few picks, after which "greedy" avoids whatever resembles them: of 8
+    up within a few picks, after which "greedy" avoids all that resemble them: of 8
     planted columns among 100 (40 samples) it found 1.6 with "unit" and 6.0 with
     "kernel", on average over ten draws, and 1.9 and 3.8 after scaling to unit
     variance; of 8 among 30 (60 samples), 6.9 and 6.0, and 5.3 and 5.0. K is centred
@@ -275,10 +275,10 @@ class SPFS(IterativeSelector):
 
 
 class GreedyFit(NamedTuple):
-    """Columns in the order of selection, and what each pick would change or did.
+    """Columns in the order of selection, and the effect of each pick.
 
-    ``change`` is what a column does, or would do after the last pick, to the squared
-    error; ``history`` is that error after each pick.
+    ``change`` is what a column changes of the squared error, or would change after the
+    last pick; ``history`` is that error after each pick.
     """
 
     order: Index
@@ -294,7 +294,7 @@ def greedy_columns(
     candidates: NDArray[np.bool_] | None = None,
     report: Report | None = None,
 ) -> GreedyFit:
-    """Pick columns one by one, each to bring (1) lowest.
+    """Pick columns one by one, each the one that lowers (1) most.
 
     Picking s takes ``(f_j'f_s)^2`` from each ``f_j'R f_j``, so that R itself is never
     updated.
@@ -318,7 +318,7 @@ def greedy_columns(
         order.append(best)
         history.append(error)
         overlap = matrix.transpose_dot(matrix.columns(np.array([best]))).ravel()
-        # What a column changed when it was picked is no longer touched.
+        # The entry of a picked column stays as it was.
         change[available] += 2 * overlap[available] ** 2
         if report is not None and report(len(order) - 1, error):
             break

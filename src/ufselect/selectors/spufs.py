@@ -15,7 +15,7 @@ from ufselect.selectors.glspfs import StructuredSelector
 from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.structured_ridge import self_expression
 
-# Share of the penalty from which on W = 0; see "auto" in the docstring.
+# Share of the penalty above which W = 0; see "auto" in the docstring.
 AUTO_ALPHA = 0.6
 
 
@@ -35,9 +35,9 @@ class SPUFS(StructuredSelector):
     n_features_to_select : int, float or None, default=None
         Number of features, fraction of them, or None for half.
     alpha : float or "auto", default="auto"
-        Weight of sparsity. "auto" is 0.6 of the value from which on W = 0.
+        Weight of sparsity. "auto" is 0.6 of the value above which W = 0.
     beta : float, default=1.0
-        Weight of the local structure, whatever the units of X.
+        Weight of the local structure. It does not depend on the units of X.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph.
     sigma : float or None, default=None
@@ -52,7 +52,7 @@ class SPUFS(StructuredSelector):
     tol : float, default=1e-5
         Stop when the objective changes by less than this share of itself.
     max_memory : float, default=2e9
-        Bytes that the fit may use for its own arrays, about. A fit that needs more
+        About how many bytes the fit may use for its own arrays. A fit that needs more
         is refused.
     verbose : bool, default=False
         Print the objective of each iteration.
