@@ -124,15 +124,11 @@ def test_samples_have_no_neighbours_or_all_at_the_limits():
     few = find_landmarks(as_matrix(np.repeat(X[:3], 50, axis=0)), 20, 5)
     np.testing.assert_allclose(np.sort(few.places, axis=0), np.sort(X[:3], axis=0))
     assert few.n_nearest == 2
-
-
-def test_with_a_landmark_in_each_cluster_the_clusters_explain_what_lies_between():
+    # With a landmark in each cluster, the clusters explain what lies between.
     X, labels = planted(60, 6, distance=50.0)
     X -= X.mean(axis=0)
     means = np.array([X[labels == label].mean(axis=0) for label in range(3)])
-
     sums = landmark_sums(as_matrix(X), Landmarks(means, 1))
-
     np.testing.assert_allclose(explained_squares(sums), 20 * np.sum(means**2, axis=0))
 
 

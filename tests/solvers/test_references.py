@@ -32,10 +32,7 @@ def test_what_the_code_refers_to_is_on_the_page(module, page):
 
 
 def test_every_equation_of_the_page_is_in_the_code(page):
-    text = "".join(
-        (CODE / f"{module}.py").read_text(encoding="utf-8") for module in MODULES
-    )
-
+    text = "".join((CODE / f"{name}.py").read_text("utf-8") for name in MODULES)
     tags = re.findall(r"\\text\{\((E\d+)\)\}", page)
 
     assert tags == [f"E{number}" for number in range(1, len(tags) + 1)]

@@ -6,7 +6,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from planted_designs import DESIGNS, SPARSE_IN_USE, TALL, WIDE
 from sklearn.base import clone
 
 from ufselect import (
@@ -17,6 +16,7 @@ from ufselect import (
     MaxVariance,
     RandomSelection,
 )
+from ufselect.data import GEOMETRIES
 from ufselect.data import planted as planted_set
 from ufselect.matrix import as_matrix
 from ufselect.tuning import false_selections
@@ -27,6 +27,15 @@ from ufselect.tuning.false_discovery import (
     q_values,
     with_decoys,
 )
+
+TALL = {"n_samples": 60, "n_useful": 15, "n_noise": 35}
+WIDE = {"n_samples": 40, "n_useful": 15, "n_noise": 135}
+SPARSE_IN_USE = {"n_samples": 90, "n_useful": 10, "n_noise": 90}
+DESIGNS = [
+    *((geometry, size) for geometry in ("blobs", "counts") for size in (TALL, WIDE)),
+    *((geometry, TALL) for geometry in ("rings", "subspaces")),
+    *((geometry, SPARSE_IN_USE) for geometry in GEOMETRIES),
+]
 
 
 @pytest.fixture
