@@ -209,7 +209,7 @@ def our_orders(change: Change, data: LabelledSet) -> Iterator[np.ndarray]:
         selector.set_params(**{k: v for k, v in random.items() if k in known})
         if change.start is not None:
             generator = np.random.RandomState(number)
-            init = c_means(points, n_clusters, change.start, generator, max_iter=300)
+            init = c_means(points, n_clusters, change.start, generator)
             selector.set_params(init=init)
         try:
             order = selector.fit(X).order_

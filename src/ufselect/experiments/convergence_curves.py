@@ -129,9 +129,11 @@ def fit_curve(table: Any, n_clusters: int, printed: Float, seconds: float) -> Cu
         if late or screened[setting] < SAME:
             break
     finalists = sorted(screened, key=screened.__getitem__)[:MAX_FINALISTS]
-    # Each finalist to the end, then all from another seed, and so on.
+    # One more finalist to the end in each round, and those before from another seed.
     candidates = (
-        setting._replace(seed=seed) for seed in count() for setting in finalists
+        finalists[place]._replace(seed=total - place)
+        for total in count()
+        for place in range(min(total + 1, len(finalists)))
     )
     best, nearest = finalists[0], search.history(next(candidates), len(printed))
     for candidate in candidates:
@@ -172,7 +174,7 @@ def c_means(
     n_clusters: int,
     exponent: float,
     random: np.random.RandomState,
-    max_iter: int = 1000,
+    max_iter: int = 300,
 ) -> Float:
     """Return the memberships of a fuzzy c-means from random ones.
 
@@ -191,7 +193,7 @@ def c_means(
         squared = np.maximum(squared_distances(points, centres), 1e-300)
         previous = memberships
         memberships = softmax(-np.log(squared) / (exponent - 1), axis=1)
-        if np.abs(memberships - previous).max() < 1e-6:
+        if np.linalg.norm(memberships - previous) < 1e-4:
             break
     return memberships
 
