@@ -23,7 +23,7 @@ GENERATED = {
     "reliability.md": "python -m studies --read studies/results/*.json --markdown docs",
     "label-free.md": "python -m studies label_free; ufselect run label-free",
     "methods.md": "ufselect methods --markdown",
-    "scfs-2020.md": "ufselect reproduce scfs-2020 --markdown",
+    "scfs-2020.md": "ufselect reproduce scfs-2020; python -m studies published_code",
 }
 # What to say, and what not to say. Words with another good sense, such as "turn" or
 # "follow", are looked for only in the phrases in which they stood for a term.

@@ -14,8 +14,8 @@ to every table, also if all values are positive.
 Other packages live in an environment of their own; see methods_speed. Rows that the
 JSON file holds already are not computed again.
 
-    python -m studies published_code [--repetitions N] [--sets a,b] [--peers PYTHON]
-        [--json FILE] [--page docs/scfs-2020.md] [--read]
+    python -m studies published_code [--repetitions N] [--sets a,b] [--methods a,b]
+        [--peers PYTHON] [--json FILE] [--page docs/scfs-2020.md] [--read]
 """
 
 import argparse
@@ -170,6 +170,7 @@ class Found:
     data_set: str
     method: str
     what: str
+    repetitions: int
     n_rankings: int
     scores: Mapping[str, tuple[float, float]]
     note: str = ""
@@ -208,7 +209,7 @@ def our_orders(change: Change, data: LabelledSet) -> Iterator[np.ndarray]:
         selector.set_params(**{k: v for k, v in random.items() if k in known})
         if change.start is not None:
             generator = np.random.RandomState(number)
-            init = c_means(points, n_clusters, change.start, generator, max_iter=300)
+            init = c_means(points, n_clusters, change.start, generator)
             selector.set_params(init=init)
         try:
             order = selector.fit(X).order_
@@ -247,12 +248,13 @@ def found_of(change: Change, name: str, python: str, repetitions: int) -> Found:
             )
             scores.append(100 * judged.mean(axis=1))
     note = f"a fit takes more than {BUDGET} s" if late else ""
+    first = (name, change.method, change.what, repetitions)
     if late or not scores:
-        return Found(name, change.method, change.what, 0, {}, note or "no ranking")
+        return Found(*first, 0, {}, note or "no ranking")
     best = np.max(scores, axis=0)
     cells = zip(METRICS, best.mean(axis=0), best.std(axis=0), strict=True)
     numbers = {metric: (round(m, 2), round(s, 2)) for metric, m, s in cells}
-    return Found(name, change.method, change.what, len(scores), numbers, note)
+    return Found(*first, len(scores), numbers)
 
 
 def words_of(found: Found, metric: str) -> tuple[str, str, str]:
@@ -265,13 +267,14 @@ def words_of(found: Found, metric: str) -> tuple[str, str, str]:
     return printed, f"{mean:.2f} ±{deviation:.2f}", verdict(mean, cell)
 
 
-def section(rows: Sequence[Found], repetitions: int) -> str:
+def section(rows: Sequence[Found]) -> str:
     """Return the part of the page."""
+    repetitions = " or ".join(map(str, sorted({row.repetitions for row in rows})))
     lines = [
         HEADING,
         "",
         "Output of `python -m studies published_code --json "
-        "studies/results/published_code.json --page docs/scfs-2020.md`. Each row "
+        "studies/quality/published_code.json --page docs/scfs-2020.md`. Each row "
         "changes one thing and is judged as above, with "
         f'{repetitions} repetitions of k-means. Rows "public code" run '
         "skfeature-chappers, whose differences from the papers are listed in "
@@ -302,12 +305,12 @@ def read_rows(path: Path | None) -> list[Found]:
     """Return what a file holds already."""
     if path is None or not path.is_file():
         return []
-    return [Found(**row) for row in json.loads(path.read_text("utf-8"))["rows"]]
+    return [Found(**row) for row in json.loads(path.read_text("utf-8"))]
 
 
-def write_rows(path: Path, rows: Sequence[Found], repetitions: int) -> None:
+def write_rows(path: Path, rows: Sequence[Found]) -> None:
     """Write all rows."""
-    content = {"repetitions": repetitions, "rows": [asdict(row) for row in rows]}
+    content = [asdict(row) for row in rows]
     path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
 
 
@@ -317,6 +320,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="two rows of Prostate-GE")
     parser.add_argument("--repetitions", type=int, default=20, metavar="N")
     parser.add_argument("--sets", help="as the paper calls them, with commas")
+    parser.add_argument("--methods", help="as the paper calls them, with commas")
     parser.add_argument("--peers", metavar="PYTHON", help="with skfeature-chappers")
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write, or go on with"
@@ -334,9 +338,15 @@ def main(arguments: Sequence[str]) -> int:
     changes = CHANGES[2:4] if options.quick else CHANGES
     sets = ["Prostate-GE"] if options.quick else list(EVERY)
     sets = options.sets.split(",") if options.sets else sets
-    asked = [(change, name) for change in changes for name in change.sets]
+    methods = options.methods.split(",") if options.methods else list(GRIDS)
+    asked = [
+        (change, name)
+        for change in changes
+        for name in change.sets
+        if name in sets and change.method in methods
+    ]
     for change, name in [] if options.read else asked:
-        if name not in sets or (name, change.method, change.what) in done:
+        if (name, change.method, change.what) in done:
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -346,7 +356,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{name} {change.method}, {change.what}: {words} {row.note}", flush=True)
         rows.append(row)
         if options.json is not None:
-            write_rows(options.json, rows, options.repetitions)
+            write_rows(options.json, rows)
     if options.page is not None:
-        write_section(options.page, section(rows, options.repetitions))
+        write_section(options.page, section(rows))
     return 0

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import sqlite3
 import xml.etree.ElementTree as ElementTree
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -11,6 +13,8 @@ from small_experiments import planted_sets
 
 from ufselect.cli import main
 from ufselect.experiments import plan, published
+from ufselect.experiments.cells import Located
+from ufselect.report.reproduction import read_comparison
 
 PLAN = """
 name = "scfs-2020-quick"
@@ -96,6 +100,8 @@ def test_the_report_has_tables_figures_what_failed_and_what_is_missing(folder, c
     for figure in figures:
         ElementTree.fromstring(f"<svg{figure}</svg>")
     assert "How the cells were chosen" in page
+    assert "The fits took 0.0 hours" in page
+    assert "LS is limited to" not in page
     assert "leaves no feature in the model" in page
     assert (folder / "page.sqlite").exists()
     assert "| Lymphoma | SCFS | 64.87 ±1.59 |" in (folder / "page.md").read_text()
@@ -130,6 +136,33 @@ def test_a_reconstructed_file_is_marked_and_curves_are_searched_for(
     assert "The published algorithm at the setting that fits best." in page
     # The reconstructed file is known; the repository's own is another.
     assert printed.sets["Lung"].reconstructed.startswith("d6e4cf69")
+
+
+def test_limits_of_iterations_stand_beside_the_tables(folder, capsys):
+    file = folder / "scfs-2020-quick.toml"
+    file.write_text(PLAN + "parameters = { max_iter = 7 }\n")
+    reproduce()
+
+    assert capsys.readouterr().out.count("SCFS is limited to 7 iterations.") == 2
+
+
+def test_a_run_that_is_not_finished_has_a_report(folder):
+    reproduce("--output", "page.html")
+    paths = {name: folder / f"{name}.mat" for name in ("lymphoma", "ORL")}
+    with closing(sqlite3.connect("page.sqlite")) as store, store:
+        store.execute("DELETE FROM scores")
+        store.execute("DELETE FROM judgements WHERE ranking != 0")
+        store.execute("DELETE FROM rankings WHERE set_name = 'ORL'")
+    report = read_comparison(
+        plan.read_plan(folder / "scfs-2020-quick.toml"),
+        published.published("scfs-2020"),
+        folder / "page.sqlite",
+        Located(paths, {}),
+    )
+    curves = report.convergence_curves()["SCFS"].frame()
+
+    ours = curves[curves["source"] == "ours"]
+    assert set(ours["data set"]) == {"Lymphoma"}
 
 
 def test_a_mistake_is_answered_in_one_sentence(folder, capsys):

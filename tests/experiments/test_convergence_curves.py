@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ufselect.experiments.convergence_curves import (
+    KNOWN,
     CurveFit,
     CurveSetting,
     _Search,
@@ -43,15 +44,16 @@ def test_another_curve_is_not_met_and_one_setting_is_tried_in_any_case(monkeypat
     assert (found.verdict, found.n_settings) == ("not met", 2)
     assert len(tried) == 2
     assert found.history.shape == (30,)
-    assert str(found.setting) == ("alpha=0.0001, beta=0.0001, start by k-means, seed 0")
+    assert str(found.setting) == (
+        "alpha=10000, beta=10000, start by c-means 1.2, plus abs(min X), seed 0"
+    )
 
 
-def test_what_fits_other_curves_is_tried_first_and_ends_the_search():
-    setting = CurveSetting("plus abs(min X)", "c-means 1.2", 1e4, 1e4, 0)
-    curve = _Search(TABLE, 3, np.ones(30)).history(setting, 30)
-    found = fit_curve(TABLE, 3, curve, seconds=60, first=[setting])
+def test_the_known_setting_is_tried_first_and_ends_the_search():
+    curve = _Search(TABLE, 3, np.ones(30)).history(KNOWN, 30)
+    found = fit_curve(TABLE, 3, curve, seconds=60)
 
-    assert (found.setting, found.residual, found.n_settings) == (setting, 0.0, 2)
+    assert (found.setting, found.residual, found.n_settings) == (KNOWN, 0.0, 2)
 
 
 def test_a_run_that_the_deadline_stops_is_never_the_nearest():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ufselect import all_selectors
+from ufselect.experiments.plan import plan_path, read_plan
 from ufselect.experiments.published import (
     Published,
     published,
@@ -119,6 +120,17 @@ def test_verdict_is_drawn_at_two_standard_deviations_and_the_rounding_of_the_pri
     for ours in (np.nan, np.inf, -np.inf):
         with pytest.raises(ValueError, match="cannot be compared"):
             verdict(ours, none)
+
+
+def test_reasons_are_by_row_and_set(paper):
+    labels = {method.label for method in read_plan(plan_path("scfs-2020")).methods}
+
+    assert set(paper.reasons) <= labels
+    for by_set in paper.reasons.values():
+        assert set(by_set) <= {*SETS, "all sets"}
+    assert paper.reason("LS", "Lung") == paper.reason("LS", "ORL")
+    assert paper.reason("UDFS", "Prostate-GE") != paper.reason("UDFS", "BASEHOCK")
+    assert paper.reason("MCFS", "ORL") == "Why is not known."
 
 
 def test_the_classes_declare_what_the_paper_prints_of_them(paper):
