@@ -21,7 +21,7 @@ IGNORED = "otu,allocat"
 GENERATED = {
     "benchmarks.md": "python -m studies --read studies/results/*.json --markdown docs",
     "reliability.md": "python -m studies --read studies/results/*.json --markdown docs",
-    "label-free.md": "python -m studies label_free; ufselect run label-free",
+    "label-free.md": "python -m studies label_free --markdown docs/label-free.md",
     "methods.md": "ufselect methods --markdown",
     "scfs-2020.md": "ufselect reproduce scfs-2020; python -m studies published_code",
 }

@@ -13,7 +13,7 @@ Rankings and scores are cached in a folder, so that only changed ones are comput
 again. Every part states where labels are used; rankings never use them.
 
     python -m studies label_free [--parts quality,noise,planted,stability,cost]
-        [--jobs 2] [--sets a,b] [--quick] [--seconds 20] [--cache DIR]
+        [--jobs 2] [--sets a,b] [--quick] [--seconds 20] [--values N] [--cache DIR]
         [--markdown FILE]
 """
 
@@ -157,8 +157,8 @@ PARTS = {
 TITLE = """
 # Selecting without labels
 
-Output of `python -m studies label_free --markdown docs/label-free.md`, with the data
-in the folder named by `UFSELECT_DATA`. [Quality](quality.md) sums it up."""
+Output of `python -m studies label_free{values} --markdown docs/label-free.md`, with the
+data in the folder named by `UFSELECT_DATA`. [Quality](quality.md) sums it up."""
 TARGETS = """
 Targets for quality are for sets with structure of the half for reporting, ACC / NMI.
 Every other set in alphabetical order belongs to this half."""
@@ -175,6 +175,12 @@ def parse(arguments):
     parser.add_argument("--quick", action="store_true", help="two sets, few tables")
     parser.add_argument(
         "--seconds", type=float, default=SECONDS, help="that a fit may take"
+    )
+    parser.add_argument(
+        "--values",
+        type=float,
+        default=np.inf,
+        help="of the largest tables on which costly methods are tried",
     )
     parser.add_argument("--cache", type=Path, default=CACHE, metavar="DIR")
     parser.add_argument("--markdown", type=Path, metavar="FILE")
@@ -193,7 +199,8 @@ def main(arguments):
     options = parse(arguments)
     warnings.simplefilter("ignore")
     start = time.perf_counter()
-    texts, answers = [TITLE.strip()], []
+    values = "" if np.isinf(options.values) else f" --values {options.values:.0f}"
+    texts, answers = [TITLE.strip().format(values=values)], []
     for name in options.parts:
         part = PARTS[name](options)
         print(f"\n{part.text}\n", flush=True)

@@ -7,6 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from studies.quality.label_free_sets import (
+    COSTLY,
     DOMAIN_OF,
     DOMAINS,
     MEMORY,
@@ -18,6 +19,7 @@ from studies.quality.label_free_sets import (
     Part,
     at_least,
     candidate,
+    no_ranking,
     ranked,
 )
 from studies.settings import paths_of_halves
@@ -119,24 +121,34 @@ decides, and is compared with as many random ones. Random is the mean of five dr
 is the standard error over sets; no difference is no win.
 
 A fit may take {{seconds:g}} s of processor time with one thread, and
-{MEMORY / 1e9:g} GB of memory. A method is compared on the sets that it finishes, so
+{MEMORY / 1e9:g} GB of memory; a method may refuse a table that needs more than its own
+limit of memory. A method is compared on the sets that it finishes, so
 rows differ in their sets; the column of AutoSelect has its gain over the method on just
-these. Seconds are medians. Methods have their defaults, but for {{settings}}."""
+these. Seconds are medians. CPFS is left out: it takes 32 s on colon, a set of 62 x
+2000. Methods have their defaults, but for {{settings}}."""
+
+NOT_TRIED = "not tried"
+CAPPED = f"""
+{", ".join(COSTLY)} are tried on tables of up to {{:g}} million values."""
 
 
-def judged(path, folder, seconds):
+def judged(path, folder, seconds, values):
     """Return the name of a set, scores by rankings, and the rankings themselves."""
     warnings.simplefilter("ignore")
     judge = Judge(path, folder)
+    too_large = np.prod(judge.table.shape) > values
     scores = {
         "random": judge.random(NUMBERS),
         ALL: judge.score(np.arange(judge.n_features)),
     }
     rankings = {}
     for name in METHODS:
-        rankings[name] = ranked(
-            *(folder, path, judge.table, candidate(name)), seconds=seconds
-        )
+        if too_large and name in COSTLY:
+            rankings[name] = no_ranking(0, NOT_TRIED)
+        else:
+            rankings[name] = ranked(
+                *(folder, path, judge.table, candidate(name)), seconds=seconds
+            )
         if not rankings[name].stopped:
             scores[name] = judge.ranking(rankings[name].order, NUMBERS)
         judge.save()
@@ -156,14 +168,15 @@ def quality(options):
     paths = [path for half in halves.values() for path in half]
     paths.sort(key=lambda path: -path.stat().st_size)
     found = Parallel(n_jobs=options.jobs)(
-        delayed(judged)(path, options.cache, options.seconds) for path in paths
+        delayed(judged)(path, options.cache, options.seconds, options.values)
+        for path in paths
     )
     found.sort(key=lambda each: each[0].lower())
     results = {name: scores for name, scores, _ in found}
     rankings = {name: each for name, _, each in found}
     reporting = [path.stem for path in halves["reporting"]]
     return Part(
-        text_of(results, rankings, options.seconds),
+        text_of(results, rankings, options),
         answers_of(results, with_structure(results, reporting)),
     )
 
@@ -173,11 +186,15 @@ def with_structure(results, names):
     return [name for name in names if results[name][ALL][1] >= STRUCTURE]
 
 
-def text_of(results, rankings, seconds):
+def text_of(results, rankings, options):
     """Return all tables of the part."""
     structured = with_structure(results, results)
     others = [name for name in results if name not in structured]
-    words = EXPLAINED.strip().format(seconds=seconds, settings=described(SETTINGS))
+    words = EXPLAINED.strip().format(
+        seconds=options.seconds, settings=described(SETTINGS)
+    )
+    if options.values < np.inf:
+        words += " " + CAPPED.strip().format(options.values / 1e6)
     parts = ["## Quality", words]
     for words, group in (("with", structured), ("without", others)):
         if group:
@@ -294,8 +311,9 @@ def unfinished(rankings):
     for method in METHODS:
         stopped = {}
         for name, each in rankings.items():
-            if each[method].stopped:
-                stopped.setdefault(str(each[method].stopped), []).append(name)
+            if each[method].stopped not in ("", NOT_TRIED):
+                why = str(each[method].stopped).partition(":")[0]
+                stopped.setdefault(why, []).append(name)
         lines += [f"- {method}, {why}: {', '.join(on)}" for why, on in stopped.items()]
     return "\n".join(lines) or "- none"
 

@@ -106,7 +106,7 @@ class Greedy(MaxVariance):
         ("time", "time"),
         ("memory", "memory"),
         ("death", "its process died"),
-        ("an error", "ValueError: not this table"),
+        ("an error", "refused: not this table"),
     ],
 )
 def test_a_fit_ends_at_its_limits(wants, reason, monkeypatch):
@@ -197,16 +197,19 @@ def test_the_study_runs_and_ends_with_its_targets(data, monkeypatch, capsys):
     monkeypatch.setattr(noise, "SAMPLES", (60, 70))
     monkeypatch.setattr(noise, "COLUMNS", (60, 100))
     monkeypatch.setattr(noise, "VERDICT_RANDOM", 9)
-    monkeypatch.setattr(quality, "METHODS", ["AutoSelect", "SCFS", "MCFS"])
+    monkeypatch.setattr(quality, "METHODS", ["AutoSelect", "SCFS", "NDFS"])
     monkeypatch.setattr(sets, "DRAWS", range(1))
     monkeypatch.setattr(sets, "SEEDS", range(1))
     options = ["--quick", "--jobs", "1", "--cache", str(data / "cache")]
+    options += ["--values", "100"]
     page = data / "page.md"
 
     assert runner.main(["label_free", *options, "--markdown", str(page)]) == 0
     printed = capsys.readouterr().out
     for title in ("Quality", "Noise", "Planted columns", "Stability", "Cost"):
         assert f"## {title}" in printed
+    assert "NDFS |" not in printed
+    assert "label_free --values 100 --markdown" in page.read_text("utf-8")
     assert "## Targets" in page.read_text("utf-8")
     with pytest.raises(SystemExit):
         runner.main(["label_free", "--parts", "quality,speed"])
