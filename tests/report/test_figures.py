@@ -55,7 +55,7 @@ from ufselect.report.drawing import (
     palette,
     panels,
 )
-from ufselect.report.selection_parts import Part
+from ufselect.report.selection_subject import Part
 
 # Names that would break markup, formulas, legends, XML or fonts.
 HOSTILE = [
@@ -167,7 +167,7 @@ def test_hostile_names_are_shown_as_text(draw):
     tags = {element.tag for element in ElementTree.fromstring(svg).iter()}
 
     for name in names:
-        printed = name.replace("\t", "\ufffd").replace("\x00", "\ufffd")
+        printed = name.replace("\t", r"\t").replace("\x00", r"\x00")
         assert printed[:16] in shown
     assert SVG + "script" not in tags
     assert all(tag.startswith(SVG) for tag in tags)
@@ -202,7 +202,7 @@ def test_a_second_process_draws_the_same_figures():
     draw = partial(score_curve, [3.0, 2.0, 1.0], 2)
     with drawing_beside():
         parts = [
-            Part("a curve", "", pd.DataFrame(), each)
+            Part(pd.DataFrame(), each)
             for each in (draw, lambda: draw(), partial(score_curve, [], "none"), draw)
         ]
         beside, not_picklable = (part.plot().svg for part in parts[:2])

@@ -23,7 +23,7 @@ from ufselect.report import (
     selection_report,
     selection_subject,
 )
-from ufselect.report.selection_parts import CRITERIA, corrected
+from ufselect.report.selection_measures import CRITERIA, corrected
 from ufselect.report.selection_subject import EFFORTS, N_RANDOM
 from ufselect.selectors import all_selectors
 from ufselect.tuning import false_selections
@@ -218,7 +218,7 @@ def test_halves_are_pairs_that_split_no_group_and_the_first_one_is_judged(monkey
         for each in places
     )
     assert set(np.flatnonzero(np.isin(X[:, 0], judged[0][0]))) == places[1]
-    assert "never split a group" in report.stability.sentence
+    assert "never split a group" in report.html()
     assert "10 groups of samples" in " ".join(report.reading)
     with pytest.raises(ValueError, match="groups holds a single group"):
         selection_report(X, selector, groups=[1] * 40)
@@ -474,6 +474,10 @@ def test_each_doubt_is_a_reason_for_care(full, planted):
     assert "no feature is confirmed" in reasons_of(tentative)
     assert all(report.decision.next_steps for report in (random, repeated, tentative))
     assert '<div class="verdict care">' in random.html()
+    headline, _, because = random.text(brief=True).split("\n\n")[0].partition("\n")
+    assert headline == "Use this selection with care."
+    said = "; ".join(random.decision.reasons[:2])
+    assert " ".join(because.split()) == f"Because {said}."
 
 
 def reasons_of(report):
@@ -648,6 +652,20 @@ def test_bad_questions_are_refused(planted):
         selection_report(data.X, selector, sample_names=["a"])
     with pytest.raises(ValueError, match="effort='huge' is not known; use one"):
         selection_report(data.X, selector, effort="huge")
+
+
+def test_names_are_neither_markup_nor_commands_to_a_terminal(planted):
+    data = planted(24, 12)
+    names = ["[red]a\x1b"] * 12
+    selector = MaxVariance(3).fit(data.X)
+    report = selection_report(
+        data.X, selector, feature_names=names, labels=[0] * 24, effort=NOTHING
+    )
+    text = report.text("a\x1b.csv", "b\x1b", brief=True)
+
+    assert "\x1b" not in text
+    assert all(name in text for name in (r"[red]a\x1b  ", r"a\x1b.csv", r"b\\x1b"))
+    assert "There is no comparison with the labels" in text
 
 
 def test_very_long_names_are_cut_in_the_report_and_whole_in_the_file(planted):

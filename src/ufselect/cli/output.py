@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ufselect._names import printable as printable
+from ufselect._names import shortened as shortened
 from ufselect.data.replacing import write_whole as write_whole
 
 if TYPE_CHECKING:
@@ -23,26 +25,6 @@ DEFAULT_WIDTH = 80
 UNLIMITED_WIDTH = 10_000
 # Letters of an error message; a value in it may be of any length.
 LONGEST_MESSAGE = 1000
-
-
-def printable(text: object) -> str:
-    r"""Return text in which control characters are escaped, so that they do nothing.
-
-    Examples
-    --------
-    >>> printable("\x1b[31mred")
-    '\\x1b[31mred'
-    """
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in str(text)
-    )
-
-
-def shortened(text: object, longest: int) -> str:
-    """Return printable text, cut if it would leave no room for anything else."""
-    shown = printable(text)
-    return shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
 
 
 def say(message: object, *, error: bool = False) -> None:
@@ -104,10 +86,11 @@ def print_text(text: str, style: str = "", *, stderr: bool = False) -> None:
     out.print(Text(lines, style), soft_wrap=True)
 
 
-def print_plain(text: str, *, stderr: bool = False) -> None:
+def print_plain(text: str, style: str = "", *, stderr: bool = False) -> None:
     """Print text that others laid out, on a terminal so that no line is too long.
 
-    Paragraphs are wrapped. Tables are cut between columns.
+    Paragraphs are wrapped. Tables are cut between columns. With a style, the first line
+    stands out.
     """
     stream = sys.stderr if stderr else sys.stdout
     if not stream.isatty():
@@ -118,12 +101,14 @@ def print_plain(text: str, *, stderr: bool = False) -> None:
         if number:
             print(file=stream)
         lines = block.splitlines()
+        if style and not number:
+            print_text(lines.pop(0), style, stderr=stderr)
         rule = lines[1] if len(lines) > 1 else ""
         if re.fullmatch("-+(  -+)+", rule):
             print("\n".join(parts_of_table(lines, width)), file=stream)
         elif re.fullmatch("=+", rule):
             print(block, file=stream)
-        else:
+        elif lines:
             print_text(" ".join(lines), stderr=stderr)
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ufselect.cli.answer import print_answer
 from ufselect.cli.inputs import (
     READING,
     check_source,
@@ -57,6 +56,7 @@ if TYPE_CHECKING:
 REPORT = "ufselect.report.selection"
 # Random sets of features to compare with if no report is asked for.
 N_RANDOM = 99
+STYLES = {"use": "bold green", "care": "bold yellow", "stop": "bold red"}
 
 SELECTING = section(
     "Selecting",
@@ -436,9 +436,9 @@ def _print(
     warned: list[str],
     written: dict[str, str],
 ) -> None:
-    found = report.to_dict(table.label_column)
     name = table.origin.name
     if options.json:
+        found = report.to_dict(table.label_column)
         source = {"file": name, "format": table.format, "reading": list(table.notes)}
         result = {"warnings": warned, "seed": options.seed, "written": written}
         print_json(source | found | result)
@@ -447,10 +447,8 @@ def _print(
     stderr = options.output == "-"
     if stderr and options.quiet:
         return
-    if options.verbose:
-        print_plain(report.text(name, table.label_column), stderr=stderr)
-    else:
-        print_answer(name, found, stderr=stderr)
+    text = report.text(name, table.label_column, brief=not options.verbose)
+    print_plain(text, STYLES[report.decision.level], stderr=stderr)
     if written:
         files = ", ".join(f"{what} in {path}" for what, path in written.items())
         print_text(f"\nWritten: {printable(files)}.", stderr=stderr)

@@ -22,6 +22,8 @@ from xml.dom import minidom  # nosec B408 # it reads what Matplotlib wrote
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect._names import printable as printable
+from ufselect._names import shortened as shortened
 from ufselect.data.replacing import write_whole
 
 # Stands for the colour of the text around the figure, which is put in afterwards, so
@@ -295,19 +297,6 @@ def add_legend(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> No
     # Given at once, a label that begins with an underscore would be left out.
     for text, label in zip(legend.get_texts(), labels, strict=True):
         text.set_text(printable(label))
-
-
-def printable(text: str) -> str:
-    """Return text without the control characters that XML does not allow."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def shortened(text: str, longest: int) -> str:
-    """Return printable text, cut if it would leave no room for anything else."""
-    words = printable(text)
-    if len(words) <= longest:
-        return words
-    return words[: longest - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def as_plot(

@@ -4,6 +4,8 @@ import inspect
 import re
 from collections.abc import Mapping
 
+from ufselect.report.rendering import docstring_sections
+
 HEADINGS = {
     "self_expression": "self-expression",
     "similarity": "similarity",
@@ -70,13 +72,6 @@ def method_card(name: str, selector: type) -> str:
     if "References" in sections:
         parts.append("**Reference.** " + sections["References"])
     return "\n\n".join(as_markdown(part) for part in parts) + "\n"
-
-
-def docstring_sections(selector: type) -> dict[str, str]:
-    """Return the sections of a numpydoc docstring; the description has no name."""
-    pieces = re.split(r"^(.+)\n-{3,}\n", inspect.getdoc(selector) or "", flags=re.M)
-    titles = ["", *pieces[1::2]]
-    return dict(zip(titles, (text.strip() for text in pieces[::2]), strict=True))
 
 
 def as_markdown(text: str) -> str:

@@ -7,8 +7,9 @@ not, so they must be ours.
 
 import base64
 import hashlib
+import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -211,6 +212,7 @@ def _environment() -> Environment:
         "most_rows": MOST_ROWS,
         "table": TextTable,
         "picture": picture_of,
+        "text_table": text_table,
     }
     return environment
 
@@ -220,6 +222,13 @@ def ours(svg: str) -> str:
     if not svg.startswith("<svg"):
         raise ValueError(f"a picture must be an SVG element of ours, got {svg[:40]!r}")
     return svg
+
+
+def docstring_sections(selector: type) -> dict[str, str]:
+    """Return the sections of a numpydoc docstring; the description has no name."""
+    pieces = re.split(r"^(.+)\n-{3,}\n", inspect.getdoc(selector) or "", flags=re.M)
+    titles = ["", *pieces[1::2]]
+    return dict(zip(titles, (text.strip() for text in pieces[::2]), strict=True))
 
 
 def _frame(data: Any) -> pd.DataFrame | None:
@@ -293,8 +302,12 @@ def _text_of(blocks: Sequence[Block], *, markdown: bool) -> Iterator[str]:
                 yield (markdown_table if markdown else text_table)(header, rows)
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return an aligned table: first column to the left, the others to the right.
+def text_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    words: Collection[str] = (),
+) -> str:
+    """Return an aligned table: the first column and ``words`` to the left.
 
     Examples
     --------
@@ -307,10 +320,11 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     columns = zip(header, *rows, strict=True)
     widths = [max(len(cell) for cell in column) for column in columns]
     lines = [header, ["-" * width for width in widths], *rows]
+    left = {header[0], *words}
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+            cell.ljust(width) if title in left else cell.rjust(width)
+            for title, cell, width in zip(header, line, widths, strict=True)
         )
         for line in lines
     )

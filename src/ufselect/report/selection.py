@@ -17,11 +17,11 @@ from ufselect.evaluation import StructureTest
 from ufselect.report.rendering import render
 from ufselect.report.selection_figures import score_curve
 from ufselect.report.selection_measures import measure
-from ufselect.report.selection_parts import Part
 from ufselect.report.selection_subject import (
     EFFORTS,
     Effort,
     ImageOrder,
+    Part,
     Progress,
     Subject,
     learned,
@@ -134,9 +134,11 @@ class SelectionReport:
         """Return the report as one HTML file that needs nothing else."""
         return render("selection.html.j2", title=self.title, report=self)
 
-    def text(self, source: str = "X", label_column: str | None = None) -> str:
+    def text(
+        self, source: str = "X", label_column: str | None = None, *, brief: bool = False
+    ) -> str:
         """Return the report in short, for a terminal of 80 columns."""
-        return as_text(self, source, label_column)
+        return as_text(self, source, label_column, brief=brief)
 
     def to_dict(self, label_column: str | None = None) -> dict[str, Any]:
         """Return all that `text` says, and more, as JSON can hold it."""
@@ -153,13 +155,17 @@ class SelectionReport:
         return frames
 
     @property
-    def summary(self) -> str:
-        """Return what was done and what came of it, in two sentences."""
+    def opening(self) -> str:
+        """Return who chose how many features of what."""
         n_samples, n_features = self.shape
-        opening = (
+        return (
             f"{self.method} chose {self.n_selected} of {n_features} features of "
             f"{n_samples} samples, without looking at any label."
         )
+
+    @property
+    def summary(self) -> str:
+        """Return what was done and what came of it, in two sentences."""
         findings = []
         if self.against_random is not None:
             findings.append(self.against_random.facts["sentence"])
@@ -174,7 +180,8 @@ class SelectionReport:
                 "stability)"
             )
         text = "; ".join(findings)
-        return f"{opening} {text[0].upper()}{text[1:]}." if text else opening
+        said = f" {text[0].upper()}{text[1:]}." if text else ""
+        return self.opening + said
 
     @property
     def decision(self) -> Decision:
@@ -364,32 +371,15 @@ def _curve(subject: Subject, order: Any) -> Part:
         permuted = permuted[order]
         data["largest of permuted copies"] = permuted.round(6)
         permuted = permuted if permuted.any() else None
-    said = (
-        "A cut at a steep place is a natural one; on a flat stretch, a few more or "
-        "fewer features would have done as well."
+    draw = partial(
+        score_curve,
+        scores,
+        count,
+        calls=calls,
+        explained=explained,
+        permuted=permuted,
     )
-    if calls is not None:
-        said += " Colours show the calls, which the table above explains."
-    if permuted is not None:
-        said += (
-            " On the right is the share of the variance of each feature that the "
-            "structure of the others explains, and behind it the largest share of its "
-            "permuted copies; the calls compare the two."
-        )
-    return Part(
-        "The ranking and the cut",
-        said,
-        data,
-        partial(
-            score_curve,
-            scores,
-            count,
-            calls=calls,
-            explained=explained,
-            permuted=permuted,
-        ),
-        f"Scores of all {len(order)} features by rank; {count} were chosen.",
-    )
+    return Part(data, draw, facts={"permuted": permuted is not None})
 
 
 def _about(subject: Subject) -> list[str]:

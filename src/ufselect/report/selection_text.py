@@ -1,5 +1,6 @@
 """The words of a report: what to do, text for a terminal, JSON, how to repeat it."""
 
+import re
 from collections.abc import Iterator
 from inspect import signature
 from textwrap import fill
@@ -9,22 +10,20 @@ import numpy as np
 import pandas as pd
 
 from ufselect._version import __version__, versions_here
-from ufselect.evaluation.tables import UNITS
 from ufselect.report.drawing import printable, shortened
-from ufselect.report.method_cards import docstring_sections
-from ufselect.report.rendering import text_table
-from ufselect.report.selection_parts import ABOUT_CRITERIA
+from ufselect.report.rendering import docstring_sections, render
 from ufselect.selectors import SCFS
 from ufselect.selectors.base import UnsupervisedSelector
 
 if TYPE_CHECKING:
     from ufselect.report.selection import SelectionReport
 
-# Features in the table, and letters of a name or a list of names in it.
-MOST_LISTED = 10
-LONGEST_NAME = 24
+# Columns and rows of the table of features in text, and letters of a cell.
+LISTED = ["feature", "score", "call", "explained", "stands for"]
+MOST_LISTED, MOST_LISTED_BRIEFLY, MOST_LISTED_WITH_LABELS = 10, 8, 5
+LONGEST_NAME = 23
 WIDTH = 80
-# Parts that the text speaks of; a report has more.
+# Parts that JSON speaks of; a report has more.
 PARTS = ("stand-ins", "against_random", "labels")
 # Below this stability, and above these shares and correlations, care is needed.
 POOR_STABILITY = 0.4
@@ -129,8 +128,10 @@ def _doubts(report: "SelectionReport") -> Iterator[tuple[str, str]]:
         )
 
 
-def as_text(report: "SelectionReport", source: str, label_column: str | None) -> str:
-    """Return what was chosen, what to do with it, and how far to believe it.
+def as_text(
+    report: "SelectionReport", source: str, label_column: str | None, *, brief: bool
+) -> str:
+    """Return what to do, what was chosen, and how far to believe it, in text.
 
     Parameters
     ----------
@@ -139,86 +140,43 @@ def as_text(report: "SelectionReport", source: str, label_column: str | None) ->
         What the table is called.
     label_column : str or None
         Name of the labels that the report compares with.
+    brief : bool
+        Whether it has to fit a screen of 24 lines.
     """
-    n_samples, n_features = report.shape
-    opening = (
-        f"{printable(source)}: {report.method} chose {report.n_selected} of "
-        f"{n_features} features of {n_samples} samples, without looking at any label."
-    )
-    advice = report.decision
-    because = f" Because {'; '.join(advice.reasons)}." if advice.reasons else ""
-    parts = [
-        _paragraph(advice.headline + because),
-        _paragraph(" ".join([opening, *report.decisions])),
-        *_verdict_parts(report),
-        *_label_parts(report, label_column),
-        *_feature_parts(report),
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _paragraph(text: str) -> str:
-    return fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def _verdict_parts(report: "SelectionReport") -> list[str]:
-    if not report.n_selected:
-        return []
-    if report.against_random is None:
-        reason = report.left_out.get("against_random", "it was not asked for")
-        return [_paragraph(f"There is no comparison with random features: {reason}.")]
-    first = report.against_random.facts["verdicts"][0]
-    shown: Any = report.against_random.shown
-    shown = shown.drop(columns="question")
-    header = ["criterion", "chosen", "9 of 10 random sets", "p", "chosen are"]
-    return [
-        _paragraph(
-            f"Chosen on half of the samples, {first.n_features} features beside "
-            f"{len(first.random_values)} random sets of as many, judged on "
-            f"{first.n_samples} samples that the selection did not see, "
-            f"{UNITS[first.standardize]}:"
-        ),
-        text_table(header, shown.to_numpy().tolist()),
-        _paragraph(ABOUT_CRITERIA),
-    ]
-
-
-def _label_parts(report: "SelectionReport", column: str | None) -> list[str]:
-    name = "" if column is None else f" {printable(column)!r}"
-    if report.labels is None:
-        reason = report.left_out.get("labels")
-        sentence = f"There is no comparison with the labels{name}: {reason}."
-        return [_paragraph(sentence)] if reason else []
-    shown: Any = report.labels.shown
-    rows = shown.replace("%$", "", regex=True).to_numpy().tolist()
-    sentence = (
-        f"The labels{name} are for evaluation only and took no part in the selection. "
-        f"k-means on these columns, {report.labels.facts['units']}, finds them so well:"
-    )
-    return [_paragraph(sentence), text_table(["columns", "ACC %", "NMI %"], rows)]
-
-
-def _feature_parts(report: "SelectionReport") -> list[str]:
-    if not report.n_selected:
-        return []
+    most = MOST_LISTED
+    if brief:
+        about_labels = report.labels or "labels" in report.left_out
+        most = MOST_LISTED_WITH_LABELS if about_labels else MOST_LISTED_BRIEFLY
     shown: Any = report.features.shown
-    shown = shown.head(MOST_LISTED).copy()
-    wanted = ["feature", "score", "call", "explained", "stands for"]
-    shown = shown[[title for title in wanted if title in shown]]
-    for title in {"feature", "stands for"} & set(shown):
-        shown[title] = [shortened(cell, LONGEST_NAME) or "-" for cell in shown[title]]
-    sentence = "Chosen features, the best first"
-    if "explained" in shown:
-        sentence += (
-            ", and the share of the variance of each that the structure of the others "
-            "explains"
-        )
-    rest = report.n_selected - len(shown)
-    more = f"\nand {rest} more." if rest else ""
-    if "stand-ins" in report.left_out:
-        more += f"\nWhat they stand for was left out: {report.left_out['stand-ins']}."
-    table = text_table(list(shown), shown.to_numpy().tolist())
-    return [_paragraph(f"{sentence}:"), table + more]
+    features = shown.head(most).reindex(columns=LISTED).dropna(axis=1, how="all")
+    for title in {"feature", "stands for"} & set(features):
+        cells = [shortened(cell, LONGEST_NAME) for cell in features[title]]
+        features[title] = [cell or "-" for cell in cells]
+    if "stands for" in features and (features["stands for"] == "-").all():
+        del features["stands for"]
+    text = render(
+        "selection.txt.j2",
+        report=report,
+        source=printable(source),
+        column="" if label_column is None else f" {printable(label_column)!r}",
+        features=features,
+        brief=brief,
+    )
+    first, *blocks = re.split(r"\n{2,}", text.strip())
+    return "\n\n".join([_filled(*first.splitlines()), *map(_laid_out, blocks)]) + "\n"
+
+
+def _laid_out(block: str) -> str:
+    """Return a paragraph in lines of 80 letters; a table stays as it is."""
+    is_table = re.match(".*\n-[- ]+\n", block)
+    return block if is_table else _filled(" ".join(block.split()))
+
+
+def _filled(*lines: str) -> str:
+    return "\n".join(
+        fill(line, WIDTH, break_long_words=False, break_on_hyphens=False)
+        for line in lines
+    )
 
 
 def as_dict(report: "SelectionReport", label_column: str | None) -> dict[str, Any]:

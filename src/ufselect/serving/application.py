@@ -17,8 +17,11 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from ufselect._version import __version__
-from ufselect.report.method_cards import docstring_sections
-from ufselect.report.rendering import content_security_policy, package_file
+from ufselect.report.rendering import (
+    content_security_policy,
+    docstring_sections,
+    package_file,
+)
 from ufselect.selectors import all_selectors
 from ufselect.serving.choices import (
     FORMATS,
