@@ -57,7 +57,7 @@ def attach(
 
 
 def nearest_words(word: str, known: Iterable[str]) -> str:
-    """Return the likely meanings of a word, upper or lower case, or all that there are.
+    """Return the likely meanings of a word, upper or lower case, or all known ones.
 
     Examples
     --------

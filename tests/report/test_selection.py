@@ -277,7 +277,7 @@ def test_a_selector_that_knows_its_stability_is_not_fitted_again(planted, monkey
 
     assert report.stability.facts["n_subsamples"] == 7
     assert report.stability.facts["index"] == selector.stability_
-    assert "asks for no number of clusters" in report.left_out["sensitivity"]
+    assert "does not use a number of clusters" in report.left_out["sensitivity"]
 
 
 def test_correlations_stand_like_beside_like():
@@ -309,7 +309,7 @@ def test_units_of_any_size_and_constant_columns_have_a_report(planted, factor):
     assert part.columns[part.loc["x2"] != 0].tolist() == ["x2"]
     assert part.to_numpy() == pytest.approx(plain.to_numpy()[:, 1:].astype(float))
     assert part.index.tolist() == plain["feature"].tolist()
-    assert "1 features are constant" in " ".join(report.reading)
+    assert "Constant features, which are ranked last: 1." in " ".join(report.reading)
     assert "nan" not in report.heatmap.plot().svg
 
 
@@ -529,7 +529,7 @@ def test_names_come_from_the_frame_that_was_fitted(planted):
         (30, 1, 1, {"against_random", "repetition"}),
     ],
 )
-def test_what_cannot_be_had_is_left_out_with_a_reason(
+def test_what_cannot_be_measured_is_left_out_with_a_reason(
     n_samples, n_features, n_selected, missing
 ):
     X = np.random.RandomState(0).standard_normal((n_samples, n_features))
@@ -561,7 +561,7 @@ def test_nothing_is_fitted_without_time_or_effort(planted):
     late = selection_report(data.X, selector, effort=LITTLE, time_budget=1e-9)
     lazy = selection_report(data.X, selector, effort=NOTHING)
 
-    assert late.left_out["stability"] == "there was no time left for it"
+    assert late.left_out["stability"] == "the time budget was used up"
     assert late.stability is late.sensitivity is None
     assert late.html()
     assert lazy.left_out == {}
@@ -589,7 +589,7 @@ def test_what_is_fitted_again_may_be_another_selector(planted):
     other = selection_report(data.X, selector, effort=LITTLE)
 
     assert report.stability.facts["index"] != other.stability.facts["index"]
-    assert "LaplacianScore asks for no number" in report.left_out["sensitivity"]
+    assert "LaplacianScore does not use a number" in report.left_out["sensitivity"]
 
 
 def test_parts_too_dear_are_left_out(planted, monkeypatch):

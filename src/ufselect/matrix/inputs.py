@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ufselect._sparse import check_sparse
 from ufselect.matrix.arrays import DenseMatrix, RowBlockMatrix, RowSource, SparseMatrix
 from ufselect.matrix.base import BLOCK_BYTES, DataMatrix, Index, is_memory_mapped
 
@@ -185,6 +184,8 @@ def column_names(data: Any) -> NDArray[np.object_] | None:
 def refuse_disguised(data: Any, name: str = "X") -> None:
     """Refuse what would be read as numbers: dates, masked cells, damaged matrices."""
     if bool(sp.issparse(data)):
+        from ufselect._sparse import check_sparse
+
         check_sparse(data, name)
         return
     if np.ma.is_masked(data) and data.ndim == 2:

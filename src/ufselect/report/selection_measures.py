@@ -20,6 +20,7 @@ from ufselect.evaluation.split_half import FEWEST_SAMPLES, N_PERMUTED, preparati
 from ufselect.evaluation.tables import UNITS, few_threads, in_units
 from ufselect.matrix import Index
 from ufselect.report.maps import agreement_maps
+from ufselect.report.rendering import Part
 from ufselect.report.selection_figures import (
     false_share_curve,
     random_bands,
@@ -27,7 +28,6 @@ from ufselect.report.selection_figures import (
 )
 from ufselect.report.selection_subject import (
     MOST_PRODUCTS,
-    Part,
     Progress,
     Subject,
     features_part,
@@ -50,7 +50,7 @@ N_RANDOM_CLUSTERED = 5
 N_SUBSAMPLES, N_PERMUTATIONS = 3, 20
 # Starts, steps and seeds of k-means, as a factor to its cost.
 K_MEANS_STEPS = 1000
-# Of more samples, so many are drawn to be clustered.
+# Samples that are clustered; of more, some are drawn at random.
 MOST_CLUSTERED = 1000
 
 # From here on a stability is called by these words, after Nogueira and others.
@@ -153,7 +153,7 @@ def _ask(
 ) -> Any:
     """Return a part, or None with the reason in ``found``."""
     if subject.seconds_left == 0:
-        found.left_out[name] = "there was no time left for it"
+        found.left_out[name] = "the time budget was used up"
         return None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -284,7 +284,7 @@ def measure_against_random(subject: Subject, halves: Halves) -> Part:
     if not asked:
         refuse_beyond(FEWEST_RANDOM * min(costs.values()))
     for name in set(names) - set(asked):
-        message = f"so many features are not judged by {name}, which would take long."
+        message = f"Not judged by {name}: with so many features it would take too long."
         warnings.warn(message, UserWarning, stacklevel=2)
     affordable = MOST_PRODUCTS // max(costs[name] for name in asked)
     rows, best = halves.rows[0], halves.best[0]
@@ -304,31 +304,30 @@ def measure_against_random(subject: Subject, halves: Halves) -> Part:
             "vary, so that there is nothing to compare with random sets and no p value"
         )
     found = corrected(found)
+    table = pd.DataFrame(found)
+    low, high = np.array([each.band for each in found]).T
     data = pd.DataFrame(
         {
-            "criterion": [each.criterion for each in found],
-            "chosen": [each.value for each in found],
-            "random mean": [each.random_mean for each in found],
-            "random 5 %": [each.band[0] for each in found],
-            "random 95 %": [each.band[1] for each in found],
-            "effect size": [each.effect_size for each in found],
-            "p value": [each.p_value for each in found],
-            "random sets": [len(each.random_values) for each in found],
+            "criterion": table["criterion"],
+            "chosen": table["value"],
+            "random mean": table["random_mean"],
+            "random 5 %": low,
+            "random 95 %": high,
+            "effect size": table["effect_size"],
+            "p value": table["p_value"],
+            "random sets": table["random_values"].map(len),
         }
     )
-    notes = {each.criterion: f"p = {each.p_value:.2g}" for each in found}
+    p_values = table["p_value"].map("{:.2g}".format)
     shown = pd.DataFrame(
-        [
-            {
-                "criterion": each.criterion,
-                "question": CRITERIA[each.criterion],
-                "chosen": f"{each.value:.3f}",
-                "random sets": f"{each.band[0]:.3f} to {each.band[1]:.3f}",
-                "p value": f"{each.p_value:.2g}",
-                "answer": answer(each.p_value),
-            }
-            for each in found
-        ],
+        {
+            "criterion": table["criterion"],
+            "question": table["criterion"].map(CRITERIA),
+            "chosen": table["value"].map("{:.3f}".format),
+            "random sets": [f"{a:.3f} to {b:.3f}" for a, b in table["band"]],
+            "p value": p_values,
+            "answer": table["p_value"].map(answer),
+        },
         dtype=object,
     )
     by_answer = shown.groupby("answer", sort=False)["criterion"].agg(list).to_dict()
@@ -337,9 +336,9 @@ def measure_against_random(subject: Subject, halves: Halves) -> Part:
         data,
         partial(
             random_bands,
-            {each.criterion: each.value for each in found},
-            {each.criterion: each.random_values for each in found},
-            notes,
+            dict(zip(table["criterion"], table["value"], strict=True)),
+            dict(zip(table["criterion"], table["random_values"], strict=True)),
+            dict(zip(table["criterion"], "p = " + p_values, strict=True)),
         ),
         shown,
         {
@@ -360,7 +359,7 @@ def measure_sensitivity(subject: Subject) -> Part:
     parameters = subject.refitted.get_params(deep=False)
     if "n_clusters" not in parameters:
         name = type(subject.refitted).__name__
-        raise ValueError(f"{name} asks for no number of clusters")
+        raise ValueError(f"{name} does not use a number of clusters")
     number = parameters["n_clusters"]
     if isinstance(number, str):
         number = learned(subject.selector, "n_clusters_")
@@ -446,8 +445,8 @@ def measure_labels(subject: Subject) -> Part:
     n_classes = len(np.unique(labels))
     if not 2 <= n_classes <= n_samples / 2:
         raise ValueError(
-            f"{n_classes} different labels of {n_samples} samples are not to be "
-            "compared with clusters"
+            f"{n_classes} different labels of {n_samples} samples cannot be compared "
+            "with clusters"
         )
     refuse_beyond(K_MEANS_STEPS * n_samples * n_features * n_classes)
     table, kind = in_units(table, preparation_of(subject.selector))

@@ -1,8 +1,7 @@
 """A selection under its report: the table, the effort, and what needs no other fit."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
@@ -14,8 +13,9 @@ from scipy.spatial.distance import squareform
 
 from ufselect.evaluation import redundancy, sample_view, stand_ins
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
-from ufselect.report.drawing import Graphic, Plot, begin_to_draw, shortened
+from ufselect.report.drawing import Graphic, shortened
 from ufselect.report.maps import PixelPanel, cluster_map, pixel_plot, redundancy_map
+from ufselect.report.rendering import Part
 from ufselect.report.selection_figures import (
     objective_curve,
     sample_scatter,
@@ -88,49 +88,6 @@ EFFORTS = {
     "default": Effort(),
     "thorough": Effort(50, 5, n_decoy_fits=5),
 }
-
-
-@dataclass(frozen=True)
-class Part:
-    """What a report shows of one question; the templates have the words.
-
-    Attributes
-    ----------
-    data : DataFrame
-        The numbers.
-    draw : callable, optional
-        Returns their figure.
-    shown : DataFrame, optional
-        The numbers as text, for a table that is shown.
-    facts : mapping of str to object
-        What the words, decisions and JSON need.
-    """
-
-    data: pd.DataFrame
-    draw: Callable[[], Plot] | None = None
-    shown: pd.DataFrame | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Begin to draw, if another process does so."""
-        if self.draw is not None:
-            object.__setattr__(self, "_begun", begin_to_draw(self.draw))
-
-    def frame(self) -> pd.DataFrame:
-        """Return the numbers."""
-        return self.data
-
-    def plot(self) -> Plot:
-        """Return their figure, which is drawn once."""
-        return self._plot
-
-    @cached_property
-    def _plot(self) -> Plot:
-        if self.draw is None:
-            raise ValueError("this part has no figure; frame() has its numbers")
-        begun: Future[str | None] | None = getattr(self, "_begun", None)
-        svg = None if begun is None else begun.result()
-        return self.draw() if svg is None else Plot(svg)
 
 
 @dataclass(frozen=True)
@@ -409,7 +366,7 @@ def measure_convergence(subject: Subject) -> Part:
     history = np.asarray(learned(subject.selector, "objective_history_"), dtype=float)
     if not len(history):
         name = type(subject.selector).__name__
-        raise ValueError(f"{name} has no objective that falls from step to step")
+        raise ValueError(f"{name} has no objective history")
     data = {"iteration": range(1, len(history) + 1), "objective": history}
     return Part(pd.DataFrame(data), partial(objective_curve, history))
 
@@ -420,7 +377,7 @@ def measure_repetition(subject: Subject) -> Part:
 
     count = len(subject.chosen)
     if count < 2:
-        raise ValueError("a single chosen feature has nothing to repeat")
+        raise ValueError("a single feature cannot repeat another")
     refuse_beyond(subject.table.shape[0] * count**2)
     first = subject.chosen[:MOST_MAPPED]
     # A constant column has no correlation but with itself.
@@ -450,7 +407,7 @@ def measure_pixels(subject: Subject) -> Part:
             f"but there are {n_features} features"
         )
     if n_features > MOST_PIXELS:
-        raise ValueError(f"{n_features} pixels are more than can be drawn one by one")
+        raise ValueError(f"{n_features} pixels are too many to draw")
     along: Literal["C", "F"] = "C" if subject.image_order == "rows" else "F"
     kept = np.isin(np.arange(n_features), subject.chosen).reshape(shape, order=along)
     mean = subject.matrix.summary().mean.reshape(shape, order=along)
@@ -471,6 +428,6 @@ def refuse_beyond(products: float) -> None:
     """Raise an error if a part would cost too much."""
     if products > MOST_PRODUCTS:
         raise ValueError(
-            f"it would take about {products:.0e} multiplications, more than a report "
-            "may cost; choose fewer features"
+            f"it would take about {products:.0e} multiplications, more than the limit "
+            "of a report; select fewer features"
         )

@@ -1,12 +1,12 @@
 """The words of a report: what to do, text for a terminal, JSON, how to repeat it."""
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from inspect import signature
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from ufselect._version import __version__, versions_here
@@ -23,17 +23,22 @@ LISTED = ["feature", "score", "call", "explained", "stands for"]
 MOST_LISTED, MOST_LISTED_BRIEFLY, MOST_LISTED_WITH_LABELS = 10, 8, 5
 LONGEST_NAME = 23
 WIDTH = 80
-# Parts that JSON speaks of; a report has more.
+# Parts whose absence JSON explains.
 PARTS = ("stand-ins", "against_random", "labels")
+# Columns of the table of features that JSON has.
+FEATURE_KEYS = [
+    *("rank", "feature", "column", "score", "call", "explained", "marks cluster"),
+    *("nearest not chosen", "its correlation", "frequency"),
+]
 # Below this stability, and above these shares and correlations, care is needed.
 POOR_STABILITY = 0.4
 MANY_BY_CHANCE = 0.2
 MUCH_REPETITION = 0.7
 # What to do next about a doubt.
-SAMPLES = "Do not rely on single features; more samples would tell."
-FEWER = "With fewer features, or more samples, it can be compared."
+SAMPLES = "Do not rely on single features; collect more samples."
+FEWER = "Select fewer features, or use more samples, to compare it."
 COMPARE = (
-    "Compare other methods (ufselect compare), and see whether clusters make sense."
+    "Compare other methods (ufselect compare), and check whether clusters make sense."
 )
 
 
@@ -77,7 +82,7 @@ def decide(report: "SelectionReport") -> Decision:
             "use",
             "Use this selection.",
             [],
-            ["Look at what the clusters are, then go on with the chosen features."],
+            ["Look at the clusters, then work with the chosen features."],
         )
     steps = list(dict.fromkeys(step for _, step in doubts))
     reasons = [reason for reason, _ in doubts]
@@ -94,7 +99,7 @@ def _doubts(report: "SelectionReport") -> Iterator[tuple[str, str]]:
             f"{rejected} of the {report.n_selected} chosen features are rejected: "
             "they follow the structure of the others no more than permuted copies "
             "do",
-            "Let the number of features be decided, or ask for fewer.",
+            "Leave the number of features out, or ask for fewer.",
         )
     if report.against_random is None:
         why = report.left_out.get("against_random", "")
@@ -180,89 +185,74 @@ def _filled(*lines: str) -> str:
 
 
 def as_dict(report: "SelectionReport", label_column: str | None) -> dict[str, Any]:
-    """Return the report as JSON can hold it."""
+    """Return the report for JSON."""
     structure, stable, labels = report.structure, report.stability, report.labels
     judged, repeated = report.against_random, report.repetition
-    return {
+    tested = ("found", "p_value", "standardize", "evidence")
+    content: dict[str, Any] = {
         "n_samples": report.shape[0],
         "n_features": report.shape[1],
         "chosen_by": report.method,
         "method": report.ranked_by,
         "decision": report.decision._asdict(),
-        "structure": structure
-        and {
-            "found": structure.found,
-            "p_value": structure.p_value,
-            "standardize": structure.standardize,
-            "evidence": structure.evidence,
-        },
+        "structure": structure and {name: getattr(structure, name) for name in tested},
         "n_clusters": report.n_clusters,
         "n_selected": report.n_selected,
-        "reasons": list(report.decisions),
+        "reasons": report.decisions,
         "features": _feature_rows(report),
         "against_random": judged
-        and [_verdict_row(each) for each in judged.facts["verdicts"]],
+        and [_verdict_row(v) for v in judged.facts["verdicts"]],
         "redundancy": repeated and repeated.facts["mean"],
         "labels": labels
         and {
             "column": label_column,
             "used_for": "evaluation only",
-            "scores": _rows(labels.frame()),
+            "scores": _rows(labels.data),
         },
         "stability": stable
         and {
             "n_subsamples": stable.facts["n_subsamples"],
-            "index": stable.facts["index"] and _finite(stable.facts["index"].value),
+            "index": stable.facts["index"] and stable.facts["index"].value,
             "chance": stable.facts["chance"],
         },
-        "left_out": {
-            name: report.left_out[name] for name in PARTS if name in report.left_out
-        },
-        "notes": {name: list(notes) for name, notes in report.notes.items()},
+        "left_out": {k: v for k, v in report.left_out.items() if k in PARTS},
+        "notes": report.notes,
         "parameters": {name: value for name, (value, _) in report.parameters.items()},
         "versions": {**versions_here(), "ufselect": __version__},
         "command": report.command,
     }
+    return _finite(content)
 
 
 def _feature_rows(report: "SelectionReport") -> list[dict[str, Any]]:
-    frame, facts = report.features.frame(), report.features.facts
-    kept = ["rank", "feature", "column", "score", "call", "explained", "marks cluster"]
-    rows = _rows(frame[[name for name in kept if name in frame]])
-    found, names = facts["stand_ins"] or (), facts["names"]
-    for row, each in zip(rows, found, strict=False):
-        row["stands_for"] = [names[column] for column in each.stands_for]
-        other = each.alternative
-        row["nearest_not_chosen"] = None if other is None else names[other]
-        row["its_correlation"] = _finite(each.alternative_correlation)
-    if "frequency" in frame:
-        for row, share in zip(rows, frame["frequency"], strict=True):
-            row["frequency"] = _finite(share)
+    facts = report.features.facts
+    rows = _rows(report.features.data.filter(items=FEATURE_KEYS))
+    for row, each in zip(rows, facts["stand_ins"] or (), strict=False):
+        row["stands_for"] = [facts["names"][column] for column in each.stands_for]
     return rows
 
 
-def _verdict_row(each: Any) -> dict[str, Any]:
-    numbers = ("value", "random_mean", "effect_size")
-    others = ("criterion", "p_value", "n_features", "n_samples", "standardize")
-    return {
-        **{name: _finite(getattr(each, name)) for name in numbers},
-        **{name: getattr(each, name) for name in (*others, "sentence")},
-        "random_band": [_finite(limit) for limit in each.band],
-        "n_random": len(each.random_values),
-    }
+def _verdict_row(verdict: Any) -> dict[str, Any]:
+    row: dict[str, Any] = verdict._asdict()
+    del row["random_deviation"]
+    row["random_band"] = row.pop("band")
+    row["n_random"] = len(row.pop("random_values"))
+    return row
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    rows: Any = frame.rename(columns=lambda name: name.replace(" ", "_"))
-    return [
-        {k: _finite(v) if isinstance(v, float) else v for k, v in row.items()}
-        for row in rows.to_dict("records")
-    ]
+    frame = frame.rename(columns=lambda name: name.replace(" ", "_"))
+    return frame.to_dict("records")
 
 
-def _finite(value: Any) -> float | None:
-    """Return a number; JSON has no infinity."""
-    return float(value) if np.isfinite(value) else None
+def _finite(content: Any) -> Any:
+    """Return content with None for infinity and NaN, which JSON does not have."""
+    if isinstance(content, Mapping):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    missing = isinstance(content, float) and not math.isfinite(content)
+    return None if missing else content
 
 
 def parameters_of(estimator: Any) -> dict[str, tuple[str, str]]:
