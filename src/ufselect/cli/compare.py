@@ -55,21 +55,6 @@ FEWEST_COMPARED = 10
 # Columns that a narrow terminal leaves out, in this order.
 DISPENSABLE = ("rank agreement", "seconds", "overlap")
 
-SHORT_EXPLANATION = (
-    "overlap: features in common with the other methods. reconstruction: R2 on "
-    "held-out samples. neighbours: share of nearest neighbours that stay. "
-    f"distinctness: 1 minus mean absolute correlation. random: {N_RANDOM} draws."
-)
-EXPLANATION = (
-    "overlap and rank agreement: with the other methods, on average. reconstruction: "
-    "R2 on held-out samples of all features, predicted by the chosen ones; below 0 "
-    "where their means predict better. neighbours: share of the nearest neighbours of "
-    "samples that stay the same. distinctness: 1 minus the mean absolute correlation "
-    "of pairs. "
-    f"The row of random features is the mean of {N_RANDOM} draws."
-)
-LABELS = "ACC and NMI compare k-means with {!r}, which took no part in any selection."
-
 
 @command(
     *TABLE,
@@ -137,9 +122,7 @@ def compare_command(**given: Any) -> int:
                 for remark in row.get("remarks", ())
             )
         )
-        explanation = EXPLANATION
-        if table.labels is not None:
-            explanation += " " + LABELS.format(table.label_column)
+        explanation = _explanation(table)
         if options.markdown is not None:
             words = f"{compared.conclusion}\n\n{explanation}"
             text = compared.table(markdown_table)
@@ -242,14 +225,21 @@ def _compare(
         )
 
 
+def _explanation(table: "Table", *, brief: bool = False) -> str:
+    """Return what the columns of the comparison mean."""
+    from ufselect.report.rendering import render
+
+    column = None if table.labels is None else repr(table.label_column)
+    about = {"brief": brief, "label_column": column, "n_random": N_RANDOM}
+    return " ".join(render("explanation.txt.j2", **about).split())
+
+
 def _print_text(
     table: "Table", compared: "Comparison", options: SimpleNamespace
 ) -> None:
     title = f"{compared.n_features} features of {table.origin.name} by each method:"
     print_text(printable(title) + "\n")
-    words = [EXPLANATION if options.verbose else SHORT_EXPLANATION]
-    if table.labels is not None:
-        words.append(LABELS.format(table.label_column))
+    words = [_explanation(table, brief=not options.verbose)]
     if options.verbose:
         print_plain(f"{compared.table()}\n")
     elif left_out := _print_what_fits(*compared.cells()):

@@ -1,7 +1,7 @@
 """What a report about a selection measures with further fits and random sets."""
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from ufselect.evaluation import Verdict, selection_stability, verdicts
-from ufselect.evaluation.comparison import Stability
 from ufselect.evaluation.significance import (
     CRITERION_NAMES,
     MOST_SAMPLES,
@@ -40,6 +39,7 @@ from ufselect.report.selection_subject import (
     measure_stand_ins,
     refuse_beyond,
 )
+from ufselect.report.selection_text import CRITERIA, answer, listed, stability_word
 from ufselect.tuning.fits import LARGEST_SEED, FitEffort, Work, fit_all, seeded
 
 # With fewer random sets no p value could be below 5 %.
@@ -53,18 +53,8 @@ K_MEANS_STEPS = 1000
 # Samples that are clustered; of more, some are drawn at random.
 MOST_CLUSTERED = 1000
 
-# From here on a stability is called by these words, after Nogueira and others.
-STABILITIES = ((0.75, "excellent"), (0.4, "intermediate"), (float("-inf"), "poor"))
 # The interval of a stability assumes that there are many selections.
 MIN_SUBSAMPLES_FOR_INTERVAL = 20
-# What each criterion asks.
-CRITERIA = {
-    "structure": "Do they agree which samples are alike?",
-    "reconstruction": "Do they predict all features? (R2 on held-out samples; below 0 "
-    "where means predict better)",
-    "neighbours": "Do samples keep their neighbours?",
-    "distinctness": "Do they differ? (1 minus redundancy)",
-}
 
 
 class Measured(NamedTuple):
@@ -516,37 +506,3 @@ def corrected(found: Sequence[Verdict]) -> list[Verdict]:
         each = each._replace(p_value=float(p))
         result.append(each._replace(sentence=sentence_of(each, 1, beforehand=False)))
     return result
-
-
-def answer(p_value: float | None, level: float = SIGNIFICANT) -> str:
-    """Return what a p value says about the chosen features.
-
-    Examples
-    --------
-    >>> [answer(p) for p in (0.01, 0.3, 0.99, None)]
-    ['better', 'not clearly better', 'worse', 'not tested']
-    """
-    if p_value is None:
-        return "not tested"
-    if p_value < level:
-        return "better"
-    return "worse" if p_value > 1 - level else "not clearly better"
-
-
-def stability_word(index: Stability | None) -> str:
-    """Return excellent, intermediate or poor, or nothing."""
-    if index is None:
-        return ""
-    return next(word for least, word in STABILITIES if index.value >= least)
-
-
-def listed(words: Iterable[str]) -> str:
-    """Return words as a list with an and.
-
-    Examples
-    --------
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    *others, last = words
-    return f"{', '.join(others)} and {last}" if others else last

@@ -235,8 +235,8 @@ def features_part(
     chosen, selector, names = subject.chosen, subject.selector, subject.names
     count = len(chosen)
     calls, explained = (
-        None if values is None else np.asarray(values)[chosen]
-        for values in map(vars(selector).get, ("calls_", "explained_"))
+        np.asarray(getattr(selector, name))[chosen] if hasattr(selector, name) else None
+        for name in ("calls_", "explained_")
     )
     marks = None
     if count and subject.marks is not None:

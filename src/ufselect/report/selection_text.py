@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from inspect import signature
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pandas as pd
 
 from ufselect._version import __version__, versions_here
+from ufselect.evaluation.comparison import Stability
+from ufselect.evaluation.significance import SIGNIFICANT
 from ufselect.report.drawing import printable, shortened
 from ufselect.report.rendering import docstring_sections, render
 from ufselect.selectors import SCFS
@@ -30,6 +32,16 @@ FEATURE_KEYS = [
     *("rank", "feature", "column", "score", "call", "explained", "marks cluster"),
     *("nearest not chosen", "its correlation", "frequency"),
 ]
+# From here on a stability is called by these words, after Nogueira and others.
+STABILITIES = ((0.75, "excellent"), (0.4, "intermediate"), (float("-inf"), "poor"))
+# What each criterion asks.
+CRITERIA = {
+    "structure": "Do they agree which samples are alike?",
+    "reconstruction": "Do they predict all features? (R2 on held-out samples; below 0 "
+    "where means predict better)",
+    "neighbours": "Do samples keep their neighbours?",
+    "distinctness": "Do they differ? (1 minus redundancy)",
+}
 # Below this stability, and above these shares and correlations, care is needed.
 POOR_STABILITY = 0.4
 MANY_BY_CHANCE = 0.2
@@ -309,3 +321,37 @@ def citations_of(selector: Any, year: str) -> list[str]:
     ]
     own = f"The ufselect developers. ufselect, version {__version__}, {year}."
     return [own, *papers]
+
+
+def answer(p_value: float | None, level: float = SIGNIFICANT) -> str:
+    """Return what a p value says about the chosen features.
+
+    Examples
+    --------
+    >>> [answer(p) for p in (0.01, 0.3, 0.99, None)]
+    ['better', 'not clearly better', 'worse', 'not tested']
+    """
+    if p_value is None:
+        return "not tested"
+    if p_value < level:
+        return "better"
+    return "worse" if p_value > 1 - level else "not clearly better"
+
+
+def stability_word(index: Stability | None) -> str:
+    """Return excellent, intermediate or poor, or nothing."""
+    if index is None:
+        return ""
+    return next(word for least, word in STABILITIES if index.value >= least)
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words as a list with an and.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
