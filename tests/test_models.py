@@ -122,7 +122,7 @@ class Foreign(MaxVariance):
 
 def test_what_cannot_be_kept_is_refused_when_it_is_saved(tmp_path):
     path = tmp_path / "a.selector"
-    with pytest.raises(ModelError, match="Foreign is none of ufselect's own selectors"):
+    with pytest.raises(ModelError, match="Foreign is not a selector of ufselect"):
         save_selector(Foreign(), path)
     for value in (b"x", {1, 2}, max, 1j, np.array([1j])):
         with pytest.raises(ModelError, match="a selector file cannot hold"):

@@ -20,5 +20,5 @@ if TYPE_CHECKING:
 else:
     from ufselect._names import attach
 
-    # scikit-learn takes seconds to load, for which ``ufselect --help`` need not wait.
+    # Loading scikit-learn takes seconds, which ``ufselect --help`` does not need.
     __getattr__, __dir__, __all__ = attach(__name__, "__version__")

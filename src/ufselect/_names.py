@@ -1,4 +1,4 @@
-"""Names that are loaded when they are first used, and guesses at misspelt ones.
+"""Names that are loaded when they are first used, guessed, and printed safely.
 
 A package lists its names once, as imports under ``if TYPE_CHECKING``: type checkers and
 editors read them there, and so does `attach`, as ``lazy_loader`` reads a stub file.
@@ -57,7 +57,7 @@ def attach(
 
 
 def nearest_words(word: str, known: Iterable[str]) -> str:
-    """Return the likely meanings of a word, upper or lower case, or all that there are.
+    """Return the likely meanings of a word, upper or lower case, or all known ones.
 
     Examples
     --------
@@ -67,3 +67,25 @@ def nearest_words(word: str, known: Iterable[str]) -> str:
     choices = {each.lower(): each for each in known}
     near = get_close_matches(word.lower(), choices) or sorted(choices)
     return ", ".join(choices[each] for each in near)
+
+
+def printable(text: object) -> str:
+    r"""Return text in which control characters are escaped, so that they do nothing.
+
+    Examples
+    --------
+    >>> printable("\x1b[31mred")
+    '\\x1b[31mred'
+    """
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in str(text)
+    )
+
+
+def shortened(text: object, longest: int) -> str:
+    """Return printable text, cut if it would leave no room for anything else."""
+    shown = printable(text)
+    if len(shown) <= longest:
+        return shown
+    return f"{shown[: longest - 1]}\N{HORIZONTAL ELLIPSIS}"

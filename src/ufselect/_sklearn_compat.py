@@ -44,7 +44,7 @@ COUNT = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
-# Those of a method that goes on until little changes.
+# Of a method that iterates until it converges.
 ITERATIONS: dict[str, list[Any]] = {
     "max_iter": [COUNT],
     "tol": [NOT_NEGATIVE],
@@ -57,10 +57,10 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Let a function hear of every iteration of the fits in this thread.
+    """Call a function at every iteration of the fits in this thread.
 
-    It is told the name of the selector and the number of the iteration. Callbacks of
-    scikit-learn could tell the same, but not in all versions, nor of fits in fits.
+    It gets the name of the selector and the number of the iteration. Callbacks of
+    scikit-learn do the same, but not in all versions, nor for nested fits.
     """
     token = _listener.set(listener)
     try:

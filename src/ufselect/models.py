@@ -1,7 +1,7 @@
 """A selector in a file: its class, its parameters and what it learned.
 
-The file holds JSON and arrays of numbers; nothing in it is ever run. The classes that
-it may speak of are those of this package, and it cannot name any other.
+The file holds JSON and arrays of numbers; loading it runs no code from it. It can name
+classes of this package only.
 """
 
 import json
@@ -26,17 +26,17 @@ from ufselect.tuning import AutoSelect, Consensus, StabilitySelection
 __all__ = ["ModelError", "load_selector", "save_selector"]
 
 VERSION = 2
-# The file begins with these words and the digest of all that follows.
+# The file begins with these words and the digest of the rest.
 OPENING = b"ufselect selector sha256 "
 # Under this name the arrays of the file hold its JSON.
 DESCRIPTION = "description"
-# In JSON, an object with this key is no dictionary: its value says what it is.
+# In JSON, the value of this key says what an object is, if not a dictionary.
 KIND = "is"
 # Attributes that are named tuples, which JSON knows as lists.
 RECORDS: dict[str, Any] = {"stability_": Stability, "structure_": StructureTest}
-# Names a file that a fit writes to, which whoever sends a file must not choose.
+# Names a file that a fit writes to; the sender of a file must not choose it.
 NOT_KEPT = {"checkpoint"}
-# Where scikit-learn keeps what set_output was told.
+# Where scikit-learn keeps the setting of set_output.
 OUTPUT = "_sklearn_output_config"
 OUTPUTS = ("default", "pandas", "polars")
 MERSENNE_WORDS = 624
@@ -63,8 +63,8 @@ def known_selectors() -> dict[str, type[UnsupervisedSelector]]:
 def save_selector(selector: UnsupervisedSelector, path: AnyPath) -> None:
     """Write a selector, fitted or not, to a file that any program may open safely.
 
-    The file holds JSON and arrays. It takes its name when it is complete. Kept are the
-    parameters and all that was learned; a ``checkpoint`` is not, for it names a file to
+    The file holds JSON and arrays, and appears when it is complete. It keeps the
+    parameters and everything learned, but no ``checkpoint``, which names a file to
     write to.
 
     Parameters
@@ -110,7 +110,7 @@ def save_selector(selector: UnsupervisedSelector, path: AnyPath) -> None:
 
 
 def _description(value: Any, arrays: Arrays) -> Any:
-    """Return in terms of JSON what JSON has no word for; arrays go into the others."""
+    """Return what JSON lacks in terms of JSON; arrays go into ``arrays``."""
     if isinstance(value, UnsupervisedSelector):
         return _selector_description(value)
     if isinstance(value, np.generic):
@@ -149,8 +149,8 @@ def _selector_description(selector: UnsupervisedSelector) -> dict[str, Any]:
     name = type(selector).__name__
     if known_selectors().get(name) is not type(selector):
         raise TypeError(
-            f"{name} is none of ufselect's own selectors, and no other can be kept in "
-            "a selector file; keep what it is made of"
+            f"{name} is not a selector of ufselect, and a selector file holds no "
+            "other; save the selectors that it is made of"
         )
     parameters = selector.get_params(deep=False)
     parameters.update(dict.fromkeys(NOT_KEPT & set(parameters)))
@@ -177,9 +177,9 @@ def _is_learned(name: str) -> bool:
 def load_selector(path: AnyPath) -> UnsupervisedSelector:
     """Read a selector from a file that :func:`save_selector` wrote.
 
-    Nothing in the file is run, whoever wrote it: classes and attributes are those of
-    this package, all else is numbers and text. Memory is at most a few times the size
-    of the file.
+    Loading runs no code from the file: classes and attributes are those of this
+    package, everything else is numbers and text. Memory is at most a few times the
+    size of the file.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def load_selector(path: AnyPath) -> UnsupervisedSelector:
     ...     load_selector(f"{folder}/a.selector")
     SCFS(alpha=0.5, random_state=0)
     """
-    if not Path(path).is_file():  # a pipe would wait for a writer for ever
+    if not Path(path).is_file():  # a pipe would wait for a writer
         raise ModelError(f"{path} is not a file; name one that save_selector wrote")
     try:
         arrays = read_arrays(Path(path), OPENING)
@@ -217,7 +217,7 @@ def load_selector(path: AnyPath) -> UnsupervisedSelector:
             raise ValueError("it does not describe a selector")
     except ModelError:
         raise
-    except Exception as error:  # what somebody made up fails in many ways
+    except Exception as error:  # a damaged file fails in many ways
         raise ModelError(
             f"{path} is not a selector file, or is damaged ({reason_of(error)}); "
             "save the selector again"
@@ -252,7 +252,7 @@ def _value(content: dict[str, Any], arrays: Arrays) -> Any:
         return _random_state(content)
     if kind == "selector":
         return _selector(content)
-    raise ValueError(f"it has something that is {str(kind)[:50]!r}, which is unknown")
+    raise ValueError(f"it has an object of unknown kind {str(kind)[:50]!r}")
 
 
 def _random_state(content: dict[str, Any]) -> np.random.RandomState:
@@ -277,10 +277,10 @@ def _random_state(content: dict[str, Any]) -> np.random.RandomState:
 def _selector(content: dict[str, Any]) -> UnsupervisedSelector:
     name, known = content["class"], known_selectors()
     if name not in known:
-        raise ValueError(f"there is not a selector {str(name)[:50]!r}")
+        raise ValueError(f"{str(name)[:50]!r} is not a selector")
     parameters = content["parameters"]
     if set(parameters) != set(known[name]().get_params(deep=False)):
-        raise ValueError(f"it has other parameters than {name} has")
+        raise ValueError(f"its parameters are not those of {name}")
     parameters.update(dict.fromkeys(NOT_KEPT & set(parameters)))
     if isinstance(parameters.get("selectors"), list):
         # JSON knows pairs of a name and a selector as lists.
@@ -292,7 +292,7 @@ def _selector(content: dict[str, Any]) -> UnsupervisedSelector:
     selector._validate_params()
     for key, value in content["learned"].items():
         if not _is_learned(key) or hasattr(type(selector), key):
-            raise ValueError(f"{str(key)[:50]!r} is nothing that {name} learns")
+            raise ValueError(f"{name} does not learn {str(key)[:50]!r}")
         record = RECORDS.get(key)
         setattr(selector, key, value if record is None else record(*value))
     if content["output"] is not None:

@@ -308,7 +308,6 @@ def compare(
     size = 1.5 + 0.7 * len(selectors)
     ax = _axes(ax, (size + 1, size))
     draw_pairs(ax, list(selectors), top_overlap(ranks, n_features))
-    ax.tick_params(axis="x", rotation=90)
     ax.set_title(f"share of the best {n_features} in common")
     return ax
 

@@ -138,7 +138,7 @@ def test_text_and_markdown_have_the_same_rows(file, tmp_path, capsys):
     assert max(map(len, lines)) <= 80
     assert " NMI %\n" in narrow
     assert " seconds\n" not in narrow
-    assert "-v shows seconds and rank agreement, too." in " ".join(narrow.split())
+    assert "-v also shows seconds and rank agreement." in " ".join(narrow.split())
     assert re.search(r"\nmethod .* rank agreement .* NMI %  seconds\n", verbose)
     assert "R2 on held-out samples of all features" in " ".join(verbose.split())
     assert "This table shows structure" in reasons

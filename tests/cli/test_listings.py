@@ -114,7 +114,7 @@ def test_fetched_set_is_cached_and_its_path_printed(
     assert capsys.readouterr().out == f"{tmp_path / 'gone.mat'}\n"
 
 
-def test_what_cannot_be_had_is_one_sentence_each(catalogue, tmp_path, capsys):
+def test_what_cannot_be_fetched_is_one_sentence_each(catalogue, tmp_path, capsys):
     for arguments, sentence in [
         (["--fetch", "here", "goone"], "no data set 'goone'; did you mean gone?\n"),
         (["--data", str(tmp_path / "nowhere")], "nowhere is not a folder"),

@@ -227,5 +227,5 @@ def test_every_sample_gets_its_cluster(folder, capsys):
     assert {"a.selected.csv", "a.report.html"} <= {
         path.name for path in folder.iterdir()
     }
-    assert "There are no clusters: n.csv is not written." in capsys.readouterr().err
+    assert "No clusters were found; n.csv is not written." in capsys.readouterr().err
     assert not (folder / "n.csv").exists()

@@ -94,7 +94,7 @@ def test_a_port_that_is_taken_is_one_sentence(needed, capsys):
         port = other.getsockname()[1]
         said = refused(capsys, "serve", "--no-browser", "--port", port)
 
-    assert said.startswith(f"ufselect: port {port} is taken or not allowed; choose ano")
+    assert said.startswith(f"ufselect: port {port} is in use or not allowed; choose")
 
 
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])

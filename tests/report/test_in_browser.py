@@ -342,7 +342,7 @@ def test_the_printed_command_gives_the_same_features(page, tmp_path, monkeypatch
     assert {name.strip() for name in listed} == set(selected)
     words = page.locator("#table").inner_text()
     assert "60 samples, 60 features" in words
-    assert "Labels of 3 kinds" in words
+    assert "Labels of 3 classes" in words
     assert "my genes.csv" in page.title()
 
 

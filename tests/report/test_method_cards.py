@@ -2,13 +2,9 @@
 
 from pathlib import Path
 
-from ufselect import SCFS, all_selectors
-from ufselect.report.method_cards import (
-    as_markdown,
-    docstring_sections,
-    method_page,
-    property_table,
-)
+from ufselect import all_selectors
+from ufselect.report.method_cards import as_markdown, method_page
+from ufselect.report.rendering import docstring_sections
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "methods.md"
 CARD = ("Optimised", "Differs", "Confidence", "Needs c", "Cannot", "Cost")
@@ -38,12 +34,6 @@ def test_published_grid_names_parameters_of_the_method():
     for name, selector in all_selectors().items():
         if name not in BASELINES:
             assert set(selector.PARAM_GRID) <= set(selector().get_params())
-
-
-def test_table_shows_what_the_class_declares():
-    row = property_table({"SCFS": SCFS}).splitlines()[-1]
-
-    assert row == "| SCFS | samples | implicit | yes | yes | yes | yes | yes |"
 
 
 def test_literal_blocks_become_fences():

@@ -48,7 +48,7 @@ def test_a_method_that_leads_by_more_than_noise_is_the_winner():
     again = np.r_[USEFUL[::-1], NOISE]
     for several, labels, words in (
         (methods(a=GOOD, b=again, c=GOOD), DATA.classes, "a, b and c are equal ("),
-        (methods(good=GOOD), None, "There are no two methods to compare."),
+        (methods(good=GOOD), None, "Fewer than two methods could be compared."),
         (methods(bad=BAD, good=GOOD), None, "By neighbours, "),
     ):
         found = compare_selections(DATA.table, several, 10, labels=labels)

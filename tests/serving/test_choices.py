@@ -84,7 +84,7 @@ def test_what_no_page_sends_is_refused():
         with pytest.raises(Refusal) as caught:
             arguments_of("select", checked_choices(choices), "table.csv")
         assert caught.value.status_code == 400
-    with pytest.raises(Refusal, match="not offered"):
+    with pytest.raises(Refusal, match="this action is unknown"):
         arguments_of("serve", {}, "table.csv")
 
 

@@ -88,7 +88,7 @@ sys.exit('7')
     assert found.remedies == [{"label": "Fill", "choices": {"fill": "median"}}]
     assert found.results() == {}
     for program, words in (
-        ("import os; os.kill(os.getpid(), 9)", "(signal 9), for want of memory"),
+        ("import os; os.kill(os.getpid(), 9)", "(signal 9): the memory was full"),
         ("raise SystemExit('ufselect: no; do')", "no; do"),
         ("raise SystemExit(3)", "the worker failed"),
     ):

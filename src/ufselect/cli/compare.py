@@ -34,6 +34,7 @@ from ufselect.cli.output import (
     print_plain,
     print_table,
     print_text,
+    print_written,
     printable,
     refuse_missing_folders,
     write_whole,
@@ -47,26 +48,12 @@ if TYPE_CHECKING:
 
 COMPARISON = "ufselect.report.method_comparison"
 DEFAULT_METHODS = "AutoSelect,SCFS,LaplacianScore,MCFS"
-# Random selections: so many that their spread can be told.
+# Random selections, enough to estimate their spread.
 N_RANDOM = 20
 # Features to compare where AutoSelect selects none.
 FEWEST_COMPARED = 10
-# Columns that a narrow terminal does without, the first to go first.
+# Columns that a narrow terminal leaves out, in this order.
 DISPENSABLE = ("rank agreement", "seconds", "overlap")
-
-SHORT_EXPLANATION = (
-    "overlap: features in common with the other methods. reconstruction: R2 on "
-    "held-out samples. neighbours: share of nearest neighbours that stay. "
-    f"distinctness: 1 minus mean absolute correlation. random: {N_RANDOM} draws."
-)
-EXPLANATION = (
-    "overlap and rank agreement: with the other methods, on average. reconstruction: "
-    "R2 on held-out samples of all features, predicted by the chosen ones; below 0 "
-    "where their means predict better. neighbours: share of the nearest neighbours of "
-    "samples that stay. distinctness: 1 minus the mean absolute correlation of pairs. "
-    f"Of random features the mean of {N_RANDOM} draws is given."
-)
-LABELS = "ACC and NMI compare k-means with {!r}, which took no part in any selection."
 
 
 @command(
@@ -82,13 +69,13 @@ LABELS = "ACC and NMI compare k-means with {!r}, which took no part in any selec
         ),
         Option(
             "-k, --features N",
-            "how many features to compare, or which fraction (default: decided)",
+            "how many features to compare, or which fraction (default: automatic)",
             type=number_of_features,
         ),
         CLUSTERS,
         Option(
             "--standardize",
-            "units in which selections are measured: features scaled to unit variance, "
+            "units in which to measure selections: features scaled to unit variance, "
             "samples to unit length, or none (default: what the methods choose for the "
             "table)",
             type=click.Choice(["auto", "features", "samples", "none"]),
@@ -105,9 +92,9 @@ LABELS = "ACC and NMI compare k-means with {!r}, which took no part in any selec
 def compare_command(**given: Any) -> int:
     """Compare the selections of several methods on a file.
 
-    Ranks the features of a table with each method, all told the same number of
-    features and clusters, and measures the selections beside those of highest
-    variance, of random features, and all features.
+    Ranks the features of a table with each method, for the same number of features
+    and clusters, and measures the selections beside features of highest variance,
+    random features, and all features.
 
     For example:
 
@@ -135,9 +122,7 @@ def compare_command(**given: Any) -> int:
                 for remark in row.get("remarks", ())
             )
         )
-        explanation = EXPLANATION
-        if table.labels is not None:
-            explanation += " " + LABELS.format(table.label_column)
+        explanation = _explanation(table)
         if options.markdown is not None:
             words = f"{compared.conclusion}\n\n{explanation}"
             text = compared.table(markdown_table)
@@ -167,9 +152,7 @@ def compare_command(**given: Any) -> int:
         )
     else:
         _print_text(table, compared, options)
-        if written:
-            files = ", ".join(f"{what} in {path}" for what, path in written.items())
-            print_text(f"\nWritten: {printable(files)}.")
+        print_written(written)
     asked = {name for name in selectors if not name.startswith("random ")}
     return int(not asked & set(compared.names))
 
@@ -180,7 +163,7 @@ def _selectors(options: SimpleNamespace) -> dict[str, "UnsupervisedSelector"]:
 
     chosen = map(named_selector, options.methods)
     several = {type(selector).__name__: selector for selector in chosen}
-    # Random features are always there, and as several draws.
+    # Random features are always compared, as several draws.
     several.pop("RandomSelection", None)
     several.setdefault("MaxVariance", MaxVariance())
     draws = {
@@ -216,7 +199,7 @@ def _compare(
         progress.note(*decided.reasons_[1 if brief else 0 :])
         n_features = decided.n_selected_
         if options.features is None:
-            # Methods that select everything, or nothing, would all be the same.
+            # Methods that select everything, or nothing, cannot be compared.
             half = max(1, table.shape[1] // 2)
             n_features = min(n_features or FEWEST_COMPARED, half)
         ranked = rank_with_each(
@@ -242,18 +225,25 @@ def _compare(
         )
 
 
+def _explanation(table: "Table", *, brief: bool = False) -> str:
+    """Return what the columns of the comparison mean."""
+    from ufselect.report.rendering import render
+
+    column = None if table.labels is None else repr(table.label_column)
+    about = {"brief": brief, "label_column": column, "n_random": N_RANDOM}
+    return " ".join(render("explanation.txt.j2", **about).split())
+
+
 def _print_text(
     table: "Table", compared: "Comparison", options: SimpleNamespace
 ) -> None:
     title = f"{compared.n_features} features of {table.origin.name} by each method:"
     print_text(printable(title) + "\n")
-    words = [EXPLANATION if options.verbose else SHORT_EXPLANATION]
-    if table.labels is not None:
-        words.append(LABELS.format(table.label_column))
+    words = [_explanation(table, brief=not options.verbose)]
     if options.verbose:
         print_plain(f"{compared.table()}\n")
     elif left_out := _print_what_fits(*compared.cells()):
-        words.append(f"-v shows {' and '.join(reversed(left_out))}, too.")
+        words.append(f"-v also shows {' and '.join(reversed(left_out))}.")
     print_text("\n" + printable(" ".join(words)))
     print_text("\n" + printable(compared.conclusion), "bold")
 

@@ -55,7 +55,7 @@ SHARE_OF_GAPS = 0.6
 @command(
     Option(
         "--write CSV",
-        "write a sample table to try things with, and do nothing else",
+        "write a sample table to try, and do nothing else",
         type=PATH,
     ),
     Option(
@@ -77,7 +77,7 @@ def demo_command(
     the example of the SCFS paper; compares with random features, highest variance
     and all features; writes a picture of the kept pixels. With --write it writes a
     table instead: 80 patients with three kinds of leukaemia, 500 genes, and gaps.
-    The values are made up.
+    The values are simulated.
 
     For example:
 
@@ -143,7 +143,9 @@ def _write_sample(path: Path, seed: int, *, json: bool, quiet: bool) -> None:
         print_json({"table": str(path), "n_samples": N_PATIENTS, "n_genes": N_GENES})
     elif not quiet:
         print_text(
-            printable(f"Wrote {path}: {N_PATIENTS} patients, {N_GENES} genes, made up.")
+            printable(
+                f"Wrote {path}: {N_PATIENTS} patients, {N_GENES} genes, simulated."
+            )
             + "\nSee what is in it, and select the genes that matter:\n"
         )
         for verb in ("look", "select"):
@@ -151,7 +153,7 @@ def _write_sample(path: Path, seed: int, *, json: bool, quiet: bool) -> None:
 
 
 def sample_table(seed: int = 0) -> "pd.DataFrame":
-    """Return expression of genes in the blood of patients, made up.
+    """Return expression of genes in the blood of patients, simulated.
 
     Examples
     --------

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from ufselect.cli.progress import Progress
     from ufselect.data import Table
 
-# What figures are drawn with; that it is missing is found before the work.
+# Draws figures; loaded before the work, in case it is missing.
 FIGURES = "matplotlib.figure"
 READING = "ufselect.data.tables.reading"
 # By default the output fits a screen of 24 lines.
 MAX_NOTES = 3
 USUAL = re.compile("^Text |holds sample names|is text and was left out")
-# Parameters that have an option of their own.
+# Parameters that have their own option.
 OPTIONS = {
     "n_features_to_select": "-k",
     "n_clusters": "--clusters",
@@ -82,11 +82,11 @@ def check_source(name: str) -> None:
     if stat.S_ISDIR(mode):
         raise ValueError(f"{path} is a folder; give the file in it that has the table")
     if not os.access(path, os.R_OK):
-        raise ValueError(f"{path} may not be read; ask its owner for the permission")
+        raise ValueError(f"you may not read {path}; ask its owner for permission")
 
 
 def reading_options(options: SimpleNamespace) -> dict[str, Any]:
-    """Return what ``read_table`` and ``preview`` are told."""
+    """Return the arguments of ``read_table`` and ``preview``."""
     return {
         "labels": options.labels,
         "id_column": options.id,
@@ -130,7 +130,7 @@ def read(options: SimpleNamespace, progress: "Progress") -> "Table":
 
 
 def few_notes(notes: Sequence[str], most: int | None = None) -> list[str]:
-    """Return the notes that matter most: not what is so with any table."""
+    """Return the notes that matter most, the usual ones last."""
     shown = (most or MAX_NOTES) - 1
     if len(notes) <= shown + 1:
         return list(notes)
@@ -168,7 +168,7 @@ def named_selector(
 
     for each, _ in parameters:
         if each in OPTIONS:
-            message = f"{each} has an option of its own: use {OPTIONS[each]}"
+            message = f"{each} is not for --param; use {OPTIONS[each]}"
             raise click.UsageError(message)
     try:
         made = selector(name, **{each: literal(value) for each, value in parameters})
@@ -179,7 +179,7 @@ def named_selector(
 
 
 def checked(selector: Any) -> Any:
-    """Return a selector whose parameters are valid; say so before data is read."""
+    """Return a selector whose parameters are valid, before data is read."""
     from ufselect.tuning.fits import checked_selector
 
     try:
@@ -208,9 +208,9 @@ def literal(text: str) -> Any:
 
 
 def command_line(options: SimpleNamespace) -> str:
-    """Return the command to repeat; a table with a name of its own is called by it.
+    """Return the command to repeat, with the name of the table if --name gave one.
 
-    Such a name comes from a program, whose own options are of no use to people.
+    The web page gives such names; its own options are left out.
     """
     words = list(click.get_current_context().obj.arguments)
     if options.name is not None:

@@ -1,4 +1,4 @@
-"""``ufselect methods`` and ``ufselect datasets``: what there is to choose from."""
+"""``ufselect methods`` and ``ufselect datasets``: lists of both."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -52,7 +52,7 @@ def methods_command(json: bool, markdown: bool, quiet: bool) -> int:
 
 
 @command(
-    # click's options take one value; the names that follow the first are arguments.
+    # An option of click takes one value; further names are arguments.
     click.Argument(["more"], nargs=-1, metavar=""),
     Option(
         "--fetch NAME [NAME ...]",
@@ -62,7 +62,7 @@ def methods_command(json: bool, markdown: bool, quiet: bool) -> int:
     ),
     Option(
         "--data DIR",
-        "folder of local copies (default: that named by UFSELECT_DATA)",
+        "folder of local copies (default: UFSELECT_DATA)",
         type=PATH,
     ),
     JSON,
@@ -128,7 +128,7 @@ def datasets_command(
 
 
 def _progress_line(name: str) -> Callable[[int, int | None], None]:
-    """Return a callback that keeps one line of a terminal up to date."""
+    """Return a callback that rewrites one line of a terminal."""
 
     def show(received: int, total: int | None) -> None:
         done = received == total

@@ -61,7 +61,7 @@ def look_command(**given: Any) -> int:
 
 
 def _without_gaps(found: "Preview", options: SimpleNamespace) -> "Preview":
-    """Return the preview with missing values dealt with as the options say."""
+    """Return the preview after the options for missing values."""
     asked = {"--fill": options.fill, "--drop-incomplete": options.drop_incomplete}
     dealt_with = [f"{name}={value}" for name, value in asked.items() if value]
     if not dealt_with:
@@ -75,7 +75,7 @@ def _without_gaps(found: "Preview", options: SimpleNamespace) -> "Preview":
 
 
 def _command(found: "Preview", options: SimpleNamespace) -> str:
-    """Return the command to run, with all that it needs."""
+    """Return the command to run, with the options it needs."""
     needed = list(found.options)
     gaps = any(each.role == "feature" and each.n_missing for each in found.columns)
     if gaps and not any(each.startswith(("--fill", "--drop-inc")) for each in needed):
@@ -113,7 +113,7 @@ def _print(found: "Preview", advised: str, *, verbose: bool) -> None:
 
 
 def _print_columns(found: "Preview", *, verbose: bool) -> None:
-    """Print the columns; those that need a look come first if not all are shown."""
+    """Print the columns; if some are cut, the unusual ones come first."""
     columns = list(found.columns)
     if not verbose:
         others = [each for each in columns if each.role != "feature"]

@@ -19,7 +19,7 @@ from ufselect.cli.inputs import Invocation
 from ufselect.cli.options import EXIT_CODES, JSON, QUIET, Argument, command
 from ufselect.cli.output import print_json, say
 
-NO_SPACE = "there is no space left to write to; make some, or choose another place"
+NO_SPACE = "the disk is full; free some space, or write to another place"
 # Where each command is, loaded when it is asked for; help has them in this order.
 SECTIONS = {
     "Start here": {
@@ -60,7 +60,7 @@ class Program(click.Group):
     """All commands, each imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names, those that people need first at the beginning."""
+        """Return the names in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -110,7 +110,7 @@ class Program(click.Group):
 @click.version_option(__version__, message="%(version)s")
 @click.pass_context
 def program(context: click.Context) -> int | None:
-    """Say what there is, if no command is given."""
+    """Print a short help, if no command is given."""
     if context.invoked_subcommand is None:
         click.echo(SHORT_HELP, err=True)
         context.exit(2)
@@ -137,7 +137,7 @@ def main(
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        # The reader, such as head, has seen enough. Nothing more can be printed.
+        # The reader, such as head, closed the pipe: nothing more can be printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except click.UsageError as error:
@@ -147,7 +147,7 @@ def main(
         remedies = getattr(error, "remedies", ())
         return _complain(NO_SPACE if full else str(error), given, 1, remedies)
     except MemoryError as error:
-        message = f"there is not enough memory ({error}); use a smaller table"
+        message = f"not enough memory ({error}); use a smaller table"
         return _complain(message, given, 1)
     except KeyboardInterrupt as interruption:
         message = str(interruption) or "interrupted; nothing was written"
@@ -157,7 +157,7 @@ def main(
 def _complain(
     message: str, given: Sequence[str], code: int, remedies: Sequence[Any] = ()
 ) -> int:
-    """Say what is wrong, to programs as JSON too; return the exit code."""
+    """Print what is wrong, also as JSON if asked for; return the exit code."""
     say(message, error=True)
     if "--progress=json" in given or ("--progress", "json") in pairwise(given):
         content = {
@@ -172,7 +172,7 @@ def _complain(
 
 
 def _run(invocation: Invocation) -> int:
-    # Not program.main, which has other words for errors and other exit codes.
+    # Not program.main, whose messages and exit codes differ from ours.
     try:
         with program.make_context(
             "ufselect", list(invocation.arguments), obj=invocation
@@ -196,7 +196,7 @@ def _sentence(error: click.UsageError, given: Sequence[str]) -> str:
         case click.BadParameter(param=click.Option() as option):
             message = f"{'/'.join(option.opts)}: {error.message}"
         case _:
-            # Sentences of click begin with a capital letter, ours do not.
+            # Messages of click begin with a capital letter, ours do not.
             message = re.sub("^(Got|Option)", lambda m: m[0].lower(), error.message)
     command = " ".join(["ufselect", *(word for word in given[:1] if word in COMMANDS)])
     return f"{message.rstrip('.')} (see {command} --help)"

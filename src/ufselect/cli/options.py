@@ -111,10 +111,12 @@ def number_of_features(text: str) -> int | float:
 
 
 def seconds(text: str) -> float:
-    """Return a time that is more than nothing."""
+    """Return a time in seconds, above 0."""
     value = _number(text, "a number of seconds")
     if not 0 < value < float("inf"):
-        raise click.BadParameter(f"{text} is not a time; give seconds above 0")
+        raise click.BadParameter(
+            f"{text} is not a time; give a number of seconds above 0"
+        )
     return value
 
 
@@ -178,7 +180,7 @@ class MethodNames(click.ParamType):
         """
         names = [part.strip() for part in value.split(",") if part.strip()]
         if not names:
-            raise click.BadParameter("no name is given")
+            raise click.BadParameter("give the name of a method")
         return list(dict.fromkeys(names))
 
     def shell_complete(
@@ -205,23 +207,23 @@ class MethodName(MethodNames):
         return value
 
 
-# A path is checked by the command, which has better sentences than click.
+# The commands check paths themselves, with clearer messages than click's.
 TEXT_PATH = click.Path(readable=False, allow_dash=True)
 PATH = click.Path(readable=False, path_type=Path)
 POSITIVE = click.IntRange(min=1)
 
 JSON = Option("--json", "print JSON for scripts")
-QUIET = Option("--quiet", "no notes and no progress, only the result")
+QUIET = Option("--quiet", "print the result only, without notes and progress")
 SEED = Option(
     "--seed N",
-    "seed of all that is random (default: 0)",
+    "seed of all random numbers (default: 0)",
     type=click.IntRange(0, 2**32 - 1),
     default=0,
 )
 MARKDOWN = Option("--markdown FILE", "write the tables as Markdown", type=PATH)
 CLUSTERS = Option(
     "--clusters N",
-    "number of clusters of methods that need one (default: decided)",
+    "number of clusters of methods that need one (default: automatic)",
     type=POSITIVE,
 )
 # What commands that select features of a table have in common.
@@ -236,36 +238,35 @@ TABLE = [
         "Reading",
         Option(
             "--labels COLUMN",
-            "classes of the samples, to compare with at the end; they take no part in "
-            "the selection",
+            "column with the classes of the samples, to compare with at the end; the "
+            "selection never uses it",
         ),
         Option("--id COLUMN", "column with sample names"),
         Option(
             "--groups COLUMN",
-            "which samples belong together, such as those of one patient; tests never "
-            "split them",
+            "column that says which samples belong together, such as those of one "
+            "patient; tests never split a group",
         ),
         Option(
             "--use-column COLUMN",
-            "take this column as a feature, although it looks like labels or an index "
-            "or is mostly missing (may be given several times)",
+            "use this column as a feature, although it looks like labels or an index "
+            "or is mostly missing (repeat for more)",
             multiple=True,
         ),
         Option(
             "--drop COLUMN",
-            "leave this column out (may be given several times)",
+            "leave this column out (repeat for more)",
             multiple=True,
         ),
         Option(
             "--fill",
-            "what to put in place of missing values: the mean or the median of their "
-            "column, or 0 (default: they are refused)",
+            "replace missing values by the mean or the median of their column, or by 0 "
+            "(default: refuse them)",
             type=click.Choice(["mean", "median", "zero"]),
         ),
         Option(
             "--na TEXT",
-            "text that means a missing value, beside NA and the like (may be given "
-            "several times)",
+            "text that means a missing value, beside NA and the like (repeat for more)",
             multiple=True,
         ),
         Option(
@@ -275,39 +276,39 @@ TABLE = [
         ),
         Option(
             "--skip-rows N",
-            "lines of the file before the table (default: decided)",
+            "lines of the file before the table (default: automatic)",
             type=click.IntRange(min=0),
             default=0,
         ),
         Option(
             "--transpose/--no-transpose",
-            "whether the rows of the file are features (default: decided)",
+            "whether the rows of the file are features (default: automatic)",
         ),
         Option(
             "--header/--no-header",
-            "whether the first row names the columns (default: decided)",
+            "whether the first row names the columns (default: automatic)",
         ),
         Option(
             "--variable NAME",
             "which variable of a MATLAB or NumPy file, or layer of AnnData",
         ),
         Option("--sheet NAME", "which sheet of a workbook"),
-        Option("--allow-large", "read a file although it expands beyond the memory"),
+        Option("--allow-large", "read a file even if it needs more than the memory"),
         Option(
             "--name NAME",
-            "what the table is called in messages, in the report, and in the command "
-            "to repeat it (default: FILE)",
+            "name of the table in messages, in the report, and in the command to "
+            "repeat it (default: FILE)",
         ),
     ),
 ]
 PRINTING = [
     SEED,
-    Option("-v, --verbose", "print all that is known: evidence, tests, explanations"),
+    Option("-v, --verbose", "print more: evidence, tests, explanations"),
     JSON,
     Option(
         "--progress",
-        "how progress and notes are told on standard error: text for people, or json, "
-        "one object per line (default: text)",
+        "form of progress and notes on standard error: text, or json with one object "
+        "per line (default: text)",
         type=click.Choice(["text", "json"]),
         default="text",
     ),

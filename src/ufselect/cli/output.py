@@ -1,10 +1,10 @@
-"""What commands print and write: sentences, tables, JSON, files."""
+"""What commands print: sentences, tables, JSON."""
 
 import json
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from textwrap import wrap
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ufselect._names import printable as printable
+from ufselect._names import shortened as shortened
 from ufselect.data.replacing import write_whole as write_whole
 
 if TYPE_CHECKING:
@@ -21,28 +23,8 @@ if TYPE_CHECKING:
 WIDEST_TEXT = 100
 DEFAULT_WIDTH = 80
 UNLIMITED_WIDTH = 10_000
-# Letters of an error message; a value in it may be of any length.
+# Letters of an error message; a value in it may be long.
 LONGEST_MESSAGE = 1000
-
-
-def printable(text: object) -> str:
-    r"""Return text in which control characters are escaped, so that they do nothing.
-
-    Examples
-    --------
-    >>> printable("\x1b[31mred")
-    '\\x1b[31mred'
-    """
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in str(text)
-    )
-
-
-def shortened(text: object, longest: int) -> str:
-    """Return printable text, cut if it would leave no room for anything else."""
-    shown = printable(text)
-    return shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
 
 
 def say(message: object, *, error: bool = False) -> None:
@@ -82,13 +64,13 @@ def console(*, stderr: bool = False) -> "Console":
 
     class Stream(Console):
         def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # a reader such as head has seen enough
+            raise BrokenPipeError  # a reader such as head closed the pipe
 
         def show_cursor(self, show: bool = True) -> bool:
-            return False  # a process that is killed could not show it again
+            return False  # a killed process could not show it again
 
     stream = sys.stderr if stderr else sys.stdout
-    # A file gets the same wherever it is written from.
+    # A file gets the same text from any terminal.
     width = None if stream.isatty() else DEFAULT_WIDTH
     return Stream(
         stderr=stderr, markup=False, highlight=False, emoji=False, width=width
@@ -104,26 +86,29 @@ def print_text(text: str, style: str = "", *, stderr: bool = False) -> None:
     out.print(Text(lines, style), soft_wrap=True)
 
 
-def print_plain(text: str, *, stderr: bool = False) -> None:
-    """Print text that others laid out, on a terminal so that no line is too long.
+def print_plain(text: str, style: str = "", *, stderr: bool = False) -> None:
+    """Print text that is laid out already; a terminal gets no line that is too long.
 
-    Paragraphs are wrapped. Tables are cut between columns.
+    Paragraphs are wrapped. Tables are cut between columns. With a style, the first line
+    stands out.
     """
     stream = sys.stderr if stderr else sys.stdout
     if not stream.isatty():
-        print(text, end="", file=stream)
+        print(*map(str.rstrip, text.splitlines()), sep="\n", file=stream)
         return
     width = console(stderr=stderr).width
     for number, block in enumerate(text.rstrip("\n").split("\n\n")):
         if number:
             print(file=stream)
         lines = block.splitlines()
+        if style and not number:
+            print_text(lines.pop(0), style, stderr=stderr)
         rule = lines[1] if len(lines) > 1 else ""
         if re.fullmatch("-+(  -+)+", rule):
             print("\n".join(parts_of_table(lines, width)), file=stream)
         elif re.fullmatch("=+", rule):
             print(block, file=stream)
-        else:
+        elif lines:
             print_text(" ".join(lines), stderr=stderr)
 
 
@@ -208,6 +193,13 @@ def print_table(
         out.print(table)
     for line in captured.get().splitlines():
         print(line.rstrip(), file=out.file)
+
+
+def print_written(written: Mapping[str, str], *, stderr: bool = False) -> None:
+    """Print which files a command has written, if any."""
+    if written:
+        files = ", ".join(f"{what} in {path}" for what, path in written.items())
+        print_text(f"\nWritten: {printable(files)}.", stderr=stderr)
 
 
 def print_json(data: Any) -> None:

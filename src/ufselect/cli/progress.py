@@ -12,26 +12,25 @@ from ufselect.cli.output import console, printable, say
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
-# A line for a terminal may change often; in a log it would only be noise.
+# A line on a terminal may change often; a log gets fewer lines.
 SECONDS_BETWEEN_LINES = 10.0
 SECONDS_BETWEEN_REFRESHES = 0.25
-# What is done sooner needs no comment.
+# Work that ends sooner shows no progress.
 SECONDS_OF_SILENCE = 2.0
-# Small steps follow one another faster than anybody wants to know.
+# At most this often, however fast the steps are.
 SECONDS_BETWEEN_OBJECTS = 0.2
 
 
 class Progress:
-    """Says what is being done, from two seconds on, until it is done.
+    """Shows what is being done, from two seconds on, until it is done.
 
-    Used with ``with``. A thread of its own writes, so that what takes the time need not
-    know of it: on a terminal one line is rewritten, in a log there is a line now and
-    then.
+    A context manager. A thread writes, so that the work need not call it: a terminal
+    shows one line that is rewritten, a log gets a line now and then.
 
     Parameters
     ----------
     quiet : bool
-        Say nothing.
+        Show nothing.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -44,7 +43,7 @@ class Progress:
         self._turn = threading.Lock()
 
     def note(self, *sentences: str) -> None:
-        """Print sentences, each on a line of its own."""
+        """Print sentences, one per line."""
         if self.quiet:
             return
         with self._turn:
@@ -57,45 +56,45 @@ class Progress:
                 self._bars.start()
 
     def now(self, what: str) -> None:
-        """Begin something of which nobody knows how long it takes."""
+        """Begin work of unknown length."""
         self.step(0, 0, what)
 
     def step(self, done: int, total: int, what: str) -> None:
-        """Say how much of the present work is done; the first step begins it."""
+        """Report how much of the current work is done; the first step begins it."""
         if done == 0:
             self.since = time.monotonic()
         self.what, self.detail, self.done, self.total = what, "", done, total
         self._moved()
 
     def iteration(self, method: str, number: int) -> None:
-        """Say how far a fit is; how many iterations there will be is never known."""
+        """Report the iteration of a fit; their total number is unknown."""
         self.detail = f", {method} iteration {number}"
         self._moved()
 
     def seconds_left(self) -> float | None:
-        """Return how long the rest takes if it goes on like this."""
+        """Return an estimate of the seconds left."""
         if not self.done:
             return None
         return (time.monotonic() - self.since) / self.done * (self.total - self.done)
 
     def text(self) -> str:
-        """Return what is being done, for how long, and how long it will take."""
+        """Return what is being done, the time so far, and the time left."""
         left = self.seconds_left()
         times = duration(time.monotonic() - self.since)
         times += "" if left is None else f", {duration(left)} left"
         return f"{printable(self.what + self.detail)}, {times}"
 
     def _moved(self) -> None:
-        """Do nothing: the thread looks when it is time."""
+        """Do nothing: the thread reads the state when it writes."""
 
     def __enter__(self) -> Self:
-        """Start to watch."""
+        """Start the thread."""
         if not self.quiet:
             self._thread.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Stop, and leave no half line behind."""
+        """Stop the thread, which ends its line."""
         self._over.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -130,12 +129,12 @@ class JsonProgress(Progress):
     _last = ("", float("-inf"))
 
     def note(self, *sentences: str) -> None:
-        """Write sentences, each as an object of its own."""
+        """Write sentences, one object each."""
         for sentence in sentences:
             self._write({"note": " ".join(sentence.split())})
 
     def __enter__(self) -> Self:
-        """Start; nothing is to be watched, for every step speaks for itself."""
+        """Start no thread: every step writes."""
         return self
 
     def _moved(self) -> None:
@@ -159,16 +158,15 @@ class JsonProgress(Progress):
 
 
 def progress_for(options: SimpleNamespace) -> Progress:
-    """Return what tells the progress in the form that was asked for."""
+    """Return the progress display that the options ask for."""
     kind = JsonProgress if options.progress == "json" else Progress
     return kind(quiet=options.quiet)
 
 
 class CountProgress:
-    """Shows how many of known things are done, and how long the rest will take.
+    """Shows how many things of a known number are done, and the time left.
 
-    Used with ``with``. In a log there is a line at the beginning, now and then, and at
-    the end.
+    A context manager. A log gets a line at the beginning, now and then, and at the end.
     """
 
     def __init__(self, unit: str, *, quiet: bool = False) -> None:
@@ -182,12 +180,12 @@ class CountProgress:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End the line, so that what follows starts on its own."""
+        """End the line."""
         if self._bars is not None:
             self._bars.stop()
 
     def show(self, done: int, total: int, seconds_left: float | None = None) -> None:
-        """Show the state; in a log only now and then, and at the end."""
+        """Show the state."""
         if self.quiet:
             return
         text = f"{done}/{total} {self.unit}"
@@ -218,14 +216,14 @@ def bars(*, transient: bool = True) -> "Bars":
 
 
 def show(display: "Bars", text: str, done: int, total: int) -> None:
-    """Show the state of the only bar; without a total it is known to move."""
+    """Show the state of the only bar."""
     (line,) = display.tasks
     line.total = total or None
     display.update(line.id, description=text, completed=done)
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it.
+    """Return a time in words.
 
     Examples
     --------

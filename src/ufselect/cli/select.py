@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ufselect.cli.answer import print_answer
 from ufselect.cli.inputs import (
     READING,
     check_source,
@@ -42,8 +41,7 @@ from ufselect.cli.options import (
 from ufselect.cli.output import (
     print_json,
     print_plain,
-    print_text,
-    printable,
+    print_written,
     refuse_missing_folders,
     write_whole,
 )
@@ -57,12 +55,13 @@ if TYPE_CHECKING:
 REPORT = "ufselect.report.selection"
 # Random sets of features to compare with if no report is asked for.
 N_RANDOM = 99
+STYLES = {"use": "bold green", "care": "bold yellow", "stop": "bold red"}
 
 SELECTING = section(
     "Selecting",
     Option(
         "-k, --features N",
-        "how many to keep, or which fraction (default: decided)",
+        "how many to keep, or which fraction (default: automatic)",
         type=number_of_features,
     ),
     Option(
@@ -72,7 +71,7 @@ SELECTING = section(
     ),
     Option(
         "--param NAME=VALUE",
-        "a parameter of the method (may be given several times)",
+        "a parameter of the method (repeat for more)",
         type=parameter,
         multiple=True,
     ),
@@ -85,7 +84,7 @@ SELECTING = section(
     ),
     Option(
         "--time-budget SECONDS",
-        "start no further fit or test after this time; one that runs goes on",
+        "start no further fit or test after this time; a running one finishes",
         type=seconds,
     ),
     Option("--jobs N", "fits at once (default: 1)", type=POSITIVE, default=1),
@@ -94,24 +93,26 @@ WRITING = section(
     "Writing",
     Option(
         "-o, --output OUT",
-        "write the table with the chosen features, in the format of its name or else "
+        "write the table with the chosen features, in the format of this name or else "
         "of FILE; - is standard output",
         type=TEXT_PATH,
     ),
     Option(
         "--no-files",
-        "write no file; so it is with --json and with standard input, unless files are "
-        "named",
+        "write no file; the default with --json and with standard input, unless you "
+        "name files",
     ),
     Option("--scores CSV", "write the ranking of all features", type=PATH),
     Option("--save-clusters CSV", "write the cluster of each sample", type=PATH),
     Option("--only-features", "leave the other columns of FILE out of the table"),
-    Option("--write-filled", "write what --fill put in place of missing values"),
+    Option(
+        "--write-filled", "write the values that --fill put in place of missing ones"
+    ),
     Option("--no-subset", "AnnData: keep all features, and mark the chosen ones"),
     Option(
         "--keep-formulas",
-        "in text, write names as they are, even if a spreadsheet would run them; "
-        "otherwise they get an apostrophe, which reading takes off again",
+        "text: write names unchanged, even if a spreadsheet would run them as formulas "
+        "(default: with an apostrophe, which reading removes)",
     ),
     Option("--report HTML", "write a report with figures", type=PATH),
     Option(
@@ -144,9 +145,9 @@ def select_command(**given: Any) -> int:
     """Select the features of a file.
 
     Reads a table, ranks its features without labels, decides how many to keep
-    (unless -k says so), and says how far to believe it. Of genes.csv it writes
-    genes.selected.csv and the report genes.report.html to the current folder,
-    unless options name files; what is there stays, and names get a number.
+    (unless -k says so), and says how far to trust the result. From genes.csv it
+    writes genes.selected.csv and the report genes.report.html to the current
+    folder, unless options name files; if they exist, new names get a number.
 
     For example:
 
@@ -162,7 +163,7 @@ def select_command(**given: Any) -> int:
     check_source(options.file)
     load(READING)
     ranking = None
-    if _nobody_names_files(options):
+    if _uses_default_names(options):
         source = Path(options.file).name
         output, options.report, ranking = free_names(Path(), source)
         options.output = str(output)
@@ -180,7 +181,7 @@ def select_command(**given: Any) -> int:
     ):
         table = read(options, progress)
         if options.save_clusters is not None:
-            # Of a table that stays in its file only some samples would get a cluster.
+            # Of a memory-mapped table only some samples would get a cluster.
             table = replace(table, values=_in_memory(table.values))
         _refuse_other_images(options, table)
         if options.report:
@@ -205,27 +206,27 @@ def select_command(**given: Any) -> int:
 
 
 def _check_usage(options: SimpleNamespace) -> None:
-    """Refuse what contradicts itself, cannot be written or would destroy something."""
+    """Refuse options that contradict each other, and files that cannot be written."""
     files = (options.output, options.scores, options.save_clusters, options.report)
     paths = [Path(file) for file in files if file and file != "-"]
     resolved = [path.resolve() for path in paths]
     auto = (options.method or "").lower() == "autoselect"
     about_report = {"effort": options.effort, "image-shape": options.image_shape}
-    report = options.report is not None or _nobody_names_files(options)
+    report = options.report is not None or _uses_default_names(options)
     wrong = {
-        "--no-files writes nothing; leave it out, or -o and others": (
+        "--no-files writes nothing; leave it out, or leave out the names of files": (
             options.no_files and any(files)
         ),
-        "--param is about a method, and AutoSelect decides by itself; name another "
-        "method, or leave --param out": auto and options.param,
+        "AutoSelect takes no --param; name another method, or leave --param out": auto
+        and options.param,
         "-o - and --json both print to standard output; give one a file": (
             options.output == "-" and options.json
         ),
-        "--write-filled is about --fill; add --fill median": (
+        "--write-filled needs --fill; add --fill median": (
             options.write_filled and options.fill is None
         ),
         **{
-            f"--{name} is about the report; add --report FILE.html": (
+            f"--{name} needs a report; add --report FILE.html": (
                 not report and value is not None
             )
             for name, value in about_report.items()
@@ -241,24 +242,21 @@ def _check_usage(options: SimpleNamespace) -> None:
         if applies:
             raise click.UsageError(message)
     refuse_missing_folders(*paths)
-    if _nobody_names_files(options) and not os.access(".", os.W_OK):
+    if _uses_default_names(options) and not os.access(".", os.W_OK):
         raise ValueError(
             f"cannot write into the current folder {Path().resolve()}; name files "
             "elsewhere with -o and --report, or write none with --no-files"
         )
 
 
-def _nobody_names_files(options: SimpleNamespace) -> bool:
-    """Tell whether table and report get names of ours.
-
-    Like compilers, this writes to the current folder, wherever the source is.
-    """
+def _uses_default_names(options: SimpleNamespace) -> bool:
+    """Return whether table and report get default names, in the current folder."""
     named = any([options.output, options.scores, options.report])
     return not (options.no_files or named or options.json or options.file == "-")
 
 
 def free_names(folder: Path, name: str) -> tuple[Path, Path, Path]:
-    """Return names of table, report and ranking under which there is nothing yet.
+    """Return names of table, report and ranking that are not in use.
 
     Examples
     --------
@@ -281,7 +279,7 @@ def free_names(folder: Path, name: str) -> tuple[Path, Path, Path]:
 
 @contextmanager
 def _saying_what_is_complete(written: dict[str, str]) -> Iterator[None]:
-    """Add to an interruption or an error which files are there all the same."""
+    """Add to an interruption or an error which files are complete."""
 
     def complete() -> str:
         names = " and ".join(written.values())
@@ -344,7 +342,7 @@ def _fitted(
     said = dict.fromkeys(
         str(each.message) for each in caught if issubclass(each.category, UserWarning)
     )
-    # What the text will give as a reason is not said twice.
+    # The text gives its reasons; they are not printed twice.
     reasons = "" if options.json else " ".join(selector.reasons_)
     progress.note(*(sentence for sentence in said if sentence not in reasons))
     return selector, list(said)
@@ -357,7 +355,7 @@ def _write(
     progress: Progress,
     written: dict[str, str],
 ) -> None:
-    """Write table and ranking as soon as they are known: a report may take longer."""
+    """Write table and ranking before the report, which may take longer."""
     from ufselect.data import write_table
     from ufselect.report.rendering import csv_text
 
@@ -389,7 +387,9 @@ def _write(
         write_whole(options.save_clusters, text)
         written["clusters"] = str(options.save_clusters)
     elif options.save_clusters is not None:
-        progress.note(f"There are no clusters: {options.save_clusters} is not written.")
+        progress.note(
+            f"No clusters were found; {options.save_clusters} is not written."
+        )
 
 
 def _report(
@@ -436,9 +436,9 @@ def _print(
     warned: list[str],
     written: dict[str, str],
 ) -> None:
-    found = report.to_dict(table.label_column)
     name = table.origin.name
     if options.json:
+        found = report.to_dict(table.label_column)
         source = {"file": name, "format": table.format, "reading": list(table.notes)}
         result = {"warnings": warned, "seed": options.seed, "written": written}
         print_json(source | found | result)
@@ -447,10 +447,6 @@ def _print(
     stderr = options.output == "-"
     if stderr and options.quiet:
         return
-    if options.verbose:
-        print_plain(report.text(name, table.label_column), stderr=stderr)
-    else:
-        print_answer(name, found, stderr=stderr)
-    if written:
-        files = ", ".join(f"{what} in {path}" for what, path in written.items())
-        print_text(f"\nWritten: {printable(files)}.", stderr=stderr)
+    text = report.text(name, table.label_column, brief=not options.verbose)
+    print_plain(text, STYLES[report.decision.level], stderr=stderr)
+    print_written(written, stderr=stderr)

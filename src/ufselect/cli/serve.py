@@ -24,20 +24,20 @@ from ufselect.cli.options import (
 @command(
     Argument(
         "[FILE]",
-        "a table to offer at once; it is read where it is",
+        "a table to open at once, without a copy",
         type=PATH,
         required=False,
     ),
     Option(
         "--port N",
-        "where to listen (default: 0, any that is free)",
+        "port to listen on (default: 0, any free one)",
         type=click.IntRange(0, 2**16 - 1),
         default=0,
     ),
-    Option("--no-browser", "print the address and open nothing"),
+    Option("--no-browser", "print the address, and open no browser"),
     Option(
         "--max-upload SIZE",
-        "largest table that is taken (default: 2GB)",
+        "size of the largest upload (default: 2GB)",
         type=size_in_bytes,
         default="2GB",
     ),
@@ -50,11 +50,10 @@ from ufselect.cli.options import (
 def serve_command(**given: Any) -> int:
     """Select with a web page in your browser.
 
-    Opens a web page in the browser: choose a table, see how it is read, say which
+    Opens a web page in your browser: choose a table, see how it is read, say which
     columns are features, select features or compare methods, read the report, save
-    the selected table. Only this machine can reach it, and only with the address
-    that is printed; nothing is sent to any other. Ctrl-C ends it and deletes what
-    was uploaded.
+    the selected table. Only this machine can open it, and only with the printed
+    address; no data leaves the machine. Ctrl-C ends it and deletes all uploads.
 
     For example:
 
@@ -65,7 +64,7 @@ def serve_command(**given: Any) -> int:
     options = SimpleNamespace(**given)
     if options.file == Path("-"):
         raise click.UsageError(
-            "the web page reads files, not standard input; save the table"
+            "the web page reads files, not standard input; save the table to a file"
         )
     if options.file is not None:
         check_source(str(options.file))

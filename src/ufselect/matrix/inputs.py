@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ufselect._sparse import check_sparse
 from ufselect.matrix.arrays import DenseMatrix, RowBlockMatrix, RowSource, SparseMatrix
 from ufselect.matrix.base import BLOCK_BYTES, DataMatrix, Index, is_memory_mapped
 
@@ -188,6 +187,8 @@ def refuse_disguised(data: Any, name: str = "X") -> None:
     These would be converted to numbers without an error.
     """
     if bool(sp.issparse(data)):
+        from ufselect._sparse import check_sparse
+
         check_sparse(data, name)
         return
     if np.ma.is_masked(data) and data.ndim == 2:

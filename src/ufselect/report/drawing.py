@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any, Self
 from xml.dom import minidom  # nosec B408 # it reads what Matplotlib wrote
@@ -22,10 +23,12 @@ from xml.dom import minidom  # nosec B408 # it reads what Matplotlib wrote
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect._names import printable as printable
+from ufselect._names import shortened as shortened
 from ufselect.data.replacing import write_whole
 
 # Stands for the colour of the text around the figure, which is put in afterwards, so
-# that one drawing serves light and dark pages.
+# that one drawing serves light and dark pages. The style of figures has it, too.
 INK = "#010203"
 GREY = "#8a8a8a"
 # In inches: what a page shows without making it smaller.
@@ -43,44 +46,9 @@ HATCHES = ("", "////", "||||", "xxxx")
 # Shapes that differ at the size of a point; each takes its turn with all colours.
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 
-STYLE: dict[str, Any] = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": GREY,
-    "axes.facecolor": "none",
-    "axes.labelcolor": INK,
-    "axes.linewidth": 0.6,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlecolor": INK,
-    "axes.titlesize": 12,
-    "figure.constrained_layout.h_pad": 0.1,
-    "figure.constrained_layout.w_pad": 0.06,
-    "figure.facecolor": "none",
-    "figure.labelsize": 11,
-    "font.size": 11,
-    "grid.alpha": 0.35,
-    "grid.color": GREY,
-    "grid.linewidth": 0.6,
-    "hatch.linewidth": 0.6,
-    "legend.frameon": False,
-    "legend.labelcolor": INK,
-    "savefig.facecolor": "none",
-    "svg.fonttype": "none",  # text stays text: it can be searched and read aloud
-    "svg.hashsalt": "ufselect",
-    "svg.image_inline": True,
-    "text.color": INK,
-    "text.parse_math": False,  # a dollar in a name is a dollar
-    "xtick.color": GREY,
-    "xtick.labelcolor": INK,
-    "xtick.major.width": 0.6,
-    "ytick.color": GREY,
-    "ytick.labelcolor": INK,
-    "ytick.major.width": 0.6,
-}
-
 # Even in lightness and alike to all kinds of colour vision.
 COLOUR_MAP = "cividis"
-# Few enough to keep the colour bar, which is drawn step by step, small.
+# Few, because the colour bar is drawn step by step.
 COLOUR_STEPS = 64
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -116,15 +84,15 @@ class Plot:
             return
         if self.figure is None:
             raise ValueError(
-                f"{path.name} cannot be written, for this figure is plain SVG; give a "
-                "name that ends with .svg"
+                f"{path.name} cannot be written, because this figure is plain SVG; "
+                "give a name that ends with .svg"
             )
         with drawing():
             self.figure.savefig(path, facecolor="white", dpi=200)
 
 
 class Graphic(str):
-    """The words of a cell, in whose place a report shows a small drawing of ours.
+    """The words of a cell, in place of which a report shows a small drawing.
 
     Examples
     --------
@@ -142,11 +110,11 @@ class Graphic(str):
 
 
 class DrawingProcess:
-    """Draws figures in a subprocess, while this process goes on with its work.
+    """Draws figures in a subprocess, while this process works on.
 
-    Matplotlib takes a second to load and to draw a report, which a second processor can
-    do meanwhile. The subprocess ends with its input, however this process ends. A pool
-    of ``concurrent.futures`` would load the main module again, and get Ctrl-C itself.
+    Loading Matplotlib and drawing a report take a second, which a second processor can
+    spend. The subprocess ends when its input ends, even if this process is killed. A
+    pool of ``concurrent.futures`` would load the main module again and receive Ctrl-C.
     """
 
     def __init__(self) -> None:
@@ -224,12 +192,15 @@ def begin_to_draw(draw: Callable[[], Plot]) -> "Future[str | None] | None":
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Draw in our style, whatever the settings of the user, and leave those alone."""
+    """Draw in the style of reports, without changing the settings of the user."""
     import matplotlib
 
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(STYLE)
+    style = resources.files("ufselect.report") / "templates" / "report.mplstyle"
+    with (
+        resources.as_file(style) as path,
+        matplotlib.rc_context(fname=path),
+        warnings.catch_warnings(),
+    ):
         # The text is set by the viewer, who may have the glyphs that we lack.
         warnings.filterwarnings("ignore", message=".*[Gg]lyph .* missing from")
         yield
@@ -238,7 +209,7 @@ def drawing() -> Iterator[None]:
 def panels(
     count: int, *, height: float, width: float = FULL_WIDTH / 3, most: int = 3
 ) -> tuple[Any, list[Any]]:
-    """Return a figure and its axes, so many in a row at most, each of the same size."""
+    """Return a figure and its axes of equal size, at most ``most`` in a row."""
     from matplotlib.figure import Figure
 
     columns = min(most, count)
@@ -297,28 +268,12 @@ def add_legend(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> No
         text.set_text(printable(label))
 
 
-def printable(text: str) -> str:
-    """Return text without the control characters that XML does not allow."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def shortened(text: str, longest: int) -> str:
-    """Return printable text, cut if it would leave no room for anything else."""
-    words = printable(text)
-    if len(words) <= longest:
-        return words
-    return words[: longest - 1] + "\N{HORIZONTAL ELLIPSIS}"
-
-
 def as_plot(
     figure: Any,
     description: str,
     *,
     titles: Mapping[str, Sequence[str]] | None = None,
-    cells: Any = None,
-    rows: Sequence[Any] = (),
-    pixels: Any = None,
-    told: Sequence[tuple[Any, str]] = (),
+    hover: Sequence[tuple[Any, str]] = (),
 ) -> Plot:
     """Return a figure of Matplotlib as a plot; to be called while drawing.
 
@@ -329,17 +284,13 @@ def as_plot(
     ----------
     figure : matplotlib.figure.Figure
     description : str
-        What is seen, for people who cannot see it.
+        Text for screen readers.
     titles : mapping of str to sequence of str, optional
         Id of a line to what is shown when the pointer is over each of its points.
-    cells : matplotlib axes, optional
-        A map whose cells the script of the report names under the pointer.
-    rows : sequence of matplotlib axes
-        Axes whose x counts rows of the data from 1 on, which the script tells.
-    pixels : matplotlib axes, optional
-        An image, each pixel of which is a row of the data, which the script tells.
-    told : sequence of (matplotlib axes, str)
-        What the script tells anywhere within axes.
+    hover : sequence of (matplotlib axes, str)
+        What the script of the report tells under the pointer within axes: "cells" of a
+        map, the "rows" of the data that x counts from 1 on, "pixels" of an image, each
+        of which is a row of the data, or any other text as it is.
     """
     text = _svg_bytes(figure)
     document = minidom.parseString(text)  # nosec B318 # Matplotlib wrote it
@@ -359,36 +310,37 @@ def as_plot(
             title.appendChild(document.createTextNode(printable(name)))
             point.appendChild(title)
         _adapt(element, prefix)
-    # What the dropped style sheet said of every element on the page.
+    # The dropped style sheet set these for every element.
     root.setAttribute("stroke-linejoin", "round")
     root.setAttribute("stroke-linecap", "butt")
     root.setAttribute("role", "img")
     root.setAttribute("aria-label", printable(description))
-    hover = [_place(axes) for axes in rows]
-    if cells is not None:
-        hover.append({"box": _place(cells)["box"]})
-    if pixels is not None:
-        grid = list(pixels.get_images()[0].get_array().shape)
-        hover.append({"box": _place(pixels)["box"], "grid": grid})
-    hover += [{"box": _place(axes)["box"], "text": text} for axes, text in told]
     if hover:
-        root.setAttribute("data-hover", json.dumps(hover))
+        told = [_told(axes, what) for axes, what in hover]
+        root.setAttribute("data-hover", json.dumps(told))
     return Plot(root.toxml() + "\n", figure)
 
 
-def _place(axes: Any) -> dict[str, Any]:
-    """Return where axes are in their figure, in points, and what their x is."""
+def _told(axes: Any, what: str) -> dict[str, Any]:
+    """Return where axes are in their figure, in points, and what is told there."""
     box, (width, height) = axes.get_position(), 72 * axes.figure.get_size_inches()
     place = [box.x0 * width, (1 - box.y1) * height, box.width * width]
     corners = [round(float(number), 2) for number in (*place, box.height * height)]
-    limits = [float(f"{limit:.6g}") for limit in axes.get_xlim()]
-    return {"box": corners, "x": limits, "log": axes.get_xscale() == "log"}
+    told: dict[str, Any] = {"box": corners}
+    if what == "rows":
+        told["x"] = [float(f"{limit:.6g}") for limit in axes.get_xlim()]
+        told["log"] = axes.get_xscale() == "log"
+    elif what == "pixels":
+        told["grid"] = list(axes.get_images()[0].get_array().shape)
+    elif what != "cells":
+        told["text"] = what
+    return told
 
 
 def _svg_bytes(figure: Any) -> bytes:
-    """Return a figure as Matplotlib writes it, without the rehearsal of ``savefig``.
+    """Return a figure as Matplotlib writes it.
 
-    That draws everything once more to find the layout, which drawing finds anyway.
+    ``savefig`` would draw everything twice, to find the layout first.
     """
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 

@@ -1,6 +1,5 @@
 """The tables of an experiment: scores, ranks over data sets, costs, and lengths."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,38 +18,15 @@ from ufselect.experiments.cells import FIXED
 from ufselect.experiments.plan import ALL_FEATURES, BASELINES
 from ufselect.experiments.protocol import LOWER_IS_BETTER
 from ufselect.experiments.stored import ORACLE, Experiment
-from ufselect.report.drawing import Plot
 from ufselect.report.experiment_figures import rank_diagram
-from ufselect.report.rendering import TextTable
+from ufselect.report.rendering import Part, TextTable
 
+# What a figure of an experiment is.
+Figure = Part
 REFERENCE = "random"
 # Statistics over fewer sets than this could not show any difference.
 FEWEST_SETS = 5
 RANK_HEADER = ("method", "average rank", "sets above random", "median gain", "p (Holm)")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """The numbers of a figure, and what draws them.
-
-    Examples
-    --------
-    >>> ranks = {"SCFS": 1.25, "random": 1.75}
-    >>> figure = Figure(pd.DataFrame(ranks.items()), lambda: rank_diagram(ranks, 0.8))
-    >>> "critical difference 0.80" in figure.plot().svg
-    True
-    """
-
-    numbers: pd.DataFrame
-    draw: Callable[[], Plot]
-
-    def frame(self) -> pd.DataFrame:
-        """Return the numbers, one in a row."""
-        return self.numbers
-
-    def plot(self) -> Plot:
-        """Draw them."""
-        return self.draw()
 
 
 @dataclass(frozen=True)

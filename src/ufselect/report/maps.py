@@ -22,6 +22,7 @@ from ufselect.report.drawing import (
 
 # Longer names are cut, or they would leave no room for the map.
 LONGEST_NAME = 18
+LONGEST_LEVEL_NAME = 4
 # Standard deviations at which a heat map has its strongest colours.
 LIMIT = 2.5
 # In inches: the height of a row of a heat map, of the least map, and of a strip.
@@ -68,7 +69,7 @@ def cluster_map(
         words = f"Heat map of {n_features} features over {n_samples} samples"
         if groups is not None:
             words += f" in {len(np.unique(np.asarray(groups)))} clusters"
-        return as_plot(figure, f"{words}.", cells=axes)
+        return as_plot(figure, f"{words}.", hover=[(axes, "cells")])
 
 
 def draw_heat_map(
@@ -86,7 +87,7 @@ def draw_heat_map(
     image = axes.imshow(table, aspect="auto", interpolation="none", **look)
     axes.set(xticks=[], yticks=[], xlabel=f"{n_samples} samples")
     axes.spines[:].set_visible(False)
-    # Texts, for a tick with its label takes ten times as long to draw.
+    # Texts, because a tick with its label takes ten times as long to draw.
     beside = {"va": "center", "fontsize": 8, "clip_on": False}
     gap = 0.008
     for place, name in enumerate(names):
@@ -186,8 +187,6 @@ def agreement_maps(
     >>> "0.25" in agreement_maps(["2", "3"], {"overlap": [[1, 0.25], [0.25, 1]]}).svg
     True
     """
-    if not maps or not names:
-        raise ValueError("maps need at least one measure of some pairs, got none")
     with drawing():
         width = FULL_WIDTH / max(2, len(maps))
         figure, every_axes = panels(len(maps), height=3.6, width=width)
@@ -209,17 +208,14 @@ def redundancy_map(names: Sequence[str], correlations: ArrayLike) -> Plot:
     >>> "gene 2" in redundancy_map(["gene 1", "gene 2"], [[1, -0.5], [-0.5, 1]]).svg
     True
     """
-    if not len(names):
-        raise ValueError("a map needs at least one feature, and there is none")
     size = float(np.clip(0.22 * len(names) + 2.0, 3.4, 0.85 * FULL_WIDTH))
     with drawing():
         figure, (axes,) = panels(1, height=0.85 * size, width=size)
         colours = draw_pairs(axes, names, np.abs(correlations), values=False)
-        axes.tick_params(axis="x", rotation=90)
         axes.tick_params(labelsize=8)
         _add_colour_bar(figure, colours, [axes], "absolute correlation")
         words = f"Absolute correlations between {len(names)} features"
-        return as_plot(figure, words, cells=axes)
+        return as_plot(figure, words, hover=[(axes, "cells")])
 
 
 def draw_pairs(
@@ -237,7 +233,9 @@ def draw_pairs(
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
     labels = [shortened(name, LONGEST_NAME) for name in names]
-    axes.set_xticks(range(count), labels)
+    # Long names would cover one another.
+    upright = max(map(len, labels), default=0) > LONGEST_LEVEL_NAME
+    axes.set_xticks(range(count), labels, rotation=90 if upright else 0)
     axes.set_yticks(range(count), labels)
     axes.set_ylim(count - 0.5, -0.5)
     return colours
@@ -280,8 +278,6 @@ def surface(
     True
     """
     tables = {name: np.array(table, dtype=float) for name, table in values.items()}
-    if not tables:
-        raise ValueError("maps need the results of at least one data set, got none")
     for name, table in tables.items():
         if table.shape != (len(alphas), len(betas)):
             raise ValueError(
@@ -324,7 +320,7 @@ def draw_map(
         axes.add_patch(Rectangle(corner, 1, 1, color=(red, green, blue), lw=0.5))
         bright = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.45
         words = f"{value:{form}}"
-        # What is rounded to nothing has no sign.
+        # A value that is rounded to 0 has no sign.
         words = words if float(words) else words.lstrip("-")
         axes.text(x, y, words, color="black" if bright else "white", **middle)
 
@@ -372,5 +368,5 @@ def pixel_plot(images: Sequence[PixelPanel]) -> Plot:
             axes.spines[:].set_visible(False)
         words = "; ".join(f"{each.title}: {each.caption}" for each in images)
         # The data of a report are those of one image.
-        pixels = every_axes[0] if len(images) == 1 else None
-        return as_plot(figure, words, pixels=pixels)
+        hover = [(every_axes[0], "pixels")] if len(images) == 1 else []
+        return as_plot(figure, words, hover=hover)

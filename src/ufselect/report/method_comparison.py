@@ -1,11 +1,13 @@
 """Selections of several methods side by side, by what needs no labels and what does."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
@@ -98,28 +100,28 @@ class Comparison:
         """Return the rows as a table of text, or as another function makes it."""
         return make(*self.cells())
 
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """Return what was measured of each method, NaN where nothing was."""
+        frame = pd.DataFrame(self.rows).set_index("method")
+        frame = frame.reindex(columns=list(COLUMNS)).astype(float)
+        return frame.dropna(axis=1, how="all")
+
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Return header and rows of the table."""
-        shown = [
-            key for key in COLUMNS if any(row.get(key) is not None for row in self.rows)
-        ]
-        header = ["method", *(COLUMNS[key][0] for key in shown)]
+        header = ["method", *(COLUMNS[key][0] for key in self.frame)]
         return header, [
-            [printable(row["method"]), *(_cell(row, key) for key in shown)]
-            for row in self.rows
+            [printable(name), *(_cell(key, value) for key, value in row.items())]
+            for name, row in self.frame.iterrows()
         ]
 
     def to_dict(self, feature_names: Sequence[str]) -> dict[str, Any]:
-        """Return all but the draws, for JSON; features by name."""
-        return {
-            "n_features": self.n_features,
-            "rows": self.rows,
-            "names": self.names,
+        """Return everything but the draws for JSON, with names of features."""
+        content = {each.name: getattr(self, each.name) for each in fields(self)}
+        del content["draws"]
+        return content | {
             "overlap": self.overlap.tolist(),
             "rank_agreement": self.rank_agreement.tolist(),
-            "standardize": self.standardize,
-            "winner": self.winner,
-            "conclusion": self.conclusion,
             "selected": {
                 name: [str(feature_names[place]) for place in places]
                 for name, places in self.selected.items()
@@ -169,67 +171,56 @@ class Comparison:
 
     def _figure(self, keys: Sequence[str]) -> Picture | None:
         """Draw what was measured of each method, over the range of random features."""
-        keys = [
-            key for key in keys if any(row.get(key) is not None for row in self.rows)
-        ]
-        if not keys:
+        frame = self.frame.drop(index=CHANCE, errors="ignore").filter(items=keys)
+        if frame.empty:
             return None
-        rows = [row for row in self.rows if row["method"] != CHANCE]
-        names = [printable(row["method"]) for row in rows]
+        frame.index = frame.index.map(printable)
+        titles = [COLUMNS[key][0].removesuffix(" %") for key in frame]
         with drawing():
-            width, height = FULL_WIDTH / len(keys), 0.3 * len(rows) + 0.8
-            figure, every_axes = panels(len(keys), width=width, height=height)
-            for axes, key in zip(every_axes, keys, strict=True):
+            width, height = FULL_WIDTH / len(titles), 0.3 * len(frame) + 0.8
+            figure, every_axes = panels(len(titles), width=width, height=height)
+            for axes, key, title in zip(every_axes, frame, titles, strict=True):
                 if key in self.draws:
                     low, high = min(self.draws[key]), max(self.draws[key])
                     axes.axvspan(low, high, color=GREY, alpha=0.3, linewidth=0)
-                # A method without a value has no point.
-                values = [
-                    np.nan if (at := row.get(key)) is None else at for row in rows
-                ]
-                axes.plot(values, range(len(rows)), "o", color=COLOURS[0])
-                shown = names if axes is every_axes[0] else [""] * len(names)
-                axes.set_yticks(range(len(rows)), shown)
-                axes.set(xlabel=COLUMNS[key][0].removesuffix(" %"))
+                axes.plot(frame[key], range(len(frame)), "o", color=COLOURS[0])
+                labels = frame.index if axes is every_axes[0] else [""] * len(frame)
+                axes.set_yticks(range(len(frame)), labels)
+                axes.set(xlabel=title)
                 axes.invert_yaxis()
                 axes.grid(axis="both")
-            measured = " and ".join(COLUMNS[key][0].removesuffix(" %") for key in keys)
             words = (
-                f"{measured} of {', '.join(names)}; the grey band is random features"
+                f"{' and '.join(titles)} of {', '.join(frame.index)}; the grey band is "
+                "random features"
             )
-            frame: dict[str, Any] = {"method": names}
-            frame |= {key: [row.get(key) for row in rows] for key in keys}
             svg = as_plot(figure, words).svg
-        return Picture(svg, data=frame, name="-".join(keys))
+        return Picture(svg, data=frame.reset_index(), name="-".join(frame))
 
     def _pairs(self) -> Picture | None:
         """Draw how far each pair of methods agrees."""
-        if len(self.names) < 2:
-            return None
         maps = {"features in common": self.overlap, "ranking": self.rank_agreement}
-        plot = agreement_maps(self.names, maps)
-        with drawing():
-            for axes in plot.figure.axes[: len(maps)]:
-                axes.tick_params("x", labelrotation=90)
-            words = f"Maps of {' and '.join(maps)} of {', '.join(self.names)}"
-            return Picture(as_plot(plot.figure, words).svg)
+        many = len(self.names) > 1
+        return Picture(agreement_maps(self.names, maps).svg) if many else None
 
     def _features(self, feature_names: Sequence[str]) -> TextTable:
         """Return who chose which feature, and at which rank."""
-        ranks: dict[int, dict[str, int]] = {}
-        for name, places in self.selected.items():
-            for rank, place in enumerate(places, 1):
-                ranks.setdefault(place, {})[name] = rank
-        most_chosen = sorted(
-            ranks, key=lambda place: (-len(ranks[place]), sum(ranks[place].values()))
+        ranks = pd.DataFrame(
+            {
+                name: pd.Series(range(1, len(places) + 1), places)
+                for name, places in self.selected.items()
+            }
         )
+        counts = ranks.count(axis=1)
         rows = [
             [
-                printable(str(feature_names[place])),
-                str(len(ranks[place])),
-                *(str(ranks[place].get(name, "-")) for name in self.selected),
+                printable(feature_names[place]),
+                str(counts[place]),
+                *(
+                    "-" if np.isnan(rank) else f"{rank:.0f}"
+                    for rank in ranks.loc[place]
+                ),
             ]
-            for place in most_chosen
+            for place in ranks.index[np.lexsort([ranks.sum(axis=1), -counts])]
         ]
         header = ["feature", "methods", *map(printable, self.selected)]
         return TextTable(header, rows, interactive=True, name="features")
@@ -363,7 +354,7 @@ def _conclusion(
     methods = [row for row in rows[:-1] if row["method"] != CHANCE]
     methods = [row for row in methods if key is not None and row.get(key) is not None]
     if key is None or len(methods) < 2:
-        return None, "There are no two methods to compare."
+        return None, "Fewer than two methods could be compared."
     title, factor = DECIDING[key]
     found = {row["method"]: factor * row[key] for row in methods}
     first, second = sorted(found, key=lambda name: -found[name])[:2]
@@ -418,10 +409,9 @@ def _with_others(pairs: tuple[Float, Float], names: Sequence[str], name: str) ->
     return {"overlap": overlap, "rank_agreement": correlation}
 
 
-def _cell(row: Row, key: str) -> str:
-    value = row.get(key)
-    if value is None:
-        return "-"
+def _cell(key: str, value: float) -> str:
     title, form = COLUMNS[key]
     text = form.format(value)
+    if np.isnan(value):
+        return "-"
     return text.rstrip("%") if title.endswith("%") else text

@@ -7,12 +7,14 @@ not, so they must be ours.
 
 import base64
 import hashlib
+import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from importlib import resources
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -20,11 +22,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ufselect.data.tables.layout import looks_like_formula
-from ufselect.report.drawing import Graphic, Plot
+from ufselect.report.drawing import Graphic, Plot, begin_to_draw
 
-# A report is for looking; if you want more rows, you have them in Python.
+# Rows of a table that a reader can save; Python has all of them.
 MOST_ROWS = 20_000
-# A table of more rows gets a frame of its own, in which it scrolls.
+# A table of more rows scrolls in a frame.
 MAX_STATIC_ROWS = 25
 # A number, with what may stand around one: a sign, a spread, a unit.
 NUMBER = re.compile(
@@ -99,7 +101,7 @@ class TextTable:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of ours, which goes into the report as it is, and its caption.
+    """A figure, which goes into the report unescaped, and its caption.
 
     With ``data``, a table, the reader can save what is behind the figure under the
     given ``name``.
@@ -128,17 +130,52 @@ class Section:
     blocks: Sequence[Block]
 
 
-class Drawn(Protocol):
-    """What a report shows: the numbers, and the figure of these numbers."""
+@dataclass(frozen=True)
+class Part:
+    """The numbers that answer one question, and what draws them.
+
+    The templates have the words.
+
+    Attributes
+    ----------
+    data : DataFrame
+        The numbers.
+    draw : callable, optional
+        Returns their figure.
+    shown : DataFrame, optional
+        The numbers as text, for a table that is shown.
+    facts : mapping of str to object
+        What the words, decisions and JSON need.
+    """
+
+    data: pd.DataFrame
+    draw: Callable[[], Plot] | None = None
+    shown: pd.DataFrame | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Begin to draw, if another process does so."""
+        if self.draw is not None:
+            object.__setattr__(self, "_begun", begin_to_draw(self.draw))
 
     def frame(self) -> pd.DataFrame:
         """Return the numbers."""
+        return self.data
 
     def plot(self) -> Plot:
-        """Draw them."""
+        """Return their figure, which is drawn once."""
+        return self._plot
+
+    @cached_property
+    def _plot(self) -> Plot:
+        if self.draw is None:
+            raise ValueError("this part has no figure; frame() has its numbers")
+        begun: Future[str | None] | None = getattr(self, "_begun", None)
+        svg = None if begun is None else begun.result()
+        return self.draw() if svg is None else Plot(svg)
 
 
-def picture_of(part: Drawn, caption: str, name: str) -> Picture:
+def picture_of(part: Part, caption: str, name: str) -> Picture:
     """Return the figure of a part with its data."""
     return Picture(part.plot().svg, caption, part.frame(), name)
 
@@ -173,7 +210,7 @@ def package_file(name: str) -> str:
 def content_security_policy() -> str:
     """Return the policy of a report: no network, and no script but ours.
 
-    Should markup ever slip through, a browser would neither run nor fetch it.
+    If markup slips through, a browser neither runs nor fetches it.
 
     Examples
     --------
@@ -203,7 +240,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"ours": ours, "csv": csv_text}
+    environment.filters |= {"ours": ours, "csv": csv_text, "yes_or_no": yes_or_no}
     environment.globals |= {
         "policy": content_security_policy(),
         "style": package_file("report.css"),
@@ -211,15 +248,30 @@ def _environment() -> Environment:
         "most_rows": MOST_ROWS,
         "table": TextTable,
         "picture": picture_of,
+        "text_table": text_table,
     }
     return environment
 
 
 def ours(svg: str) -> str:
-    """Return a drawing if it can be one of ours; anything else is refused."""
+    """Return a drawing that this package made; refuse anything else."""
     if not svg.startswith("<svg"):
-        raise ValueError(f"a picture must be an SVG element of ours, got {svg[:40]!r}")
+        raise ValueError(f"a picture must be an SVG element, got {svg[:40]!r}")
     return svg
+
+
+def yes_or_no(value: str | bool) -> str:
+    """Return what a method declares of a property: its words, yes or no."""
+    if isinstance(value, str):
+        return value
+    return "yes" if value else "no"
+
+
+def docstring_sections(selector: type) -> dict[str, str]:
+    """Return the sections of a numpydoc docstring; the description has no name."""
+    pieces = re.split(r"^(.+)\n-{3,}\n", inspect.getdoc(selector) or "", flags=re.M)
+    titles = ["", *pieces[1::2]]
+    return dict(zip(titles, (text.strip() for text in pieces[::2]), strict=True))
 
 
 def _frame(data: Any) -> pd.DataFrame | None:
@@ -293,8 +345,12 @@ def _text_of(blocks: Sequence[Block], *, markdown: bool) -> Iterator[str]:
                 yield (markdown_table if markdown else text_table)(header, rows)
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return an aligned table: first column to the left, the others to the right.
+def text_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    words: Collection[str] = (),
+) -> str:
+    """Return an aligned table: the first column and ``words`` to the left.
 
     Examples
     --------
@@ -307,10 +363,11 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     columns = zip(header, *rows, strict=True)
     widths = [max(len(cell) for cell in column) for column in columns]
     lines = [header, ["-" * width for width in widths], *rows]
+    left = {header[0], *words}
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+            cell.ljust(width) if title in left else cell.rjust(width)
+            for title, cell, width in zip(header, line, widths, strict=True)
         )
         for line in lines
     )
@@ -367,7 +424,7 @@ def csv_text(
         formula = isinstance(value, str) and looks_like_formula(value)
         return f"'{value}" if formula and escape_formulas else value
 
-    # By place, for names may come twice.
+    # By place, because two columns may have the same name.
     columns = [
         column
         if is_numeric_dtype(column) and not is_bool_dtype(column)

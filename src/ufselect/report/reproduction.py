@@ -28,8 +28,7 @@ from ufselect.report.experiment import (
 )
 from ufselect.report.experiment_figures import bar_chart, curves
 from ufselect.report.experiment_tables import Figure
-from ufselect.report.method_cards import property_words
-from ufselect.report.rendering import TextTable
+from ufselect.report.rendering import TextTable, yes_or_no
 
 BASELINE = "Baseline"
 # The metrics of the published tables, with what is shown beside them.
@@ -301,8 +300,7 @@ class Reproduction(Document):
         properties = self.published.properties
         titles = [name.replace("_", " ") for name in next(iter(properties.values()))]
         rows = [
-            [name, *map(property_words, row.values())]
-            for name, row in properties.items()
+            [name, *map(yes_or_no, row.values())] for name, row in properties.items()
         ]
         caption = (
             "As printed; what the classes here declare is in the page of method cards "

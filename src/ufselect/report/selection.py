@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ufselect._version import __version__, versions_here
 from ufselect.evaluation import StructureTest
-from ufselect.report.rendering import render
+from ufselect.report.rendering import Part, render
 from ufselect.report.selection_figures import score_curve
 from ufselect.report.selection_measures import measure
-from ufselect.report.selection_parts import Part
 from ufselect.report.selection_subject import (
     EFFORTS,
     Effort,
@@ -42,7 +41,7 @@ from ufselect.tuning.fits import LARGEST_SEED, checked_selector, checked_table
 
 @dataclass(frozen=True, repr=False)
 class SelectionReport:
-    """What is said of one selection. A part that is None was left out.
+    """The report of one selection. A part that is None was left out.
 
     Every part has a method ``frame``, which returns a DataFrame, and all but
     ``features`` and ``labels`` have a method ``plot``, whose result a notebook shows.
@@ -83,9 +82,9 @@ class SelectionReport:
     n_clusters : int or None
         Number of clusters that the selector decided on or was given.
     left_out : mapping of str to str
-        Parts that could not be had, and why.
+        Parts that could not be measured, and why.
     notes : mapping of str to list of str
-        What was warned of on the way.
+        Warnings of each part.
     """
 
     title: str
@@ -127,25 +126,27 @@ class SelectionReport:
         )
 
     def _repr_html_(self) -> str:
-        # In a frame, for the style of the report must not reach the notebook.
+        # In a frame, so that its style does not reach the notebook.
         return render("notebook.html.j2", document=self.html())
 
     def html(self) -> str:
         """Return the report as one HTML file that needs nothing else."""
         return render("selection.html.j2", title=self.title, report=self)
 
-    def text(self, source: str = "X", label_column: str | None = None) -> str:
+    def text(
+        self, source: str = "X", label_column: str | None = None, *, brief: bool = False
+    ) -> str:
         """Return the report in short, for a terminal of 80 columns."""
-        return as_text(self, source, label_column)
+        return as_text(self, source, label_column, brief=brief)
 
     def to_dict(self, label_column: str | None = None) -> dict[str, Any]:
-        """Return all that `text` says, and more, as JSON can hold it."""
+        """Return the content of the report for JSON."""
         return as_dict(self, label_column)
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the tables of all parts that there are, by the name of the part."""
-        parts = {name: part for name, part in vars(self).items() if is_part(part)}
-        frames = {name: part.frame() for name, part in parts.items()}
+        parts = vars(self).items()
+        frames = {name: part.data for name, part in parts if isinstance(part, Part)}
         rows = [(name, *values) for name, values in self.parameters.items()]
         frames["parameters"] = pd.DataFrame(
             rows, columns=["parameter", "value", "default"]
@@ -153,13 +154,17 @@ class SelectionReport:
         return frames
 
     @property
-    def summary(self) -> str:
-        """Return what was done and what came of it, in two sentences."""
+    def opening(self) -> str:
+        """Return who chose how many features of what."""
         n_samples, n_features = self.shape
-        opening = (
+        return (
             f"{self.method} chose {self.n_selected} of {n_features} features of "
             f"{n_samples} samples, without looking at any label."
         )
+
+    @property
+    def summary(self) -> str:
+        """Return what was done and what came of it, in two sentences."""
         findings = []
         if self.against_random is not None:
             findings.append(self.against_random.facts["sentence"])
@@ -174,17 +179,13 @@ class SelectionReport:
                 "stability)"
             )
         text = "; ".join(findings)
-        return f"{opening} {text[0].upper()}{text[1:]}." if text else opening
+        said = f" {text[0].upper()}{text[1:]}." if text else ""
+        return self.opening + said
 
     @property
     def decision(self) -> Decision:
         """Return whether to use the selection, why not, and what to do next."""
         return decide(self)
-
-
-def is_part(value: Any) -> bool:
-    """Tell whether an attribute of a report has numbers to show."""
-    return isinstance(value, Part)
 
 
 def selection_report(
@@ -257,7 +258,7 @@ def selection_report(
     Returns
     -------
     SelectionReport
-        A part that cannot be had, for whatever reason, is None; ``left_out`` says why.
+        A part that cannot be measured is None; ``left_out`` says why.
 
     Examples
     --------
@@ -285,9 +286,11 @@ def selection_report(
         title, reading = title or table.origin.name, [*reading, *table.notes]
     values = checked_table(selector, X)
     names = _names(values, selector, feature_names)
-    for name, given in {
-        **{"labels": labels, "groups": groups, "sample_names": sample_names}
-    }.items():
+    for name, given in (
+        ("labels", labels),
+        ("groups", groups),
+        ("sample_names", sample_names),
+    ):
         _check_length(name, given, values.shape[0])
     if groups is not None and len(np.unique(np.asarray(groups).astype(str))) < 2:
         raise ValueError(
@@ -314,7 +317,7 @@ def selection_report(
         image_shape,
         image_order,
     )
-    # Figures that need nothing else are drawn first, should another process draw them.
+    # First, because another process can draw it meanwhile.
     curve = _curve(subject, order)
     measured = measure(subject, progress)
     number, clusters = learned(selector, "n_clusters_"), subject.clusters
@@ -364,32 +367,15 @@ def _curve(subject: Subject, order: Any) -> Part:
         permuted = permuted[order]
         data["largest of permuted copies"] = permuted.round(6)
         permuted = permuted if permuted.any() else None
-    said = (
-        "A cut at a steep place is a natural one; on a flat stretch, a few more or "
-        "fewer features would have done as well."
+    draw = partial(
+        score_curve,
+        scores,
+        count,
+        calls=calls,
+        explained=explained,
+        permuted=permuted,
     )
-    if calls is not None:
-        said += " Colours show the calls, which the table above explains."
-    if permuted is not None:
-        said += (
-            " On the right is the share of the variance of each feature that the "
-            "structure of the others explains, and behind it the largest share of its "
-            "permuted copies; the calls compare the two."
-        )
-    return Part(
-        "The ranking and the cut",
-        said,
-        data,
-        partial(
-            score_curve,
-            scores,
-            count,
-            calls=calls,
-            explained=explained,
-            permuted=permuted,
-        ),
-        f"Scores of all {len(order)} features by rank; {count} were chosen.",
-    )
+    return Part(data, draw, facts={"permuted": permuted is not None})
 
 
 def _about(subject: Subject) -> list[str]:
@@ -397,13 +383,13 @@ def _about(subject: Subject) -> list[str]:
     n_samples, n_features = subject.table.shape
     said = [f"{n_samples} samples, {n_features} features."]
     if constant := int(np.count_nonzero(subject.matrix.summary().constant)):
-        said.append(f"{constant} features are constant and ranked last.")
+        said.append(f"Constant features, which are ranked last: {constant}.")
     if subject.labels is not None:
         count = len(np.unique(subject.labels))
-        said.append(f"Labels of {count} kinds, which took no part in the selection.")
+        said.append(f"Labels of {count} classes, which the selection did not use.")
     if subject.groups is not None:
         count = len(np.unique(subject.groups))
-        said.append(f"{count} groups of samples, which no half splits.")
+        said.append(f"{count} groups of samples; no half splits a group.")
     return said
 
 

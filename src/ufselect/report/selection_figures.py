@@ -26,9 +26,9 @@ from ufselect.report.drawing import (
     shortened,
 )
 
-# Of longer lines as many points are drawn, ever farther apart.
+# Points drawn of longer lines, ever farther apart.
 MOST_POINTS = 600
-# Beyond so many features for each chosen one, ranks are drawn on a logarithmic scale.
+# With more features for each chosen one, ranks have a logarithmic scale.
 MANY_PER_CHOSEN = 6
 N_BINS = 16
 BAND = (0.05, 0.95)
@@ -86,7 +86,7 @@ def score_curve(
             words += " Beside it, what is explained of each and of permuted copies."
         shown = every_axes[-1].get_legend_handles_labels()
         add_legend(figure, *shown)
-        return as_plot(figure, words, rows=every_axes)
+        return as_plot(figure, words, hover=[(axes, "rows") for axes in every_axes])
 
 
 def draw_scores(
@@ -101,8 +101,8 @@ def draw_scores(
     values = np.array(scores, dtype=np.float64)
     if values.ndim != 1 or not 1 <= n_selected <= values.size:
         raise ValueError(
-            f"a cut after n_selected={n_selected} needs at least as many scores in a "
-            f"row, got an array of shape {values.shape}"
+            f"n_selected={n_selected} must be from 1 to the number of scores, got an "
+            f"array of shape {values.shape}"
         )
     places = _thinned(len(values))
     if calls is None:
@@ -171,8 +171,8 @@ def false_share_curve(
     shares, low, high = (np.array(each, dtype=float) for each in (share, lower, upper))
     if not 1 <= n_selected <= shares.size == low.size == high.size:
         raise ValueError(
-            f"shares for {shares.size}, {low.size} and {high.size} numbers of features "
-            f"do not tell about n_selected={n_selected}"
+            f"n_selected={n_selected} needs share, lower and upper of that many, "
+            f"got {shares.size}, {low.size} and {high.size}"
         )
     near = min(len(shares), max(3 * n_selected, 10))
     with drawing():
@@ -189,7 +189,7 @@ def false_share_curve(
             f"About {shares[n_selected - 1]:.0%} of the {n_selected} chosen features "
             "are false discoveries."
         )
-        return as_plot(figure, words, rows=[axes])
+        return as_plot(figure, words, hover=[(axes, "rows")])
 
 
 def objective_curve(history: ArrayLike) -> Plot:
@@ -203,7 +203,7 @@ def objective_curve(history: ArrayLike) -> Plot:
     """
     values = np.array(history, dtype=np.float64)
     if values.ndim != 1 or not values.size:
-        raise ValueError(f"an objective needs its values in a row, got {history!r:.60}")
+        raise ValueError(f"history must be a sequence of numbers, got {history!r:.60}")
     with drawing():
         figure, (axes,) = panels(1, height=3.2, width=0.7 * FULL_WIDTH)
         iterations = np.arange(1, len(values) + 1)
@@ -217,7 +217,7 @@ def objective_curve(history: ArrayLike) -> Plot:
             f"The objective after each of {len(values)} iterations, from "
             f"{values[0]:.6g} to {values[-1]:.6g}."
         )
-        return as_plot(figure, words, rows=[axes])
+        return as_plot(figure, words, hover=[(axes, "rows")])
 
 
 def random_bands(
@@ -243,8 +243,6 @@ def random_bands(
     >>> "structure" in plot.svg
     True
     """
-    if not values:
-        raise ValueError("bands need at least one criterion, and there is none")
     words = []
     with drawing():
         width = FULL_WIDTH / max(2, len(values))
@@ -269,7 +267,7 @@ def random_bands(
         add_legend(figure, [bars, band, line], labels)
         figure.supxlabel("value of the criterion; to the right is better")
         said = f"The chosen features among random sets: {'; '.join(words)}."
-        return as_plot(figure, said, told=list(zip(every_axes, words, strict=True)))
+        return as_plot(figure, said, hover=list(zip(every_axes, words, strict=True)))
 
 
 def selection_frequencies(
@@ -301,7 +299,7 @@ def selection_frequencies(
         )
         if stability is not None:
             words += f" on average; stability {stability[0]:.3g}"
-        return as_plot(figure, f"{words}.", rows=[axes])
+        return as_plot(figure, f"{words}.", hover=[(axes, "rows")])
 
 
 def draw_frequencies(
@@ -309,8 +307,6 @@ def draw_frequencies(
 ) -> NDArray[np.float64]:
     """Draw shares by rank, that of a random choice, and the stability in the title."""
     shares = np.array(frequency, dtype=np.float64)
-    if shares.ndim != 1 or not shares.size:
-        raise ValueError("frequencies need at least one feature, and there is none")
     ranks = np.arange(1, len(shares) + 1)
     if len(shares) <= 200:
         axes.vlines(ranks, 0, shares, color=COLOURS[0], linewidth=1.2, alpha=0.7)
@@ -352,8 +348,6 @@ def sample_scatter(
     >>> plot.svg.startswith("<svg")
     True
     """
-    if not planes:
-        raise ValueError("a view needs at least one plane, and there is none")
     titles: dict[str, list[str]] = {}
     with drawing():
         width = FULL_WIDTH / max(2, len(planes))
@@ -385,7 +379,7 @@ def draw_points(
     """Draw points by group; return what was drawn, the groups, and their members."""
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(
-            f"{title!r} has shape {points.shape} but points have two parts"
+            f"{title!r} has shape {points.shape} but points have two coordinates"
         )
     values = np.asarray([""] * len(points) if groups is None else groups)
     if values.dtype.kind not in "biuf":

@@ -1,40 +1,35 @@
 """What a report about a selection measures with further fits and random sets."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ufselect.evaluation import selection_stability, verdicts
-from ufselect.evaluation.significance import CRITERION_NAMES, MOST_SAMPLES
+from ufselect.evaluation import Verdict, selection_stability, verdicts
+from ufselect.evaluation.significance import (
+    CRITERION_NAMES,
+    MOST_SAMPLES,
+    SIGNIFICANT,
+    sentence_of,
+)
 from ufselect.evaluation.split_half import FEWEST_SAMPLES, N_PERMUTED, preparation_of
 from ufselect.evaluation.tables import UNITS, few_threads, in_units
 from ufselect.matrix import Index
 from ufselect.report.maps import agreement_maps
+from ufselect.report.rendering import Part
 from ufselect.report.selection_figures import (
     false_share_curve,
     random_bands,
     selection_frequencies,
 )
-from ufselect.report.selection_parts import (
-    ABOUT_CRITERIA,
-    CRITERIA,
-    MIN_SUBSAMPLES_FOR_INTERVAL,
-    Part,
-    answer,
-    corrected,
-    features_part,
-    listed,
-    stability_word,
-)
 from ufselect.report.selection_subject import (
-    MOST_LISTED,
     MOST_PRODUCTS,
     Progress,
     Subject,
+    features_part,
     learned,
     measure_convergence,
     measure_heat_map,
@@ -44,6 +39,7 @@ from ufselect.report.selection_subject import (
     measure_stand_ins,
     refuse_beyond,
 )
+from ufselect.report.selection_text import CRITERIA, answer, listed, stability_word
 from ufselect.tuning.fits import LARGEST_SEED, FitEffort, Work, fit_all, seeded
 
 # With fewer random sets no p value could be below 5 %.
@@ -54,8 +50,11 @@ N_RANDOM_CLUSTERED = 5
 N_SUBSAMPLES, N_PERMUTATIONS = 3, 20
 # Starts, steps and seeds of k-means, as a factor to its cost.
 K_MEANS_STEPS = 1000
-# Of more samples, so many are drawn to be clustered.
+# Samples that are clustered; of more, some are drawn at random.
 MOST_CLUSTERED = 1000
+
+# The interval of a stability assumes that there are many selections.
+MIN_SUBSAMPLES_FOR_INTERVAL = 20
 
 
 class Measured(NamedTuple):
@@ -69,54 +68,59 @@ class Measured(NamedTuple):
 def measure(subject: Subject, progress: Progress | None = None) -> Measured:
     """Return all parts of a report; what is sure and cheap comes first.
 
-    A part that cannot be had is None, with its reason in ``left_out``. Progress is
-    counted in fits, for they take most of the time; a part without any counts as one.
+    A part that cannot be measured is None, with its reason in ``left_out``. Progress is
+    counted in fits, which take most of the time; a part without any counts as one.
     """
     found = Measured({}, {}, {})
     effort, selector, parts = subject.effort, subject.selector, found.parts
-    tasks: dict[str, tuple[str, int, Callable[[], Any]]] = {}
-
-    def plan(name: str, what: str, measured: Callable[..., Any], work: int = 1) -> None:
-        tasks[name] = (what, work, lambda: measured(subject))
-
-    if len(subject.chosen):
-        plan("heatmap", "heat map", measure_heat_map)
-        plan("planes", "view of the samples", measure_planes)
-        plan("repetition", "correlations", measure_repetition)
-        plan("stand-ins", "stand-ins", measure_stand_ins)
-        if learned(selector, "objective_history_") is not None:
-            plan("convergence", "objective", measure_convergence)
-        if subject.image_shape is not None:
-            plan("pixels", "pixels", measure_pixels)
-        if subject.labels is not None:
-            plan("labels", "labels", measure_labels)
-        refits = 0 if hasattr(selector, "frequency_") else effort.n_subsamples
-        refits = max(refits, min(1, effort.n_random))
-        if refits:
-            plan("halves", "halves of the samples", fit_halves, refits)
-        if effort.n_subsamples or hasattr(selector, "frequency_"):
-            tasks["stability"] = (
-                *("stability", 1),
-                lambda: measure_stability(subject, parts.get("halves")),
-            )
-        if effort.n_random:
-            tasks["against_random"] = (
-                *("random features", 1),
-                lambda: measure_against_random(subject, parts["halves"]),
-            )
-        if effort.n_cluster_numbers:
-            # Fits to all samples take longer than those to half of them.
-            numbers = 2 * effort.n_cluster_numbers
-            plan("sensitivity", "numbers of clusters", measure_sensitivity, numbers)
-        if effort.n_decoy_fits:
-            numbers = 2 * effort.n_decoy_fits
-            plan("by_chance", "permuted copies", measure_by_chance, numbers)
+    known_frequency = hasattr(selector, "frequency_")
+    refits = 0 if known_frequency else effort.n_subsamples
+    # What progress says, the work (0 leaves a part out), and what measures it. Fits to
+    # all samples take longer than those to half of them.
+    tasks: dict[str, tuple[str, int, Callable[[Subject], Any]]] = {
+        "heatmap": ("heat map", 1, measure_heat_map),
+        "planes": ("view of the samples", 1, measure_planes),
+        "repetition": ("correlations", 1, measure_repetition),
+        "stand-ins": ("stand-ins", 1, measure_stand_ins),
+        "convergence": (
+            "objective",
+            learned(selector, "objective_history_") is not None,
+            measure_convergence,
+        ),
+        "pixels": ("pixels", subject.image_shape is not None, measure_pixels),
+        "labels": ("labels", subject.labels is not None, measure_labels),
+        "halves": (
+            "halves of the samples",
+            max(refits, min(1, effort.n_random)),
+            fit_halves,
+        ),
+        "stability": (
+            "stability",
+            bool(effort.n_subsamples or known_frequency),
+            lambda subject: measure_stability(subject, parts.get("halves")),
+        ),
+        "against_random": (
+            "random features",
+            bool(effort.n_random),
+            lambda subject: measure_against_random(subject, parts["halves"]),
+        ),
+        "sensitivity": (
+            "numbers of clusters",
+            2 * effort.n_cluster_numbers,
+            measure_sensitivity,
+        ),
+        "by_chance": ("permuted copies", 2 * effort.n_decoy_fits, measure_by_chance),
+    }
+    if not len(subject.chosen):
+        tasks = {}
     done, total = 0, sum(work for _, work, _ in tasks.values())
     for name, (what, work, task) in tasks.items():
+        if not work:
+            continue
         if progress is not None:
             progress(done, total, what)
         needs_halves = name == "against_random" or (
-            name == "stability" and not hasattr(selector, "frequency_")
+            name == "stability" and not known_frequency
         )
         if needs_halves and "halves" in found.left_out:
             found.left_out[name] = found.left_out["halves"]
@@ -130,19 +134,21 @@ def measure(subject: Subject, progress: Progress | None = None) -> Measured:
     parts.pop("halves", None)
     like, stable = parts.pop("stand-ins", None), parts.get("stability")
     frequency = None if stable is None else stable.facts["frequency"]
-    parts["features"] = features_part(subject, like, frequency, MOST_LISTED)
+    parts["features"] = features_part(subject, like, frequency)
     return found
 
 
-def _ask(subject: Subject, name: str, task: Callable[[], Any], found: Measured) -> Any:
+def _ask(
+    subject: Subject, name: str, task: Callable[[Subject], Any], found: Measured
+) -> Any:
     """Return a part, or None with the reason in ``found``."""
     if subject.seconds_left == 0:
-        found.left_out[name] = "there was no time left for it"
+        found.left_out[name] = "the time budget was used up"
         return None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         try:
-            return task()
+            return task(subject)
         except (ArithmeticError, MemoryError, ValueError) as error:
             found.left_out[name] = str(error).rstrip(".")
             return None
@@ -199,12 +205,11 @@ def fit_halves(subject: Subject) -> Halves:
     return Halves([rows[work.name] for work in done], list(best))
 
 
-def _shorter(subject: Subject) -> str:
-    """Return what distinguishes fits to halves from the fit to all samples, if any."""
+def _n_on_half(subject: Subject) -> int | None:
+    """Return on how many subsamples AutoSelect ranked on a half, if on fewer."""
     by_consensus = getattr(subject.refitted, "selector", subject) is None
-    if not (by_consensus and hasattr(subject.selector, "structure_")):
-        return ""
-    return f" There AutoSelect ranked on {N_SUBSAMPLES} subsamples in place of 6."
+    fewer = by_consensus and hasattr(subject.selector, "structure_")
+    return N_SUBSAMPLES if fewer else None
 
 
 def _rows_of(rows: Index, X: Any) -> Any:
@@ -225,34 +230,25 @@ def measure_stability(subject: Subject, halves: Halves | None) -> Part:
         if n_fits > 1 and count < n_features:
             index = selection_stability(best, n_features)
     frequency = share[subject.chosen]
-    chance, word = count / n_features, stability_word(index)
-    said = (
-        "The method was fitted again to random halves of the samples"
-        f"{', which never split a group' if subject.groups is not None else ''}. On "
-        f"{n_fits} halves a chosen feature is chosen again {frequency.mean():.0%} of "
-        f"the time, where a random choice gives {chance:.1%}.{_shorter(subject)}"
-    )
+    chance = count / n_features
     interval = None
     if index is not None:
-        said += (
-            f" The stability of the choice is {index.value:.2f} ({word}; 1 is always "
-            "the same, 0 is a random choice)."
-        )
         many = n_fits >= MIN_SUBSAMPLES_FOR_INTERVAL
         ends = (index.lower, index.upper) if many else (index.value, index.value)
         interval = (index.value, *ends)
     names = [subject.names[column] for column in subject.chosen]
     data = {"rank": range(1, count + 1), "feature": names, "frequency": frequency}
     return Part(
-        "Would other samples choose the same?",
-        said,
         pd.DataFrame(data),
         partial(selection_frequencies, frequency, chance=chance, stability=interval),
-        "How often each chosen feature is chosen again; the dashed line is a random "
-        "choice.",
         facts={
-            **{"index": index, "word": word, "frequency": frequency},
-            **{"n_subsamples": n_fits, "chance": chance},
+            "index": index,
+            "word": stability_word(index),
+            "frequency": frequency,
+            "n_subsamples": n_fits,
+            "chance": chance,
+            "grouped": subject.groups is not None,
+            "n_on_half": _n_on_half(subject),
         },
     )
 
@@ -278,7 +274,7 @@ def measure_against_random(subject: Subject, halves: Halves) -> Part:
     if not asked:
         refuse_beyond(FEWEST_RANDOM * min(costs.values()))
     for name in set(names) - set(asked):
-        message = f"so many features are not judged by {name}, which would take long."
+        message = f"Not judged by {name}: with so many features it would take too long."
         warnings.warn(message, UserWarning, stacklevel=2)
     affordable = MOST_PRODUCTS // max(costs[name] for name in asked)
     rows, best = halves.rows[0], halves.best[0]
@@ -298,56 +294,47 @@ def measure_against_random(subject: Subject, halves: Halves) -> Part:
             "vary, so that there is nothing to compare with random sets and no p value"
         )
     found = corrected(found)
+    table = pd.DataFrame(found)
+    low, high = np.array([each.band for each in found]).T
     data = pd.DataFrame(
         {
-            "criterion": [each.criterion for each in found],
-            "chosen": [each.value for each in found],
-            "random mean": [each.random_mean for each in found],
-            "random 5 %": [each.band[0] for each in found],
-            "random 95 %": [each.band[1] for each in found],
-            "effect size": [each.effect_size for each in found],
-            "p value": [each.p_value for each in found],
-            "random sets": [len(each.random_values) for each in found],
+            "criterion": table["criterion"],
+            "chosen": table["value"],
+            "random mean": table["random_mean"],
+            "random 5 %": low,
+            "random 95 %": high,
+            "effect size": table["effect_size"],
+            "p value": table["p_value"],
+            "random sets": table["random_values"].map(len),
         }
     )
-    notes = {each.criterion: f"p = {each.p_value:.2g}" for each in found}
+    p_values = table["p_value"].map("{:.2g}".format)
     shown = pd.DataFrame(
-        [
-            {
-                "criterion": each.criterion,
-                "question": CRITERIA[each.criterion],
-                "chosen": f"{each.value:.3f}",
-                "random sets": f"{each.band[0]:.3f} to {each.band[1]:.3f}",
-                "p value": f"{each.p_value:.2g}",
-                "answer": answer(each.p_value),
-            }
-            for each in found
-        ],
+        {
+            "criterion": table["criterion"],
+            "question": table["criterion"].map(CRITERIA),
+            "chosen": table["value"].map("{:.3f}".format),
+            "random sets": [f"{a:.3f} to {b:.3f}" for a, b in table["band"]],
+            "p value": p_values,
+            "answer": table["p_value"].map(answer),
+        },
         dtype=object,
     )
     by_answer = shown.groupby("answer", sort=False)["criterion"].agg(list).to_dict()
     parts = [f"{word} by {listed(names)}" for word, names in by_answer.items()]
-    first = found[0]
     return Part(
-        "Better than random?",
-        "The method was fitted again to one half of the samples. Questions that need "
-        "no labels are asked of what it chose there and of as many features drawn at "
-        f"random, all judged on samples that the selection did not see."
-        f"{_shorter(subject)} {ABOUT_CRITERIA}",
         data,
         partial(
             random_bands,
-            {each.criterion: each.value for each in found},
-            {each.criterion: each.random_values for each in found},
-            notes,
+            dict(zip(table["criterion"], table["value"], strict=True)),
+            dict(zip(table["criterion"], table["random_values"], strict=True)),
+            dict(zip(table["criterion"], "p = " + p_values, strict=True)),
         ),
-        f"{first.n_features} features chosen on one half of the samples, beside "
-        f"{len(first.random_values)} random sets of as many. Judged on "
-        f"{first.n_samples} samples that the selection did not see, "
-        f"{UNITS[first.standardize]}. Random sets: nine in ten lie in this range.",
         shown,
         {
             "verdicts": found,
+            "units": UNITS[found[0].standardize],
+            "n_on_half": _n_on_half(subject),
             "better": by_answer.get("better", []),
             "sentence": "judged on samples that the selection did not see, features "
             f"chosen in this way are {', '.join(parts)} than random ones",
@@ -362,7 +349,7 @@ def measure_sensitivity(subject: Subject) -> Part:
     parameters = subject.refitted.get_params(deep=False)
     if "n_clusters" not in parameters:
         name = type(subject.refitted).__name__
-        raise ValueError(f"{name} asks for no number of clusters")
+        raise ValueError(f"{name} does not use a number of clusters")
     number = parameters["n_clusters"]
     if isinstance(number, str):
         number = learned(subject.selector, "n_clusters_")
@@ -381,17 +368,10 @@ def measure_sensitivity(subject: Subject) -> Part:
     maps = {"rank correlation": found.correlation, "overlap of chosen": found.overlap}
     data = {"n_clusters": numbers[first], "other n_clusters": numbers[second]}
     data |= {title: table[first, second] for title, table in maps.items()}
-    chance = len(subject.chosen) / subject.table.shape[1]
     return Part(
-        "Does the number of clusters matter?",
-        "The method was fitted again with fewer and with more clusters. Between "
-        f"{listed(words)} clusters, {found.mean_overlap:.0%} of the chosen features "
-        f"stay on average, where {chance:.1%} of a random choice stay; the rank "
-        f"correlation of all features is {found.mean_correlation:.2f}.",
         pd.DataFrame(data),
         partial(agreement_maps, words, maps, label="number of clusters"),
-        "Agreement of the rankings for each pair of numbers of clusters.",
-        facts={"found": found},
+        facts={"found": found, "numbers": listed(words)},
     )
 
 
@@ -431,16 +411,14 @@ def measure_by_chance(subject: Subject) -> Part:
         "upper": found.upper,
     }
     return Part(
-        "How many are false discoveries?",
-        "The method was fitted again with permuted copies of the columns among the "
-        "features, which have nothing to do with the others; how often it chooses them "
-        f"estimates the false discovery rate. About {share:.0%} of the {count} chosen "
-        f"features are false discoveries (between {low:.0%} and {high:.0%} in nine of "
-        "ten cases).",
         pd.DataFrame(data),
         partial(false_share_curve, found.share, found.lower, found.upper, count),
-        f"With {found.n_repeats} fits; the band holds nine of ten cases.",
-        facts={"share": share},
+        facts={
+            "share": share,
+            "lower": low,
+            "upper": high,
+            "n_repeats": found.n_repeats,
+        },
     )
 
 
@@ -457,8 +435,8 @@ def measure_labels(subject: Subject) -> Part:
     n_classes = len(np.unique(labels))
     if not 2 <= n_classes <= n_samples / 2:
         raise ValueError(
-            f"{n_classes} different labels of {n_samples} samples are not to be "
-            "compared with clusters"
+            f"{n_classes} different labels of {n_samples} samples cannot be compared "
+            "with clusters"
         )
     refuse_beyond(K_MEANS_STEPS * n_samples * n_features * n_classes)
     table, kind = in_units(table, preparation_of(subject.selector))
@@ -486,11 +464,45 @@ def measure_labels(subject: Subject) -> Part:
         }
     )
     return Part(
-        "Compared with the labels",
-        "The labels took no part in the selection. k-means was run on the columns, "
-        "with as many clusters as there are labels, and compared with them.",
         data,
-        caption=f"k-means {UNITS[kind]}, mean over seeds.",
         shown=data.map(lambda v: v if isinstance(v, str) else f"{100 * v:.1f}%"),
         facts={"units": UNITS[kind]},
     )
+
+
+def corrected(found: Sequence[Verdict]) -> list[Verdict]:
+    """Return verdicts whose p values are valid for all criteria together.
+
+    A criterion is compared with the largest standardized criterion of each random set
+    (the single-step method of Westfall and Young). Below 0.95 a p value says how often
+    random sets do as well by any criterion; above, how rarely they do as badly.
+
+    Examples
+    --------
+    >>> from ufselect import LaplacianScore
+    >>> from ufselect.data import planted
+    >>> from ufselect.evaluation import verdicts
+    >>> X = planted("blobs", n_samples=80, n_noise=90).table
+    >>> found = verdicts(X, LaplacianScore(10), n_random=19, random_state=0)
+    >>> [each.p_value for each in corrected(found)]
+    [0.05, 0.95, 0.35, 0.95]
+    """
+    # The selection among the random sets: in noise any of them could be in its place.
+    values = np.array([[each.value, *each.random_values] for each in found])
+    deviation = values.std(axis=1, keepdims=True)
+    scaled = (values - values.mean(axis=1, keepdims=True)) / np.where(
+        deviation > 0, deviation, 1.0
+    )
+    result = []
+    for place, each in enumerate(found):
+        above, below = (
+            (1 + np.count_nonzero(most[1:] >= own)) / len(most)
+            for most, own in (
+                (scaled.max(axis=0), scaled[place, 0]),
+                (-scaled.min(axis=0), -scaled[place, 0]),
+            )
+        )
+        p = 1 - below if below < SIGNIFICANT else min(above, 1 - SIGNIFICANT)
+        each = each._replace(p_value=float(p))
+        result.append(each._replace(sentence=sentence_of(each, 1, beforehand=False)))
+    return result

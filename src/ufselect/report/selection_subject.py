@@ -13,14 +13,14 @@ from scipy.spatial.distance import squareform
 
 from ufselect.evaluation import redundancy, sample_view, stand_ins
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
-from ufselect.report.drawing import Graphic
+from ufselect.report.drawing import Graphic, shortened
 from ufselect.report.maps import PixelPanel, cluster_map, pixel_plot, redundancy_map
+from ufselect.report.rendering import Part
 from ufselect.report.selection_figures import (
     objective_curve,
     sample_scatter,
     sparkline,
 )
-from ufselect.report.selection_parts import Part
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import unit_columns
 
@@ -30,6 +30,11 @@ MOST_PRODUCTS = 2e10
 N_RANDOM = 99
 # Features in the table of the report; all of the chosen are in the file it offers.
 MOST_LISTED = 300
+# Names of features that one stands for: in a cell of the report, and in its file.
+MOST_NAMES = 3
+MOST_SAVED_NAMES = 50
+# Letters of a name in a cell; the file has all of them.
+LONGEST_NAME = 100
 # Features of a map of correlations, and features and samples of a heat map.
 MOST_MAPPED = 25
 MOST_ROWS_OF_MAP = 40
@@ -39,6 +44,17 @@ MOST_PIXELS = 10_000
 MOST_IN_DISTRIBUTION = 10_000
 # Groups that colours and shapes can tell apart.
 MOST_GROUPS = 48
+
+# Columns of the table of features: where each comes from, and how it is written.
+SHOWN: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "rank": ("rank", str),
+    "feature": ("feature", partial(shortened, longest=LONGEST_NAME)),
+    "call": ("call", str),
+    "score": ("score", "{:.4g}".format),
+    "explained": ("explained", "{:.0%}".format),
+    "stability": ("frequency", "{:.0%}".format),
+    "marks cluster": ("marks cluster", str),
+}
 
 ImageOrder = Literal["rows", "columns"]
 Progress = Callable[[int, int, str], None]
@@ -212,23 +228,82 @@ def who_chose(selector: Any) -> str:
     return f"{name} of {', '.join(sorted(kinds))}" if kinds else name
 
 
+def features_part(
+    subject: Subject, found: Sequence[Any] | None, frequency: Float | None
+) -> Part:
+    """Return the chosen features by rank, with what is known of each."""
+    chosen, selector, names = subject.chosen, subject.selector, subject.names
+    count = len(chosen)
+    calls, explained = (
+        np.asarray(getattr(selector, name))[chosen] if hasattr(selector, name) else None
+        for name in ("calls_", "explained_")
+    )
+    marks = None
+    if count and subject.marks is not None:
+        marks = [f"{kind} ({'high' if up else 'low'})" for kind, up in subject.marks]
+        marks += [""] * (count - len(marks))
+    columns: dict[str, Any] = {
+        "rank": range(1, count + 1),
+        "feature": [names[column] for column in chosen],
+        "column": chosen,
+        "score": selector.scores_[chosen],
+        "call": calls,
+        "explained": explained,
+        "marks cluster": marks,
+        "frequency": frequency,
+    }
+    if found is not None:
+        others = [each.alternative for each in found]
+        columns |= {
+            "stands for": [len(each.stands_for) for each in found],
+            "such as": [
+                "; ".join(names[place] for place in each.stands_for[:MOST_SAVED_NAMES])
+                for each in found
+            ],
+            "nearest not chosen": [None if o is None else names[o] for o in others],
+            "its correlation": [
+                np.nan if each.alternative is None else each.alternative_correlation
+                for each in found
+            ],
+        }
+    for name, values in subject.matrix.summary()._asdict().items():
+        columns[name] = values[chosen]
+    data = pd.DataFrame({k: v for k, v in columns.items() if v is not None})
+    top = data.head(MOST_LISTED)
+    shown = pd.DataFrame(
+        {
+            title: [form(value) for value in top[name]]
+            for title, (name, form) in SHOWN.items()
+            if name in top
+        },
+        dtype=object,
+    )
+    shown["distribution"] = subject.distributions if count else []
+    if found is not None:
+        listed = found[: len(top)]
+        shown["stands for"] = [_few(names, each.stands_for) for each in listed]
+        shown["nearest not chosen"] = [_nearest(names, each) for each in listed]
+    facts = {"calls": calls, "marks": marks, "stand_ins": found, "names": names}
+    return Part(data, shown=shown, facts=facts)
+
+
+def _nearest(names: Sequence[str], each: Any) -> str:
+    if each.alternative is None:
+        return ""
+    correlation = f"{each.alternative_correlation:.2f}".replace("-", "\N{MINUS SIGN}")
+    return f"{shortened(names[each.alternative], LONGEST_NAME)} ({correlation})"
+
+
+def _few(names: Sequence[str], columns: Index) -> str:
+    few = [shortened(names[column], LONGEST_NAME) for column in columns[:MOST_NAMES]]
+    more = len(columns) - len(few)
+    return ", ".join(few) + (f" and {more} more" if more else "")
+
+
 def measure_heat_map(subject: Subject) -> Part:
     """Set the chosen features over the samples, both by cluster."""
     clusters = subject.clusters
     order, rows, marks = subject.in_order(MOST_ROWS_OF_MAP)
-    n_chosen, n_samples = len(subject.chosen), subject.table.shape[0]
-    said = "Each row is a chosen feature, each column a sample. "
-    if marks is not None:
-        said += (
-            "Samples are ordered by cluster, and features by the cluster that they "
-            "mark: the one whose mean differs most from the other samples. If you "
-            "recognise what the samples of a cluster have in common, trust it more."
-        )
-    else:
-        said += (
-            f"{who_chose(subject.selector)} finds no clusters; samples are ordered "
-            "along the direction in which they differ most."
-        )
     if len(order) > MOST_COLUMNS_OF_MAP:
         places = np.linspace(0, len(order) - 1, MOST_COLUMNS_OF_MAP).round()
         order = order[places.astype(int)]
@@ -246,17 +321,9 @@ def measure_heat_map(subject: Subject) -> Part:
     data.insert(0, "feature", names, allow_duplicates=True)
     if marks is not None:
         data.insert(1, "marks", marks, allow_duplicates=True)
-    few = f"The first {len(names)} of the" if len(names) < n_chosen else "All"
-    some = f"{len(order)} of" if len(order) < n_samples else "all"
-    return Part(
-        "Clusters, and the features that mark them",
-        said,
-        data,
-        partial(cluster_map, values, names, groups, labels=labels, marks=marks),
-        f"{few} {n_chosen} chosen features over {some} {n_samples} samples, each "
-        "feature scaled to mean 0 and deviation 1. Red is high, blue is low.",
-        facts={"groups": groups, "labels": labels, "marks": marks, "names": names},
-    )
+    draw = partial(cluster_map, values, names, groups, labels=labels, marks=marks)
+    facts = {"groups": groups, "labels": labels, "marks": marks, "names": names}
+    return Part(data, draw, facts={**facts, "n_samples": len(order)})
 
 
 def measure_planes(subject: Subject) -> Part:
@@ -279,17 +346,9 @@ def measure_planes(subject: Subject) -> Part:
     for title, view in {"chosen": chosen, "all": every}.items():
         columns |= {f"{title} {1 + place}": view.points[:, place] for place in (0, 1)}
         planes[f"{title} features ({sum(view.shares):.0%} of variance)"] = view.points
-    count, n_samples = len(names), subject.table.shape[0]
-    caption = f"{'All' if count == n_samples else f'{count} of'} {n_samples} samples"
-    if shown is not None:
-        caption += f"; colour and shape tell {len(set(shown))} {grouped_by}s apart"
     return Part(
-        "The samples, by the chosen features and by all",
-        "Principal components of the samples. Groups that are apart on the left and "
-        "not on the right were hidden by the features that were not chosen.",
         pd.DataFrame(columns),
         partial(sample_scatter, planes, shown, names=names),
-        f"{caption}.",
         facts={"groups": shown, "grouped_by": grouped_by, "points": every.points},
     )
 
@@ -307,15 +366,9 @@ def measure_convergence(subject: Subject) -> Part:
     history = np.asarray(learned(subject.selector, "objective_history_"), dtype=float)
     if not len(history):
         name = type(subject.selector).__name__
-        raise ValueError(f"{name} has no objective that falls from step to step")
+        raise ValueError(f"{name} has no objective history")
     data = {"iteration": range(1, len(history) + 1), "objective": history}
-    return Part(
-        "Has the fit converged?",
-        "A curve that has become flat has converged.",
-        pd.DataFrame(data),
-        partial(objective_curve, history),
-        "The objective after each iteration.",
-    )
+    return Part(pd.DataFrame(data), partial(objective_curve, history))
 
 
 def measure_repetition(subject: Subject) -> Part:
@@ -324,7 +377,7 @@ def measure_repetition(subject: Subject) -> Part:
 
     count = len(subject.chosen)
     if count < 2:
-        raise ValueError("a single chosen feature has nothing to repeat")
+        raise ValueError("a single feature cannot repeat another")
     refuse_beyond(subject.table.shape[0] * count**2)
     first = subject.chosen[:MOST_MAPPED]
     # A constant column has no correlation but with itself.
@@ -342,17 +395,7 @@ def measure_repetition(subject: Subject) -> Part:
     mean = redundancy(subject.table[:, np.sort(subject.chosen)])
     data = pd.DataFrame(found.round(6), columns=names)
     data.insert(0, "feature", names, allow_duplicates=True)
-    few = "all" if len(first) == count else f"the first {len(first)}"
-    return Part(
-        "Do the chosen features repeat one another?",
-        "Features that say the same need not all be measured. Redundancy, the mean "
-        f"absolute correlation over all pairs of chosen features, is {mean:.2f}.",
-        data,
-        partial(redundancy_map, names, found),
-        f"Absolute correlations between {few} of the {count} chosen features, like "
-        "beside like.",
-        facts={"mean": mean},
-    )
+    return Part(data, partial(redundancy_map, names, found), facts={"mean": mean})
 
 
 def measure_pixels(subject: Subject) -> Part:
@@ -364,7 +407,7 @@ def measure_pixels(subject: Subject) -> Part:
             f"but there are {n_features} features"
         )
     if n_features > MOST_PIXELS:
-        raise ValueError(f"{n_features} pixels are more than can be drawn one by one")
+        raise ValueError(f"{n_features} pixels are too many to draw")
     along: Literal["C", "F"] = "C" if subject.image_order == "rows" else "F"
     kept = np.isin(np.arange(n_features), subject.chosen).reshape(shape, order=along)
     mean = subject.matrix.summary().mean.reshape(shape, order=along)
@@ -375,11 +418,8 @@ def measure_pixels(subject: Subject) -> Part:
     darkness = (mean.max() - mean) / spread
     words = f"{kept.sum()} of {kept.size} pixels"
     return Part(
-        "The chosen pixels",
-        "Each feature is a pixel.",
         pd.DataFrame({name: values.ravel() for name, values in data.items()}),
         partial(pixel_plot, [PixelPanel("Chosen pixels", words, darkness, kept)]),
-        "The mean image; chosen pixels in red.",
         facts={"kept": kept, "mean": mean},
     )
 
@@ -388,6 +428,6 @@ def refuse_beyond(products: float) -> None:
     """Raise an error if a part would cost too much."""
     if products > MOST_PRODUCTS:
         raise ValueError(
-            f"it would take about {products:.0e} multiplications, more than a report "
-            "may cost; choose fewer features"
+            f"it would take about {products:.0e} multiplications, more than the limit "
+            "of a report; select fewer features"
         )

@@ -1,40 +1,56 @@
 """The words of a report: what to do, text for a terminal, JSON, how to repeat it."""
 
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from inspect import signature
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from ufselect._version import __version__, versions_here
-from ufselect.evaluation.tables import UNITS
+from ufselect.evaluation.comparison import Stability
+from ufselect.evaluation.significance import SIGNIFICANT
 from ufselect.report.drawing import printable, shortened
-from ufselect.report.method_cards import docstring_sections
-from ufselect.report.rendering import text_table
-from ufselect.report.selection_parts import ABOUT_CRITERIA
+from ufselect.report.rendering import docstring_sections, render
 from ufselect.selectors import SCFS
 from ufselect.selectors.base import UnsupervisedSelector
 
 if TYPE_CHECKING:
     from ufselect.report.selection import SelectionReport
 
-# Features in the table, and letters of a name or a list of names in it.
-MOST_LISTED = 10
-LONGEST_NAME = 24
+# Columns and rows of the table of features in text, and letters of a cell.
+LISTED = ["feature", "score", "call", "explained", "stands for"]
+MOST_LISTED, MOST_LISTED_BRIEFLY, MOST_LISTED_WITH_LABELS = 10, 8, 5
+LONGEST_NAME = 23
 WIDTH = 80
-# Parts that the text speaks of; a report has more.
+# Parts whose absence JSON explains.
 PARTS = ("stand-ins", "against_random", "labels")
+# Columns of the table of features that JSON has.
+FEATURE_KEYS = [
+    *("rank", "feature", "column", "score", "call", "explained", "marks cluster"),
+    *("nearest not chosen", "its correlation", "frequency"),
+]
+# From here on a stability is called by these words, after Nogueira and others.
+STABILITIES = ((0.75, "excellent"), (0.4, "intermediate"), (float("-inf"), "poor"))
+# What each criterion asks.
+CRITERIA = {
+    "structure": "Do they agree which samples are alike?",
+    "reconstruction": "Do they predict all features? (R2 on held-out samples; below 0 "
+    "where means predict better)",
+    "neighbours": "Do samples keep their neighbours?",
+    "distinctness": "Do they differ? (1 minus redundancy)",
+}
 # Below this stability, and above these shares and correlations, care is needed.
 POOR_STABILITY = 0.4
 MANY_BY_CHANCE = 0.2
 MUCH_REPETITION = 0.7
 # What to do next about a doubt.
-SAMPLES = "Do not rely on single features; more samples would tell."
-FEWER = "With fewer features, or more samples, it can be compared."
+SAMPLES = "Do not rely on single features; collect more samples."
+FEWER = "Select fewer features, or use more samples, to compare it."
 COMPARE = (
-    "Compare other methods (ufselect compare), and see whether clusters make sense."
+    "Compare other methods (ufselect compare), and check whether clusters make sense."
 )
 
 
@@ -78,7 +94,7 @@ def decide(report: "SelectionReport") -> Decision:
             "use",
             "Use this selection.",
             [],
-            ["Look at what the clusters are, then go on with the chosen features."],
+            ["Look at the clusters, then work with the chosen features."],
         )
     steps = list(dict.fromkeys(step for _, step in doubts))
     reasons = [reason for reason, _ in doubts]
@@ -95,7 +111,7 @@ def _doubts(report: "SelectionReport") -> Iterator[tuple[str, str]]:
             f"{rejected} of the {report.n_selected} chosen features are rejected: "
             "they follow the structure of the others no more than permuted copies "
             "do",
-            "Let the number of features be decided, or ask for fewer.",
+            "Leave the number of features out, or ask for fewer.",
         )
     if report.against_random is None:
         why = report.left_out.get("against_random", "")
@@ -129,8 +145,10 @@ def _doubts(report: "SelectionReport") -> Iterator[tuple[str, str]]:
         )
 
 
-def as_text(report: "SelectionReport", source: str, label_column: str | None) -> str:
-    """Return what was chosen, what to do with it, and how far to believe it.
+def as_text(
+    report: "SelectionReport", source: str, label_column: str | None, *, brief: bool
+) -> str:
+    """Return what to do, what was chosen, and how far to believe it, in text.
 
     Parameters
     ----------
@@ -139,172 +157,114 @@ def as_text(report: "SelectionReport", source: str, label_column: str | None) ->
         What the table is called.
     label_column : str or None
         Name of the labels that the report compares with.
+    brief : bool
+        Whether it has to fit a screen of 24 lines.
     """
-    n_samples, n_features = report.shape
-    opening = (
-        f"{printable(source)}: {report.method} chose {report.n_selected} of "
-        f"{n_features} features of {n_samples} samples, without looking at any label."
-    )
-    advice = report.decision
-    because = f" Because {'; '.join(advice.reasons)}." if advice.reasons else ""
-    parts = [
-        _paragraph(advice.headline + because),
-        _paragraph(" ".join([opening, *report.decisions])),
-        *_verdict_parts(report),
-        *_label_parts(report, label_column),
-        *_feature_parts(report),
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _paragraph(text: str) -> str:
-    return fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def _verdict_parts(report: "SelectionReport") -> list[str]:
-    if not report.n_selected:
-        return []
-    if report.against_random is None:
-        reason = report.left_out.get("against_random", "it was not asked for")
-        return [_paragraph(f"There is no comparison with random features: {reason}.")]
-    first = report.against_random.facts["verdicts"][0]
-    shown: Any = report.against_random.shown
-    shown = shown.drop(columns="question")
-    header = ["criterion", "chosen", "9 of 10 random sets", "p", "chosen are"]
-    return [
-        _paragraph(
-            f"Chosen on half of the samples, {first.n_features} features beside "
-            f"{len(first.random_values)} random sets of as many, judged on "
-            f"{first.n_samples} samples that the selection did not see, "
-            f"{UNITS[first.standardize]}:"
-        ),
-        text_table(header, shown.to_numpy().tolist()),
-        _paragraph(ABOUT_CRITERIA),
-    ]
-
-
-def _label_parts(report: "SelectionReport", column: str | None) -> list[str]:
-    name = "" if column is None else f" {printable(column)!r}"
-    if report.labels is None:
-        reason = report.left_out.get("labels")
-        sentence = f"There is no comparison with the labels{name}: {reason}."
-        return [_paragraph(sentence)] if reason else []
-    shown: Any = report.labels.shown
-    rows = shown.replace("%$", "", regex=True).to_numpy().tolist()
-    sentence = (
-        f"The labels{name} are for evaluation only and took no part in the selection. "
-        f"k-means on these columns, {report.labels.facts['units']}, finds them so well:"
-    )
-    return [_paragraph(sentence), text_table(["columns", "ACC %", "NMI %"], rows)]
-
-
-def _feature_parts(report: "SelectionReport") -> list[str]:
-    if not report.n_selected:
-        return []
+    most = MOST_LISTED
+    if brief:
+        about_labels = report.labels or "labels" in report.left_out
+        most = MOST_LISTED_WITH_LABELS if about_labels else MOST_LISTED_BRIEFLY
     shown: Any = report.features.shown
-    shown = shown.head(MOST_LISTED).copy()
-    wanted = ["feature", "score", "call", "explained", "stands for"]
-    shown = shown[[title for title in wanted if title in shown]]
-    for title in {"feature", "stands for"} & set(shown):
-        shown[title] = [shortened(cell, LONGEST_NAME) or "-" for cell in shown[title]]
-    sentence = "Chosen features, the best first"
-    if "explained" in shown:
-        sentence += (
-            ", and the share of the variance of each that the structure of the others "
-            "explains"
-        )
-    rest = report.n_selected - len(shown)
-    more = f"\nand {rest} more." if rest else ""
-    if "stand-ins" in report.left_out:
-        more += f"\nWhat they stand for was left out: {report.left_out['stand-ins']}."
-    table = text_table(list(shown), shown.to_numpy().tolist())
-    return [_paragraph(f"{sentence}:"), table + more]
+    features = shown.head(most).reindex(columns=LISTED).dropna(axis=1, how="all")
+    for title in {"feature", "stands for"} & set(features):
+        cells = [shortened(cell, LONGEST_NAME) for cell in features[title]]
+        features[title] = [cell or "-" for cell in cells]
+    if "stands for" in features and (features["stands for"] == "-").all():
+        del features["stands for"]
+    text = render(
+        "selection.txt.j2",
+        report=report,
+        source=printable(source),
+        column="" if label_column is None else f" {printable(label_column)!r}",
+        features=features,
+        brief=brief,
+    )
+    first, *blocks = re.split(r"\n{2,}", text.strip())
+    return "\n\n".join([_filled(*first.splitlines()), *map(_laid_out, blocks)]) + "\n"
+
+
+def _laid_out(block: str) -> str:
+    """Return a paragraph in lines of 80 letters; a table stays as it is."""
+    is_table = re.match(".*\n-[- ]+\n", block)
+    return block if is_table else _filled(" ".join(block.split()))
+
+
+def _filled(*lines: str) -> str:
+    return "\n".join(
+        fill(line, WIDTH, break_long_words=False, break_on_hyphens=False)
+        for line in lines
+    )
 
 
 def as_dict(report: "SelectionReport", label_column: str | None) -> dict[str, Any]:
-    """Return the report as JSON can hold it."""
+    """Return the report for JSON."""
     structure, stable, labels = report.structure, report.stability, report.labels
     judged, repeated = report.against_random, report.repetition
-    return {
+    tested = ("found", "p_value", "standardize", "evidence")
+    content: dict[str, Any] = {
         "n_samples": report.shape[0],
         "n_features": report.shape[1],
         "chosen_by": report.method,
         "method": report.ranked_by,
         "decision": report.decision._asdict(),
-        "structure": structure
-        and {
-            "found": structure.found,
-            "p_value": structure.p_value,
-            "standardize": structure.standardize,
-            "evidence": structure.evidence,
-        },
+        "structure": structure and {name: getattr(structure, name) for name in tested},
         "n_clusters": report.n_clusters,
         "n_selected": report.n_selected,
-        "reasons": list(report.decisions),
+        "reasons": report.decisions,
         "features": _feature_rows(report),
         "against_random": judged
-        and [_verdict_row(each) for each in judged.facts["verdicts"]],
+        and [_verdict_row(v) for v in judged.facts["verdicts"]],
         "redundancy": repeated and repeated.facts["mean"],
         "labels": labels
         and {
             "column": label_column,
             "used_for": "evaluation only",
-            "scores": _rows(labels.frame()),
+            "scores": _rows(labels.data),
         },
         "stability": stable
         and {
             "n_subsamples": stable.facts["n_subsamples"],
-            "index": stable.facts["index"] and _finite(stable.facts["index"].value),
+            "index": stable.facts["index"] and stable.facts["index"].value,
             "chance": stable.facts["chance"],
         },
-        "left_out": {
-            name: report.left_out[name] for name in PARTS if name in report.left_out
-        },
-        "notes": {name: list(notes) for name, notes in report.notes.items()},
+        "left_out": {k: v for k, v in report.left_out.items() if k in PARTS},
+        "notes": report.notes,
         "parameters": {name: value for name, (value, _) in report.parameters.items()},
         "versions": {**versions_here(), "ufselect": __version__},
         "command": report.command,
     }
+    return _finite(content)
 
 
 def _feature_rows(report: "SelectionReport") -> list[dict[str, Any]]:
-    frame, facts = report.features.frame(), report.features.facts
-    kept = ["rank", "feature", "column", "score", "call", "explained", "marks cluster"]
-    rows = _rows(frame[[name for name in kept if name in frame]])
-    found, names = facts["stand_ins"] or (), facts["names"]
-    for row, each in zip(rows, found, strict=False):
-        row["stands_for"] = [names[column] for column in each.stands_for]
-        other = each.alternative
-        row["nearest_not_chosen"] = None if other is None else names[other]
-        row["its_correlation"] = _finite(each.alternative_correlation)
-    if "frequency" in frame:
-        for row, share in zip(rows, frame["frequency"], strict=True):
-            row["frequency"] = _finite(share)
+    facts = report.features.facts
+    rows = _rows(report.features.data.filter(items=FEATURE_KEYS))
+    for row, each in zip(rows, facts["stand_ins"] or (), strict=False):
+        row["stands_for"] = [facts["names"][column] for column in each.stands_for]
     return rows
 
 
-def _verdict_row(each: Any) -> dict[str, Any]:
-    numbers = ("value", "random_mean", "effect_size")
-    others = ("criterion", "p_value", "n_features", "n_samples", "standardize")
-    return {
-        **{name: _finite(getattr(each, name)) for name in numbers},
-        **{name: getattr(each, name) for name in (*others, "sentence")},
-        "random_band": [_finite(limit) for limit in each.band],
-        "n_random": len(each.random_values),
-    }
+def _verdict_row(verdict: Any) -> dict[str, Any]:
+    row: dict[str, Any] = verdict._asdict()
+    del row["random_deviation"]
+    row["random_band"] = row.pop("band")
+    row["n_random"] = len(row.pop("random_values"))
+    return row
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    rows: Any = frame.rename(columns=lambda name: name.replace(" ", "_"))
-    return [
-        {k: _finite(v) if isinstance(v, float) else v for k, v in row.items()}
-        for row in rows.to_dict("records")
-    ]
+    frame = frame.rename(columns=lambda name: name.replace(" ", "_"))
+    return frame.to_dict("records")
 
 
-def _finite(value: Any) -> float | None:
-    """Return a number; JSON has no infinity."""
-    return float(value) if np.isfinite(value) else None
+def _finite(content: Any) -> Any:
+    """Return content with None for infinity and NaN, which JSON does not have."""
+    if isinstance(content, Mapping):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    missing = isinstance(content, float) and not math.isfinite(content)
+    return None if missing else content
 
 
 def parameters_of(estimator: Any) -> dict[str, tuple[str, str]]:
@@ -361,3 +321,37 @@ def citations_of(selector: Any, year: str) -> list[str]:
     ]
     own = f"The ufselect developers. ufselect, version {__version__}, {year}."
     return [own, *papers]
+
+
+def answer(p_value: float | None, level: float = SIGNIFICANT) -> str:
+    """Return what a p value says about the chosen features.
+
+    Examples
+    --------
+    >>> [answer(p) for p in (0.01, 0.3, 0.99, None)]
+    ['better', 'not clearly better', 'worse', 'not tested']
+    """
+    if p_value is None:
+        return "not tested"
+    if p_value < level:
+        return "better"
+    return "worse" if p_value > 1 - level else "not clearly better"
+
+
+def stability_word(index: Stability | None) -> str:
+    """Return excellent, intermediate or poor, or nothing."""
+    if index is None:
+        return ""
+    return next(word for least, word in STABILITIES if index.value >= least)
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words as a list with an and.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -19,13 +19,15 @@ from ufselect._sklearn_compat import (
     StrOptions,
     fit_context,
 )
-from ufselect.data.checkpoints import Checkpoint
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.matrix.cache import active, cached_unchanged
 from ufselect.selectors.base import IterativeSelector, Properties
 from ufselect.solvers import scfs
 from ufselect.solvers.iterations import in_parallel
 from ufselect.solvers.ridge import ranked_below, row_norms
+
+if TYPE_CHECKING:
+    from ufselect.data.checkpoints import Checkpoint
 
 # Parameters that do not change the result of a fit.
 NOT_OF_THE_FIT = ("n_features_to_select", "n_jobs", "checkpoint", "working_memory")
@@ -340,8 +342,10 @@ class SCFS(IterativeSelector):
         self._keep_history(fit.history, unit)
         return ranked_below(row_norms(self.coef_), fit.kkt_ratios)
 
-    def _checkpoint(self, data: DataMatrix) -> Checkpoint:
+    def _checkpoint(self, data: DataMatrix) -> "Checkpoint":
         """Return the checkpoint of this X and these parameters."""
+        from ufselect.data.checkpoints import Checkpoint
+
         assert self.checkpoint is not None
         if self.solver == "paper" or self.n_init > 1:
             raise ValueError(

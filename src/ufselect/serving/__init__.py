@@ -1,8 +1,7 @@
-"""A local page in front of the command line, for people who would rather click.
+"""A local web page in front of the command line.
 
-The page uploads a table, and each run is the very command ``ufselect select`` in a
-process of its own. Starlette and uvicorn are imported when a server is made, so that
-the package does without them until then.
+The page uploads a table; each run is a command such as ``ufselect select`` in a
+subprocess. Starlette and uvicorn are imported when a server starts.
 """
 
 from ufselect.serving.server import Settings

@@ -17,8 +17,11 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from ufselect._version import __version__
-from ufselect.report.method_cards import docstring_sections
-from ufselect.report.rendering import content_security_policy, package_file
+from ufselect.report.rendering import (
+    content_security_policy,
+    docstring_sections,
+    package_file,
+)
 from ufselect.selectors import all_selectors
 from ufselect.serving.choices import (
     FORMATS,
@@ -50,13 +53,13 @@ PAGE_POLICY = (
     "frame-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-# In a frame or not, a report is a stranger: it runs its script and saves files, but
-# may not speak to the server in the name of the page.
+# A report runs its script and saves files, but may not send requests to the server in
+# the name of the page.
 REPORT_POLICY = (
     f"{content_security_policy()}; sandbox allow-scripts allow-downloads; "
     "frame-ancestors 'self'"
 )
-# Roles of thousands of columns; nobody needs more.
+# Enough for the roles of thousands of columns.
 MOST_BYTES_OF_CHOICES = 1 << 20
 
 
@@ -95,7 +98,7 @@ class Application:
 
     @asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:
-        """End what still runs when the server is told to end."""
+        """End all runs when the server ends."""
         yield
         await run_in_threadpool(self.close)
 
@@ -128,7 +131,7 @@ class Application:
         return Response(content, media_type=kind, headers=headers)
 
     async def start_of_page(self, _: Request) -> Response:
-        """Say which tables are taken, and which one is there already."""
+        """Send the known formats, the size limit, and the table given at the start."""
         settings = self.settings
         given = None if settings.file is None else _told(self.uploads.find(GIVEN))
         return JSONResponse(
@@ -164,7 +167,7 @@ class Application:
         return JSONResponse(run.described(), 201)
 
     async def state(self, request: Request) -> Response:
-        """Say how a run is getting on."""
+        """Send the state of a run."""
         run = self.runs.find(request.path_params["run"])
         return JSONResponse(run.described() | {"ahead": self.runs.ahead_of(run)})
 
@@ -175,7 +178,7 @@ class Application:
         return JSONResponse(run.described())
 
     async def result(self, request: Request) -> Response:
-        """Send what the command printed."""
+        """Send the output of the command."""
         run = self.runs.find(request.path_params["run"])
         if run.state != "done":
             raise Refusal(404, "this run has no result")
@@ -265,12 +268,12 @@ async def _json(request: Request) -> dict[str, Any]:
     except (UnicodeDecodeError, ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        raise Refusal(400, "the choices are not an object; reload the page")
+        raise Refusal(400, "the choices cannot be read; reload the page")
     return content
 
 
 async def _problem(_: Request, error: Exception) -> Response:
-    """Answer what is refused with its sentence, and what is not there."""
+    """Answer an error with its sentence."""
     assert isinstance(error, HTTPException)
-    words = error.detail if isinstance(error, Refusal) else "there is nothing here"
+    words = error.detail if isinstance(error, Refusal) else "nothing is here"
     return JSONResponse({"problem": words}, error.status_code)

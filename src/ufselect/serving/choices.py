@@ -1,6 +1,6 @@
-"""What people choose on the page becomes options of the command line, and back.
+"""Choices on the page become options of the command line, and back.
 
-Whether a value makes sense is said by the command itself, as it would be in a terminal.
+The command itself checks whether a value makes sense.
 """
 
 import re
@@ -47,7 +47,7 @@ FORMATS = {
     ".mat": "MATLAB",
 }
 FIELDS = {*(field for fields in ACTIONS.values() for field in fields), "format"}
-# What the page calls an option that a sentence speaks of.
+# Names that the page has for options.
 WORDS = {
     "-k/--features": "Number of features",
     "-k": "Number of features",
@@ -85,7 +85,7 @@ def checked_choices(given: Any) -> dict[str, Any]:
     {'method': 'SCFS', 'drop': ['kind']}
     """
     if not isinstance(given, dict):
-        raise Refusal(400, "the choices are not an object; reload the page")
+        raise Refusal(400, "the choices cannot be read; reload the page")
     for name, value in given.items():
         several = value if name in SEVERAL and isinstance(value, list) else [value]
         if (
@@ -94,7 +94,9 @@ def checked_choices(given: Any) -> dict[str, Any]:
             or len(several) > MOST_VALUES
             or not all(map(_is_plain, several))
         ):
-            raise Refusal(400, f"the choice of {name[:40]!r} is not understood")
+            raise Refusal(
+                400, f"the choice of {name[:40]!r} is not valid; reload the page"
+            )
     return {name: value for name, value in given.items() if any(map(str.strip, value))}
 
 
@@ -124,7 +126,7 @@ def arguments_of(action: str, choices: Mapping[str, Any], source: str) -> list[s
     ['--features=5', '--drop=a', '--drop=b', '-o', 'selected.tsv']
     """
     if action not in ACTIONS:
-        raise Refusal(400, "the page asks for what is not offered; reload it")
+        raise Refusal(400, "this action is unknown; reload the page")
     arguments = [action]
     for field, value in choices.items():
         option = _option_of(field)
@@ -137,13 +139,13 @@ def arguments_of(action: str, choices: Mapping[str, Any], source: str) -> list[s
         elif (field, value) in FLAGS:
             arguments.append(FLAGS[field, value])
         elif field in ONLY_FLAGS:
-            raise Refusal(400, f"the choice of {field!r} is not understood")
+            raise Refusal(400, f"the choice of {field!r} is not valid; reload the page")
         elif (field, value) != ("method", "AutoSelect"):
             arguments.append(f"{option}={value}")
     if action == "select":
         wanted = choices.get("format", "")
         if wanted not in ("", *FORMATS):
-            raise Refusal(400, "this format of the table is not known")
+            raise Refusal(400, "this format is unknown; reload the page")
         arguments += ["-o", selected_name(source, wanted), "--scores", "ranking.csv"]
         arguments += ["--save-clusters", "clusters.csv"]
     return arguments + ["--report", "report.html"] * (action != "look")

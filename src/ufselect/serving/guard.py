@@ -1,4 +1,4 @@
-"""Who is let in, and for how long: this machine, with the token, from the page itself.
+"""Access to the server: from this machine, with the token, from the page itself.
 
 A server on the loopback address is reached by every program and every user of the
 machine, and by every web page that its browser shows. The token keeps out who does not
@@ -71,12 +71,12 @@ class Guard:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if host not in self.hosts:
-            return PlainTextResponse("this is not the address of this page", 421)
+            return PlainTextResponse("this is not the address of the web page", 421)
         if not secrets.compare_digest(token.encode(), self.token.encode()):
-            return PlainTextResponse("there is nothing here", 404)
+            return PlainTextResponse("nothing is here", 404)
         is_own = headers.get("origin") == f"http://{host}"
         if scope["method"] not in READING and not is_own:
-            return PlainTextResponse("only the page itself may do this", 403)
+            return PlainTextResponse("only the web page itself may do this", 403)
         return None
 
 
@@ -100,7 +100,7 @@ class TimedProtocol(H11Protocol):
         super().connection_made(transport)
         self._allow(0)
         if len(self.connections) > self.max_connections:
-            # One that has not asked for anything yet makes way.
+            # Close one that has not sent a request yet.
             waiting = (
                 each
                 for each in self.connections

@@ -72,7 +72,7 @@ class Run:
         return self.state not in ("waiting", "running")
 
     def work(self) -> None:
-        """Run the command to its end; for a thread of its own."""
+        """Run the command to its end, in a thread."""
         try:
             with (self.folder / RESULT).open("wb") as output:
                 with self._turn:
@@ -91,7 +91,7 @@ class Run:
             self._end("failed", f"the worker could not start ({error})")
 
     def cancel(self) -> None:
-        """End the run, by force if it does not follow."""
+        """End the run, by force if it does not end in time."""
         with self._turn:
             if self.is_over:
                 return
@@ -160,7 +160,7 @@ class Run:
         return why or last
 
     def _end_by_force(self) -> None:
-        """End what still holds the line, be it the process or a child of it."""
+        """Kill the process and its children, if one still runs."""
         with self._turn:
             if self._process is not None and not self._is_silent:
                 end(self._process, by_force=True)
@@ -256,8 +256,8 @@ def sentence_of(code: int, why: str) -> str:
     """
     if code < 0:
         return (
-            f"the system ended the worker (signal {-code}), for want of memory or "
-            "because the file is damaged; try a smaller table, or export it again"
+            f"the system ended the worker (signal {-code}): the memory was full, or "
+            "the file is damaged; try a smaller table, or export it again"
         )
     return words_of_page(why.removeprefix("ufselect: ")) or "the worker failed"
 
@@ -266,11 +266,11 @@ def start_process(
     arguments: Sequence[str], folder: Path, output: IO[bytes]
 ) -> subprocess.Popen[str]:
     """Start ``ufselect`` in a folder; standard output goes to a file."""
-    # No signal of the terminal is to reach it but through us.
+    # Signals of the terminal must not reach it directly.
     apart: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    # It works in another folder, and speaks through pipes.
+    # It works in another folder, and writes to pipes.
     environment = dict(os.environ, PYTHONIOENCODING="utf-8")
     if places := environment.get("PYTHONPATH", ""):
         absolute = (str(Path(place).absolute()) for place in places.split(os.pathsep))

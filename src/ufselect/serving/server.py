@@ -1,4 +1,4 @@
-"""The server: on the loopback address of this machine, until it is told to end."""
+"""The server, on the loopback address of this machine."""
 
 import contextlib
 import errno
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ADDRESS = "127.0.0.1"
-# For answers under way when the server is told to end.
+# For answers under way when the server ends.
 SECONDS_TO_FINISH = 2
 GIGABYTE = 10**9
 PREFIX = "ufselect-serve-"
@@ -37,7 +37,7 @@ class Settings:
     n_jobs : int
         Runs at once; others wait.
     max_runs : int
-        Runs that are kept; the oldest makes way for a new one.
+        Runs that are kept; a new one replaces the oldest.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> int:
             )
         )
         _end_when_asked()
-        # Ctrl-C is how people end it, be it before it runs or while it ends.
+        # Ctrl-C ends it, also before it runs and while it ends.
         with contextlib.suppress(KeyboardInterrupt), contextlib.closing(application):
             announce(f"http://{ADDRESS}:{port}/{token}/")
             server.run(sockets=[listener])
@@ -98,7 +98,7 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> int:
 
 @contextlib.contextmanager
 def private_folder() -> Iterator[Path]:
-    """Make a folder that nobody else can read; remove those of killed servers."""
+    """Make a private folder; remove those of killed servers."""
     place = Path(tempfile.gettempdir())
     # Runs are processes of their own, and inherit this.
     mask = os.umask(0o077)
@@ -108,7 +108,7 @@ def private_folder() -> Iterator[Path]:
             with _locked(left) as is_left:
                 if is_left:
                     shutil.rmtree(left, ignore_errors=True)
-        # It takes the name by which others would remove it when it is locked.
+        # Other servers may remove it under this name, so it is locked first.
         folder = made.rename(place / made.name.removeprefix("."))
         try:
             yield folder
@@ -119,7 +119,7 @@ def private_folder() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[bool]:
-    """Lock a folder of ours as long as this process lives; tell whether it is ours."""
+    """Lock a folder until this process ends; yield whether it is locked and ours."""
     if sys.platform == "win32":
         yield False
         return
@@ -157,7 +157,7 @@ def listening(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
-        reason = "is taken or not allowed" if taken else f"cannot be used ({error})"
+        reason = "is in use or not allowed" if taken else f"cannot be used ({error})"
         raise OSError(
             f"port {port} {reason}; choose another, or leave --port out for any that "
             "is free"
@@ -166,14 +166,14 @@ def listening(port: int) -> socket.socket:
 
 
 def _end_when_asked() -> None:
-    """Put all away, and only then obey SIGTERM, or a terminal that is closed."""
+    """Clean up before SIGTERM, or a closed terminal, ends the process."""
 
     def end(number: int, _: object) -> None:
         raise SystemExit(128 + number)
 
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, end)
-    # A server that is to outlive its terminal has been told to ignore this.
+    # With nohup, a server ignores this and outlives its terminal.
     hangup = getattr(signal, "SIGHUP", None)
     if hangup is not None and signal.getsignal(hangup) is signal.SIG_DFL:
         signal.signal(hangup, lambda *_: signal.raise_signal(signal.SIGTERM))

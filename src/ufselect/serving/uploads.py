@@ -1,6 +1,6 @@
-"""Tables that were uploaded, their names, and what the server will not do.
+"""Uploaded tables and their names.
 
-A name that comes from a browser is shown, and never used to find or make a file.
+A name that comes from a browser is shown, and never used as a path.
 """
 
 import errno
@@ -18,7 +18,7 @@ from ufselect.data.tables.detection import EXTENSIONS, KNOWN, SUFFIXES, split_na
 LONGEST_NAME = 150
 # Ends of names that are taken, with and without compression.
 KNOWN_ENDINGS = [*EXTENSIONS, *SUFFIXES]
-# Workbooks with programs in them are read, and written without.
+# Workbooks with macros are read, and written without them.
 WRITTEN_AS = {".xlsm": ".xlsx"}
 # The name of the file that was given on the command line.
 GIVEN = "given"
@@ -120,7 +120,7 @@ class Uploads:
     Parameters
     ----------
     folder : path
-        Every table gets a folder of its own in it.
+        Every table gets a folder in it.
     max_bytes : int
         Size of the largest table that is taken, and of all that are kept for later.
     given : path, optional
@@ -209,7 +209,7 @@ def _unwritten(name: str, error: OSError) -> Refusal:
 
 
 def size_in_words(size: float) -> str:
-    """Return a size as people say it.
+    """Return a size in words.
 
     Examples
     --------

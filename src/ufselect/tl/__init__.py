@@ -1,6 +1,6 @@
-"""Genes of an AnnData are selected, and the answer is written beside them.
+"""Select features of an AnnData, and write the result to it.
 
-AnnData is never imported: whoever has one has the package.
+This module never imports anndata.
 """
 
 import warnings
@@ -25,7 +25,7 @@ __all__ = ["select"]
 
 # Cells that tell whether the values are counts.
 N_LOOKED_AT = 500
-# Of 0 and 1 alone nobody takes logarithms.
+# Values of 0 and 1 alone are not counts to take logarithms of.
 SMALLEST_COUNT = 2
 
 
@@ -65,9 +65,9 @@ def select(
     use_raw : bool, default=False
         Rank the values of ``adata.raw`` instead of ``adata.X``.
     batch_key : str or None, default=None
-        Column of ``adata.obs``. Every batch is ranked by itself; features chosen in
-        more batches come first, and equals are told apart by the geometric mean of
-        their ranks. One batch at a time is read into memory.
+        Column of ``adata.obs``. Every batch is ranked separately; features chosen in
+        more batches come first, ties are broken by the geometric mean of their ranks.
+        One batch at a time is read into memory.
     subset : bool, default=False
         Keep the selected features only.
     inplace : bool, default=True
@@ -134,7 +134,7 @@ def select(
     if not inplace:
         return columns[columns[key_added]] if subset else columns
     result = adata.copy() if copy else adata
-    # All at once: a view becomes an AnnData of its own with the first change.
+    # All at once, because the first change copies a view.
     stale = result.var.columns.intersection([*columns, f"{key_added}_n_batches"])
     result.var = pd.concat([result.var.drop(columns=stale), columns], axis=1)
     ranked_by = getattr(selector, "selector", None) or selector
