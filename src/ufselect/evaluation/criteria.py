@@ -211,6 +211,9 @@ class JudgedTable:
 
 N_NEIGHBOURS = 5
 
+# Squared distances that differ by less, next to the mean squared length, are equal.
+EQUAL = 1e-9
+
 # Penalty of ridge regression, next to the mean squared length of the centred samples.
 RIDGE = 0.1
 
@@ -324,13 +327,30 @@ def reconstruction(table: Any) -> Criterion:
 
 
 def neighbours(table: Any) -> Criterion:
-    """Return `neighbourhood_agreement`, the neighbours by all columns found once."""
-    points = JudgedTable.of(table).centred.data.points()
-    _, whole = nearest_neighbours(points, N_NEIGHBOURS)
+    """Return `neighbourhood_agreement`, the neighbours by all columns found once.
+
+    All distances are held at once.
+    """
+    judged = JudgedTable.of(table)
+    data, n = judged.centred.data, len(judged.gram)
+    count = min(N_NEIGHBOURS, n - 1)
+
+    def nearest(gram: Float) -> Index:
+        squares = gram.diagonal()
+        distances = squares + squares[:, np.newaxis] - 2 * gram
+        # Samples that are equally near stay so, whatever the rounding errors.
+        distances = np.rint(distances / (EQUAL * np.mean(squares) or 1.0))
+        np.fill_diagonal(distances, np.inf)
+        return np.argpartition(distances, count - 1, axis=1)[:, :count]
+
+    among = np.zeros((n, n), dtype=bool)
+    np.put_along_axis(among, nearest(judged.gram), True, axis=1)
 
     def neighbours_kept(columns: Index) -> float:
-        _, part = nearest_neighbours(points[:, columns], N_NEIGHBOURS)
-        return neighbours_in_common(whole, part)
+        points = data.columns(columns)
+        part = nearest(points @ points.T)
+        common = np.take_along_axis(among, part, axis=1).sum(axis=1)
+        return float(np.mean(common / (2 * count - common)))
 
     return neighbours_kept
 

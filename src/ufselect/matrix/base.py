@@ -49,7 +49,7 @@ SHORT_PRODUCT = 5_000_000
 
 
 @cache
-def _libraries() -> ThreadpoolController:
+def libraries() -> ThreadpoolController:
     """Return the libraries of this process; to look for them takes milliseconds."""
     return ThreadpoolController()
 
@@ -381,7 +381,7 @@ class DataMatrix(ABC):
             size = min(size, self.block_bytes // 8)
         if size >= SHORT_PRODUCT:
             return nullcontext()
-        limit: AbstractContextManager[Any] = _libraries().limit(
+        limit: AbstractContextManager[Any] = libraries().limit(
             limits=1, user_api="blas"
         )
         return limit

@@ -1,13 +1,22 @@
 """Loops of solvers: iterate, record the objective, report, stop; calls in parallel."""
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import Any
 
+import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_limits
+
+from ufselect.matrix.base import libraries
+
+# Values of an array from which on a fit lets other threads run most of the time.
+MANY_VALUES = 1_000_000
+
+# Tells whether this thread works for others.
+_worker = threading.local()
 
 # Told the number of an iteration and its objective; returns whether to stop.
 Report = Callable[[int, float], bool]
@@ -82,14 +91,23 @@ class Iterations:
         self.history.append(value)
 
 
+def suits_threads(X: Any) -> bool:
+    """Tell whether fits to X are mostly long products, during which others may run."""
+    return isinstance(X, np.ndarray) and X.size >= MANY_VALUES
+
+
 def in_parallel(
-    function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], n_jobs: int | None
+    function: Callable[..., Any],
+    calls: Iterable[tuple[Any, ...]],
+    n_jobs: int | None,
+    *,
+    threads: bool = False,
 ) -> Iterator[Any]:
     """Yield what a function returns for each tuple of arguments, in order.
 
-    Arguments are asked for one at a time as workers become free. Who they are, is up
-    to joblib; several of them share the cores, so that BLAS and OpenMP in each get
-    their part and no more.
+    Arguments are asked for one at a time as workers become free. Several workers share
+    the cores, so that BLAS and OpenMP in each get their part and no more. Inside a
+    thread that works for us nothing is shared out again.
 
     Parameters
     ----------
@@ -97,6 +115,8 @@ def in_parallel(
     calls : iterable of tuple
     n_jobs : int or None
         As for joblib: None is one unless its configuration says otherwise.
+    threads : bool
+        Whether workers are threads, unless the configuration of joblib says otherwise.
 
     Examples
     --------
@@ -104,17 +124,21 @@ def in_parallel(
     [(3, 1), (2, 1)]
     """
     parallel = Parallel(
-        n_jobs=n_jobs, return_as="generator", pre_dispatch="n_jobs", batch_size=1
+        n_jobs=1 if getattr(_worker, "busy", False) else n_jobs,
+        prefer="threads" if threads else None,
+        return_as="generator",
+        pre_dispatch="n_jobs",
+        batch_size=1,
     )
-    workers = effective_n_jobs(n_jobs)
+    workers = effective_n_jobs(parallel.n_jobs)
     if workers == 1:
         yield from parallel(delayed(function)(*call) for call in calls)
         return
-    threads = max(1, cpu_count() // workers)
+    each = max(1, cpu_count() // workers)
     # Workers that are threads of this process have the BLAS of this process.
-    with threadpool_limits(threads, user_api="blas"):
+    with libraries().limit(limits=each, user_api="blas"):
         yield from parallel(
-            delayed(limited)(threads, os.getpid(), function, call) for call in calls
+            delayed(limited)(each, os.getpid(), function, call) for call in calls
         )
 
 
@@ -127,6 +151,11 @@ def limited(
     set already, and threads that set it and reset it there would do so out of turn.
     """
     own = os.getpid() == owner
-    blas = nullcontext() if own else threadpool_limits(threads, user_api="blas")
-    with blas, threadpool_limits(threads, user_api="openmp"):
-        return function(*call)
+    limit = libraries().limit
+    blas = nullcontext() if own else limit(limits=threads, user_api="blas")
+    _worker.busy = own
+    try:
+        with blas, limit(limits=threads, user_api="openmp"):
+            return function(*call)
+    finally:
+        _worker.busy = False

@@ -18,7 +18,7 @@ from ufselect.evaluation.split_half import checked_groups
 from ufselect.matrix import Float, Index
 from ufselect.matrix.cache import ResultCache, cached_results
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.solvers.iterations import in_parallel
+from ufselect.solvers.iterations import in_parallel, suits_threads
 
 # What many fits have in common, as parameters of a selector.
 EFFORT_CONSTRAINTS: dict[str, list[Any]] = {
@@ -171,7 +171,9 @@ def fit_all(
 
     outcomes: list[Float | str] = []
     try:
-        for outcome in in_parallel(_scores_or_reason, calls(), effort.n_jobs):
+        for outcome in in_parallel(
+            _scores_or_reason, calls(), effort.n_jobs, threads=suits_threads(X)
+        ):
             outcomes.append(outcome)
             name = works[len(outcomes) - 1].name
             state = "failed" if isinstance(outcome, str) else "done"
