@@ -2,6 +2,7 @@
 
 import os
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import Any
@@ -135,8 +136,9 @@ def in_parallel(
         yield from parallel(delayed(function)(*call) for call in calls)
         return
     each = max(1, cpu_count() // workers)
-    # Workers that are threads of this process have the BLAS of this process.
-    with libraries().limit(limits=each, user_api="blas"):
+    # Workers that are threads of this process have the BLAS of this process, and its
+    # filters of warnings, which they would leave changed.
+    with libraries().limit(limits=each, user_api="blas"), warnings.catch_warnings():
         yield from parallel(
             delayed(limited)(each, os.getpid(), function, call) for call in calls
         )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 import numpy as np
+from joblib import cpu_count
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
@@ -119,6 +120,11 @@ class FitEffort(NamedTuple):
     def stopped(self) -> bool:
         """Whether a callback wants no more fits."""
         return self.progress is not None and self.progress.stopped
+
+
+def fits_at_once(X: Any) -> int:
+    """Return how many fits gain by threads: two, if X is large and there are cores."""
+    return min(2, cpu_count()) if suits_threads(X) else 1
 
 
 class Finished(NamedTuple):
