@@ -132,10 +132,18 @@ def test_equal_samples_leave_a_graph_with_edges(copies):
 def test_principal_vectors_are_left_singular_vectors(X):
     centred = X - X.mean(axis=0)
 
-    found = principal_vectors(centred @ centred.T, 2)
-
     left = np.linalg.svd(centred)[0][:, :2]
-    np.testing.assert_allclose(np.abs(found), np.abs(left), atol=1e-10)
+    for narrow in (None, as_matrix(centred)):
+        found = principal_vectors(centred @ centred.T, 2, narrow)
+        np.testing.assert_allclose(np.abs(found), np.abs(left), atol=1e-10)
+
+
+def test_a_direction_without_variance_has_no_principal_vector(X):
+    copies = np.column_stack([X[:, 0], X[:, 0]]) - X[:, 0].mean()
+
+    found = principal_vectors(copies @ copies.T, 2, as_matrix(copies))
+
+    np.testing.assert_allclose(np.linalg.norm(found, axis=0), [1.0, 0.0], atol=1e-8)
 
 
 # What rankings share

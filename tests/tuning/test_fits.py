@@ -2,10 +2,14 @@
 
 import functools
 import importlib.util
+import threading
+import warnings
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import (
@@ -17,7 +21,7 @@ from ufselect import (
     MaxVariance,
     StabilitySelection,
 )
-from ufselect.solvers import neighbours
+from ufselect.solvers import iterations, neighbours
 from ufselect.solvers.scfs import SCFSProblem
 from ufselect.tuning import fits
 from ufselect.tuning.fits import (
@@ -160,6 +164,36 @@ class Recorder:
         if metadata is not None:
             self.parts.append((metadata["name"], metadata["state"]))
         return len(self.parts) == self.stop_after
+
+
+class Noting(MaxVariance):
+    """Tells which thread of this process fitted it."""
+
+    threads: ClassVar[set[int]] = set()
+
+    def fit(self, X, y=None):
+        self.threads.add(threading.get_ident())
+        return super().fit(X)
+
+
+def test_large_tables_are_fitted_by_threads_with_the_same_result(X, monkeypatch):
+    monkeypatch.setattr(iterations, "MANY_VALUES", X.size // 2)
+    members = [Noting(), SCFS(n_clusters=3), LaplacianScore()]
+    before = warnings.filters.copy()
+
+    for selector in (
+        StabilitySelection(Noting(), 4, n_subsamples=5, random_state=0),
+        Consensus(members, 4, random_state=0),
+        AutoSelect(random_state=0),
+    ):
+        alone, together = (clone(selector).set_params(n_jobs=n) for n in (1, 2))
+        np.testing.assert_array_equal(alone.fit(X).scores_, together.fit(X).scores_)
+        works = [Work(name, clone(together)) for name in "ab"]
+        inside = fit_all(X, works, FitEffort(2), title="test").scores
+        np.testing.assert_array_equal(inside, [alone.scores_] * 2)
+
+    assert len(Noting.threads) > 1
+    assert warnings.filters == before
 
 
 needs_callbacks = pytest.mark.skipif(

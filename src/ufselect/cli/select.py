@@ -87,7 +87,7 @@ SELECTING = section(
         "start no further fit or test after this time; a running one finishes",
         type=seconds,
     ),
-    Option("--jobs N", "fits at once (default: 1)", type=POSITIVE, default=1),
+    Option("--jobs N", "fits at once (default: 1, or 2 if large)", type=POSITIVE),
 )
 WRITING = section(
     "Writing",
@@ -189,6 +189,10 @@ def select_command(**given: Any) -> int:
 
             in_background.enter_context(drawing_beside())
         load(REPORT)
+        if options.jobs is None:
+            from ufselect.tuning.fits import fits_at_once
+
+            options.jobs = fits_at_once(table.values)
         selector, warned = _fitted(table, named, options, progress)
         if options.output not in (None, "-") and not selector.n_selected_:
             # Nothing was chosen: the ranking takes the place of the table.

@@ -209,6 +209,9 @@ class JudgedTable:
 
 N_NEIGHBOURS = 5
 
+# Squared distances that differ by less, relative to the mean squared norm, are ties.
+EQUAL = 1e-9
+
 # Penalty of ridge regression, relative to the mean squared norm of the centred samples.
 RIDGE = 0.1
 
@@ -322,13 +325,27 @@ def reconstruction(table: Any) -> Criterion:
 
 
 def neighbours(table: Any) -> Criterion:
-    """Return the criterion `neighbourhood_agreement`."""
-    points = JudgedTable.of(table).centred.data.points()
-    _, whole = nearest_neighbours(points, N_NEIGHBOURS)
+    """Return the criterion `neighbourhood_agreement`; it holds all distances."""
+    judged = JudgedTable.of(table)
+    data, n = judged.centred.data, len(judged.gram)
+    count = min(N_NEIGHBOURS, n - 1)
+
+    def nearest(gram: Float) -> Index:
+        squares = gram.diagonal()
+        distances = squares + squares[:, np.newaxis] - 2 * gram
+        # Rounding errors must not order samples at equal distances.
+        distances = np.rint(distances / (EQUAL * np.mean(squares) or 1.0))
+        np.fill_diagonal(distances, np.inf)
+        return np.argpartition(distances, count - 1, axis=1)[:, :count]
+
+    among = np.zeros((n, n), dtype=bool)
+    np.put_along_axis(among, nearest(judged.gram), True, axis=1)
 
     def neighbours_kept(columns: Index) -> float:
-        _, part = nearest_neighbours(points[:, columns], N_NEIGHBOURS)
-        return neighbours_in_common(whole, part)
+        points = data.columns(columns)
+        part = nearest(points @ points.T)
+        common = np.take_along_axis(among, part, axis=1).sum(axis=1)
+        return float(np.mean(common / (2 * count - common)))
 
     return neighbours_kept
 

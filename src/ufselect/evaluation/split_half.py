@@ -210,22 +210,28 @@ def compare_with_random_sets(
     permuted = [
         in_units(permuted_columns(table, stream), real.kind).table for stream in streams
     ]
-    jobs = Parallel(n_jobs=n_jobs, prefer="threads", batch_size=8)
+    jobs = Parallel(n_jobs=n_jobs, prefer="threads", batch_size=1)
+    # The products of one set are short, whatever the size of the table.
+    with few_threads(0):
+        criteria = jobs(
+            delayed(_criteria)(each, names) for each in (real.table, *permuted)
+        )
+        values = np.array(jobs(delayed(_judged)(criteria, each) for each in sets))
     found = {}
-    tables = [JudgedTable(each) for each in (real.table, *permuted)]
-    for name in names:
-        criteria = [CRITERIA[name](each) for each in tables]
-        # Products for one set are small, whatever the size of the table.
-        with few_threads(0):
-            values = np.array(jobs(delayed(_judged)(criteria, each) for each in sets))
-        null = values[:, 1:].mean(axis=1)
-        shifted = values[:, 0] - null + null[0]
+    for place, name in enumerate(names):
+        own, null = values[:, 0, place], values[:, 1:, place].mean(axis=1)
+        shifted = own - null + null[0]
         found[name] = Compared(float(shifted[0]), shifted[1:], real.kind)
     return found
 
 
-def _judged(criteria: Sequence[Criterion], columns: Index) -> list[float]:
-    return [judge(columns) for judge in criteria]
+def _criteria(table: Any, names: Sequence[str]) -> list[Criterion]:
+    judged = JudgedTable(table)
+    return [CRITERIA[name](judged) for name in names]
+
+
+def _judged(criteria: Sequence[Sequence[Criterion]], columns: Index) -> Any:
+    return [[judge(columns) for judge in of_table] for of_table in criteria]
 
 
 def _drawn(
@@ -244,11 +250,12 @@ def _drawn(
     # Columns of equal variance, such as codes, are in random order.
     shuffled = random.permutation(np.union1d(pool, columns))
     order = shuffled[np.argsort(deviation[shuffled], kind="stable")]
-    return [matched_set(order, columns, random) for _ in range(n_random)]
+    places = np.flatnonzero(np.isin(order, columns))
+    return [matched_set(order, places, random) for _ in range(n_random)]
 
 
-def matched_set(order: Index, columns: Index, random: np.random.RandomState) -> Index:
-    """Return random columns, each close to one of the given columns in the order.
+def matched_set(order: Index, places: Index, random: np.random.RandomState) -> Index:
+    """Return random columns, each close to one of the given places in the order.
 
     Examples
     --------
@@ -259,7 +266,6 @@ def matched_set(order: Index, columns: Index, random: np.random.RandomState) -> 
     (True, True)
     """
     width = int(np.clip(WINDOW_SHARE * len(order), NARROWEST_WINDOW, WIDEST_WINDOW))
-    places = np.flatnonzero(np.isin(order, columns))
     free = np.ones(len(order), dtype=bool)
     taken = []
     for place in random.permutation(places):

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from sklearn.utils import check_array, check_random_state
-from threadpoolctl import threadpool_limits
 
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
+from ufselect.matrix.base import libraries
 from ufselect.matrix.inputs import (
     column_names,
     refuse_disguised,
@@ -52,7 +52,7 @@ def few_threads(n_values: float) -> AbstractContextManager[Any]:
     """
     if n_values >= MANY_VALUES:
         return nullcontext()
-    limits: AbstractContextManager[Any] = threadpool_limits(1)
+    limits: AbstractContextManager[Any] = libraries().limit(limits=1)
     return limits
 
 

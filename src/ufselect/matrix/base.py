@@ -50,7 +50,7 @@ SHORT_PRODUCT = 5_000_000
 
 
 @cache
-def _libraries() -> ThreadpoolController:
+def libraries() -> ThreadpoolController:
     """Return the thread pools of this process, cached since finding them is slow."""
     return ThreadpoolController()
 
@@ -382,7 +382,7 @@ class DataMatrix(ABC):
             size = min(size, self.block_bytes // 8)
         if size >= SHORT_PRODUCT:
             return nullcontext()
-        limit: AbstractContextManager[Any] = _libraries().limit(
+        limit: AbstractContextManager[Any] = libraries().limit(
             limits=1, user_api="blas"
         )
         return limit

@@ -171,11 +171,24 @@ def graph_vectors(gram: Float, n_components: int, n_neighbors: int) -> Float:
     return smoothest_vectors(graph, n_components + 1)[:, 1:]
 
 
-def principal_vectors(gram: Float, n_components: int) -> Float:
-    """Return the leading eigenvectors of the Gram matrix of centred samples."""
-    last = len(gram) - 1
+def principal_vectors(
+    gram: Float, n_components: int, narrow: DataMatrix | None = None
+) -> Float:
+    """Return the leading eigenvectors of the Gram matrix of centred samples.
+
+    Samples of few features are given too: products of these are a smaller matrix.
+    """
+    smaller = gram if narrow is None else narrow.feature_gram()
+    last = len(smaller) - 1
     first = max(0, last - n_components + 1)
-    return np.asarray(eigh(gram, subset_by_index=[first, last])[1][:, ::-1])
+    vectors = np.asarray(eigh(smaller, subset_by_index=[first, last])[1][:, ::-1])
+    if narrow is None:
+        return vectors
+    vectors = narrow.dot(vectors)
+    lengths = np.linalg.norm(vectors, axis=0)
+    # A direction without variance has no vector: it stays next to zero.
+    floor = np.sqrt(DEPENDENT_SHARE) * lengths.max()
+    return np.asarray(vectors / np.maximum(lengths, floor or 1.0))
 
 
 def centred_basis(vectors: Float) -> Float:

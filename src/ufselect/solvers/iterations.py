@@ -1,13 +1,23 @@
 """Iterations of the solvers, with history and stopping criterion; parallel calls."""
 
 import os
+import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import Any
 
+import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_limits
+
+from ufselect.matrix.base import libraries
+
+# Smallest array whose fits are mostly long products, which release the GIL.
+MANY_VALUES = 1_000_000
+
+# Whether this thread is a worker of `in_parallel`.
+_worker = threading.local()
 
 # Called with the number of an iteration and its objective; returns whether to stop.
 Report = Callable[[int, float], bool]
@@ -82,14 +92,23 @@ class Iterations:
         self.history.append(value)
 
 
+def suits_threads(X: Any) -> bool:
+    """Return whether fits to X are mostly long products, which release the GIL."""
+    return isinstance(X, np.ndarray) and X.size >= MANY_VALUES
+
+
 def in_parallel(
-    function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], n_jobs: int | None
+    function: Callable[..., Any],
+    calls: Iterable[tuple[Any, ...]],
+    n_jobs: int | None,
+    *,
+    threads: bool = False,
 ) -> Iterator[Any]:
     """Yield the results of a function for each tuple of arguments, in order.
 
-    Arguments are read one at a time as workers become free. joblib chooses the kind of
-    worker. The number of BLAS and OpenMP threads of each worker is limited to its share
-    of the cores.
+    Arguments are read one at a time as workers become free. The number of BLAS and
+    OpenMP threads of each worker is limited to its share of the cores. Calls from
+    inside a worker thread run one after the other.
 
     Parameters
     ----------
@@ -97,6 +116,8 @@ def in_parallel(
     calls : iterable of tuple
     n_jobs : int or None
         As in joblib: None means one, unless a joblib configuration is active.
+    threads : bool
+        Whether the workers are threads, unless a joblib configuration is active.
 
     Examples
     --------
@@ -104,17 +125,22 @@ def in_parallel(
     [(3, 1), (2, 1)]
     """
     parallel = Parallel(
-        n_jobs=n_jobs, return_as="generator", pre_dispatch="n_jobs", batch_size=1
+        n_jobs=1 if getattr(_worker, "busy", False) else n_jobs,
+        prefer="threads" if threads else None,
+        return_as="generator",
+        pre_dispatch="n_jobs",
+        batch_size=1,
     )
-    workers = effective_n_jobs(n_jobs)
+    workers = effective_n_jobs(parallel.n_jobs)
     if workers == 1:
         yield from parallel(delayed(function)(*call) for call in calls)
         return
-    threads = max(1, cpu_count() // workers)
-    # Workers that are threads share the BLAS of this process.
-    with threadpool_limits(threads, user_api="blas"):
+    each = max(1, cpu_count() // workers)
+    # Worker threads share the BLAS of this process and its warning filters, which they
+    # would leave changed.
+    with libraries().limit(limits=each, user_api="blas"), warnings.catch_warnings():
         yield from parallel(
-            delayed(limited)(threads, os.getpid(), function, call) for call in calls
+            delayed(limited)(each, os.getpid(), function, call) for call in calls
         )
 
 
@@ -127,6 +153,11 @@ def limited(
     set it; worker threads that set and reset it there would interfere.
     """
     own = os.getpid() == owner
-    blas = nullcontext() if own else threadpool_limits(threads, user_api="blas")
-    with blas, threadpool_limits(threads, user_api="openmp"):
-        return function(*call)
+    limit = libraries().limit
+    blas = nullcontext() if own else limit(limits=threads, user_api="blas")
+    _worker.busy = own
+    try:
+        with blas, limit(limits=threads, user_api="openmp"):
+            return function(*call)
+    finally:
+        _worker.busy = False

@@ -5,7 +5,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.cluster import KMeans
@@ -35,6 +34,7 @@ from ufselect.solvers.graph_scores import (
     relative_deviations,
     subsample_shares,
 )
+from ufselect.solvers.iterations import in_parallel, suits_threads
 from ufselect.solvers.preparation import Kind, choose_preparation, prepare
 from ufselect.solvers.rankings import lowered, ranks_of, redundant_features
 from ufselect.solvers.starts import distinct_rows
@@ -304,19 +304,21 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         deviations = relative_deviations(data, summary, self.standardize_)
         # Without structure, SCFS is not fitted: it would converge slowly.
         scfs = self._scfs(data, summary) if self.structure_found_ else None
-        jobs = (
-            delayed(member_ranks)(
-                *(data.raw[rows], self.standardize_, deviations),
+        seeds = random.randint(LARGEST_SEED, size=len(subsamples)).tolist()
+        calls = (
+            (
+                *(data.raw, rows, self.standardize_, deviations),
                 scfs and clone(scfs).set_params(random_state=seed),
             )
-            for rows, seed in zip(
-                subsamples,
-                random.randint(LARGEST_SEED, size=len(subsamples)).tolist(),
-                strict=True,
-            )
+            for rows, seed in zip(subsamples, seeds, strict=True)
         )
-        ranks = np.vstack(Parallel(n_jobs=self.n_jobs)(jobs))
-        return np.asarray(np.exp(-np.log(ranks).mean(axis=0)))
+        with warnings.catch_warnings():
+            # The ranking changes little in later iterations.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            ranks = in_parallel(
+                member_ranks, calls, self.n_jobs, threads=suits_threads(data.raw)
+            )
+            return np.asarray(np.exp(-np.log(np.vstack(list(ranks))).mean(axis=0)))
 
     def _most(self) -> int:
         return self.n_features_in_ if self.max_features is None else self.max_features
@@ -452,16 +454,14 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
 
 
 def member_ranks(
-    raw: Any, kind: Kind, deviations: Float, scfs: Any | None
+    raw: Any, rows: Index, kind: Kind, deviations: Float, scfs: Any | None
 ) -> NDArray[np.float64]:
     """Return the ranks of all features on a subsample, one row per unit of weight."""
+    raw = raw[rows]
     energy = deviations * subsample_shares(raw, kind, N_COMPONENTS, N_NEIGHBORS)
     votes = [energy] * ENERGY_WEIGHT
     n_distinct = distinct_rows(as_matrix(raw))
     if scfs is not None and n_distinct > 1:
         scfs.set_params(n_clusters=min(scfs.n_clusters, n_distinct))
-        with warnings.catch_warnings():
-            # The ranking changes little in later iterations.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            votes.append(scfs.fit(raw).scores_)
+        votes.append(scfs.fit(raw).scores_)
     return ranks_of(np.array(votes))

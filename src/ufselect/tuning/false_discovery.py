@@ -78,7 +78,10 @@ def features_that_follow(
     for fold in range(min(N_FOLDS, n_features) if n_features > 1 else 0):
         columns = np.flatnonzero(folds == fold)
         own = centred.take(columns)
-        basis = structure_basis(gram - own.sample_gram())
+        others = None
+        if n_features < n_samples:
+            others = centred.take(np.flatnonzero(folds != fold))
+        basis = structure_basis(gram - own.sample_gram(), others)
         squares = column_squares(own)
         shares[columns] = energy_shares(own, basis, squares)
         for row in permuted:
@@ -108,11 +111,15 @@ def effective_samples(centred: DataMatrix) -> Float:
     return np.maximum(found, 1.0)
 
 
-def structure_basis(gram: Float) -> Float:
-    """Return a basis of the leading eigenvectors of the graph and the Gram matrix."""
+def structure_basis(gram: Float, narrow: DataMatrix | None) -> Float:
+    """Return a basis of the leading eigenvectors of the graph and the Gram matrix.
+
+    ``narrow`` are the centred samples, if they have few features.
+    """
     count = max(1, min(N_COMPONENTS, len(gram) // 10))
-    leading = graph_vectors(gram, count, N_NEIGHBORS), principal_vectors(gram, count)
-    basis = centred_basis(np.hstack(leading))
+    smooth = graph_vectors(gram, count, N_NEIGHBORS)
+    leading = principal_vectors(gram, count, narrow)
+    basis = centred_basis(np.hstack([smooth, leading]))
     lengths = np.linalg.norm(basis, axis=1)
     largest = LARGEST_LEVERAGE * np.sqrt(np.mean(lengths**2))
     return centred_basis(basis * (largest / np.maximum(lengths, largest))[:, None])

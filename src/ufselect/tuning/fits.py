@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 import numpy as np
+from joblib import cpu_count
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
@@ -18,7 +19,7 @@ from ufselect.evaluation.split_half import checked_groups
 from ufselect.matrix import Float, Index
 from ufselect.matrix.cache import ResultCache, cached_results
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.solvers.iterations import in_parallel
+from ufselect.solvers.iterations import in_parallel, suits_threads
 
 # Parameter constraints that all meta-selectors have in common.
 EFFORT_CONSTRAINTS: dict[str, list[Any]] = {
@@ -121,6 +122,11 @@ class FitEffort(NamedTuple):
         return self.progress is not None and self.progress.stopped
 
 
+def fits_at_once(X: Any) -> int:
+    """Return how many fits gain by threads: two, if X is large and there are cores."""
+    return min(2, cpu_count()) if suits_threads(X) else 1
+
+
 class Finished(NamedTuple):
     """The fits that succeeded, in order, and their scores."""
 
@@ -171,7 +177,9 @@ def fit_all(
 
     outcomes: list[Float | str] = []
     try:
-        for outcome in in_parallel(_scores_or_reason, calls(), effort.n_jobs):
+        for outcome in in_parallel(
+            _scores_or_reason, calls(), effort.n_jobs, threads=suits_threads(X)
+        ):
             outcomes.append(outcome)
             name = works[len(outcomes) - 1].name
             state = "failed" if isinstance(outcome, str) else "done"
