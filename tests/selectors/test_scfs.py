@@ -4,6 +4,7 @@ import importlib.util
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -114,6 +115,25 @@ def test_the_last_objective_is_equation_8(X, standardize, intercept):
     )
 
     np.testing.assert_allclose(selector.objective_history_[-1], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e5])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_without_an_intercept_constant_and_far_columns_do_no_harm(planted, form, far):
+    """Regressors keep their means then; constant columns are left out of them."""
+    X = planted(90, 12, n_informative=6).X
+    X[:, 3] += far
+    settings = {"n_clusters": 2, "fit_intercept": False, "standardize": False}
+    selector = SCFS(random_state=0, **settings).fit(form(X))
+    with_constants = np.column_stack([X[:, :5], np.full(90, 7.0), X[:, 5:]])
+    again = SCFS(random_state=0, **settings).fit(form(with_constants))
+
+    np.testing.assert_allclose(np.delete(again.coef_, 5, axis=0), selector.coef_)
+    assert not again.coef_[5].any()
+    for each, table in ((selector, X), (again, with_constants)):
+        G = indicators(each.memberships_)
+        by_hand = equation_8(table, G, each.coef_, each.alpha_, each.beta_)
+        assert each.objective_history_[-1] == pytest.approx(by_hand, rel=1e-6)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -34,11 +34,13 @@ LARGEST_LENGTH, LEAST_DEVIATION = 1e153, 1e-151
 class Prepared(NamedTuple):
     """Two views of the prepared matrix, scaled so that ``|X - mean|^2 = size``.
 
-    ``unit`` is the factor of that scaling.
+    Constant columns are zero in both. ``mean`` holds the means of the columns of
+    ``uncentred``, and ``unit`` is the factor of the scaling.
     """
 
     centred: DataMatrix
     uncentred: DataMatrix
+    mean: Float
     unit: float
 
 
@@ -135,9 +137,12 @@ def prepare(
     largest = deviations.max()
     norm = largest * np.sqrt(data.shape[0] * np.sum((deviations / largest) ** 2))
     unit = float(np.sqrt(size) / norm)
-    scale *= unit
-    centred = _centred(data, summary, scale)
-    return Prepared(centred, data.affine(np.zeros(data.shape[1]), scale), unit)
+    # A centred constant column holds only rounding errors.
+    scale = np.where(summary.constant, 0.0, scale * unit)
+    uncentred = data.affine(np.zeros(data.shape[1]), scale)
+    return Prepared(
+        _centred(data, summary, scale), uncentred, summary.mean * scale, unit
+    )
 
 
 def steady_points(data: DataMatrix, summary: ColumnSummary) -> Any:

@@ -93,6 +93,8 @@ class SCFSProblem:
         Kernel matrix ``X X'``, if it saves work.
     gram : ndarray of shape (p, p) or None
         Gram matrix ``X'X`` of the second term, if all working sets use it.
+    offset : ndarray of shape (p,) or None
+        Means of the regressors, if they are not centred.
     unit : float
         The factor by which the prepared X is multiplied.
     kind : {"features", "samples", "none"}
@@ -112,6 +114,7 @@ class SCFSProblem:
         self.X, self.unit = prepared.centred, prepared.unit
         self.n_clusters, self.intercept = n_clusters, intercept
         self.regressors = prepared.centred if intercept else prepared.uncentred
+        self.offset = None if intercept else prepared.mean
         self.K = kernel_matrix(self.X)
         self.gram: Float | None = None
         if self.K is None and makes_gram(self.X.shape):
@@ -181,13 +184,11 @@ class Alternation:
         self, problem: SCFSProblem, P: Beside, state: State | None = None
     ) -> None:
         self.problem = problem
-        X, K, offset = problem.X, problem.K, None
-        if not problem.intercept:
-            offset = (X.shift - problem.regressors.shift) * X.scale
+        X, K = problem.X, problem.K
         if K is not None:
             # Products in every step use the precision of X.
             K = K.astype(X.precision, copy=False)
-        self.partition = SoftPartition(X, P, K, offset)
+        self.partition = SoftPartition(X, P, K, problem.offset)
         self.lasso = GroupLasso(
             problem.regressors, problem.n_clusters, gram=problem.gram
         )
