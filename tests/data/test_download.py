@@ -1,7 +1,6 @@
 """Where a set is looked for, what is downloaded from whom, and what is read."""
 
 import hashlib
-import time
 from pathlib import Path
 
 import numpy as np
@@ -296,12 +295,10 @@ def test_server_that_trickles_is_given_up(server, tmp_path, part):
         while not server.closing.wait(0.005):
             handler.wfile.write(b"x")
 
-    start = time.monotonic()
     patience = Patience(timeout=5.0, longest=0.3)
     reason = "took longer than 0.3 seconds"
     check_failure(tmp_path, server.address(trickle), reason, patience)
 
-    assert time.monotonic() - start < 3
     assert len(server.requests) == 1
 
 

@@ -5,7 +5,6 @@ import os
 import tomllib
 from collections.abc import Iterable
 from contextlib import suppress
-from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ufselect.data.tables import read_table
+from ufselect.data.tables.table import similar
 
 FOLDER_VARIABLE = "UFSELECT_DATA"
 
@@ -66,14 +66,8 @@ def _rows() -> Any:
 
 def unknown_name(name: str, local_names: Iterable[str] = ()) -> ValueError:
     """Return the error for a name that is neither in the catalogue nor a local file."""
-    known = {*catalogued_sets(), *local_names}
-    by_lower_case = {each.lower(): each for each in sorted(known)}
-    near = get_close_matches(name.lower(), by_lower_case, n=3)
-    remedy = (
-        f"did you mean {' or '.join(by_lower_case[each] for each in near)}?"
-        if near
-        else "ufselect datasets lists the names"
-    )
+    near = " or ".join(similar(name, sorted({*catalogued_sets(), *local_names})))
+    remedy = f"did you mean {near}?" if near else "ufselect datasets lists the names"
     return ValueError(f"there is no data set {name!r}; {remedy}")
 
 
@@ -100,8 +94,7 @@ def has_checksum(path: Path, checksum: str) -> bool:
     else:
         raise ValueError(f"{checksum!r} must begin with 'sha256:' or 'git-blob:'")
     with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
+        hashlib.file_digest(file, lambda: digest)
     return digest.hexdigest() == expected
 
 

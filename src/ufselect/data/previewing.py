@@ -19,6 +19,7 @@ from ufselect.data.tables.table import (
     column_of,
     incomplete_error,
     is_sparse,
+    several,
 )
 
 MOST_DESCRIBED = 2000
@@ -170,7 +171,7 @@ def preview(source: Source, **keywords: Any) -> Preview:
     path, name, holder = located(source, name, large)
     asked = {key: value for key, value in keywords.items() if value not in (None, ())}
     # Columns to drop are described as well.
-    dropped = _several(asked.pop("drop", ()))
+    dropped = several(asked.pop("drop", ()))
     table, problem = _read_in_some_way(path, name, asked)
     if dropped:
         try:
@@ -205,10 +206,6 @@ def _read_in_some_way(
     raise first or TableError(f"{name} cannot be read")
 
 
-def _several(value: Any) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
-
-
 def _with(keywords: dict[str, Any], options: tuple[str, ...]) -> dict[str, Any]:
     """Return keywords of read_table with options of the command added."""
     result = dict(keywords)
@@ -216,7 +213,7 @@ def _with(keywords: dict[str, Any], options: tuple[str, ...]) -> dict[str, Any]:
         option, _, value = each.partition("=")
         key, fixed = OPTIONS.get(option, ("", None))
         if fixed == ():
-            old = _several(result.get(key, ()))
+            old = several(result.get(key, ()))
             result[key] = tuple(dict.fromkeys((*old, value)))
         elif key:
             spelled = int(value) if key == "skip_rows" else value
@@ -230,7 +227,7 @@ def _options(keywords: dict[str, Any]) -> list[str]:
     for option, (key, fixed) in OPTIONS.items():
         value = keywords.get(key)
         if fixed == ():
-            found += [f"{option}={each}" for each in _several(value or ())]
+            found += [f"{option}={each}" for each in several(value or ())]
         elif fixed is None and value:
             found.append(f"{option}={value}")
         elif fixed is not None and value is fixed:

@@ -60,8 +60,10 @@ class MatrixReading(NamedTuple):
     text: Callable[[str], list[str]]
 
 
-def floating(values: Any, request: Request, name: str) -> Any:
-    """Return numbers as float64 or float32; sparse ones as rows (CSR)."""
+def floating(
+    values: Any, request: Request, name: str, *, transpose: bool | None = False
+) -> Any:
+    """Return numbers as float64 or float32, sparse ones as CSR, maybe transposed."""
     if values.ndim != 2:
         raise TableError(
             f"{name} holds an array of shape {values.shape}, which is not a table; "
@@ -80,17 +82,12 @@ def floating(values: Any, request: Request, name: str) -> Any:
             check_sparse(values, name)
         except ValueError as error:
             raise TableError(str(error)) from error
-        return sp.csr_array(values, dtype=kind)
+        return sp.csr_array(values.T if transpose else values, dtype=kind)
+    if transpose:
+        return np.ascontiguousarray(values.T, dtype=kind)
     if isinstance(values, np.memmap) and values.dtype == kind:
         return values
     return np.ascontiguousarray(values, dtype=kind)
-
-
-def transposed(values: Any) -> Any:
-    """Return the transposed matrix, stored by rows."""
-    return (
-        sp.csr_array(values.T) if is_sparse(values) else np.ascontiguousarray(values.T)
-    )
 
 
 def text_of(values: Any) -> list[str]:
@@ -125,8 +122,8 @@ def variable_parts(
     """Read the table among variables, and the names and labels beside it."""
     key = chosen_variable(reading.variables, request.variable, file)
     notes.append(f"Variable {key!r} is the table.")
-    values = floating(reading.numbers(key), request, f"{key!r} in {file.name}")
-    values = transposed(values) if request.transpose else values
+    name, numbers = f"{key!r} in {file.name}", reading.numbers(key)
+    values = floating(numbers, request, name, transpose=request.transpose)
     n_samples, n_features = values.shape
     names, names_key = _usual_names(reading, FEATURE_NAMES, n_features, key)
     samples, samples_key = _usual_names(reading, SAMPLE_NAMES, n_samples, key)
@@ -224,9 +221,7 @@ def read_npy(file: File, request: Request, notes: list[str]) -> Table:
     # If a mapped file shrinks, the process crashes: map large ones only.
     mode: Literal["r"] | None = "r" if size > MOST_BYTES_AT_ONCE else None
     values = np.load(file.path, mmap_mode=mode, allow_pickle=False)
-    values = floating(values, request, file.name)
-    if request.transpose:
-        values = transposed(values)
+    values = floating(values, request, file.name, transpose=request.transpose)
     if isinstance(values, np.memmap):
         notes.append("The array stays on disk (memory-mapped).")
     return assembled(values, None, None, file, request, notes)
@@ -269,8 +264,8 @@ def read_npz(file: File, request: Request, notes: list[str]) -> Table:
                         stream, min(member.file_size, packed), f"{key!r} in {file.name}"
                     )
     if set(variables) >= {"data", "shape", "format"}:
-        values = floating(sp.load_npz(file.path), request, file.name)
-        values = transposed(values) if request.transpose else values
+        matrix, transpose = sp.load_npz(file.path), request.transpose
+        values = floating(matrix, request, file.name, transpose=transpose)
         return assembled(values, None, None, file, request, notes)
     with np.load(file.path, allow_pickle=False) as arrays:
         reading = MatrixReading(
@@ -363,17 +358,17 @@ def read_matrix_market(file: File, request: Request, notes: list[str]) -> Table:
             spool = Spool(stream, file.name)
     path = file.path if spool is None else spool.path
     _check_matrix_market(path, file.name)
-    values = floating(mmread(path), request, file.name)
+    matrix = mmread(path)
     features, samples = (
         names_beside(file.path, kinds) for kinds in (FEATURE_FILES, SAMPLE_FILES)
     )
-    transpose, (n_rows, n_columns) = request.transpose, values.shape
+    transpose, (n_rows, n_columns) = request.transpose, matrix.shape
     if transpose is None:
         # Whether the names fit only if rows are features.
         fits = n_rows != n_columns if samples is None else len(samples) == n_columns
         transpose = features is not None and len(features) == n_rows and fits
+    values = floating(matrix, request, file.name, transpose=transpose)
     if transpose:
-        values = transposed(values)
         notes.append("The table was transposed: its columns are samples.")
     if len(samples or []) != values.shape[0]:
         samples = None

@@ -33,7 +33,14 @@ from ufselect.data.tables.isolation import (
     saying_when_damaged,
     saying_when_too_large,
 )
-from ufselect.data.tables.table import File, Remedy, Request, Table, TableError
+from ufselect.data.tables.table import (
+    File,
+    Remedy,
+    Request,
+    Table,
+    TableError,
+    several,
+)
 
 # Computing time after which a reader is taken to be in an endless loop.
 LEAST_SECONDS = 10
@@ -150,13 +157,9 @@ def read_table(
     kind = np.dtype(dtype)
     if kind not in (np.float64, np.float32):
         raise ValueError(f"dtype is {kind}; choose float64 or float32")
-    drop, na_values, use = (
-        (each,) if isinstance(each, str) else tuple(each)
-        for each in (drop, na_values, use)
-    )
     request = Request(
-        *(labels, id_column, drop, transpose, variable, sheet, header, kind),
-        *(na_values, skip_rows, use, groups),
+        *(labels, id_column, several(drop), transpose, variable, sheet, header, kind),
+        *(several(na_values), skip_rows, several(use), groups),
     )
     path, name, holder = located(source, name, allow_large)
     file = File(path, compression_of(path, name), name, allow_large)

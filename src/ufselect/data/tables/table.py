@@ -279,14 +279,21 @@ mean 'age'?
     wanted = str(wanted)
     if wanted in names:
         return list(names).index(wanted)
+    near = " or ".join(map(repr, similar(wanted, names)))
+    remedy = f"did you mean {near}?" if near else f"it has {listed(names)}"
+    raise TableError(f"{name} has no {kind} {wanted!r}; {remedy}")
+
+
+def similar(wanted: str, names: Sequence[str]) -> list[str]:
+    """Return up to three names that are like the one wanted, in any case."""
     by_lower_case = {each.lower(): each for each in reversed(names)}
     near = get_close_matches(wanted.lower(), by_lower_case, n=3)
-    remedy = (
-        f"did you mean {' or '.join(repr(by_lower_case[each]) for each in near)}?"
-        if near
-        else f"it has {listed(names)}"
-    )
-    raise TableError(f"{name} has no {kind} {wanted!r}; {remedy}")
+    return [by_lower_case[each] for each in near]
+
+
+def several(value: str | Iterable[str]) -> tuple[str, ...]:
+    """Return one name or several as a tuple."""
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def listed(names: Iterable[str], most: int = MOST_LISTED) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from io import StringIO, TextIOWrapper
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any, TextIO
 
 import numpy as np
@@ -451,7 +451,7 @@ def parsed(
         rows = list(csv.reader(lines, delimiter=delimiter))
         if len(rows) != len(lines) or any(len(row) != width for row in rows):
             return None
-    elif any(line.count(delimiter) != width - 1 for line in lines):
+    elif set(map(str.count, lines, repeat(delimiter))) != {width - 1}:
         return None
     # Of one cell in each line: libraries take long for each column of a wide table.
     if not rows and len(numeric) == width:
