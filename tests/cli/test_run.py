@@ -143,7 +143,7 @@ def test_ctrl_c_and_termination_end_with_what_was_kept(folder, number):
 
     assert first_line == "0/30 cells\n"
     assert process.returncode == 130
-    assert "cells are kept in tiny.sqlite, and the same command goes on" in err
+    assert "cells are kept in tiny.sqlite, and the same command continues" in err
     assert "Traceback" not in err
 
 

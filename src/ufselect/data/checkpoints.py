@@ -75,7 +75,7 @@ class Checkpoint:
         except Exception as error:  # on a damaged file NumPy fails in many ways
             raise ValueError(
                 f"checkpoint={str(self.path)!r} cannot be read ({reason_of(error)}); "
-                "delete it to start anew."
+                "delete it to start again."
             ) from error
         if str(arrays.pop(KEY, "")) != self.key:
             raise ValueError(
@@ -85,7 +85,7 @@ class Checkpoint:
         if missing := sorted(set(self.names) - set(arrays)):
             raise ValueError(
                 f"checkpoint={str(self.path)!r} cannot be read (it has no "
-                f"{', '.join(missing)}); delete it to start anew."
+                f"{', '.join(missing)}); delete it to start again."
             )
         return arrays
 

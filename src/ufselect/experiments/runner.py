@@ -99,7 +99,7 @@ def run_plan(
     except KeyboardInterrupt:
         raise Stopped(
             f"interrupted; {progress.finished} of {progress.total} cells are kept in "
-            f"{store_path}, and the same command goes on from there"
+            f"{store_path}, and the same command continues from there"
         ) from None
     return progress
 

@@ -268,8 +268,8 @@ class Store:
             corrupt = kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
             if kind == sqlite3.SQLITE_FULL:
                 message = (
-                    f"there is no space left for the store {self.path}; make some, and "
-                    "the same command goes on from what is kept"
+                    f"there is no space left for the store {self.path}; free some, and "
+                    "the same command continues from what is kept"
                 )
             elif corrupt or isinstance(error, UnicodeDecodeError):
                 message = (

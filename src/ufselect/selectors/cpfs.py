@@ -90,9 +90,9 @@ class CPFS(IterativeSelector):
     accelerated proximal gradient steps with restart on a working set of features.
     The proximal map of the largest entry comes from the projection on the l1 ball.
 
-    **Differs.** The text of the paper was not at hand: that the penalty is the largest
-    entry of each row, that it is a penalty and not a constraint, and its scale are
-    inferred from descriptions. The solver is this package's own. X is centred but not
+    **Differs.** The text of the paper was not available: descriptions say that the
+    penalty is the largest entry of each row, that it is a penalty and not a constraint,
+    and what its scale is. The solver is this package's own. X is centred but not
     scaled, so features with a large variance weigh more; standardise X first if its
     columns do not share a unit. Equal columns enter together, with equal scores.
 
@@ -208,8 +208,8 @@ class CPFS(IterativeSelector):
             end = float(self.lam) * unit * unit / largest
         if not 0 < end <= LARGEST_FRACTION:
             raise ValueError(
-                f"lam={self.lam:.3g} leaves no feature in the model (W = 0) or is no "
-                "penalty at all next to these data; choose it well between 0 and "
+                f"lam={self.lam:.3g} leaves no feature in the model (W = 0), or is too "
+                "small to have an effect on X; choose it well between 0 and "
                 f'{largest / unit / unit:.3g}, or use lam="auto".'
             )
         return np.geomspace(1.0, end, self.n_lams + 1)[1:]

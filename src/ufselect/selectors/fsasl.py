@@ -112,7 +112,7 @@ class FSASL(IterativeSelector):
     samples, whose distances have another size, so that probabilities become uniform;
     ``mu="samples"`` does that. X is centred here. With it centred,
     ``standardize=False``, ``mu="samples"``, ``tol=0`` and gamma as a number, the fit
-    is theirs but for the lasso. With ``gamma="auto"`` the fit works in units where
+    is theirs except for the lasso. With ``gamma="auto"`` the fit works in units where
     ``|X|^2 = n``, so that nothing depends on the units of X.
 
     **Confidence.** Confirmed, against the authors' code with an exact lasso.
@@ -237,7 +237,7 @@ class FSASL(IterativeSelector):
         if np.abs(regressors.dot(fit.coef)).max() < ROUNDING:
             raise ValueError(
                 f"gamma={self.gamma_:.3g} leaves no feature in the model (W = 0), so "
-                'that there is no ranking; lower gamma, or use gamma="auto".'
+                'there is no ranking; lower gamma, or use gamma="auto".'
             )
         return row_norms(self.coef_)
 

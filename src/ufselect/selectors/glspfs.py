@@ -107,7 +107,7 @@ class GLSPFS(StructuredSelector):
     r1 : float or "auto", default="auto"
         Weight of sparsity. "auto" is 0.6 of the value above which W = 0.
     r2 : float, default=1.0
-        Weight of the local structure, whatever the units of X.
+        Weight of the local structure. It does not depend on the units of X.
     local : {"neighbours", "lle", "ltsa"}, default="neighbours"
         Local structure L: the Laplacian of the graph of nearest neighbours (LPP in the
         paper), the matrix of locally linear embedding, or the alignment matrix of

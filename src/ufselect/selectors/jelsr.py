@@ -67,8 +67,8 @@ class JELSR(IterativeSelector):
         n - 1 are used, since the constant vector is left out.
     alpha : float or "auto", default="auto"
         Weight of sparsity. A number is the objective as printed and depends on the
-        units of X; "auto" is 0.2 of ``2 max_i |x_i|``, above which W = 0 whatever
-        the embedding.
+        units of X; "auto" is 0.2 of ``2 max_i |x_i|``, above which W = 0 for
+        any embedding.
     beta : float, default=1.0
         Weight of the regression. It does not depend on the units of X.
     n_neighbors : int, default=5

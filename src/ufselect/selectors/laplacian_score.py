@@ -41,8 +41,8 @@ class LaplacianScore(UnsupervisedSelector):
     sigma : float or None, default=None
         Bandwidth of the heat weights; None takes the median distance to a neighbour.
     n_landmarks : int, default=500
-        Of use only for more samples than that in a Dask collection, a Zarr array or an
-        HDF5 data set: they are joined through so many landmarks. See Notes.
+        Number of landmarks that connect the samples of a Dask collection, a Zarr array
+        or an HDF5 data set, if these are more than the landmarks. See Notes.
 
     Attributes
     ----------

@@ -69,8 +69,8 @@ class MCFS(UnsupervisedSelector):
         unit variance ("features" or True), scale samples to unit length
         ("samples"), or neither (False). "auto" decides from X as ``SCFS`` does.
     n_landmarks : int, default=500
-        Of use only for more samples than that in a Dask collection, a Zarr array or an
-        HDF5 data set: they are joined through so many landmarks. See Notes.
+        Number of landmarks that connect the samples of a Dask collection, a Zarr array
+        or an HDF5 data set, if these are more than the landmarks. See Notes.
     max_memory : float, default=2e9
         About how many bytes the fit may use for its own arrays. A fit that needs more
         is refused.

@@ -141,7 +141,7 @@ class FactorSelector(IterativeSelector):
 class MFFS(FactorSelector):
     """Matrix factorisation unsupervised feature selection.
 
-    Looks for few features of which all others are non-negative combinations::
+    Looks for few features whose non-negative combinations give all others::
 
         minimise  1/2 |X - X W H|^2 + rho/4 |W'W - I|^2,   W >= 0,  H >= 0
 
@@ -166,7 +166,7 @@ class MFFS(FactorSelector):
         that of all of X if it is negative ("table"). See Notes.
     exponent : float or None, default=None
         Power of the multiplicative step for W. None tries 1, then 1/2, then 1/4
-        until the objective does not rise; a number is taken whatever happens, and 1
+        until the objective does not rise; a number is always used, and 1
         is the published rule.
     n_init : int, default=1
         Number of starts; the one that ends with the lowest objective is kept.
@@ -207,8 +207,8 @@ class MFFS(FactorSelector):
     rho, with which W becomes orthogonal before it fits X.
 
     **Differs.** X is made non-negative feature by feature: one shift for all of
-    X, which ``shift="table"`` does, is so large beside the spread of most features
-    that any of them rebuilds all, and planted features in wide data then rank no
+    X, as with ``shift="table"``, is so much larger than the spread of most features
+    that any of them reconstructs all, and planted features in wide data then rank no
     better than noise. Features should share a unit. Constant columns take no part.
     The published step for W raises the objective if rho is large, and so may unit
     length: both are refused here where they do. The random start is scaled to the

@@ -134,9 +134,9 @@ class NDFS(IterativeSelector):
     F negative where gamma is small; here negative parts of its denominator go to the
     numerator. X is centred. The start is D = I in units where ``|X|^2 = c``, so that
     the ranking does not depend on the unit of X. One public implementation uses a
-    matrix that is no Laplacian, another starts from an indicator with zeros and four
-    clusters whatever the data. As in the paper, columns are not scaled: put a scaler
-    before this method where they have units of their own.
+    matrix that is not a Laplacian, another always starts from an indicator with zeros
+    and four clusters. As in the paper, features are not scaled: put a scaler before
+    this method if they have different units.
 
     **Confidence.** Rules and numbers confirmed by the public code of the authors; the
     paper itself was not compared.
@@ -156,7 +156,7 @@ class NDFS(IterativeSelector):
 
     **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold
     about 96 % of the neighbours (docs/scale.md). Then O(n p min(n, p)) per iteration;
-    no p x p matrix unless p <= n, and no n x n matrix unless p > n, but for the start
+    no p x p matrix unless p <= n, and no n x n matrix unless p > n, except in the start
     with up to a thousand samples. Four of these at once, refused beyond ``max_memory``.
 
     References

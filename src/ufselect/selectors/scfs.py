@@ -87,7 +87,7 @@ class SCFS(IterativeSelector):
         Seed of the start.
     checkpoint : path or None, default=None
         A file of a few n x c arrays, replaced every few iterations, from which the same
-        fit goes on if it was interrupted. For the exact solver with one start.
+        fit continues if it was interrupted. For the exact solver with one start.
     working_memory : float, default=8e6
         Bytes of a block of rows, as float64, in which X is read from a memory-mapped
         array, a Zarr or HDF5 file or a backed AnnData; about two are in memory at a
@@ -104,7 +104,7 @@ class SCFS(IterativeSelector):
     coef_ : ndarray of shape (p, c)
         W, for X as prepared.
     memberships_ : ndarray or dask.array.Array of shape (n, c)
-        Soft partition of the samples; beside them, if these are on Dask.
+        Cluster memberships P of the samples; on Dask if the samples are.
     labels_ : ndarray or dask.array.Array of shape (n,)
         Cluster of largest membership.
     objective_history_ : ndarray of shape (n_iter_,)

@@ -56,7 +56,7 @@ class SGFS(SparseFactorSelector):
         that of all of X if it is negative ("table"). See Notes.
     exponent : float or None, default=None
         Power of the multiplicative step for S. None tries 1, then 1/2, then 1/4
-        until the objective does not rise; a number is taken whatever happens.
+        until the objective does not rise; a number is always used.
     n_init : int, default=1
         Number of starts; the one that ends with the lowest objective is kept.
     max_iter : int, default=3000

@@ -113,7 +113,7 @@ class SPFS(IterativeSelector):
 
     **Differs.** Features are centred and scaled as a whole; the public code leaves
     that to the caller. With more features than samples, features of unit norm use K
-    up within a few picks, after which "greedy" avoids whatever resembles them: of 8
+    up within a few picks, after which "greedy" avoids all that resemble them: of 8
     planted columns among 100 (40 samples) it found 1.6 with "unit" and 6.0 with
     "kernel", on average over ten draws, and 1.9 and 3.8 after scaling to unit
     variance; of 8 among 30 (60 samples), 6.9 and 6.0, and 5.3 and 5.0. K is centred

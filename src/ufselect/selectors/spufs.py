@@ -37,7 +37,7 @@ class SPUFS(StructuredSelector):
     alpha : float or "auto", default="auto"
         Weight of sparsity. "auto" is 0.6 of the value above which W = 0.
     beta : float, default=1.0
-        Weight of the local structure, whatever the units of X.
+        Weight of the local structure. It does not depend on the units of X.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph.
     sigma : float or None, default=None

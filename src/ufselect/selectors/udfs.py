@@ -103,8 +103,8 @@ class UDFS(IterativeSelector):
     eigenvalues of ``M + gamma D`` and then ``D_ii = 1 / (2 |w_i|)``, with norms
     smoothed by 2.2e-16 under the root. The objective does not rise.
 
-    **Differs.** From ``D = I`` the smallest eigenvalue is shared by all w with ``M w =
-    0``, of which there are at least p - n + 1: W is then the basis that the eigensolver
+    **Differs.** From ``D = I`` the smallest eigenvalue belongs to all w with ``M w =
+    0``, a space of at least p - n + 1 dimensions: W is then any basis that the solver
     happens to return, and the ranking depends on the order of the features. Hence the
     other start when p >= n, which is not in the paper; published results on such data
     cannot be reproduced with it, and the ranking still depends on the start. In 12

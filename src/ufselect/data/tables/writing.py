@@ -137,7 +137,7 @@ def write_table(
     if path.is_dir():
         raise TableError(f"{path} is a folder; give the name of a file in it")
     if not path.parent.is_dir():
-        raise TableError(f"there is no folder {path.parent}; make it first")
+        raise TableError(f"there is no folder {path.parent}; create it first")
     try:
         with replacing(path, overwrite=overwrite) as part:
             write(part, path)
