@@ -278,7 +278,9 @@ def features_part(
         },
         dtype=object,
     )
-    shown["distribution"] = subject.distributions if count else []
+    # As objects, because a column of text would lose the drawings.
+    drawn = subject.distributions if count else []
+    shown["distribution"] = pd.Series(drawn, dtype=object)
     if found is not None:
         listed = found[: len(top)]
         shown["stands for"] = [_few(names, each.stands_for) for each in listed]
