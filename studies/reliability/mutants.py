@@ -46,7 +46,7 @@ ABSTRACT = ("selectors/base",)
 EXAMPLES = ["MaxVariance", "UDFS", "SPUFS"]
 
 # What is printed of a mutant.
-ENDS = ("caught", "SURVIVED")
+CAUGHT, SURVIVED, TIMED_OUT = "caught", "SURVIVED", "timed_out"
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub,
@@ -188,8 +188,8 @@ def tests_of(module: str) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def is_caught(mutant: Mutant, copied: Path) -> bool:
-    """Run the tests on the package with a mutant in it."""
+def outcome_of(mutant: Mutant, copied: Path) -> str:
+    """Run the tests on the package with a mutant in it, and return what is printed."""
     target = copied / "ufselect" / f"{mutant.module}.py"
     original = target.read_text(encoding="utf-8")
     target.write_text(source_of(mutant), encoding="utf-8")
@@ -217,10 +217,10 @@ def is_caught(mutant: Mutant, copied: Path) -> bool:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return True
+        return TIMED_OUT
     finally:
         target.write_text(original, encoding="utf-8")
-    return ended.returncode != 0
+    return CAUGHT if ended.returncode else SURVIVED
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -251,16 +251,20 @@ def main(arguments: Sequence[str]) -> None:
         print(f"{len(possible)} of {len(labels)} mutants are still there")
     caught: Counter[str] = Counter()
     tried: Counter[str] = Counter()
-    started = time.monotonic()
+    started, timed_out = time.monotonic(), 0
     with tempfile.TemporaryDirectory() as folder:
         copied = Path(folder)
         shutil.copytree(PACKAGE, copied / "ufselect")
         for mutant in possible[: options.count]:
-            found = is_caught(mutant, copied)
+            outcome = outcome_of(mutant, copied)
             tried[mutant.module] += 1
-            caught[mutant.module] += found
-            print(f"{ENDS[not found]} {mutant.label}", flush=True)
+            caught[mutant.module] += outcome != SURVIVED
+            timed_out += outcome == TIMED_OUT
+            print(f"{outcome} {mutant.label}", flush=True)
     seconds = time.monotonic() - started
     for name in sorted(tried):
         print(f"{name:32} {caught[name]:3} of {tried[name]:3}")
-    print(f"caught {caught.total()} of {tried.total()} mutants in {seconds:.0f} s")
+    print(
+        f"caught {caught.total()} of {tried.total()} mutants in {seconds:.0f} s, "
+        f"{timed_out} of them by the time limit"
+    )
