@@ -9,10 +9,9 @@ has as many threads for BLAS as the process that it is compared with:
 * the report against the selection: the command with report, less one that only
   selects, against that one;
 * an input error, in a file with a missing value, against ``import pandas``;
-* two workers against one, inside one process, for the stability of a selection, a
-  verdict and a consensus. The target of 1/1.6 is by the clock. Processes that fit are
-  running already, and what they use cannot be told from here: the column of processor
-  time has only that of this process.
+* two workers against one, threads of one process, for the stability of a selection, a
+  verdict and a consensus. The target of 1/1.6 is by the clock; where processor time is
+  not more for two workers, nothing is computed twice and none waits for the other.
 
 Seconds by the clock are disturbed by whatever else runs; the column of processor time
 counts those of all processes and threads, so that what is drawn or fitted beside is not
