@@ -9,10 +9,8 @@ the same number of BLAS threads as the process of the comparison:
 * the report compared with the selection: the command with report minus one that only
   selects, compared with that one;
 * an input error, in a file with a missing value, compared with ``import pandas``;
-* two workers compared with one, inside one process, for the stability of a selection,
-  a verdict and a consensus. The target of 1/1.6 is for wall-clock time. The worker
-  processes are already running, and their processor time is not measured: the column
-  of processor time has only that of the main process.
+* two workers compared with one, threads of one process, for the stability of a
+  selection, a verdict and a consensus. The target of 1/1.6 is for wall-clock time.
 
 Wall-clock times depend on other load; the column of processor time is the sum over all
 processes and threads, so that parallel work counts in full.
