@@ -139,7 +139,9 @@ def test_without_space_nothing_is_lost_and_the_remedy_is_said(path):
         store.save(CELL, OUTCOME)
         store.claim(OTHER.key)
         store._connection.execute("PRAGMA max_page_count = 20")
-        with pytest.raises(ValueError, match=r"no space left for the store .* make"):
+        with pytest.raises(
+            ValueError, match=r"no space left for the store .* free some"
+        ):
             store.save(OTHER, big)
 
         # The store goes on as if nothing had happened.

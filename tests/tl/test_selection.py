@@ -227,7 +227,7 @@ def test_a_value_that_is_not_finite_is_refused_by_its_feature(
     ("options", "reason"),
     [
         ({"method": "scsf"}, r"no method 'scsf'; it could be SCFS"),
-        ({"method": 3}, r"tl.select was given 3, which is no"),
+        ({"method": 3}, r"tl.select got 3, which is not a selector"),
         ({"clusters": 3}, r"AutoSelect has no parameter 'clusters'; .* n_clusters"),
         ({"n_top_gene": 3}, r"no parameter 'n_top_gene'; it could be n_top_genes\."),
         ({"flavor": "seurat"}, r"no parameter 'flavor'; it could be .*batch_key"),
