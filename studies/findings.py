@@ -460,7 +460,7 @@ def ratio_text(of: Spread | None) -> str:
     """Return a ratio with its extremes, if they differ; below a tenth as 1/x."""
     if of is None:
         return ""
-    if of.median < 0.1:
+    if of.least > 0 and of.median < 0.1:
         middle, least, most = (f"1/{1 / value:.0f}" for value in of)
     else:
         middle, least, most = (f"{value:.2f}" for value in of)

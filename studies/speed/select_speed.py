@@ -5,7 +5,8 @@ CSV. Times are of whole processes, from the start of Python to the files on disk
 the same number of BLAS threads as the process of the comparison:
 
 * the command with report and table, compared with ``pandas.read_csv`` plus one fit of
-  `AutoSelect`, whose seconds are those of the second column;
+  `AutoSelect`, whose seconds are those of the second column. On large tables the
+  command makes two fits at once; the one fit has all threads of BLAS;
 * the report compared with the selection: the command with report minus one that only
   selects, compared with that one;
 * an input error, in a file with a missing value, compared with ``import pandas``;
