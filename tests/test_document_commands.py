@@ -146,6 +146,8 @@ def run_python(arguments):
         short = []
     else:
         short = ["--quick", "--repeats", "1"]
+        if rest[0] == "cells_scale":
+            short += ["--sets", "20000"]
     return runner.main([*rest, *short])
 
 
