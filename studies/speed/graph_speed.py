@@ -7,9 +7,9 @@ measurements, and ``clusters``, with eight clusters of independent noise in all 
 within which a search cannot skip many samples. The note has the exponent, and the
 recall of nearest neighbours in the graph, from all distances of 1,000 samples.
 
-Before that, LaplacianScore on 20,000 x 200 is compared with scikit-learn's
-``kneighbors_graph`` alone, and the search with an exact one: on the two tables, and on
-noise without structure, the worst case.
+Before that, LaplacianScore on 20,000 x 200, and on sparse counts of 50,000 x 20,000 in
+ten clusters, is compared with scikit-learn's ``kneighbors_graph`` alone, and the search
+with an exact one: on the two tables, and on noise without structure, the worst case.
 
     python -m studies graph_speed [--quick] [--sets factors,clusters]
 """
@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
 from studies.findings import Row, compared
@@ -61,6 +62,19 @@ def noise(n: int, p: int = N_COLUMNS) -> Any:
     return np.random.default_rng(0).standard_normal((n, p))
 
 
+def counts(n: int, p: int) -> sp.csr_array:
+    """Return sparse counts, 0.5 % of them not zero, with ten profiles of columns."""
+    random = np.random.default_rng(0)
+    profiles = random.gamma(0.5, size=(10, p))
+    profiles /= profiles.sum(axis=1, keepdims=True)
+    columns = [
+        random.choice(p, (n // 10, p // 200), p=profile).ravel() for profile in profiles
+    ]
+    rows = np.repeat(np.arange(n // 10 * 10), p // 200)
+    values = np.ones(len(rows))
+    return sp.csr_array((values, (rows, np.concatenate(columns))))
+
+
 TABLES = {"factors": factors, "clusters": clusters, "noise": noise}
 
 
@@ -92,9 +106,8 @@ def growth(name: str, sizes: tuple[int, int]) -> Iterator[Row]:
         )
 
 
-def against_the_graph_alone(n: int, repeats: int) -> Row:
+def against_the_graph_alone(X: Any, name: str, repeats: int) -> Row:
     """Return the time of the Laplacian score over that of the neighbours alone."""
-    X = factors(n, 200)
     taken = interleaved(
         {
             "fit": lambda _: LaplacianScore(20).fit(X),
@@ -103,7 +116,7 @@ def against_the_graph_alone(n: int, repeats: int) -> Row:
         repeats,
     )
     return compared(
-        *(f"LaplacianScore, {n:,} x 200 factors", taken["fit"]),
+        *(f"LaplacianScore, {X.shape[0]:,} x {X.shape[1]:,} {name}", taken["fit"]),
         *("kneighbors_graph alone", taken["graph"]),
         target=1.5,
         judged_by="processor",
@@ -125,7 +138,10 @@ def against_all_distances(name: str, n: int) -> Row:
 
 def measure(settings: Settings) -> Iterator[Row]:
     """Yield growth, and ratios to searches of scikit-learn."""
-    yield against_the_graph_alone(20_000, settings.repetitions(3))
+    dense = factors(20_000, 200)
+    yield against_the_graph_alone(dense, "factors", settings.repetitions(3))
+    sparse = counts(*((12_000, 5_000) if settings.quick else (50_000, 20_000)))
+    yield against_the_graph_alone(sparse, "sparse counts", 1)
     for name in TABLES:
         yield against_all_distances(name, settings.count(50_000, 12_000))
     sizes = (2_000, 20_000) if settings.quick else (5_000, 200_000)

@@ -29,6 +29,23 @@ def naive_score(X, graph):
     return np.array(scores)
 
 
+def test_sparse_and_full_columns_have_the_same_forms_as_dense_ones():
+    random = np.random.RandomState(0)
+    X = sp.random(60, 40, 0.05, "csr", random_state=random).toarray()
+    X[:, ::7] += 1e4 + random.standard_normal((60, 6))
+    half = sp.random(60, 60, 0.1, "csr", random_state=random)
+    graph = sp.csr_array(half + half.T)
+
+    found = smoothness(as_matrix(sp.csr_array(X)), graph)
+
+    for ours, dense in zip(found, smoothness(as_matrix(X), graph), strict=True):
+        np.testing.assert_allclose(ours, dense, rtol=1e-10)
+    varying = X.any(axis=0)
+    naive = naive_score(X[:, varying], graph.toarray())
+    ratio = found.variation[varying] / found.spread[varying]
+    np.testing.assert_allclose(ratio, naive, rtol=1e-8)
+
+
 @each("letter", ["A", "B"])
 def test_selector_ranks_small_scores_first(letter):
     given = oracle_files.inputs(letter)

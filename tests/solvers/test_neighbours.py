@@ -51,6 +51,22 @@ def test_nearly_all_neighbours_are_found(by_cells, name, convert):
     assert all(len(set(row) - {i}) == 5 for i, row in enumerate(index))
 
 
+def test_sparse_noise_is_compared_with_all_samples(by_cells, monkeypatch):
+    points = sp.random(2000, 300, 0.05, "csr", random_state=0)
+    together, asked = neighbours.Cells.together, []
+    monkeypatch.setattr(
+        neighbours.Cells, "together", lambda cells: asked.append(1) or together(cells)
+    )
+    # Several blocks.
+    monkeypatch.setattr(neighbours, "MAX_DISTANCES", 700_000)
+
+    distances, _ = nearest_neighbours(points, 5)
+
+    assert asked
+    exact, _ = neighbours._exact(points, 5)
+    np.testing.assert_allclose(distances, exact, rtol=1e-6)
+
+
 @each("dtype", [np.float32, np.float64])
 def test_graph_of_cells_is_a_graph_and_always_the_same(by_cells, dtype):
     points = TABLES["clusters"].astype(dtype)

@@ -1,5 +1,6 @@
 """Matrices in memory, dense or sparse, and on disk, read in blocks of rows."""
 
+import copy
 from collections.abc import Iterator
 from functools import reduce
 from typing import Any, Self
@@ -116,8 +117,9 @@ class SparseMatrix(InMemoryMatrix):
         """Return the matrix in CSC format, a copy that doubles the memory."""
         if self.raw.format == "csc":
             return self
-        by_columns = self.raw.tocsc()
-        return type(self)(by_columns, self.shift, self.scale, self.sample_scale)
+        view = copy.copy(self)
+        view.raw = self.raw.tocsc()
+        return view
 
     def take(self, index: Index) -> DataMatrix:
         """Return some columns, dense if that is no larger than the whole matrix."""

@@ -332,9 +332,12 @@ class DataMatrix(ABC):
         """Return the number of multiplications in a product with one vector."""
         return self.shape[0] * self.shape[1]
 
-    def column_blocks(self) -> Iterator[slice]:
-        """Yield slices of columns that need little memory when dense."""
-        return self._slices(self.shape[1], self.shape[0])
+    def column_blocks(self, chosen: Index | None = None) -> Iterator[Any]:
+        """Yield slices or chosen columns that need little memory when dense."""
+        if chosen is None:
+            return self._slices(self.shape[1], self.shape[0])
+        slices = self._slices(len(chosen), self.shape[0])
+        return (chosen[block] for block in slices)
 
     def feature_gram(self) -> Float:
         """Return ``X.T @ X`` (p x p)."""

@@ -29,7 +29,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
+from ufselect.matrix import (
+    ColumnSummary,
+    DataMatrix,
+    Float,
+    Index,
+    SparseMatrix,
+    as_matrix,
+)
 from ufselect.solvers.graphs import (
     degrees,
     directed_graph,
@@ -51,6 +58,10 @@ DEPENDENT_SHARE = 1e-8
 
 # Smallest number of samples of a subsample.
 MIN_SAMPLES = 15
+
+# A column with a smaller share of nonzero values, weighted by degree, stays sparse, in
+# blocks of this number of columns.
+MAX_SPARSE_SHARE, SPARSE_COLUMNS = 0.1, 1000
 
 
 class Smoothness(NamedTuple):
@@ -83,7 +94,16 @@ def smoothness(
         rooted = vectors * np.sqrt(degree)[:, np.newaxis]
     forms = Smoothness(*np.zeros((3, data.shape[1])))
     data = data.by_columns()
-    for block in data.column_blocks():
+    sparse = _sparse_columns(data, degree) if exponent == 1 else np.empty(0, np.intp)
+    for start in range(0, len(sparse), SPARSE_COLUMNS):
+        some = sparse[start : start + SPARSE_COLUMNS]
+        F: Any = sp.csc_array(data.raw[:, some], dtype=np.float64)
+        forms.variation[some] = F.multiply(difference @ F).sum(axis=0)
+        forms.squares[some] = degree @ F.power(2)
+        # No cancellation: by Cauchy's inequality the mean square is a small share.
+        forms.spread[some] = forms.squares[some] - (degree @ F) ** 2 / degree.sum()
+    others = np.setdiff1d(np.arange(data.shape[1]), sparse) if len(sparse) else None
+    for block in data.column_blocks(others):
         columns = data.columns(block)
         forms.squares[block] = degree @ columns**2
         # f'Lf does not depend on the mean; subtracting it avoids cancellation.
@@ -95,6 +115,14 @@ def smoothness(
             else powers @ (rooted.T @ columns) ** 2
         )
     return forms
+
+
+def _sparse_columns(data: DataMatrix, degree: Float) -> Index:
+    """Return the columns with few nonzero values; none of a dense matrix."""
+    if not isinstance(data, SparseMatrix) or not data.plain:
+        return np.empty(0, dtype=np.intp)
+    share = degree @ (data.raw != 0) / degree.sum()
+    return np.flatnonzero(share <= MAX_SPARSE_SHARE)
 
 
 def leading_agreement(

@@ -12,13 +12,15 @@ whose centres are nearest. The search has two passes:
 The number of probed cells is chosen on a subsample whose neighbours are computed from
 all distances, so that ``TARGET_RECALL`` of these are found. It is a small share of the
 cells if the data have clusters or a low intrinsic dimension. Otherwise half of the
-cells are probed, and the search is hardly faster than an exact one.
+cells are probed, and the search is hardly faster than an exact one. Sparse samples are
+then compared with all others, which is exact; the bound still saves sorting.
 
 J. Sivic, A. Zisserman. Video Google: a text retrieval approach to object matching in
 videos. ICCV 2003, 1470-1477.
 """
 
 import warnings
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +32,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances, paired_euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import row_norms
+from sklearn.utils.extmath import safe_sparse_dot as dot
 
 from ufselect.matrix import Float, Index
 from ufselect.matrix.base import BLOCK_BYTES
@@ -49,7 +52,7 @@ TARGET_RECALL, N_QUERIES = 0.965, 1000
 # samples, since sparse products of small cells are slow.
 CELLS_BY_ROOT, SPARSE_CELLS_BY_ROOT = 2, 1
 
-# Above this share of probed cells, an exact search is faster for sparse samples.
+# Above this share of probed cells, sparse samples are compared with all others.
 MAX_SPARSE_SHARE = 0.15
 
 # For the centres: samples per centre, and iterations of k-means.
@@ -60,8 +63,8 @@ SAMPLES_BY_CELL, MAX_K_MEANS_ITERATIONS = 15, 5
 FIRST_CELLS, MAX_CELL = 3, 4
 
 # Queries in a block, large enough for efficient products with a cell, and the largest
-# number of probes of a block.
-SEARCHED_TOGETHER, MAX_PROBES = 20_000, 20_000_000
+# number of probes of a block, or of its distances to all samples.
+SEARCHED_TOGETHER, MAX_PROBES, MAX_DISTANCES = 20_000, 20_000_000, 16_000_000
 
 # Relative difference below which distances count as equal.
 EQUAL = 1e-6
@@ -142,7 +145,8 @@ class Cells(NamedTuple):
     ``order`` are the indices of the sorted samples, ``cell`` is the cell of each, and
     ``starts`` are the first positions of the cells. ``samples`` are differences from
     the centre of the cell in single precision, or unchanged sparse samples; ``halves``
-    are half of their squared norms.
+    are half of their squared norms, and ``columns`` are the samples of each cell as the
+    columns of a matrix.
     """
 
     centres: NDArray[Any]
@@ -151,6 +155,7 @@ class Cells(NamedTuple):
     starts: Index
     samples: Any
     halves: NDArray[Any]
+    columns: list[Any]
 
     def around(self, origin: Any, chosen: Index) -> Any:
         """Return the chosen samples minus an origin; sparse samples unchanged."""
@@ -158,15 +163,20 @@ class Cells(NamedTuple):
             return self.samples[chosen]
         return self.samples[chosen] + (self.centres[self.cell[chosen]] - origin)
 
-
-def _product(left: Any, right: Any) -> NDArray[Any]:
-    product = left @ right.T
-    return product.toarray() if bool(sp.issparse(product)) else np.asarray(product)
+    def together(self) -> "Cells":
+        """Return a single cell of all sparse samples."""
+        n_samples = len(self.order)
+        return self._replace(
+            centres=self.centres[:1],
+            cell=np.zeros(n_samples, np.intp),
+            starts=np.array([0, n_samples]),
+            columns=[self.samples.T.tocsr()],
+        )
 
 
 def _half_distances(samples: Any, centres: NDArray[Any]) -> NDArray[Any]:
     """Return half the squared distances to centres, minus half the squared norms."""
-    return np.asarray(row_norms(centres, squared=True) / 2 - _product(samples, centres))
+    return np.asarray(row_norms(centres, squared=True) / 2 - samples @ centres.T)
 
 
 def _by_cells(points: Any, count: int) -> tuple[Float, Index]:
@@ -175,9 +185,14 @@ def _by_cells(points: Any, count: int) -> tuple[Float, Index]:
     n_samples = len(cells.order)
     near, limits, covered = _first_pass(cells, count)
     n_probed = _n_probed(cells, points, near)
-    if sp.issparse(points) and n_probed > MAX_SPARSE_SHARE * len(cells.centres):
-        return _exact(points, count)
+    share = n_probed / len(cells.centres)
     together = min(SEARCHED_TOGETHER, max(1, MAX_PROBES // max(1, n_probed)))
+    with_all = bool(sp.issparse(points)) and share > MAX_SPARSE_SHARE
+    if with_all:
+        cells, n_probed, covered = cells.together(), 1, np.zeros((1, 1), bool)
+        together = max(1, MAX_DISTANCES // n_samples)
+        # Find the neighbours of the first pass again, despite rounding.
+        limits = limits + EQUAL * cells.halves
     distances = np.empty((n_samples, count))
     index = np.empty((n_samples, count), np.intp)
     for start in range(0, n_samples, together):
@@ -185,8 +200,9 @@ def _by_cells(points: Any, count: int) -> tuple[Float, Index]:
         found = near[block]
         if n_probed:
             probed = _probed(cells, block, n_probed, covered)
-            nearer = _second_pass(cells, block, probed, limits, count)
-            found = np.hstack([found, nearer])
+            # Among all samples is the sample itself.
+            nearer = _second_pass(cells, block, probed, limits, count + with_all)
+            found = nearer if with_all else np.hstack([found, nearer])
         found, places = cells.order[found], cells.order[block]
         measured = _distances(points, places, found)
         # A sample that is its own neighbour is a placeholder.
@@ -245,7 +261,11 @@ def _divide(points: Any) -> Cells:
         for block in _blocks(*points.shape):
             samples[block] = (points[order[block]] - mean) / unit - centres[cell[block]]
     halves = row_norms(samples, squared=True) / 2
-    return Cells(centres, order, cell, np.append(starts, n_samples), samples, halves)
+    starts = np.append(starts, n_samples)
+    columns = [samples[start:end].T for start, end in pairwise(starts)]
+    if sp.issparse(points):
+        columns = [each.tocsr() for each in columns]
+    return Cells(centres, order, cell, starts, samples, halves, columns)
 
 
 def _first_pass(
@@ -273,7 +293,7 @@ def _first_pass(
         )
         samples = cells.around(centre, others)
         halves = row_norms(samples, squared=True) / 2
-        closeness = _product(samples[: len(own)], samples) - halves
+        closeness = dot(samples[: len(own)], samples.T, dense_output=True) - halves
         # The cell itself comes first, so that the diagonal holds each sample itself.
         np.fill_diagonal(closeness, -np.inf)
         best = np.argpartition(closeness, -count, axis=1)[:, -count:]
@@ -330,7 +350,7 @@ def _second_pass(
             continue
         members = slice(cells.starts[this], cells.starts[this + 1])
         samples = cells.around(centre, block[rows])
-        closeness = _product(samples, cells.samples[members])
+        closeness = dot(samples, cells.columns[this], dense_output=True)
         closeness -= cells.halves[members]
         halves = row_norms(samples, squared=True) / 2
         nearer = closeness > (halves - limits[block[rows]] / 2)[:, np.newaxis]
@@ -351,7 +371,9 @@ def _second_pass(
 def _distances(points: Any, places: Index, others: Index) -> Float:
     """Return the distance of each sample to each of its listed others."""
     result = np.empty(others.shape)
-    for block in _blocks(len(places), others.shape[1] * points.shape[1]):
+    values = points.nnz if bool(sp.issparse(points)) else points.size
+    width = others.shape[1] * -(-values // points.shape[0])
+    for block in _blocks(len(places), max(1, width)):
         left = points[places[block].repeat(others.shape[1])]
         measured = paired_euclidean_distances(left, points[others[block].ravel()])
         result[block] = measured.reshape(-1, others.shape[1])
