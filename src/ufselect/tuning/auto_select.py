@@ -22,6 +22,7 @@ from ufselect.evaluation.split_half import rows_of_groups
 from ufselect.evaluation.structure_found import (
     N_PERMUTATIONS,
     StructureTest,
+    features_that_follow,
     structure_of_matrix,
 )
 from ufselect.evaluation.tables import few_threads
@@ -38,7 +39,6 @@ from ufselect.solvers.iterations import in_parallel, suits_threads
 from ufselect.solvers.preparation import Kind, choose_preparation, prepare
 from ufselect.solvers.rankings import lowered, ranks_of, redundant_features
 from ufselect.solvers.starts import distinct_rows
-from ufselect.tuning.false_discovery import features_that_follow
 from ufselect.tuning.fits import LARGEST_SEED, FitsGroups, checked_selector, seeded
 
 N_SUBSAMPLES = 6
