@@ -11,12 +11,6 @@ if TYPE_CHECKING:
     from ufselect.evaluation.comparison import (
         nemenyi_critical_difference as nemenyi_critical_difference,
     )
-    from ufselect.evaluation.comparison import (
-        selection_stability as selection_stability,
-    )
-    from ufselect.evaluation.comparison import (
-        stability_difference as stability_difference,
-    )
     from ufselect.evaluation.comparison import wilcoxon_against as wilcoxon_against
     from ufselect.evaluation.correlated import (
         skip_near_duplicates as skip_near_duplicates,
@@ -53,6 +47,12 @@ if TYPE_CHECKING:
     from ufselect.evaluation.significance import verdicts as verdicts
     from ufselect.evaluation.structure_found import StructureTest as StructureTest
     from ufselect.evaluation.structure_found import structure_test as structure_test
+    from ufselect.evaluation.subsamples import (
+        selection_stability as selection_stability,
+    )
+    from ufselect.evaluation.subsamples import (
+        stability_difference as stability_difference,
+    )
     from ufselect.evaluation.tables import View as View
     from ufselect.evaluation.tables import sample_view as sample_view
 else:

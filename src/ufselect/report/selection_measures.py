@@ -15,7 +15,7 @@ from ufselect.evaluation.significance import (
     SIGNIFICANT,
     sentence_of,
 )
-from ufselect.evaluation.split_half import FEWEST_SAMPLES, N_PERMUTED, preparation_of
+from ufselect.evaluation.subsamples import FEWEST_SAMPLES, N_PERMUTED, preparation_of
 from ufselect.evaluation.tables import UNITS, few_threads, in_units
 from ufselect.matrix import Index
 from ufselect.report.maps import agreement_maps

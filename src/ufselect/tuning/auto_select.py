@@ -18,13 +18,13 @@ from ufselect._sklearn_compat import (
     Interval,
     StrOptions,
 )
-from ufselect.evaluation.split_half import rows_of_groups
 from ufselect.evaluation.structure_found import (
     N_PERMUTATIONS,
     StructureTest,
     features_that_follow,
     structure_of_matrix,
 )
+from ufselect.evaluation.subsamples import rows_of_groups
 from ufselect.evaluation.tables import few_threads
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
 from ufselect.selectors import selector as selector_named

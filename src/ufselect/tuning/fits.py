@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ufselect._sklearn_compat import POSITIVE, FitProgress
-from ufselect.evaluation.split_half import checked_groups
+from ufselect.evaluation.subsamples import checked_groups
 from ufselect.matrix import Float, Index
 from ufselect.matrix.cache import ResultCache, cached_results
 from ufselect.selectors.base import UnsupervisedSelector

@@ -10,8 +10,7 @@ from sklearn.utils import check_random_state
 
 from ufselect._sklearn_compat import COUNT, CallbackSupportMixin, FitProgress, Interval
 from ufselect.evaluation import selection_stability
-from ufselect.evaluation.comparison import Stability
-from ufselect.evaluation.split_half import rows_of_groups
+from ufselect.evaluation.subsamples import Stability, rows_of_groups
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.selectors import selector as selector_named
 from ufselect.selectors.base import UnsupervisedSelector
