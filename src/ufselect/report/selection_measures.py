@@ -40,7 +40,14 @@ from ufselect.report.selection_subject import (
     refuse_beyond,
 )
 from ufselect.report.selection_text import CRITERIA, answer, listed, stability_word
-from ufselect.tuning.fits import LARGEST_SEED, FitEffort, Work, fit_all, seeded
+from ufselect.tuning.fits import (
+    LARGEST_SEED,
+    FitEffort,
+    Work,
+    fit_all,
+    seeded,
+    user_warnings,
+)
 
 # With fewer random sets no p value could be below 5 %.
 FEWEST_RANDOM = 20
@@ -145,21 +152,15 @@ def _ask(
     if subject.seconds_left == 0:
         found.left_out[name] = "the time budget was used up"
         return None
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
+    part = None
+    with user_warnings() as said:
         try:
-            return task(subject)
+            part = task(subject)
         except (ArithmeticError, MemoryError, ValueError) as error:
             found.left_out[name] = str(error).rstrip(".")
-            return None
-        finally:
-            said = dict.fromkeys(
-                str(warning.message)
-                for warning in caught
-                if issubclass(warning.category, UserWarning)
-            )
-            if said:
-                found.notes["stability" if name == "halves" else name] = list(said)
+    if said:
+        found.notes["stability" if name == "halves" else name] = said
+    return part
 
 
 class Halves(NamedTuple):

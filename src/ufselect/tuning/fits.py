@@ -4,7 +4,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
@@ -63,6 +63,19 @@ def checked_selector(selector: Any, owner: str) -> UnsupervisedSelector:
 def checked_table(selector: UnsupervisedSelector, X: Any) -> Any:
     """Return X after the validation of ``fit``, which raises the same errors."""
     return clone(selector)._validated(X, reset=True)
+
+
+@contextmanager
+def user_warnings() -> Iterator[list[str]]:
+    """Collect what is warned of, each message once, instead of showing it."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            yield said
+        finally:
+            ours = [each for each in caught if issubclass(each.category, UserWarning)]
+            said += dict.fromkeys(str(each.message) for each in ours)
 
 
 class FitsGroups(UnsupervisedSelector):
