@@ -46,6 +46,7 @@ from ufselect.tuning.fits import (
     Work,
     fit_all,
     seeded,
+    take_rows,
     user_warnings,
 )
 
@@ -199,7 +200,7 @@ def fit_halves(subject: Subject) -> Halves:
             copy._known_structure = known if place else None
         name = f"half {place + 1}"
         rows[name] = np.flatnonzero(inside)
-        works.append(Work(name, copy, partial(_rows_of, rows[name])))
+        works.append(Work(name, copy, partial(take_rows, rows[name])))
     effort = FitEffort(subject.n_jobs, subject.seconds_left)
     done, scores = fit_all(subject.table, works, effort, title="selection_report")
     best = np.argsort(-scores, axis=1, kind="stable")[:, :count]
@@ -211,10 +212,6 @@ def _n_on_half(subject: Subject) -> int | None:
     by_consensus = getattr(subject.refitted, "selector", subject) is None
     fewer = by_consensus and hasattr(subject.selector, "structure_")
     return N_SUBSAMPLES if fewer else None
-
-
-def _rows_of(rows: Index, X: Any) -> Any:
-    return X[rows]
 
 
 def measure_stability(subject: Subject, halves: Halves | None) -> Part:
