@@ -40,17 +40,6 @@ def checked_scores(table: Any) -> Float:
     return scores
 
 
-def row_of(table: Any, reference: Any) -> int:
-    """Return the row of a method, given by index or, for a DataFrame, by name."""
-    rows, _ = _names(table, np.shape(table))
-    if reference not in rows:
-        raise ValueError(
-            f"reference={reference!r} is not a method of the table; choose from "
-            f"{', '.join(map(repr, rows))}."
-        )
-    return rows.index(reference)
-
-
 def _names(table: Any, shape: tuple[int, ...]) -> tuple[list[Any], list[Any]]:
     if hasattr(table, "columns") and hasattr(table, "index"):
         return table.index.tolist(), table.columns.tolist()
@@ -190,7 +179,13 @@ def wilcoxon_against(table: Any, reference: Any) -> AgainstReference:
     array([0.0625, 1.    ])
     """
     scores = checked_scores(table)
-    row = row_of(table, reference)
+    rows, _ = _names(table, scores.shape)
+    if reference not in rows:
+        raise ValueError(
+            f"reference={reference!r} is not a method of the table; choose from "
+            f"{', '.join(map(repr, rows))}."
+        )
+    row = rows.index(reference)
     others = np.delete(np.arange(len(scores)), row)
     differences = scores[others] - scores[row]
     # Differences that are equal up to rounding are ties.

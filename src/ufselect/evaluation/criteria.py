@@ -385,7 +385,19 @@ def skip_near_duplicates(
     """
     _check_correlation("max_correlation", max_correlation)
     data = as_matrix(checked_table(table))
-    columns = _checked_order(order, data.shape[1], n_features)
+    columns = np.asarray(order)
+    if columns.dtype == bool:
+        raise ValueError(
+            "The order is a mask, which has no best column; give indices of columns, "
+            "the best first."
+        )
+    checked_selection(columns, data.shape[1])
+    if not 1 <= n_features <= len(columns):
+        raise ValueError(
+            f"n_features={n_features} but the order has {len(columns)} columns; ask "
+            f"for 1 to {len(columns)}."
+        )
+    columns = columns.astype(np.intp)
     summary = data.summary()
     varying = np.flatnonzero(~summary.constant)
     columns = columns[np.isin(columns, varying)]
@@ -410,19 +422,3 @@ def _check_correlation(name: str, value: float) -> None:
         raise ValueError(
             f"{name}={value} is not an absolute correlation; give a number from 0 to 1."
         )
-
-
-def _checked_order(order: ArrayLike, n_columns: int, n_features: int) -> Index:
-    columns = np.asarray(order)
-    if columns.dtype == bool:
-        raise ValueError(
-            "The order is a mask, which has no best column; give indices of columns, "
-            "the best first."
-        )
-    checked_selection(columns, n_columns)
-    if not 1 <= n_features <= len(columns):
-        raise ValueError(
-            f"n_features={n_features} but the order has {len(columns)} columns; ask "
-            f"for 1 to {len(columns)}."
-        )
-    return columns.astype(np.intp)
