@@ -17,9 +17,9 @@ from ufselect.tuning.fits import (
     FitEffort,
     Work,
     checked_selector,
-    checked_table,
     fit_all,
     seeded,
+    validated_table,
 )
 
 # Largest number of decoys: enough to estimate the share of false discoveries.
@@ -102,7 +102,7 @@ def false_selections(
     True
     """
     checked_selector(selector, "false_selections")
-    table = checked_table(selector, X)
+    table = validated_table(selector, X)
     n_features = table.shape[1]
     count = min(n_features, MAX_DECOYS) if n_decoys is None else n_decoys
     check_scalar(count, "n_decoys", Integral, min_val=1, max_val=n_features)

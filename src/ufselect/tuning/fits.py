@@ -60,7 +60,7 @@ def checked_selector(selector: Any, owner: str) -> UnsupervisedSelector:
     return selector
 
 
-def checked_table(selector: UnsupervisedSelector, X: Any) -> Any:
+def validated_table(selector: UnsupervisedSelector, X: Any) -> Any:
     """Return X after the validation of ``fit``, which raises the same errors."""
     return clone(selector)._validated(X, reset=True)
 

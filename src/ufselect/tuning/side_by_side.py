@@ -21,10 +21,10 @@ from ufselect.tuning.fits import (
     FitEffort,
     Work,
     checked_selector,
-    checked_table,
     fit_all,
     seeded,
     user_warnings,
+    validated_table,
 )
 
 
@@ -180,7 +180,7 @@ def sensitivity_to_clusters(
     copy = seeded(selector, check_random_state(random_state).randint(LARGEST_SEED))
     if n_features is not None:
         copy.set_params(n_features_to_select=n_features)
-    table = checked_table(copy, X)
+    table = validated_table(copy, X)
     works = [
         Work(f"n_clusters={number}", clone(copy).set_params(n_clusters=number))
         for number in dict.fromkeys(n_clusters)
