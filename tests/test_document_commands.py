@@ -68,11 +68,6 @@ ELSEWHERE = {
 # Commands that change the machine; what can be asked of them here is asked.
 INSTALLING = ("pip", "git", "cd")
 
-# What a script that prints its own tables does less of.
-SMALLER = {
-    "scfs_quality": {"NUMBERS": (5,), "DRAWS": range(1)},
-}
-
 
 def elsewhere(words):
     """Return why a command is not run here, if it is not."""
@@ -119,10 +114,6 @@ def run(desk, monkeypatch):
 
     def beginning(study):
         module = load(study)
-        if not study.measured:
-            for constant, value in SMALLER[study.name].items():
-                monkeypatch.setattr(module, constant, value)
-            return module
         return SimpleNamespace(
             measure=lambda settings: islice(module.measure(settings), 1)
         )
@@ -140,9 +131,7 @@ def run_python(arguments):
     """Run studies of the repository."""
     _, _, *rest = arguments
     rest = [word for each in rest for word in paths_of(each)]
-    if rest[0] in SMALLER:
-        short = ["--quick", "--jobs", "1", "--sets", "colon"]
-    elif "--read" in rest or "--list" in rest:
+    if "--read" in rest or "--list" in rest:
         short = []
     else:
         short = ["--quick", "--repeats", "1"]

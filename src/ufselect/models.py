@@ -17,8 +17,8 @@ from ufselect._version import __version__
 from ufselect.data.checkpoints import read_arrays, write_arrays
 from ufselect.data.replacing import not_written
 from ufselect.data.tables.isolation import reason_of
-from ufselect.evaluation.comparison import Stability
 from ufselect.evaluation.structure_found import StructureTest
+from ufselect.evaluation.subsamples import Stability
 from ufselect.selectors import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning import AutoSelect, Consensus, StabilitySelection

@@ -3,8 +3,7 @@
 Prints the numbers of files and code lines (without docstrings, comments and blank
 lines) of each folder of src/ufselect, the modules of less than 60 code lines with one
 importer, the project files that ``ufselect select`` loads for a small table, and the
-size of the tests. The last table is the cost of checking a sparse matrix, as a share of
-a fit of SCFS.
+size of the tests.
 
     python -m studies layout [--list]
 """
@@ -14,15 +13,12 @@ import io
 import subprocess
 import sys
 import tempfile
-import time
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 import ufselect
 from ufselect.report import text_table
@@ -114,29 +110,6 @@ def loaded_modules() -> list[str]:
     return sorted(done.stdout.splitlines()[-1].split())
 
 
-def sparse_checks(n_repeats: int = 5) -> Iterator[list[Any]]:
-    """Yield what checking a sparse matrix costs, as a share of a fit of SCFS."""
-    from ufselect import SCFS
-    from ufselect._sparse import check_sparse
-
-    for n, p, density in ((1000, 2000, 0.1), (3000, 5000, 0.05)):
-        X = sp.random(n, p, density, format="csr", random_state=0)
-        check = best_seconds(lambda X=X: check_sparse(X, "X"), n_repeats)
-        fit = best_seconds(lambda X=X: SCFS(random_state=0).fit(X), 1)
-        share = f"{100 * check / fit:.4f} %"
-        yield [f"{n} x {p}, {X.nnz} values", f"{check:.6f}", f"{fit:.2f}", share]
-
-
-def best_seconds(call: Callable[[], Any], n_repeats: int) -> float:
-    """Return the shortest time of a call."""
-    seconds = []
-    for _ in range(n_repeats):
-        start = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
-
-
 def main(arguments: Sequence[str]) -> None:
     """Print the tables."""
     sizes = {path: code_lines(path) for path in sorted(SOURCE.rglob("*.py"))}
@@ -166,6 +139,3 @@ def main(arguments: Sequence[str]) -> None:
     print(text_table(["count", ""], [[name, str(n)] for name, n in counts.items()]))
     if "--list" in arguments:
         print("\nSmall:", *small, "\nLoaded:", *loaded, sep="\n  ")
-    print()
-    header = ["sparse matrix", "check (s)", "SCFS fit (s)", "share"]
-    print(text_table(header, list(sparse_checks())))

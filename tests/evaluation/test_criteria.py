@@ -214,7 +214,7 @@ def test_redundancy_is_the_mean_absolute_correlation(convert, shape, monkeypatch
 
     assert redundancy(convert(columns)) == expected
     assert redundancy(convert(padded)) == expected
-    monkeypatch.setattr(criteria, "PAIRS_AT_ONCE", 30)
+    monkeypatch.setattr(criteria, "VALUES_AT_ONCE", 30)
     assert redundancy(convert(columns)) == expected
 
 

@@ -1,15 +1,14 @@
-"""k-means of many seeds against scikit-learn, seed by seed and in distribution."""
+"""k-means of many seeds against scikit-learn, seed by seed."""
 
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.stats import ttest_ind
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from ufselect.evaluation import clustering_accuracy, k_means, repeated_k_means
+from ufselect.evaluation import k_means, repeated_k_means
 from ufselect.evaluation.k_means import (
     SampleDistances,
     best_restart,
@@ -19,13 +18,13 @@ from ufselect.evaluation.k_means import (
 )
 
 
-def overlapping(n_samples=150, n_columns=5, n_groups=12, spread=1.0):
+def overlapping(n_samples=150, n_columns=5, n_groups=12):
     """Return samples of overlapping groups: many local minima."""
     random = np.random.default_rng(7)
     groups = random.integers(0, n_groups, n_samples)
     means = 2.0 * random.standard_normal((n_groups, n_columns))
-    noise = spread * random.standard_normal((n_samples, n_columns))
-    return means[groups] + noise, groups
+    noise = random.standard_normal((n_samples, n_columns))
+    return means[groups] + noise
 
 
 def by_scikit_learn(columns, n_clusters, seeds, **options):
@@ -59,7 +58,7 @@ def inertia_by_definition(columns, labels):
 def test_labels_and_inertia_are_those_of_scikit_learn(
     shape, n_clusters, n_init, options
 ):
-    columns, _ = overlapping(*shape)
+    columns = overlapping(*shape)
     options = options | {"n_init": n_init}
     expected = by_scikit_learn(columns, n_clusters, range(8), **options)
 
@@ -69,28 +68,13 @@ def test_labels_and_inertia_are_those_of_scikit_learn(
     assert inertia == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize(("n_init", "n_theirs"), [(1, 200), (10, 60)])
-def test_other_seeds_give_the_same_distribution_as_scikit_learn(n_init, n_theirs):
-    columns, groups = overlapping(n_samples=120, n_columns=2)
-    theirs = by_scikit_learn(columns, 12, range(n_theirs), n_init=n_init)
-    ours = repeated_k_means(columns, 12, seeds=range(1000, 1200), n_init=n_init)
-    accuracies = [
-        [clustering_accuracy(groups, row) for row in labels]
-        for labels, _ in (ours, theirs)
-    ]
-
-    assert ours[1].std() > 0
-    assert ttest_ind(ours[1], theirs[1]).pvalue > 0.01
-    assert ttest_ind(*accuracies).pvalue > 0.01
-
-
 def same(first, second, rel=0.0):
     """Tell whether labels are the same, and inertias up to rounding."""
     return (first[0] == second[0]).all() and first[1] == pytest.approx(second[1], rel)
 
 
 def test_batches_blocks_pairs_and_containers_do_not_change_the_answer(monkeypatch):
-    columns, _ = overlapping()
+    columns = overlapping()
     columns[columns < 0.5] = 0.0
     answer = repeated_k_means(columns, 12, seeds=range(6), n_init=3)
     alone = [repeated_k_means(columns, 12, seeds=[s], n_init=3) for s in range(6)]
@@ -108,17 +92,6 @@ def test_batches_blocks_pairs_and_containers_do_not_change_the_answer(monkeypatc
     assert same(answer, again(columns), rel=1e-9)
 
 
-def test_the_end_is_a_fixed_point_and_inertia_is_its_definition():
-    columns, _ = overlapping()
-    labels, inertia = repeated_k_means(columns, 12, seeds=range(10), n_init=2, tol=0.0)
-
-    for row, value in zip(labels, inertia, strict=True):
-        means = np.array([columns[row == j].mean(axis=0) for j in range(12)])
-        apart = ((columns[:, None] - means) ** 2).sum(axis=2)
-        assert (apart.argmin(axis=1) == row).all()
-        assert value == pytest.approx(inertia_by_definition(columns, row))
-
-
 def test_fewer_distinct_rows_than_clusters_are_warned_of():
     columns = np.repeat([[0.0, 1.0], [4.0, 2.0], [9.0, 9.0]], 5, axis=0)
     with pytest.warns(ConvergenceWarning, match="found 3 distinct clusters"):
@@ -133,7 +106,7 @@ def test_fewer_distinct_rows_than_clusters_are_warned_of():
 
 
 def test_as_many_clusters_as_samples_leave_nothing_and_no_seeds_give_no_rows():
-    columns, _ = overlapping(30, 4)
+    columns = overlapping(30, 4)
     labels, inertia = repeated_k_means(columns, 30, seeds=range(3), n_init=2)
     none = repeated_k_means(np.eye(4), 2, seeds=[])
 

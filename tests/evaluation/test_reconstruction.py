@@ -10,8 +10,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 from ufselect.evaluation import (
-    criteria,
     held_out_reconstruction_error,
+    preservation,
     reconstruction_error,
 )
 
@@ -45,7 +45,7 @@ def share_left_out(table, selected, n_splits, seed):
 def test_errors_are_what_a_regression_leaves(
     convert, shape, values_at_once, monkeypatch
 ):
-    monkeypatch.setattr(criteria, "VALUES_AT_ONCE", values_at_once)
+    monkeypatch.setattr(preservation, "VALUES_AT_ONCE", values_at_once)
     table = correlated(*shape)
     equal = (table - table.mean(axis=0)) / table.std(axis=0)
     given, before = convert(table), table.copy()

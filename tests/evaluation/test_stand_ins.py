@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ufselect.evaluation import correlated, skip_near_duplicates, stand_ins
+from ufselect.evaluation import criteria, skip_near_duplicates, stand_ins
 from ufselect.matrix import DataMatrix
 
 FORMS = [np.asarray, sp.csr_array, sp.csc_matrix]
@@ -50,7 +50,7 @@ def naive_walk(table, order, n_features, most):
 def test_stand_ins_and_walks_equal_the_naive_ones(
     convert, threshold, values_at_once, monkeypatch
 ):
-    monkeypatch.setattr(correlated, "VALUES_AT_ONCE", values_at_once)
+    monkeypatch.setattr(criteria, "VALUES_AT_ONCE", values_at_once)
     table, selected = families(), [3, 4, 14, 29]
     found = stand_ins(convert(table), selected, threshold=threshold)
 

@@ -1,4 +1,4 @@
-"""Structure: a parallel analysis that is exact for noise, and what it says."""
+"""Structure: a test that is exact for noise, and features that follow it."""
 
 import numpy as np
 import pytest
@@ -10,16 +10,20 @@ from sklearn.datasets import load_wine
 from ufselect.data import planted
 from ufselect.evaluation import structure_test
 from ufselect.evaluation.structure_found import (
+    effective_samples,
     eigenvalues_by_kind,
     eigenvalues_of_copies,
-    parallel_analysis,
+    features_that_follow,
     permuted_columns,
+    q_values,
+    structure_of_matrix,
 )
 from ufselect.matrix import as_matrix
 
 
 def analysis(X, seed=0, n_permutations=19):
-    return parallel_analysis(as_matrix(X), n_permutations, np.random.RandomState(seed))
+    random = np.random.RandomState(seed)
+    return structure_of_matrix(as_matrix(X), n_permutations, random)
 
 
 def noise(kind, random):
@@ -72,20 +76,11 @@ def test_a_table_in_one_unit_stays_in_it_and_one_of_many_units_is_scaled():
     X[:, :40] += random.normal(0, 2.5, size=(3, 40))[np.arange(60) % 3]
     found, scaled = analysis(X), analysis(load_wine().data)
 
-    assert found.kind == "none"
-    assert found.ratios["none"] > 1.1 > found.ratios["features"] - 0.05
+    assert found.standardize == "none"
+    assert found.evidence["none"] > 1.1 > found.evidence["features"] - 0.05
     assert (found.p_value, found.n_directions) == (0.05, 2)
-    assert scaled.kind == "features"
-    assert scaled.ratios["features"] > 2 > 1.1 > scaled.ratios["none"]
-
-
-def test_of_a_sparse_table_columns_keep_their_values():
-    X = sp.csr_array(np.random.default_rng(0).binomial(3, 0.1, size=(30, 12)) * 1.0)
-
-    found = permuted_columns(X, np.random.default_rng(1)).toarray()
-
-    np.testing.assert_array_equal(np.sort(found, axis=0), np.sort(X.toarray(), axis=0))
-    assert (found != X.toarray()).any()
+    assert scaled.standardize == "features"
+    assert scaled.evidence["features"] > 2 > 1.1 > scaled.evidence["none"]
 
 
 def test_counts_have_their_samples_scaled():
@@ -93,9 +88,9 @@ def test_counts_have_their_samples_scaled():
     multiples = np.outer(np.arange(1.0, 21.0), np.r_[np.zeros(5), np.ones(5)])
     sparse = sp.csr_array(planted("counts", n_useful=20).table)
 
-    assert analysis(X).kind == analysis(sp.csr_array(X)).kind == "samples"
+    assert analysis(X).standardize == analysis(sp.csr_array(X)).standardize == "samples"
     assert structure_test(sparse, random_state=0).standardize == "samples"
-    assert analysis(multiples).kind in ("none", "features")
+    assert analysis(multiples).standardize in ("none", "features")
     assert analysis(np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 2.0]])).p_value == 1.0
 
 
@@ -121,3 +116,70 @@ def test_bad_input_is_refused():
         structure_test([[1.0], [np.nan]])
     with pytest.raises(ValueError, match="n_permutations=0 must be at least 1"):
         structure_test([[1.0], [2.0]], n_permutations=0)
+
+
+# From eigenvectors that did not see the features
+
+
+def following(X, seed=0):
+    return features_that_follow(
+        as_matrix(X - X.mean(axis=0)), np.random.RandomState(seed)
+    )
+
+
+def test_q_values_are_the_naive_ones():
+    random = np.random.default_rng(0)
+    shares, permuted = random.random(40) ** 0.3, random.random((5, 40))
+
+    rates = np.array(
+        [(1 + np.sum(permuted >= t)) / 5 / np.sum(shares >= t) for t in shares]
+    )
+    expected = [rates[shares <= t].min() for t in shares]
+
+    np.testing.assert_allclose(q_values(shares, permuted), np.minimum(expected, 1.0))
+
+
+def test_of_noise_hardly_anything_is_a_discovery():
+    random = np.random.default_rng(0)
+    found = [
+        np.sum(following(random.normal(size=(60, 300)), seed).q_values <= 0.05)
+        for seed in range(10)
+    ]
+
+    # One false discovery makes the whole of it false: at most one table in twenty.
+    assert np.mean(np.array(found) > 0) <= 0.3
+    assert np.sum(found) <= 10
+
+
+@pytest.mark.parametrize("geometry", ["blobs", "rings", "subspaces"])
+def test_planted_columns_are_discoveries_and_few_others_are(geometry):
+    data = planted(geometry, n_samples=120, n_useful=30, n_noise=270)
+
+    discovered = following(data.table).q_values <= 0.05
+
+    assert discovered[data.informative].mean() >= 0.8
+    assert (~data.informative[discovered]).mean() <= 0.15
+
+
+def test_rare_words_are_compared_with_rare_words():
+    # Two outlying samples share words that occur nowhere else, as many by chance do.
+    random = np.random.default_rng(0)
+    data = planted("blobs", n_samples=100, n_useful=20, n_noise=80)
+    rare = np.zeros((100, 200))
+    rare[random.integers(100, size=200), np.arange(200)] = 50.0
+    X = np.hstack([data.table, rare])
+
+    found = following(X)
+
+    assert (found.q_values[:100][data.informative] <= 0.05).mean() >= 0.8
+    assert (found.q_values[100:] <= 0.05).mean() <= 0.05
+
+
+def test_a_single_column_follows_nothing_and_few_samples_make_a_rare_one():
+    found = following(np.arange(10.0)[:, np.newaxis])
+    X = np.zeros((20, 3))
+    X[0, 0], X[:, 1] = 1.0, np.tile([-1.0, 1.0], 10)
+
+    np.testing.assert_allclose(effective_samples(as_matrix(X)), [1.0, 20.0, 1.0])
+
+    assert (found.shares[0], found.q_values[0]) == (0.0, 1.0)

@@ -18,7 +18,7 @@ from ufselect import SCFS, LaplacianScore, MaxVariance, RandomSelection
 from ufselect.data import GEOMETRIES, planted
 from ufselect.evaluation import significance, verdict, verdicts
 from ufselect.evaluation.criteria import CRITERIA
-from ufselect.evaluation.split_half import preparation_of, random_halves
+from ufselect.evaluation.subsamples import preparation_of, random_halves
 
 SHAPES = {"tall": (90, 30), "wide": (40, 390)}
 

@@ -28,9 +28,9 @@ from ufselect.tuning.fits import (
     FitEffort,
     Work,
     checked_selector,
-    checked_table,
     fit_all,
     seeded,
+    validated_table,
 )
 
 TOO_MANY = SCFS(n_clusters=1000)
@@ -261,6 +261,6 @@ def test_selectors_and_tables_are_checked_without_a_trace(planted):
     with pytest.raises(ValueError, match="'alpha' parameter of SCFS"):
         checked_selector(SCFS(alpha=-1.0), "it")
     selector = SCFS()
-    table = checked_table(selector, planted(10, 4, n_informative=2).X.tolist())
+    table = validated_table(selector, planted(10, 4, n_informative=2).X.tolist())
     assert (table.shape, table.dtype) == ((10, 4), np.float64)
     assert not hasattr(selector, "n_features_in_")

@@ -2,7 +2,6 @@
 
 import os
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -325,6 +324,7 @@ def _fitted(
     """Return a fitted selector, and what it warned of."""
     from ufselect import AutoSelect
     from ufselect._sklearn_compat import listening
+    from ufselect.tuning.fits import user_warnings
 
     limit = options.max_correlation
     selector: AutoSelect = checked(
@@ -339,17 +339,12 @@ def _fitted(
     )
     n_samples, n_features = table.shape
     progress.now(f"ranking {n_features} features of {n_samples} samples")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        with listening(progress.iteration):
-            selector.fit(table.values)
-    said = dict.fromkeys(
-        str(each.message) for each in caught if issubclass(each.category, UserWarning)
-    )
+    with user_warnings() as said, listening(progress.iteration):
+        selector.fit(table.values)
     # The text gives its reasons; they are not printed twice.
     reasons = "" if options.json else " ".join(selector.reasons_)
     progress.note(*(sentence for sentence in said if sentence not in reasons))
-    return selector, list(said)
+    return selector, said
 
 
 def _write(

@@ -1,25 +1,16 @@
-"""Comparison of methods over several data sets, and stability of repeated selections.
+"""Comparison of methods over several data sets.
 
 Methods are compared as in Demsar (JMLR 7, 2006): a table of scores has a row for each
 method and a column for each data set; higher is better. Error messages use the names
 of a pandas DataFrame.
-
-The stability of repeated selections, its variance and its tests are those of Nogueira,
-Sechidis and Brown, "On the stability of feature selection algorithms", JMLR 18 (174),
-2018. With z the M x p table of selections (1 if selected), p_f the share of selections
-with feature f, k_i the size of selection i and q the mean of k_i / p::
-
-    stability = 1 - mean_f(M / (M - 1) p_f (1 - p_f)) / (q (1 - q))
 """
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import chi2, f, norm, rankdata, studentized_range
+from scipy.stats import chi2, f, rankdata, studentized_range
 
-from ufselect.evaluation.tables import checked_selection
 from ufselect.matrix import Float, Index
 
 # Number of cells that an error message names; the others are counted.
@@ -47,17 +38,6 @@ def checked_scores(table: Any) -> Float:
             "fill these cells, or drop their methods or data sets."
         )
     return scores
-
-
-def row_of(table: Any, reference: Any) -> int:
-    """Return the row of a method, given by index or, for a DataFrame, by name."""
-    rows, _ = _names(table, np.shape(table))
-    if reference not in rows:
-        raise ValueError(
-            f"reference={reference!r} is not a method of the table; choose from "
-            f"{', '.join(map(repr, rows))}."
-        )
-    return rows.index(reference)
 
 
 def _names(table: Any, shape: tuple[int, ...]) -> tuple[list[Any], list[Any]]:
@@ -199,7 +179,13 @@ def wilcoxon_against(table: Any, reference: Any) -> AgainstReference:
     array([0.0625, 1.    ])
     """
     scores = checked_scores(table)
-    row = row_of(table, reference)
+    rows, _ = _names(table, scores.shape)
+    if reference not in rows:
+        raise ValueError(
+            f"reference={reference!r} is not a method of the table; choose from "
+            f"{', '.join(map(repr, rows))}."
+        )
+    row = rows.index(reference)
     others = np.delete(np.arange(len(scores)), row)
     differences = scores[others] - scores[row]
     # Differences that are equal up to rounding are ties.
@@ -252,108 +238,3 @@ def holm(p_values: ArrayLike) -> Float:
 def _ranks(scores: Float) -> NDArray[np.float64]:
     ranks: NDArray[np.float64] = rankdata(-scores, axis=0)
     return ranks
-
-
-class Stability(NamedTuple):
-    """A stability with its variance and confidence interval."""
-
-    value: float
-    variance: float
-    lower: float
-    upper: float
-
-
-class StabilityTest(NamedTuple):
-    """Difference in units of its standard error, and the two-sided p-value."""
-
-    statistic: float
-    p_value: float
-
-
-def selection_stability(
-    selections: Iterable[ArrayLike], n_features: int, *, confidence: float = 0.95
-) -> Stability:
-    """Return the stability of selections: 1 if identical, about 0 if random.
-
-    Parameters
-    ----------
-    selections : iterable of array-like
-        At least two masks or index arrays of selected columns, such as those of one
-        method on bootstrap samples. Their sizes may differ.
-    n_features : int
-        Number of columns of the table.
-    confidence : float
-        Level of the confidence interval. This is the published one: it is symmetric
-        and may exceed 1, and it is asymptotic and too narrow for few selections.
-
-    Examples
-    --------
-    >>> selection_stability([[0, 1], [0, 1], [0, 1]], 10).value
-    1.0
-    >>> round(selection_stability([[0, 1], [0, 2], [0, 1]], 10).value, 3)
-    0.583
-    """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence={confidence} is not between 0 and 1; use 0.95.")
-    z = _indicators(selections, n_features)
-    value = _value(z)
-    variance = _variance(z, value)
-    margin = float(norm.ppf((1 + confidence) / 2)) * variance**0.5
-    return Stability(value, variance, value - margin, value + margin)
-
-
-def stability_difference(first: Stability, second: Stability) -> StabilityTest:
-    """Test whether two stabilities, each of many selections, are equal.
-
-    Examples
-    --------
-    >>> steady = selection_stability([[0, 1], [0, 1], [0, 2], [0, 1]], 10)
-    >>> shaky = selection_stability([[0, 1], [2, 3], [0, 2], [4, 1]], 10)
-    >>> round(stability_difference(steady, shaky).p_value, 4)
-    0.0001
-    """
-    difference = first.value - second.value
-    error = float(np.sqrt(first.variance + second.variance))
-    if error == 0.0:
-        # With zero variance, any difference is significant.
-        statistic = float(np.sign(difference) * np.inf) if difference else 0.0
-    else:
-        statistic = difference / error
-    return StabilityTest(statistic, float(2 * norm.sf(abs(statistic))))
-
-
-def _indicators(selections: Iterable[ArrayLike], n_features: int) -> Float:
-    chosen = [checked_selection(selected, n_features) for selected in selections]
-    if len(chosen) < 2:
-        raise ValueError(
-            f"{len(chosen)} selection(s) given; stability needs at least two."
-        )
-    z = np.zeros((len(chosen), n_features))
-    for row, columns in zip(z, chosen, strict=True):
-        row[columns] = 1.0
-    if z.all() or not z.any():
-        every = "all columns" if z.all() else "no column"
-        raise ValueError(
-            f"Every selection has {every}, so stability is not defined; give "
-            "selections of some columns."
-        )
-    return z
-
-
-def _value(z: Float) -> float:
-    shares = z.mean(axis=0)
-    q = shares.mean()
-    spread = np.mean(shares * (1 - shares)) * len(z) / (len(z) - 1)
-    return float(1 - spread / (q * (1 - q)))
-
-
-def _variance(z: Float, value: float) -> float:
-    # For equal selections, rounding would make the variance nonzero.
-    if (z == z[0]).all():
-        return 0.0
-    sizes = z.mean(axis=1)
-    q = sizes.mean()
-    agreement = z @ z.mean(axis=0) / z.shape[1]
-    correction = value / 2 * (2 * sizes * q - sizes - q + 1)
-    parts = (agreement - sizes * q + correction) / (q * (1 - q))
-    return float(4 / len(z) * parts.var())

@@ -1,41 +1,33 @@
-"""Label-free criteria of a set of columns, designed for many sets of one table.
+"""Label-free criteria of a set of columns, and columns that correlate with them.
 
-Each function takes a table, does the computations that all sets have in common, and
-returns a criterion: a function of the sorted indices of a set of columns. Higher values
-are better.
+Criteria are designed for many sets of one table: each function takes a table, does the
+computations that all sets have in common, and returns a criterion: a function of the
+sorted indices of a set of columns. Higher values are better.
 """
 
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import orth, solve
+from scipy.linalg import solve
 from scipy.spatial.distance import pdist
-from sklearn.model_selection import KFold
 from sklearn.utils import gen_batches
 
-from ufselect.evaluation.tables import Centred, centred, checked_table, some_of
+from ufselect.evaluation.tables import (
+    Centred,
+    centred,
+    checked_selection,
+    checked_table,
+    some_of,
+)
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
-from ufselect.solvers.neighbours import nearest_neighbours
-from ufselect.solvers.rankings import unit_columns
+from ufselect.solvers.rankings import ROUNDING, distinct_columns, unit_columns
 
-# Number of correlations that are held in memory at once.
-PAIRS_AT_ONCE = 1_000_000
-
-# Singular values of the selected columns below this share of the largest count as zero.
-NEGLIGIBLE = 1e-10
-
-# Approximate number of values of a dense block.
+# Number of correlations, or of values of columns, that are held in memory at once.
 VALUES_AT_ONCE = 1_000_000
-
-
-class ClusteringAgreement(NamedTuple):
-    """Adjusted Rand index and normalised mutual information, means over the seeds."""
-
-    adjusted_rand: float
-    mutual_information: float
 
 
 def redundancy(columns: Any) -> float:
@@ -74,105 +66,9 @@ def _mean_overlap(unit: DataMatrix) -> float:
         return 0.0
     total = sum(
         float(np.abs(unit.transpose_dot(unit.columns(batch))).sum())
-        for batch in gen_batches(count, max(1, PAIRS_AT_ONCE // count))
+        for batch in gen_batches(count, max(1, VALUES_AT_ONCE // count))
     )
     return float(np.clip((total - count) / (count * (count - 1)), 0.0, 1.0))
-
-
-def neighbourhood_agreement(
-    table: Any, selected: ArrayLike, n_neighbors: int = 5
-) -> float:
-    """Return the agreement of nearest neighbours by all and by the selected columns.
-
-    It is the mean, over the samples, of the Jaccard index of the two sets of nearest
-    neighbours, and 1 if no neighbour changes. Ties between neighbours at equal distance
-    are broken arbitrarily.
-
-    Parameters
-    ----------
-    table : {array-like, sparse matrix} of shape (n, p)
-        In the units in which distances are measured.
-    selected : array-like
-        Mask or indices of the selected columns.
-    n_neighbors : int
-        Neighbours of each sample, itself excluded.
-
-    Examples
-    --------
-    >>> table = [[0.0, 0.0], [1.0, 0.0], [5.0, 0.1], [7.0, 0.0]]
-    >>> neighbourhood_agreement(table, [0], n_neighbors=1)
-    1.0
-    """
-    points = centred(table).data.points()
-    n_samples, n_features = points.shape
-    kept = some_of(selected, n_features)
-    if not 1 <= n_neighbors < n_samples:
-        raise ValueError(
-            f"n_neighbors={n_neighbors} but the table has {n_samples} samples; ask "
-            f"for 1 to {n_samples - 1} neighbours."
-        )
-    _, whole = nearest_neighbours(points, n_neighbors)
-    _, part = nearest_neighbours(points[:, kept], n_neighbors)
-    return neighbours_in_common(whole, part)
-
-
-def neighbours_in_common(whole: Index, part: Index) -> float:
-    """Return the mean Jaccard index of two sets of neighbours of equal size."""
-    common = (whole[:, :, np.newaxis] == part[:, np.newaxis]).sum(axis=(1, 2))
-    return float(np.mean(common / (2 * whole.shape[1] - common)))
-
-
-def clustering_agreement(
-    table: Any,
-    selected: ArrayLike,
-    n_clusters: int,
-    *,
-    seeds: Iterable[int] = range(5),
-    n_init: int = 10,
-) -> ClusteringAgreement:
-    """Compare k-means on all columns with k-means on the selected ones.
-
-    Parameters
-    ----------
-    table : {array-like, sparse matrix} of shape (n, p)
-        In the units in which distances are measured.
-    selected : array-like
-        Mask or indices of the selected columns.
-    n_clusters : int
-    seeds : iterable of int
-        Both clusterings are repeated for each seed.
-    n_init : int
-        Restarts of each k-means.
-
-    Examples
-    --------
-    >>> table = [[0.0, 2.0], [0.1, 2.1], [5.0, 2.0], [5.1, 2.1]]
-    >>> clustering_agreement(table, [0], 2, seeds=[0])
-    ClusteringAgreement(adjusted_rand=1.0, mutual_information=1.0)
-    """
-    from ufselect.evaluation.judging import agreement
-    from ufselect.evaluation.k_means import repeated_k_means
-
-    points = centred(table).data.points()
-    kept = some_of(selected, points.shape[1])
-    if not 2 <= n_clusters <= points.shape[0]:
-        raise ValueError(
-            f"n_clusters={n_clusters} but the table has {points.shape[0]} samples; "
-            f"ask for 2 to {points.shape[0]} clusters."
-        )
-    seeds = list(seeds)
-    if not seeds:
-        raise ValueError("seeds is empty; give at least one seed.")
-    whole, part = (
-        repeated_k_means(columns, n_clusters, seeds=seeds, n_init=n_init)[0]
-        for columns in (points, points[:, kept])
-    )
-    scores = [
-        agreement(one, other, ["adjusted_rand", "nmi_geometric"])[0]
-        for one, other in zip(whole, part, strict=True)
-    ]
-    rand, information = np.mean(scores, axis=0)
-    return ClusteringAgreement(float(rand), float(information))
 
 
 Criterion = Callable[[Index], float]
@@ -369,120 +265,160 @@ CRITERIA: dict[str, Callable[[Any], Criterion]] = {
 }
 
 
-def reconstruction_error(
-    table: Any, selected: ArrayLike, *, standardize: bool = False
-) -> float:
-    """Return the share of variance that the selected columns do not explain.
+class StandIn(NamedTuple):
+    """A selected column and the columns that it represents.
 
-    It is ``min_B |X - X_s B|^2 / |X|^2`` for the centred table: 0 if every column is a
-    linear combination of the selected ones, 1 if they explain nothing. With as many
-    columns as samples it is always 0: compare small selections, or use
-    `held_out_reconstruction_error`.
+    Attributes
+    ----------
+    column : int
+        The selected column.
+    stands_for : ndarray of int
+        Columns that it represents, the most correlated first.
+    correlations : ndarray of float
+        Their correlations with it, with sign.
+    alternative : int or None
+        The most correlated column that was not selected, which can replace it.
+    alternative_correlation : float
+        Its correlation, which may be small; 0 without an alternative.
+    """
+
+    column: int
+    stands_for: Index
+    correlations: Float
+    alternative: int | None
+    alternative_correlation: float
+
+
+def stand_ins(
+    table: Any, selected: ArrayLike, *, threshold: float = 0.8
+) -> list[StandIn]:
+    """Return, for each selected column, those it represents and its best alternative.
+
+    A column that was not selected is represented by the selected column with which its
+    absolute correlation is largest, if that reaches the threshold.
 
     Parameters
     ----------
     table : {array-like, sparse matrix} of shape (n, p)
     selected : array-like
         Mask or indices of the selected columns.
-    standardize : bool
-        Whether to scale all columns to unit variance first.
+    threshold : float
+        Smallest absolute correlation at which one column represents another.
+
+    Returns
+    -------
+    list of StandIn
+        In the order of the columns. A constant column represents no other column and
+        has no alternative.
 
     Examples
     --------
-    >>> table = [[0.0, 0.0, 1.0], [1.0, 2.0, -2.0], [2.0, 4.0, 1.0]]
-    >>> round(reconstruction_error(table, [0]), 3)
-    0.375
+    >>> table = [[0.0, 0.0, 1.0], [1.0, -2.0, 0.0], [2.0, -4.0, 1.0], [3.0, -6.0, 3.0]]
+    >>> first = stand_ins(table, [0])[0]
+    >>> first.stands_for, first.correlations.round(6)
+    (array([1]), array([-1.]))
+    >>> first.alternative
+    1
     """
-    data, constant = centred(table, "features" if standardize else "none")
+    _check_correlation("threshold", threshold)
+    data = as_matrix(checked_table(table))
     kept = some_of(selected, data.shape[1])
-    kept = kept[~constant[kept]]
-    columns = _without_unit(data.columns(kept))
-    if not columns.shape[1]:
-        return 1.0
-    basis = orth(columns / np.linalg.norm(columns, axis=0), rcond=NEGLIGIBLE)
-    explained = sum(
-        float(np.sum(data.transpose_dot(basis[:, batch]) ** 2))
-        for batch in gen_batches(
-            basis.shape[1], max(1, VALUES_AT_ONCE // data.shape[1])
-        )
-    )
-    return float(np.clip(1.0 - explained, 0.0, 1.0))
+    summary = data.summary()
+    varying = np.flatnonzero(~summary.constant)
+    places = np.searchsorted(varying, kept[np.isin(kept, varying)])
+    # Representative and correlation of each column; alternative of each selected one.
+    owner, best = np.full(len(varying), -1), np.zeros(len(varying))
+    alternative, its = np.full(len(places), -1), np.zeros(len(places))
+    if 0 < len(places) < len(varying):
+        unit, every = unit_columns(data, summary, varying), np.arange(len(varying))
+        for batch in gen_batches(len(places), max(1, VALUES_AT_ONCE // len(varying))):
+            values = unit.transpose_dot(unit.columns(places[batch])).clip(-1.0, 1.0)
+            sizes = np.abs(values)
+            # Below any correlation: no selected column represents another.
+            sizes[places] = -1.0
+            alternative[batch] = rows = sizes.argmax(axis=0)
+            its[batch] = values[rows, np.arange(values.shape[1])]
+            ahead = sizes.argmax(axis=1)
+            nearer = sizes[every, ahead] > np.abs(best)
+            owner[nearer] = batch.start + ahead[nearer]
+            best[nearer] = values[every, ahead][nearer]
+    nothing = np.empty(0, dtype=np.intp), np.empty(0)
+    found = {column: StandIn(column, *nothing, None, 0.0) for column in kept.tolist()}
+    for row, column in enumerate(varying[places].tolist()):
+        own = np.flatnonzero((owner == row) & (np.abs(best) >= threshold - ROUNDING))
+        own = own[np.argsort(-np.abs(best[own]), kind="stable")]
+        place = alternative[row]
+        other = int(varying[place]) if place >= 0 else None
+        found[column] = StandIn(column, varying[own], best[own], other, float(its[row]))
+    return list(found.values())
 
 
-def held_out_reconstruction_error(
-    table: Any, selected: ArrayLike, *, n_splits: int = 5, seed: int = 0
-) -> float:
-    """Return the share of variance that is not explained in held-out samples.
+def skip_near_duplicates(
+    table: Any, order: ArrayLike, n_features: int, max_correlation: float
+) -> Index:
+    """Return the first columns of an order without near-duplicates.
 
-    Means and coefficients are estimated on the other folds. Unlike
-    `reconstruction_error`, it is not 0 if there are as many selected columns as
-    samples, and it exceeds 1 if the means predict better.
+    A column is skipped if it is constant, or if its absolute correlation with an
+    accepted column exceeds the limit.
 
     Parameters
     ----------
     table : {array-like, sparse matrix} of shape (n, p)
-    selected : array-like
-        Mask or indices of the selected columns.
-    n_splits : int
-        Number of folds.
-    seed : int
-        Seed of the assignment of samples to folds.
+    order : array-like of int
+        Columns, the best first; not necessarily all of them.
+    n_features : int
+        Number of columns to return.
+    max_correlation : float
+        Largest absolute correlation between any two of them.
+
+    Returns
+    -------
+    columns : ndarray of int
+        In the given order. If there are fewer than ``n_features``, all of them, with a
+        warning.
 
     Examples
     --------
-    >>> table = [[0.0, 0.0], [1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]
-    >>> round(held_out_reconstruction_error(table, [0], n_splits=2), 6)
-    0.0
+    >>> table = [[0.0, 0.0, 1.0], [1.0, -2.0, 0.0], [2.0, -4.0, 1.0], [3.0, -6.0, 3.0]]
+    >>> skip_near_duplicates(table, [1, 0, 2], 2, max_correlation=0.9)
+    array([1, 2])
     """
-    data, constant = centred(table)
-    kept = some_of(selected, data.shape[1])
-    kept = kept[~constant[kept]]
-    if not 2 <= n_splits <= data.shape[0]:
+    _check_correlation("max_correlation", max_correlation)
+    data = as_matrix(checked_table(table))
+    columns = np.asarray(order)
+    if columns.dtype == bool:
         raise ValueError(
-            f"n_splits={n_splits} but the table has {data.shape[0]} samples; ask for 2 "
-            f"to {data.shape[0]} folds."
+            "The order is a mask, which has no best column; give indices of columns, "
+            "the best first."
         )
-    folds = KFold(n_splits, shuffle=True, random_state=seed)
-    squares = sum(
-        _squares_of_fold(data, kept, train, test)
-        for train, test in folds.split(np.empty((data.shape[0], 0)))
-    )
-    left, total = np.asarray(squares)
-    return float(left / total)
+    checked_selection(columns, data.shape[1])
+    if not 1 <= n_features <= len(columns):
+        raise ValueError(
+            f"n_features={n_features} but the order has {len(columns)} columns; ask "
+            f"for 1 to {len(columns)}."
+        )
+    columns = columns.astype(np.intp)
+    summary = data.summary()
+    varying = np.flatnonzero(~summary.constant)
+    columns = columns[np.isin(columns, varying)]
+    taken = columns[:0]
+    if len(columns):
+        unit = unit_columns(data, summary, varying).by_columns()
+        places = np.searchsorted(varying, columns)
+        taken = columns[distinct_columns(unit, places, n_features, max_correlation)]
+    if len(taken) < n_features:
+        warnings.warn(
+            f"Only {len(taken)} of n_features={n_features} columns have no pairwise "
+            f"correlation above max_correlation={max_correlation}; raise "
+            "max_correlation or ask for fewer columns.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return taken
 
 
-def _squares_of_fold(data: DataMatrix, kept: Index, train: Index, test: Index) -> Float:
-    """Return the sums of squared errors of a fold, by prediction and by the means."""
-    mean = _combined(data, train, np.full((len(train), 1), 1 / len(train)))
-    columns = _without_unit(data.columns(kept) - mean[kept].T)
-    # A column may be constant in a fold, such as a word of a single text.
-    lengths = np.linalg.norm(columns[train], axis=0)
-    varying = lengths > NEGLIGIBLE * np.linalg.norm(columns, axis=0)
-    columns = columns[:, varying] / lengths[varying]
-    inverse = np.linalg.pinv(columns[train], rcond=NEGLIGIBLE)
-    # Rows of the pseudo-inverse of centred columns sum to zero, so that centring on all
-    # samples does not change the result.
-    coefficients = _combined(data, train, inverse.T.astype(np.float64, copy=False))
-    left = total = 0.0
-    for batch in gen_batches(len(test), max(1, VALUES_AT_ONCE // data.shape[1])):
-        piece = data.rows(test[batch]) - mean.T
-        total += float(np.sum(piece**2))
-        piece -= columns[test[batch]] @ coefficients.T
-        left += float(np.sum(piece**2))
-    return np.array([left, total])
-
-
-def _without_unit(columns: Float) -> Float:
-    """Return columns scaled to a largest absolute value of one, without zero columns.
-
-    Squares of a column that is much smaller than another would underflow.
-    """
-    peaks = np.abs(columns).max(axis=0, initial=0.0)
-    return columns[:, peaks > 0] / peaks[peaks > 0]
-
-
-def _combined(data: DataMatrix, rows: Index, weights: Float) -> Float:
-    """Return ``X[rows].T @ weights`` without a copy of the rows."""
-    padded = np.zeros((data.shape[0], weights.shape[1]))
-    padded[rows] = weights
-    return data.transpose_dot(padded)
+def _check_correlation(name: str, value: float) -> None:
+    if not 0.0 <= value <= 1.0:
+        raise ValueError(
+            f"{name}={value} is not an absolute correlation; give a number from 0 to 1."
+        )

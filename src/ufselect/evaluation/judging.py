@@ -183,26 +183,6 @@ def judge_by_classification(
             f"classes has shape {labels.shape} but there are {table.shape[0]} samples; "
             "give one class per sample."
         )
-    kept = _in_every_fold(labels, n_splits)
-    table, labels = table[kept], labels[kept]
-    models = [KNeighborsClassifier(1), LogisticRegression(max_iter=1000)]
-    scores = [
-        [_accuracy(model, table, labels, n_splits, seed) for model in models]
-        for seed in seeds
-    ]
-    return np.array(scores).reshape(-1, len(models))
-
-
-def _accuracy(model: Any, table: Any, labels: Any, n_splits: int, seed: int) -> float:
-    # Centring does not change the classifiers, but would make a sparse table dense.
-    scaler = StandardScaler(with_mean=not sp.issparse(table))
-    folds = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
-    found = cross_val_predict(make_pipeline(scaler, model), table, labels, cv=folds)
-    return float(np.mean(found == labels))
-
-
-def _in_every_fold(labels: NDArray[Any], n_splits: int) -> NDArray[np.bool_]:
-    """Return the mask of samples whose class has at least as many members as folds."""
     if n_splits < 2:
         raise ValueError(f"n_splits={n_splits}; ask for at least two folds.")
     _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
@@ -212,8 +192,18 @@ def _in_every_fold(labels: NDArray[Any], n_splits: int) -> NDArray[np.bool_]:
             f"{np.count_nonzero(large)} class(es) have at least n_splits={n_splits} "
             "members, and two are needed; lower n_splits or give other classes."
         )
-    mask: NDArray[np.bool_] = large[codes]
-    return mask
+    table, labels = table[large[codes]], labels[large[codes]]
+    # Centring does not change the classifiers, but would make a sparse table dense.
+    scaler = StandardScaler(with_mean=not sp.issparse(table))
+    models = [KNeighborsClassifier(1), LogisticRegression(max_iter=1000)]
+    scores = []
+    for seed in seeds:
+        folds = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
+        for model in models:
+            pipeline = make_pipeline(scaler, model)
+            found = cross_val_predict(pipeline, table, labels, cv=folds)
+            scores.append(np.mean(found == labels))
+    return np.array(scores, dtype=np.float64).reshape(-1, len(models))
 
 
 def agreement(

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from ufselect.evaluation.criteria import CRITERIA
-from ufselect.evaluation.split_half import (
+from ufselect.evaluation.subsamples import (
     FEWEST_SAMPLES,
     Compared,
     Split,

@@ -1,4 +1,4 @@
-"""Test whether a table has structure, by parallel analysis."""
+"""Structure of a table: whether it has any, and which features are related to it."""
 
 from typing import Any, NamedTuple
 
@@ -9,6 +9,13 @@ from sklearn.utils import check_random_state
 
 from ufselect.evaluation.tables import UNITS, checked_table
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
+from ufselect.solvers.graph_scores import (
+    centred_basis,
+    column_squares,
+    energy_shares,
+    graph_vectors,
+    principal_vectors,
+)
 from ufselect.solvers.preparation import Kind, choose_preparation, prepare
 
 # Largest numbers of samples and of values for the test, which copies the table often.
@@ -21,38 +28,104 @@ N_EIGENVALUES = 8
 # If the ratio in the units of the table is at least this, features are not scaled.
 CLEAR_RATIO = 1.5
 
-
 # Rounding error of eigenvalues in single precision, relative to the largest.
 ROUNDING = 1e-5
 
+# With 39 copies the smallest p-value is 0.025, which is also the rate of false alarms.
+N_PERMUTATIONS = 39
+SIGNIFICANT = 0.05
 
-class ParallelAnalysis(NamedTuple):
-    """Comparison of leading eigenvalues of a table and of its permuted copies.
+# Folds of features, and permuted copies of each feature.
+N_FOLDS = 5
+N_FOLD_PERMUTATIONS = 20
+
+# Largest number of eigenvectors of each kind; at most a tenth of the samples.
+N_COMPONENTS = 5
+N_NEIGHBORS = 5
+
+# Largest norm of a row of the basis, as a multiple of the root mean square. Without a
+# limit, a few outlying samples would explain a column that is nonzero only in them.
+LARGEST_LEVERAGE = 3.0
+
+
+class StructureTest(NamedTuple):
+    """Result of `structure_test`.
 
     Attributes
     ----------
+    found : bool
+        Whether the p-value is below 0.05.
     p_value : float
-    kind : {"none", "features", "samples"}
-        The preparation with the clearest structure.
-    ratios : dict
+        Rank of the largest eigenvalue among those of table and permuted copies, divided
+        by their number.
+    standardize : {"none", "features", "samples"}
+        The preparation that was chosen.
+    evidence : dict
         For each preparation, the largest eigenvalue divided by the mean of those of the
         permuted copies.
     n_directions : int
         Number of eigenvalues above those of all permuted copies, at most 8.
-    n_permutations : int
+    sentence : str
+        The result in words.
     """
 
+    found: bool
     p_value: float
-    kind: Kind
-    ratios: dict[str, float]
+    standardize: Kind
+    evidence: dict[str, float]
     n_directions: int
-    n_permutations: int
+    sentence: str
 
 
-def parallel_analysis(
+def structure_test(
+    X: Any, *, n_permutations: int = N_PERMUTATIONS, random_state: Any = None
+) -> StructureTest:
+    """Test whether the columns of a table depend on one another.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n, p)
+        At most 300 samples are used, drawn at random; fewer of a very wide table.
+    n_permutations : int
+        Number of permuted copies. The smallest p-value is
+        ``1 / (n_permutations + 1)``.
+    random_state : int, RandomState instance or None
+        Seed of samples and permutations.
+
+    Returns
+    -------
+    StructureTest
+
+    Notes
+    -----
+    The test is a parallel analysis: in each copy the values of every column are
+    permuted, which removes all dependence between columns and changes nothing else. If
+    columns are independent, the p-value is exact. The whole computation, including the
+    choice of the preparation, is repeated for every copy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> noise = np.random.default_rng(0).normal(size=(50, 80))
+    >>> structure_test(noise, random_state=0).found
+    False
+    >>> groups = noise + 2 * np.repeat([[0.0], [1.0]], 25, axis=0)
+    >>> structure_test(groups, random_state=0).found
+    True
+    """
+    if n_permutations < 1:
+        raise ValueError(f"n_permutations={n_permutations} must be at least 1.")
+    return structure_of_matrix(
+        as_matrix(checked_table(X, "X")),
+        n_permutations,
+        check_random_state(random_state),
+    )
+
+
+def structure_of_matrix(
     data: DataMatrix, n_permutations: int, random: np.random.RandomState
-) -> ParallelAnalysis:
-    """Compare the eigenvalues of a table with those of its permuted copies.
+) -> StructureTest:
+    """Compare the eigenvalues of a validated table with those of permuted copies.
 
     The statistic is the largest eigenvalue divided by its mean over all copies and the
     table itself, in the preparation with the largest ratio.
@@ -85,13 +158,32 @@ def parallel_analysis(
     best = 0 if ratios[0] >= min(CLEAR_RATIO, ratios.max()) else int(ratios.argmax())
     # Eigenvalues at the level of rounding errors do not count as directions.
     threshold = max(copies[:, best].max(), ROUNDING * own[best, 0])
-    return ParallelAnalysis(
-        float((1 + above) / (n_permutations + 1)),
+    p_value = float((1 + above) / (n_permutations + 1))
+    found = p_value < SIGNIFICANT
+    evidence: dict[str, float] = dict(zip(kinds, ratios.tolist(), strict=True))
+    return StructureTest(
+        found,
+        p_value,
         kinds[best],
-        dict(zip(kinds, ratios.tolist(), strict=True)),
+        evidence,
         int(np.count_nonzero(own[best] > threshold)),
-        n_permutations,
+        _sentence(found, p_value, kinds[best], evidence),
     )
+
+
+def _sentence(
+    found: bool, p_value: float, chosen: Kind, ratios: dict[str, float]
+) -> str:
+    compared = (
+        f"the largest eigenvalue is {ratios[chosen]:.3g} times that of permuted "
+        f"columns (p = {p_value:.2g})"
+    )
+    for kind, ratio in ratios.items():
+        if kind != chosen:
+            compared += f", {UNITS[kind]} {ratio:.3g} times"
+    if not found:
+        return f"This table shows no groups: {compared}."
+    return f"This table shows structure {UNITS[chosen]}: {compared}."
 
 
 def canonical_order(summary: ColumnSummary) -> Index:
@@ -217,113 +309,99 @@ def permuted_columns(X: Any, random: np.random.Generator) -> Any:
     return result
 
 
-# With 39 copies the smallest p-value is 0.025, which is also the rate of false alarms.
-N_PERMUTATIONS = 39
-SIGNIFICANT = 0.05
-
-
-class StructureTest(NamedTuple):
-    """Result of `structure_test`.
+class Following(NamedTuple):
+    """How much of each feature the structure of the other features explains.
 
     Attributes
     ----------
-    found : bool
-        Whether the p-value is below 0.05.
-    p_value : float
-        Rank of the largest eigenvalue among those of table and permuted copies, divided
-        by their number.
-    standardize : {"none", "features", "samples"}
-        The preparation that was chosen.
-    evidence : dict
-        For each preparation, the largest eigenvalue divided by the mean of those of the
-        permuted copies.
-    n_directions : int
-        Number of eigenvalues above those of all permuted copies, at most 8.
-    sentence : str
-        The result in words.
+    shares : ndarray of shape (p,)
+        Share of the variance of each feature in the span of the leading eigenvectors of
+        the others: graph eigenvectors and principal components.
+    q_values : ndarray of shape (p,)
+        Smallest false discovery rate at which the feature is selected.
+    permuted : ndarray of shape (p,)
+        Largest share among the permuted copies of each feature.
     """
 
-    found: bool
-    p_value: float
-    standardize: Kind
-    evidence: dict[str, float]
-    n_directions: int
-    sentence: str
+    shares: Float
+    q_values: Float
+    permuted: Float
 
 
-def structure_test(
-    X: Any, *, n_permutations: int = N_PERMUTATIONS, random_state: Any = None
-) -> StructureTest:
-    """Test whether the columns of a table depend on one another.
+def features_that_follow(
+    centred: DataMatrix, random: np.random.RandomState
+) -> Following:
+    """Compute shares explained by the features in other folds, and their q-values."""
+    n_samples, n_features = centred.shape
+    # Stratify the folds by the variance of columns, independent of their order.
+    folds = np.empty(n_features, dtype=np.intp)
+    folds[canonical_order(centred.summary())] = np.arange(n_features) % N_FOLDS
+    shares = np.zeros(n_features)
+    permuted = np.zeros((N_FOLD_PERMUTATIONS, n_features))
+    gram = centred.sample_gram()
+    for fold in range(min(N_FOLDS, n_features) if n_features > 1 else 0):
+        columns = np.flatnonzero(folds == fold)
+        own = centred.take(columns)
+        others = None
+        if n_features < n_samples:
+            others = centred.take(np.flatnonzero(folds != fold))
+        basis = structure_basis(gram - own.sample_gram(), others)
+        squares = column_squares(own)
+        shares[columns] = energy_shares(own, basis, squares)
+        for row in permuted:
+            rows = random.permutation(n_samples)
+            row[columns] = energy_shares(own, basis[rows], squares)
+    q = np.ones(n_features)
+    strata = np.floor(np.log2(effective_samples(centred)))
+    for stratum in np.unique(strata):
+        among = strata == stratum
+        q[among] = q_values(shares[among], permuted[:, among])
+    return Following(shares, q, permuted.max(axis=0))
 
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n, p)
-        At most 300 samples are used, drawn at random; fewer of a very wide table.
-    n_permutations : int
-        Number of permuted copies. The smallest p-value is
-        ``1 / (n_permutations + 1)``.
-    random_state : int, RandomState instance or None
-        Seed of samples and permutations.
 
-    Returns
-    -------
-    StructureTest
+def effective_samples(centred: DataMatrix) -> Float:
+    """Return ``(sum x^2)^2 / sum x^4``, the effective number of samples of a column.
 
-    Notes
-    -----
-    The test is a parallel analysis: in each copy the values of every column are
-    permuted, which removes all dependence between columns and changes nothing else. If
-    columns are independent, the p-value is exact. The whole computation, including the
-    choice of the preparation, is repeated for every copy.
+    It is about 1 if the variance is due to one sample, and n / 3 for a Gaussian column.
+    It does not change when the column is permuted.
+    """
+    found = np.ones(centred.shape[1])
+    for block in centred.column_blocks():
+        squares = centred.columns(block) ** 2
+        fourth = np.sum(squares**2, axis=0)
+        np.divide(
+            np.sum(squares, axis=0) ** 2, fourth, out=found[block], where=fourth > 0
+        )
+    return np.maximum(found, 1.0)
+
+
+def structure_basis(gram: Float, narrow: DataMatrix | None) -> Float:
+    """Return a basis of the leading eigenvectors of the graph and the Gram matrix.
+
+    ``narrow`` are the centred samples, if they have few features.
+    """
+    count = max(1, min(N_COMPONENTS, len(gram) // 10))
+    smooth = graph_vectors(gram, count, N_NEIGHBORS)
+    leading = principal_vectors(gram, count, narrow)
+    basis = centred_basis(np.hstack([smooth, leading]))
+    lengths = np.linalg.norm(basis, axis=1)
+    largest = LARGEST_LEVERAGE * np.sqrt(np.mean(lengths**2))
+    return centred_basis(basis * (largest / np.maximum(lengths, largest))[:, None])
+
+
+def q_values(shares: Float, permuted: Float) -> Float:
+    """Return for each feature the smallest FDR over thresholds up to its share.
 
     Examples
     --------
     >>> import numpy as np
-    >>> noise = np.random.default_rng(0).normal(size=(50, 80))
-    >>> structure_test(noise, random_state=0).found
-    False
-    >>> groups = noise + 2 * np.repeat([[0.0], [1.0]], 25, axis=0)
-    >>> structure_test(groups, random_state=0).found
-    True
+    >>> q_values(np.array([0.9, 0.1]), np.array([[0.2, 0.1], [0.1, 0.0]])).round(2)
+    array([0.5, 1. ])
     """
-    if n_permutations < 1:
-        raise ValueError(f"n_permutations={n_permutations} must be at least 1.")
-    return structure_of_matrix(
-        as_matrix(checked_table(X, "X")),
-        n_permutations,
-        check_random_state(random_state),
-    )
-
-
-def structure_of_matrix(
-    data: DataMatrix, n_permutations: int, random: np.random.RandomState
-) -> StructureTest:
-    """Return the result for a validated table."""
-    analysis = parallel_analysis(data, n_permutations, random)
-    found = analysis.p_value < SIGNIFICANT
-    return StructureTest(
-        found,
-        analysis.p_value,
-        analysis.kind,
-        analysis.ratios,
-        analysis.n_directions,
-        _sentence(analysis, found),
-    )
-
-
-def _sentence(analysis: ParallelAnalysis, found: bool) -> str:
-    ratio = analysis.ratios[analysis.kind]
-    compared = (
-        f"the largest eigenvalue is {ratio:.3g} times that of permuted columns "
-        f"(p = {analysis.p_value:.2g})"
-    )
-    others = [
-        f"{UNITS[kind]} {other:.3g} times"
-        for kind, other in analysis.ratios.items()
-        if kind != analysis.kind
-    ]
-    compared += f", {others[0]}" if others else ""
-    if not found:
-        return f"This table shows no groups: {compared}."
-    return f"This table shows structure {UNITS[analysis.kind]}: {compared}."
+    order = np.argsort(-shares, kind="stable")
+    null = np.sort(permuted, axis=None)
+    above = null.size - np.searchsorted(null, shares[order], side="left")
+    rates = (1 + above) / len(permuted) / np.arange(1, len(shares) + 1)
+    result = np.empty_like(shares)
+    result[order] = np.minimum(np.minimum.accumulate(rates[::-1])[::-1], 1.0)
+    return result

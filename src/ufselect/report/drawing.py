@@ -292,7 +292,12 @@ def as_plot(
         map, the "rows" of the data that x counts from 1 on, "pixels" of an image, each
         of which is a row of the data, or any other text as it is.
     """
-    text = _svg_bytes(figure)
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    stream = io.StringIO()
+    # ``savefig`` would draw everything twice, to find the layout first.
+    FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None, "Creator": None})
+    text = stream.getvalue().encode()
     document = minidom.parseString(text)  # nosec B318 # Matplotlib wrote it
     root: Any = document.documentElement
     for name in ("metadata", "style"):
@@ -335,18 +340,6 @@ def _told(axes: Any, what: str) -> dict[str, Any]:
     elif what != "cells":
         told["text"] = what
     return told
-
-
-def _svg_bytes(figure: Any) -> bytes:
-    """Return a figure as Matplotlib writes it.
-
-    ``savefig`` would draw everything twice, to find the layout first.
-    """
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-    stream = io.StringIO()
-    FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None, "Creator": None})
-    return stream.getvalue().encode()
 
 
 def _adapt(element: minidom.Element, prefix: str) -> None:

@@ -17,7 +17,6 @@ from ufselect.experiments.stored import ORACLE, PLACE, Experiment
 from ufselect.report.drawing import short_value
 from ufselect.report.experiment_figures import convergence, range_chart
 from ufselect.report.experiment_tables import (
-    Figure,
     MetricTable,
     cost_summary,
     fit_costs,
@@ -28,6 +27,7 @@ from ufselect.report.maps import surface
 from ufselect.report.rendering import (
     Block,
     Paragraph,
+    Part,
     Picture,
     Preformatted,
     Section,
@@ -120,7 +120,7 @@ def varying(method: Method) -> dict[str, list[Any]]:
 
 def parameter_map(
     experiment: Experiment, method: Method, metric: str, names: Mapping[str, str]
-) -> Figure | None:
+) -> Part | None:
     """Return a metric in percent over a grid in which two parameters vary.
 
     Parameters
@@ -151,13 +151,13 @@ def parameter_map(
     shape = (len(rows), len(columns))
     tables = {name: each.reshape(shape) for name, each in values.items()}
     names_of_axes = (first, second)
-    return Figure(
+    return Part(
         numbers,
         lambda: surface(rows, columns, tables, label=label, names=names_of_axes),
     )
 
 
-def map_picture(figure: Figure, label: str) -> Picture:
+def map_picture(figure: Part, label: str) -> Picture:
     """Return the map of a method for a report."""
     caption = (
         f"{label}: {figure.frame().columns[-1]}, mean over the numbers of features."
@@ -213,7 +213,7 @@ class ExperimentReport(Document):
         return self.experiment.failures()
 
     @property
-    def ranks(self) -> dict[str, Figure]:
+    def ranks(self) -> dict[str, Part]:
         """Return the average ranks by each metric, where there are enough sets."""
         return {
             each.metric: each.significance.figure()
@@ -222,7 +222,7 @@ class ExperimentReport(Document):
         }
 
     @cached_property
-    def sensitivity(self) -> dict[str, Figure]:
+    def sensitivity(self) -> dict[str, Part]:
         """Return the first metric over the grid of each method that has two axes."""
         plan = self.experiment.plan
         names = {name: name for name in self.experiment.data_sets}
@@ -235,7 +235,7 @@ class ExperimentReport(Document):
         return {label: part for label, part in maps.items() if part is not None}
 
     @cached_property
-    def convergence(self) -> Figure | None:
+    def convergence(self) -> Part | None:
         """Return how objectives fall, if the store has any that does."""
         found: dict[str, dict[str, Any]] = {}
         changes = False
@@ -249,10 +249,10 @@ class ExperimentReport(Document):
         if not changes:
             return None
         frame = histories_frame(found, ["data set", "method"])
-        return Figure(frame, lambda: convergence(found))
+        return Part(frame, lambda: convergence(found))
 
     @cached_property
-    def costs(self) -> Figure | None:
+    def costs(self) -> Part | None:
         """Return seconds and memory of the fits, if the store has them."""
         titles = {"seconds": "seconds of a fit", "megabytes": "peak memory (MB)"}
         costs = fit_costs(self.experiment).rename(columns=titles)
@@ -267,7 +267,7 @@ class ExperimentReport(Document):
             for name in known
         }
         frame = costs.melt("method", known, var_name="measure").dropna()
-        return Figure(frame, lambda: range_chart(measures))
+        return Part(frame, lambda: range_chart(measures))
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the columns of all tables and figures that there are, by name."""

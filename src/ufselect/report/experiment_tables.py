@@ -21,8 +21,6 @@ from ufselect.experiments.stored import ORACLE, Experiment
 from ufselect.report.experiment_figures import rank_diagram
 from ufselect.report.rendering import Part, TextTable
 
-# What a figure of an experiment is.
-Figure = Part
 REFERENCE = "random"
 # Statistics over fewer sets than this could not show any difference.
 FEWEST_SETS = 5
@@ -139,10 +137,10 @@ class Significance:
         """Return Nemenyi's difference of average ranks."""
         return nemenyi_critical_difference(*self.scores.shape)
 
-    def figure(self) -> Figure:
+    def figure(self) -> Part:
         """Return the critical difference diagram."""
         ranks, difference = self.ranks, self.critical_difference
-        return Figure(
+        return Part(
             pd.DataFrame(ranks.items(), columns=["method", "average rank"]),
             lambda: rank_diagram(ranks, difference, baselines=list(BASELINES)),
         )

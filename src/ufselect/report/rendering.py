@@ -9,7 +9,7 @@ import base64
 import hashlib
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -249,6 +249,7 @@ def _environment() -> Environment:
         "table": TextTable,
         "picture": picture_of,
         "text_table": text_table,
+        "markdown_table": markdown_table,
     }
     return environment
 
@@ -304,11 +305,7 @@ def plain_text(sections: Sequence[Section]) -> str:
     <BLANKLINE>
     n < p
     """
-    parts = []
-    for section in sections:
-        parts.append(f"{section.heading}\n{'=' * len(section.heading)}")
-        parts += _text_of(section.blocks, markdown=False)
-    return "\n\n".join(parts) + "\n"
+    return render("sections.txt.j2", sections=sections).rstrip() + "\n"
 
 
 def markdown(title: str, sections: Sequence[Section]) -> str:
@@ -324,25 +321,8 @@ def markdown(title: str, sections: Sequence[Section]) -> str:
     <BLANKLINE>
         n
     """
-    parts = [f"# {title}"]
-    for section in sections:
-        parts.append(f"## {section.heading}")
-        parts += _text_of(section.blocks, markdown=True)
-    return "\n\n".join(parts) + "\n"
-
-
-def _text_of(blocks: Sequence[Block], *, markdown: bool) -> Iterator[str]:
-    for block in blocks:
-        match block:
-            case Paragraph(text):
-                yield text
-            case Preformatted(text):
-                indent = "    " if markdown else ""
-                yield "\n".join(f"{indent}{line}" for line in text.splitlines())
-            case TextTable(header, rows, caption):
-                if caption:
-                    yield caption
-                yield (markdown_table if markdown else text_table)(header, rows)
+    text = render("sections.md.j2", title=title, sections=sections)
+    return text.rstrip() + "\n"
 
 
 def text_table(

@@ -27,8 +27,7 @@ from ufselect.report.experiment import (
     varying,
 )
 from ufselect.report.experiment_figures import bar_chart, curves
-from ufselect.report.experiment_tables import Figure
-from ufselect.report.rendering import TextTable, yes_or_no
+from ufselect.report.rendering import Part, TextTable, yes_or_no
 
 BASELINE = "Baseline"
 # The metrics of the published tables, with what is shown beside them.
@@ -197,7 +196,7 @@ class Reproduction(Document):
             content["convergence"] = self.curve_frame().to_dict("records")
         return json.dumps(content, indent=2, ensure_ascii=False)
 
-    def bar_charts(self, metric: str) -> dict[int, Figure]:
+    def bar_charts(self, metric: str) -> dict[int, Part]:
         """Return the fewest and the most features, as the figures of the paper do."""
         experiment = self.experiment
         fixed = experiment.curves(FIXED, metric)
@@ -217,7 +216,7 @@ class Reproduction(Document):
             charts[size] = _bars(groups, f"{metric} in percent")
         return charts
 
-    def parameter_maps(self) -> dict[tuple[str, str], Figure]:
+    def parameter_maps(self) -> dict[tuple[str, str], Part]:
         """Return each metric over each grid of SCFS, by method and metric."""
         plan = self.experiment.plan
         maps = {
@@ -231,7 +230,7 @@ class Reproduction(Document):
         }
         return {key: part for key, part in maps.items() if part is not None}
 
-    def convergence_curves(self) -> dict[str, Figure]:
+    def convergence_curves(self) -> dict[str, Part]:
         """Return the objective of SCFS at each iteration beside the published one."""
         cells = self.experiment.cells
         cells = cells[(cells["reading"] == GRID) & cells["data set"].isin(self.names)]
@@ -250,7 +249,7 @@ class Reproduction(Document):
                 found[method.label] = _published_curves(ours, self._printed_curves())
         return found
 
-    def fitted_curves(self) -> Figure:
+    def fitted_curves(self) -> Part:
         """Return the curves of the settings that fit best, beside the published."""
         fits = self.curve_fits.items()
         ours = {self.shown_name(name): fit.history for name, fit in fits}
@@ -335,21 +334,21 @@ def _percent(mean: float, deviation: float) -> str:
     return f"{mean:.2f} ±{deviation:.2f}"
 
 
-def _bars(groups: Mapping[str, Mapping[str, float]], label: str) -> Figure:
+def _bars(groups: Mapping[str, Mapping[str, float]], label: str) -> Part:
     rows = [
         (name, method, value)
         for name, members in groups.items()
         for method, value in members.items()
     ]
-    return Figure(
+    return Part(
         pd.DataFrame(rows, columns=["data set", "method", label]),
         lambda: bar_chart(groups, label=label, baselines=list(BASELINES)),
     )
 
 
-def _published_curves(ours: Mapping[str, Any], printed: Mapping[str, Any]) -> Figure:
+def _published_curves(ours: Mapping[str, Any], printed: Mapping[str, Any]) -> Part:
     frame = histories_frame(
         {"ours": ours, "published": printed}, ["source", "data set"]
     )
     columns = ["data set", "source", "iteration", "objective"]
-    return Figure(frame[columns], lambda: curves(ours, printed))
+    return Part(frame[columns], lambda: curves(ours, printed))

@@ -36,7 +36,7 @@ from ufselect.report.selection_text import (
     parameters_of,
 )
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.tuning.fits import LARGEST_SEED, checked_selector, checked_table
+from ufselect.tuning.fits import LARGEST_SEED, checked_selector, validated_table
 
 
 @dataclass(frozen=True, repr=False)
@@ -284,7 +284,7 @@ def selection_report(
         labels = table.labels if labels is None else labels
         groups = getattr(table, "groups", None) if groups is None else groups
         title, reading = title or table.origin.name, [*reading, *table.notes]
-    values = checked_table(selector, X)
+    values = validated_table(selector, X)
     names = _names(values, selector, feature_names)
     for name, given in (
         ("labels", labels),

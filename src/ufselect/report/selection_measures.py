@@ -15,7 +15,7 @@ from ufselect.evaluation.significance import (
     SIGNIFICANT,
     sentence_of,
 )
-from ufselect.evaluation.split_half import FEWEST_SAMPLES, N_PERMUTED, preparation_of
+from ufselect.evaluation.subsamples import FEWEST_SAMPLES, N_PERMUTED, preparation_of
 from ufselect.evaluation.tables import UNITS, few_threads, in_units
 from ufselect.matrix import Index
 from ufselect.report.maps import agreement_maps
@@ -40,7 +40,15 @@ from ufselect.report.selection_subject import (
     refuse_beyond,
 )
 from ufselect.report.selection_text import CRITERIA, answer, listed, stability_word
-from ufselect.tuning.fits import LARGEST_SEED, FitEffort, Work, fit_all, seeded
+from ufselect.tuning.fits import (
+    LARGEST_SEED,
+    FitEffort,
+    Work,
+    fit_all,
+    seeded,
+    take_rows,
+    user_warnings,
+)
 
 # With fewer random sets no p value could be below 5 %.
 FEWEST_RANDOM = 20
@@ -145,21 +153,15 @@ def _ask(
     if subject.seconds_left == 0:
         found.left_out[name] = "the time budget was used up"
         return None
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
+    part = None
+    with user_warnings() as said:
         try:
-            return task(subject)
+            part = task(subject)
         except (ArithmeticError, MemoryError, ValueError) as error:
             found.left_out[name] = str(error).rstrip(".")
-            return None
-        finally:
-            said = dict.fromkeys(
-                str(warning.message)
-                for warning in caught
-                if issubclass(warning.category, UserWarning)
-            )
-            if said:
-                found.notes["stability" if name == "halves" else name] = list(said)
+    if said:
+        found.notes["stability" if name == "halves" else name] = said
+    return part
 
 
 class Halves(NamedTuple):
@@ -198,7 +200,7 @@ def fit_halves(subject: Subject) -> Halves:
             copy._known_structure = known if place else None
         name = f"half {place + 1}"
         rows[name] = np.flatnonzero(inside)
-        works.append(Work(name, copy, partial(_rows_of, rows[name])))
+        works.append(Work(name, copy, partial(take_rows, rows[name])))
     effort = FitEffort(subject.n_jobs, subject.seconds_left)
     done, scores = fit_all(subject.table, works, effort, title="selection_report")
     best = np.argsort(-scores, axis=1, kind="stable")[:, :count]
@@ -210,10 +212,6 @@ def _n_on_half(subject: Subject) -> int | None:
     by_consensus = getattr(subject.refitted, "selector", subject) is None
     fewer = by_consensus and hasattr(subject.selector, "structure_")
     return N_SUBSAMPLES if fewer else None
-
-
-def _rows_of(rows: Index, X: Any) -> Any:
-    return X[rows]
 
 
 def measure_stability(subject: Subject, halves: Halves | None) -> Part:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pandas as pd
 
 from ufselect._version import __version__, versions_here
-from ufselect.evaluation.comparison import Stability
 from ufselect.evaluation.significance import SIGNIFICANT
+from ufselect.evaluation.subsamples import Stability
 from ufselect.report.drawing import printable, shortened
 from ufselect.report.rendering import docstring_sections, render
 from ufselect.selectors import SCFS

@@ -18,12 +18,13 @@ from ufselect._sklearn_compat import (
     Interval,
     StrOptions,
 )
-from ufselect.evaluation.split_half import rows_of_groups
 from ufselect.evaluation.structure_found import (
     N_PERMUTATIONS,
     StructureTest,
+    features_that_follow,
     structure_of_matrix,
 )
+from ufselect.evaluation.subsamples import rows_of_groups
 from ufselect.evaluation.tables import few_threads
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
 from ufselect.selectors import selector as selector_named
@@ -38,7 +39,6 @@ from ufselect.solvers.iterations import in_parallel, suits_threads
 from ufselect.solvers.preparation import Kind, choose_preparation, prepare
 from ufselect.solvers.rankings import lowered, ranks_of, redundant_features
 from ufselect.solvers.starts import distinct_rows
-from ufselect.tuning.false_discovery import features_that_follow
 from ufselect.tuning.fits import LARGEST_SEED, FitsGroups, checked_selector, seeded
 
 N_SUBSAMPLES = 6
@@ -302,8 +302,17 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
             sizes = map(len, subsamples)
             subsamples = [rows_of_groups(groups, size, random) for size in sizes]
         deviations = relative_deviations(data, summary, self.standardize_)
+        scfs: Any = None
         # Without structure, SCFS is not fitted: it would converge slowly.
-        scfs = self._scfs(data, summary) if self.structure_found_ else None
+        if self.structure_found_:
+            # With the preparation that suits all of X.
+            preparation = choose_preparation(data, summary)
+            number = N_CLUSTERS if self.n_clusters == "auto" else int(self.n_clusters)
+            scfs = selector_named(
+                "SCFS",
+                n_clusters=min(number, data.shape[0]),
+                standardize=False if preparation == "none" else preparation,
+            )
         seeds = random.randint(LARGEST_SEED, size=len(subsamples)).tolist()
         calls = (
             (
@@ -322,16 +331,6 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
 
     def _most(self) -> int:
         return self.n_features_in_ if self.max_features is None else self.max_features
-
-    def _scfs(self, data: DataMatrix, summary: ColumnSummary) -> Any:
-        """Return SCFS for the consensus, with the preparation that suits all of X."""
-        number = N_CLUSTERS if self.n_clusters == "auto" else int(self.n_clusters)
-        preparation = choose_preparation(data, summary)
-        return selector_named(
-            "SCFS",
-            n_clusters=min(number, data.shape[0]),
-            standardize=False if preparation == "none" else preparation,
-        )
 
     def _call(
         self,

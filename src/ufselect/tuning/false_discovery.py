@@ -1,4 +1,4 @@
-"""Features related to the structure of a table, at a false discovery rate."""
+"""The share of false discoveries among the best features, estimated by decoys."""
 
 from functools import partial
 from numbers import Integral, Real
@@ -9,138 +9,22 @@ import scipy.sparse as sp
 from scipy.stats import norm
 from sklearn.utils import check_random_state, check_scalar
 
-from ufselect.evaluation.structure_found import canonical_order, permuted_columns
-from ufselect.matrix import DataMatrix, Float, Index
+from ufselect.evaluation.structure_found import permuted_columns
+from ufselect.matrix import Float, Index
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.solvers.graph_scores import (
-    centred_basis,
-    column_squares,
-    energy_shares,
-    graph_vectors,
-    principal_vectors,
-)
 from ufselect.tuning.fits import (
     LARGEST_SEED,
     FitEffort,
     Work,
     checked_selector,
-    checked_table,
     fit_all,
     seeded,
+    validated_table,
 )
-
-N_FOLDS = 5
-N_PERMUTATIONS = 20
-
-# Largest number of eigenvectors of each kind; at most a tenth of the samples.
-N_COMPONENTS = 5
-N_NEIGHBORS = 5
-
-# Largest norm of a row of the basis, as a multiple of the root mean square. Without a
-# limit, a few outlying samples would explain a column that is nonzero only in them.
-LARGEST_LEVERAGE = 3.0
 
 # Largest number of decoys: enough to estimate the share of false discoveries.
 MAX_DECOYS = 1000
 CONFIDENCE = 0.9
-
-
-class Following(NamedTuple):
-    """How much of each feature the structure of the other features explains.
-
-    Attributes
-    ----------
-    shares : ndarray of shape (p,)
-        Share of the variance of each feature in the span of the leading eigenvectors of
-        the others: graph eigenvectors and principal components.
-    q_values : ndarray of shape (p,)
-        Smallest false discovery rate at which the feature is selected.
-    permuted : ndarray of shape (p,)
-        Largest share among the permuted copies of each feature.
-    """
-
-    shares: Float
-    q_values: Float
-    permuted: Float
-
-
-def features_that_follow(
-    centred: DataMatrix, random: np.random.RandomState
-) -> Following:
-    """Compute shares explained by the features in other folds, and their q-values."""
-    n_samples, n_features = centred.shape
-    # Stratify the folds by the variance of columns, independent of their order.
-    folds = np.empty(n_features, dtype=np.intp)
-    folds[canonical_order(centred.summary())] = np.arange(n_features) % N_FOLDS
-    shares = np.zeros(n_features)
-    permuted = np.zeros((N_PERMUTATIONS, n_features))
-    gram = centred.sample_gram()
-    for fold in range(min(N_FOLDS, n_features) if n_features > 1 else 0):
-        columns = np.flatnonzero(folds == fold)
-        own = centred.take(columns)
-        others = None
-        if n_features < n_samples:
-            others = centred.take(np.flatnonzero(folds != fold))
-        basis = structure_basis(gram - own.sample_gram(), others)
-        squares = column_squares(own)
-        shares[columns] = energy_shares(own, basis, squares)
-        for row in permuted:
-            rows = random.permutation(n_samples)
-            row[columns] = energy_shares(own, basis[rows], squares)
-    q = np.ones(n_features)
-    strata = np.floor(np.log2(effective_samples(centred)))
-    for stratum in np.unique(strata):
-        among = strata == stratum
-        q[among] = q_values(shares[among], permuted[:, among])
-    return Following(shares, q, permuted.max(axis=0))
-
-
-def effective_samples(centred: DataMatrix) -> Float:
-    """Return ``(sum x^2)^2 / sum x^4``, the effective number of samples of a column.
-
-    It is about 1 if the variance is due to one sample, and n / 3 for a Gaussian column.
-    It does not change when the column is permuted.
-    """
-    found = np.ones(centred.shape[1])
-    for block in centred.column_blocks():
-        squares = centred.columns(block) ** 2
-        fourth = np.sum(squares**2, axis=0)
-        np.divide(
-            np.sum(squares, axis=0) ** 2, fourth, out=found[block], where=fourth > 0
-        )
-    return np.maximum(found, 1.0)
-
-
-def structure_basis(gram: Float, narrow: DataMatrix | None) -> Float:
-    """Return a basis of the leading eigenvectors of the graph and the Gram matrix.
-
-    ``narrow`` are the centred samples, if they have few features.
-    """
-    count = max(1, min(N_COMPONENTS, len(gram) // 10))
-    smooth = graph_vectors(gram, count, N_NEIGHBORS)
-    leading = principal_vectors(gram, count, narrow)
-    basis = centred_basis(np.hstack([smooth, leading]))
-    lengths = np.linalg.norm(basis, axis=1)
-    largest = LARGEST_LEVERAGE * np.sqrt(np.mean(lengths**2))
-    return centred_basis(basis * (largest / np.maximum(lengths, largest))[:, None])
-
-
-def q_values(shares: Float, permuted: Float) -> Float:
-    """Return for each feature the smallest FDR over thresholds up to its share.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> q_values(np.array([0.9, 0.1]), np.array([[0.2, 0.1], [0.1, 0.0]])).round(2)
-    array([0.5, 1. ])
-    """
-    order = np.argsort(-shares, kind="stable")
-    null = np.sort(permuted, axis=None)
-    above = null.size - np.searchsorted(null, shares[order], side="left")
-    rates = (1 + above) / len(permuted) / np.arange(1, len(shares) + 1)
-    result = np.empty_like(shares)
-    result[order] = np.minimum(np.minimum.accumulate(rates[::-1])[::-1], 1.0)
-    return result
 
 
 class FalseSelections(NamedTuple):
@@ -218,7 +102,7 @@ def false_selections(
     True
     """
     checked_selector(selector, "false_selections")
-    table = checked_table(selector, X)
+    table = validated_table(selector, X)
     n_features = table.shape[1]
     count = min(n_features, MAX_DECOYS) if n_decoys is None else n_decoys
     check_scalar(count, "n_decoys", Integral, min_val=1, max_val=n_features)

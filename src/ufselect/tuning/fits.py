@@ -4,7 +4,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ufselect._sklearn_compat import POSITIVE, FitProgress
-from ufselect.evaluation.split_half import checked_groups
+from ufselect.evaluation.subsamples import checked_groups
 from ufselect.matrix import Float, Index
 from ufselect.matrix.cache import ResultCache, cached_results
 from ufselect.selectors.base import UnsupervisedSelector
@@ -60,9 +60,22 @@ def checked_selector(selector: Any, owner: str) -> UnsupervisedSelector:
     return selector
 
 
-def checked_table(selector: UnsupervisedSelector, X: Any) -> Any:
+def validated_table(selector: UnsupervisedSelector, X: Any) -> Any:
     """Return X after the validation of ``fit``, which raises the same errors."""
     return clone(selector)._validated(X, reset=True)
+
+
+@contextmanager
+def user_warnings() -> Iterator[list[str]]:
+    """Collect what is warned of, each message once, instead of showing it."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            yield said
+        finally:
+            ours = [each for each in caught if issubclass(each.category, UserWarning)]
+            said += dict.fromkeys(str(each.message) for each in ours)
 
 
 class FitsGroups(UnsupervisedSelector):
@@ -98,6 +111,11 @@ class FitsGroups(UnsupervisedSelector):
         if self._groups is None:
             return None
         return checked_groups(self._groups, n_samples)
+
+
+def take_rows(rows: Index, X: Any) -> Any:
+    """Return some rows of X; with ``partial``, the table of a `Work`."""
+    return X[rows]
 
 
 class Work(NamedTuple):

@@ -1,7 +1,6 @@
 """Compare rankings of one table between methods or numbers of clusters."""
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -22,9 +21,10 @@ from ufselect.tuning.fits import (
     FitEffort,
     Work,
     checked_selector,
-    checked_table,
     fit_all,
     seeded,
+    user_warnings,
+    validated_table,
 )
 
 
@@ -96,17 +96,13 @@ def rank_with_each(
             del told["n_clusters"]  # AutoSelect chooses it.
         copy.set_params(**{key: told[key] for key in told if key in known})
         start = time.perf_counter()
-        scores, order, remarks = None, None, []
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
-            try:
+        scores = order = None
+        try:
+            with user_warnings() as remarks:
                 copy.fit(X)
-                scores, order = copy.scores_, copy.order_
-            except (ArithmeticError, MemoryError, ValueError) as error:
-                remarks = [str(error)]
-        if order is not None:
-            said = [w for w in caught if issubclass(w.category, UserWarning)]
-            remarks = list(dict.fromkeys(str(each.message) for each in said))
+            scores, order = copy.scores_, copy.order_
+        except (ArithmeticError, MemoryError, ValueError) as error:
+            remarks = [str(error)]
         seconds = time.perf_counter() - start
         found.append(Ranked(name, scores, order, seconds, remarks))
     return found
@@ -184,7 +180,7 @@ def sensitivity_to_clusters(
     copy = seeded(selector, check_random_state(random_state).randint(LARGEST_SEED))
     if n_features is not None:
         copy.set_params(n_features_to_select=n_features)
-    table = checked_table(copy, X)
+    table = validated_table(copy, X)
     works = [
         Work(f"n_clusters={number}", clone(copy).set_params(n_clusters=number))
         for number in dict.fromkeys(n_clusters)

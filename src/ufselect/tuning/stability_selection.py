@@ -10,9 +10,8 @@ from sklearn.utils import check_random_state
 
 from ufselect._sklearn_compat import COUNT, CallbackSupportMixin, FitProgress, Interval
 from ufselect.evaluation import selection_stability
-from ufselect.evaluation.comparison import Stability
-from ufselect.evaluation.split_half import rows_of_groups
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
+from ufselect.evaluation.subsamples import Stability, rows_of_groups
+from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors import selector as selector_named
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import frequency_scores
@@ -25,6 +24,7 @@ from ufselect.tuning.fits import (
     checked_selector,
     fit_all,
     seeded,
+    take_rows,
 )
 
 # Fast, and without n_clusters, which may exceed the samples of a subsample.
@@ -161,9 +161,5 @@ class StabilitySelection(CallbackSupportMixin, FitsGroups):
                 rows = rows_of_groups(groups, size, random)
             copy = seeded(selector, random.randint(LARGEST_SEED))
             copy.set_params(n_features_to_select=self.n_selected_)
-            works.append(Work(f"subsample {number}", copy, partial(_rows, rows)))
+            works.append(Work(f"subsample {number}", copy, partial(take_rows, rows)))
         return works
-
-
-def _rows(rows: Index, X: Any) -> Any:
-    return X[rows]

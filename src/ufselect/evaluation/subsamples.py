@@ -1,11 +1,20 @@
-"""Selection on one half of the samples, compared with random sets on the other."""
+"""Selection on some of the samples: its stability, and random sets on the others.
 
-from collections.abc import Sequence
+The stability of repeated selections, its variance and its tests are those of Nogueira,
+Sechidis and Brown, "On the stability of feature selection algorithms", JMLR 18 (174),
+2018. With z the M x p table of selections (1 if selected), p_f the share of selections
+with feature f, k_i the size of selection i and q the mean of k_i / p::
+
+    stability = 1 - mean_f(M / (M - 1) p_f (1 - p_f)) / (q (1 - q))
+"""
+
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
@@ -277,3 +286,93 @@ def matched_set(order: Index, places: Index, random: np.random.RandomState) -> I
         taken.append(near[random.randint(len(near))])
         free[taken[-1]] = False
     return np.sort(order[taken])
+
+
+class Stability(NamedTuple):
+    """A stability with its variance and confidence interval."""
+
+    value: float
+    variance: float
+    lower: float
+    upper: float
+
+
+class StabilityTest(NamedTuple):
+    """Difference in units of its standard error, and the two-sided p-value."""
+
+    statistic: float
+    p_value: float
+
+
+def selection_stability(
+    selections: Iterable[ArrayLike], n_features: int, *, confidence: float = 0.95
+) -> Stability:
+    """Return the stability of selections: 1 if identical, about 0 if random.
+
+    Parameters
+    ----------
+    selections : iterable of array-like
+        At least two masks or index arrays of selected columns, such as those of one
+        method on bootstrap samples. Their sizes may differ.
+    n_features : int
+        Number of columns of the table.
+    confidence : float
+        Level of the confidence interval. This is the published one: it is symmetric
+        and may exceed 1, and it is asymptotic and too narrow for few selections.
+
+    Examples
+    --------
+    >>> selection_stability([[0, 1], [0, 1], [0, 1]], 10).value
+    1.0
+    >>> round(selection_stability([[0, 1], [0, 2], [0, 1]], 10).value, 3)
+    0.583
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence={confidence} is not between 0 and 1; use 0.95.")
+    chosen = [checked_selection(selected, n_features) for selected in selections]
+    if len(chosen) < 2:
+        raise ValueError(
+            f"{len(chosen)} selection(s) given; stability needs at least two."
+        )
+    z = np.zeros((len(chosen), n_features))
+    for row, columns in zip(z, chosen, strict=True):
+        row[columns] = 1.0
+    if z.all() or not z.any():
+        every = "all columns" if z.all() else "no column"
+        raise ValueError(
+            f"Every selection has {every}, so stability is not defined; give "
+            "selections of some columns."
+        )
+    shares, sizes = z.mean(axis=0), z.mean(axis=1)
+    q = shares.mean()
+    spread = np.mean(shares * (1 - shares)) * len(z) / (len(z) - 1)
+    value = float(1 - spread / (q * (1 - q)))
+    variance = 0.0
+    # For equal selections, rounding would make the variance nonzero.
+    if not (z == z[0]).all():
+        agreement = z @ shares / n_features
+        correction = value / 2 * (2 * sizes * q - sizes - q + 1)
+        parts = (agreement - sizes * q + correction) / (q * (1 - q))
+        variance = float(4 / len(z) * parts.var())
+    margin = float(norm.ppf((1 + confidence) / 2)) * variance**0.5
+    return Stability(value, variance, value - margin, value + margin)
+
+
+def stability_difference(first: Stability, second: Stability) -> StabilityTest:
+    """Test whether two stabilities, each of many selections, are equal.
+
+    Examples
+    --------
+    >>> steady = selection_stability([[0, 1], [0, 1], [0, 2], [0, 1]], 10)
+    >>> shaky = selection_stability([[0, 1], [2, 3], [0, 2], [4, 1]], 10)
+    >>> round(stability_difference(steady, shaky).p_value, 4)
+    0.0001
+    """
+    difference = first.value - second.value
+    error = float(np.sqrt(first.variance + second.variance))
+    if error == 0.0:
+        # With zero variance, any difference is significant.
+        statistic = float(np.sign(difference) * np.inf) if difference else 0.0
+    else:
+        statistic = difference / error
+    return StabilityTest(statistic, float(2 * norm.sf(abs(statistic))))
