@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, Self
-from xml.dom import minidom  # nosec B408 # it reads what Matplotlib wrote
+from xml.etree import ElementTree  # nosec B405 # it reads what Matplotlib wrote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,11 @@ from numpy.typing import NDArray
 from ufselect._names import printable as printable
 from ufselect._names import shortened as shortened
 from ufselect.data.replacing import write_whole
+
+# Namespace of the elements of a figure; it is the default one, without a prefix.
+SVG = "{http://www.w3.org/2000/svg}"
+ElementTree.register_namespace("", SVG.strip("{}"))
+ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
 
 # Stands for the colour of the text around the figure, which is put in afterwards, so
 # that one drawing serves light and dark pages. The style of figures has it, too.
@@ -298,32 +303,26 @@ def as_plot(
     # ``savefig`` would draw everything twice, to find the layout first.
     FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None, "Creator": None})
     text = stream.getvalue().encode()
-    document = minidom.parseString(text)  # nosec B318 # Matplotlib wrote it
-    root: Any = document.documentElement
-    for name in ("metadata", "style"):
-        for element in document.getElementsByTagName(name):
-            parent: Any = element.parentNode
-            parent.removeChild(element)
+    root = ElementTree.fromstring(text)  # nosec B314 # Matplotlib wrote it
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag in (f"{SVG}metadata", f"{SVG}style"):
+                parent.remove(child)
     prefix = f"f{hashlib.sha256(text).hexdigest()[:8]}-"
-    for element in document.getElementsByTagName("*"):
-        for point, name in zip(
-            element.getElementsByTagName("use"),
-            (titles or {}).get(element.getAttribute("id"), ()),
-            strict=False,
-        ):
-            title = document.createElement("title")
-            title.appendChild(document.createTextNode(printable(name)))
-            point.appendChild(title)
+    for element in list(root.iter()):
+        names = (titles or {}).get(element.get("id", ""), ())
+        for point, name in zip(element.iter(f"{SVG}use"), names, strict=False):
+            ElementTree.SubElement(point, f"{SVG}title").text = printable(name)
         _adapt(element, prefix)
     # The dropped style sheet set these for every element.
-    root.setAttribute("stroke-linejoin", "round")
-    root.setAttribute("stroke-linecap", "butt")
-    root.setAttribute("role", "img")
-    root.setAttribute("aria-label", printable(description))
+    root.set("stroke-linejoin", "round")
+    root.set("stroke-linecap", "butt")
+    root.set("role", "img")
+    root.set("aria-label", printable(description))
     if hover:
         told = [_told(axes, what) for axes, what in hover]
-        root.setAttribute("data-hover", json.dumps(told))
-    return Plot(root.toxml() + "\n", figure)
+        root.set("data-hover", json.dumps(told))
+    return Plot(ElementTree.tostring(root, "unicode") + "\n", figure)
 
 
 def _told(axes: Any, what: str) -> dict[str, Any]:
@@ -342,9 +341,9 @@ def _told(axes: Any, what: str) -> dict[str, Any]:
     return told
 
 
-def _adapt(element: minidom.Element, prefix: str) -> None:
+def _adapt(element: ElementTree.Element, prefix: str) -> None:
     """Make ids unique, follow them in references, and let the page choose the ink."""
-    for name, value in list(element.attributes.items()):
+    for name, value in list(element.items()):
         if name == "id":
             value = prefix + value
         elif "#" not in value:  # neither a reference nor a colour
@@ -354,7 +353,7 @@ def _adapt(element: minidom.Element, prefix: str) -> None:
         else:
             value = re.sub(r"url\(#", f"url(#{prefix}", value)
             value = value.replace(INK, "currentColor")
-        element.setAttribute(name, value)
+        element.set(name, value)
 
 
 def power_of_ten(value: float) -> str:

@@ -120,6 +120,7 @@ def draw_scores(
         axes.plot(places + 1, shown, markersize=5, **look, **line)
     if len(values) > MANY_PER_CHOSEN * n_selected:
         axes.set_xscale("log")
+        axes.minorticks_off()
         axes.xaxis.set_major_formatter("{x:.0f}")
         axes.set_xlabel("rank (logarithmic)")
     else:
