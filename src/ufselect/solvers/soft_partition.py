@@ -42,7 +42,6 @@ UNIFORM_SHARE = 1e-6
 
 # Step sizes tried along a segment if the full step does not decrease the objective.
 SEGMENT = np.concatenate([[0.0], 0.5 ** np.arange(29, 3.0, -1), np.arange(1, 11) / 10])
-ENDS = SEGMENT[[0, -1]]
 
 # Arrays of a saved state, in addition to P.
 STATE_ARRAYS = ("BtP", "MBtP", "q", "PtP")
@@ -277,19 +276,20 @@ class SoftPartition:
         PtT = np.einsum("ij,ij->j", self.shifted(self.BtP, self.q), V)
         PtKP = self.BtP.T @ self.MBtP
         sums = Sums(self.q, self.PtP, PtKP, PtT, hat is not None)
-        gradient = sums.gradient(alpha)
+        gradient, value = sums.gradient(alpha), sums.objective(alpha)
         for _ in range(max_steps):
             along, VD = self._project(gradient, V, hat, step_size)
-            here, end = sums.moved(along, ENDS).objective(alpha)
-            t, gain = 1.0, here - end
+            t, end = 1.0, sums.moved(along, 1.0)
+            gain = value - end.objective(alpha)
             # Accept any full step that decreases the objective: later step sizes gain
             # more from it than from an exact line search.
             if gain <= 0:
                 values = sums.moved(along, SEGMENT).objective(alpha)
                 t, gain = float(SEGMENT[values.argmin()]), values[0] - values.min()
+                end = sums.moved(along, t)
             if t == 0.0:
                 break
-            sums = sums.moved(along, t)
+            sums, value = end, value - gain
             self.BtP, self._pending = self.BtP + t * along.BtD, t
             self.MBtP = self.BtP if self.K is None else self.MBtP + t * along.MBtD
             V = V + t * VD
