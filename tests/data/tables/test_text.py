@@ -24,12 +24,12 @@ def refusal(text, **options):
     return str(refused(None, text, **options))
 
 
-@pytest.fixture(params=["cells", "pyarrow", "pandas"])
+@pytest.fixture(params=["cells", "pyarrow", "python"])
 def reader(request, monkeypatch):
     """Let small tables be read by each of the ways that large ones are."""
     if request.param != "cells":
         monkeypatch.setattr(text_module, "SMALL_BLOCK", 0)
-    if request.param == "pandas":
+    if request.param == "python":
         monkeypatch.setattr(text_module, "_arrow_csv", lambda: None)
     return request.param
 
