@@ -166,7 +166,6 @@ def print_table(
     rows: Sequence[Sequence[str]],
     *,
     words: Sequence[str] = (),
-    stderr: bool = False,
 ) -> None:
     """Print a table; on a terminal, cells of ``words`` wrap where it is too narrow.
 
@@ -176,8 +175,6 @@ def print_table(
     rows : sequence of sequence of str
     words : sequence of str
         Titles of columns that are aligned to the left, beside the first.
-    stderr : bool
-        Where to print.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -194,7 +191,7 @@ def print_table(
         )
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
-    out = console(stderr=stderr)
+    out = console()
     if out.is_terminal:
         out.print(table)
         return
