@@ -102,6 +102,9 @@ def read_text(file: File, request: Request, notes: list[str]) -> Table:
 def _read(file: File, request: Request, notes: list[str], encoding: str) -> Table:
     with _blocks(file, encoding) as (head, _):
         dialect, layout = text_layout(list(StringIO(head)), request, file.name, notes)
+    if layout.commas:
+        words = request.na_values
+        request = request._replace(na_values=(*words, *map(with_point, words)))
 
     def add(rows: TableRows) -> None:
         line = layout.skipped + 1
