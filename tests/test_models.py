@@ -1,11 +1,8 @@
 """Selectors in files: the same when they come back, and nothing else comes in."""
 
-import hashlib
-import io
 import json
 import os
 import pickle
-import zipfile
 
 import numpy as np
 import pandas as pd
@@ -267,54 +264,14 @@ def test_deep_and_large_files_are_bounded(tmp_path):
     assert all(each is many[0] for each in many)
 
 
-def sealed(path, save, **arrays):
-    content = io.BytesIO()
-    save(content, **arrays)
-    digest = hashlib.sha256(content.getvalue()).hexdigest().encode()
-    path.write_bytes(OPENING + digest + b"\n" + content.getvalue())
-
-
-class Program:
-    def __reduce__(self):
-        return pytest.fail, ("a pickle was loaded",)
-
-
-def test_pickles_and_what_expands_are_refused(tmp_path):
-    path = tmp_path / "a.selector"
-    sealed(path, np.savez, description=np.array([Program()], dtype=object))
-    assert "Python objects" in refusal(path)
-    sealed(path, np.savez_compressed, description=np.zeros(10**6))
-    assert "'description.npy' is compressed" in refusal(path)
-
-    def more_than_there_is(stream):
-        inner = io.BytesIO()
-        np.save(inner, np.zeros(7))
-        wide = inner.getvalue().replace(b"(7,), }" + b" " * 10, b"(70000000000,), }")
-        with zipfile.ZipFile(stream, "w") as archive:
-            archive.writestr("X.npy", wide)
-
-    sealed(path, more_than_there_is)
-    assert "more than it holds" in refusal(path)
-
-
 def test_other_files_folders_and_pipes_are_refused(tmp_path):
     path = tmp_path / "a.selector"
-    for content in (b"", b"text", pickle.dumps([1]), b"PK\3\4" * 9):
+    save_selector(MaxVariance(2).fit(FRAME), path)
+    whole = path.read_bytes()
+    for content in (b"", b"text", pickle.dumps([1]), b"PK\3\4" * 9, whole[:-9]):
         path.write_bytes(content)
         assert "is not a selector file, or is damaged" in refusal(path)
     assert "is not a file; name one" in refusal(tmp_path)
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
         assert "is not a file; name one" in refusal(tmp_path / "pipe")
-
-
-def test_no_flipped_byte_and_no_cut_is_accepted(tmp_path):
-    path = tmp_path / "a.selector"
-    save_selector(MaxVariance(2).fit(FRAME), path)
-    whole = path.read_bytes()
-    for place in range(0, len(whole), 11):
-        changed = bytearray(whole)
-        changed[place] ^= 1 << place % 8
-        path.write_bytes(changed if place % 3 else whole[:place])
-
-        refusal(path)

@@ -64,9 +64,14 @@ def nearest_words(word: str, known: Iterable[str]) -> str:
     >>> nearest_words("mcf", ["SCFS", "MCFS", "SPEC"])
     'MCFS'
     """
-    choices = {each.lower(): each for each in known}
-    near = get_close_matches(word.lower(), choices) or sorted(choices)
-    return ", ".join(choices[each] for each in near)
+    return ", ".join(similar(word, known) or sorted(known, key=str.lower))
+
+
+def similar(word: str, known: Iterable[str]) -> list[str]:
+    """Return up to three known words that are like this one, in any case."""
+    by_lower_case = {each.lower(): each for each in reversed(list(known))}
+    near = get_close_matches(word.lower(), by_lower_case)
+    return [by_lower_case[each] for each in near]
 
 
 def printable(text: object) -> str:

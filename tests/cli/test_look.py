@@ -6,7 +6,6 @@ import shlex
 import numpy as np
 import pandas as pd
 import pytest
-from one_sentence import refused
 from small_tables import NAMES, small_frame, write_frame
 
 from ufselect.cli import main
@@ -107,21 +106,6 @@ def test_a_transposed_table_is_shown_as_it_would_be_read(folder, capsys):
     assert said.startswith("genes.csv: text, 12 rows, 25 columns; features are in its")
     assert "12 features of 24 samples to select from." in named
     assert named.endswith("\n  ufselect select './-my genes.npy'\n")
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        (None, "there is no file a.csv"),
-        ("", "a.csv is empty"),
-        ("name,kind\na,b\nc,d\n", "a.csv has no numeric column"),
-    ],
-)
-def test_what_can_be_read_in_no_way_is_one_sentence(folder, capsys, text, sentence):
-    if text is not None:
-        (folder / "a.csv").write_text(text)
-    for options in ([], ["--json"]):
-        assert sentence in refused(capsys, "look", "a.csv", *options)
 
 
 def test_each_sentence_names_the_option_that_helps(folder, capsys):

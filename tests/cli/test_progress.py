@@ -12,13 +12,9 @@ from sklearn.base import clone
 
 from ufselect import SCFS, AutoSelect
 from ufselect._sklearn_compat import listening
-from ufselect.cli import progress
-from ufselect.cli.progress import (
-    CountProgress,
-    JsonProgress,
-    Progress,
-    progress_for,
-)
+from ufselect.cli import output as progress
+from ufselect.cli.experiments import CountProgress
+from ufselect.cli.output import JsonProgress, Progress, progress_for
 
 
 class Terminal(io.StringIO):

@@ -74,7 +74,6 @@ def test_tables_show_both_readings_and_the_same_command_goes_on(folder, capsys):
 
 def test_a_bad_plan_is_answered_in_one_sentence(folder, capsys):
     for edit, sentence in [
-        (("SCFS", "SCSF"), "methods[0].selector is 'SCSF'; it could be SCFS"),
         (("features =", "feature ="), "unknown key feature; it could be features"),
         (('"one"', '"won"'), "won"),
         (("sets = [", "sets = [["), "is not valid TOML"),

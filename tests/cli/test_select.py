@@ -1,10 +1,8 @@
 """``ufselect select``: what it chooses, says, writes and never looks at."""
 
 import errno
-import io
 import json
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -249,17 +247,6 @@ def test_many_notes_are_cut_short_unless_all_are_asked_for(file, capsys, monkeyp
     assert "numbered: 'g1'" in first
 
 
-def test_table_on_standard_output_stands_alone(file, capfdbinary, monkeypatch):
-    stream = io.BytesIO()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(stream, write_through=True))
-    code = select(file, *FAST, "-o", "-")
-    frame = pd.read_csv(io.BytesIO(stream.getvalue()))
-
-    assert code == 0
-    assert frame.columns.tolist() == ["id", *CHOSEN, "kind"]
-    assert b"MaxVariance chose 3" in b" ".join(capfdbinary.readouterr().err.split())
-
-
 def test_a_report_that_cannot_be_written_does_not_hide_the_table(
     file, capsys, monkeypatch
 ):
@@ -400,8 +387,6 @@ def test_wrong_usage_is_refused_before_the_file_is_read(tmp_path, capsys, monkey
         (["--param", "alhpa=1"], "it could be alpha"),
         (["--param", "alpha=-1"], "'alpha' parameter of SCFS must be"),
         (["--param", "n_clusters=3"], "use --clusters"),
-        (["-o", "a.csv"], "a.csv would be replaced"),
-        (["-o", "-", "--json"], "both print to standard output"),
         (["-o", "b", "--scores", "b"], "need different files"),
         (["--effort", "quick", "--no-files"], "add --report"),
         (["--image-shape", "3x4", "-o", "b.csv"], "add --report"),

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import zipfile
 
 import numpy as np
 import pytest
@@ -66,12 +67,27 @@ def forge(path, save=np.savez, **arrays):
     path.write_bytes(OPENING + digest + b"\n" + content.getvalue())
 
 
+def more_than_there_is(stream, **arrays):
+    inner = io.BytesIO()
+    np.save(inner, np.zeros(7))
+    wide = inner.getvalue().replace(b"(7,), }" + b" " * 10, b"(70000000000,), }")
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("X.npy", wide)
+
+
+class Program:
+    def __reduce__(self):
+        return pytest.fail, ("a pickle was loaded",)
+
+
 def test_files_with_pickles_bombs_or_no_digest_are_refused(path):
     place = Checkpoint(path, [1])
-    forge(path, reached=np.array([{}]))
-    refused(place, r"cannot be read .*delete it")
+    forge(path, reached=np.array([Program()], dtype=object))
+    refused(place, r"cannot be read .*Python objects .*delete it")
     forge(path, np.savez_compressed, reached=np.zeros(10**6))
     refused(place, r"'belongs_to.npy' is compressed.*delete it")
+    forge(path, more_than_there_is)
+    refused(place, r"which is more than it holds.*delete it")
     with path.open("wb") as stream:
         np.savez(stream, belongs_to=np.array(fingerprint([1])), reached=np.zeros(3))
     refused(place, r"does not begin with 'ufselect checkpoint.*delete it")

@@ -69,12 +69,8 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path):
     ]:
         scipy.io.savemat(path, content)
         refused(message)
-    X = np.random.default_rng(0).standard_normal((40, 30))
-    scipy.io.savemat(path, {"X": X, "Y": np.ones(40)}, do_compression=True)
-    whole = path.read_bytes()
-    for kept in (0.05, 0.5, 0.95):
-        path.write_bytes(whole[: int(kept * len(whole))])
-        refused("cut off or damaged")
+    path.write_bytes(path.read_bytes()[:-20])
+    refused("cut off or damaged")
     path.write_bytes(b"no matrix here" * 20)
     refused("is not a MATLAB file: it begins like text")
     with pytest.raises(ValueError, match="geometry='spiral' is not known; use one of"):

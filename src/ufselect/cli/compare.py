@@ -29,6 +29,7 @@ from ufselect.cli.options import (
     section,
 )
 from ufselect.cli.output import (
+    Progress,
     console,
     print_json,
     print_plain,
@@ -36,10 +37,10 @@ from ufselect.cli.output import (
     print_text,
     print_written,
     printable,
+    progress_for,
     refuse_missing_folders,
     write_whole,
 )
-from ufselect.cli.progress import Progress, progress_for
 
 if TYPE_CHECKING:
     from ufselect import UnsupervisedSelector

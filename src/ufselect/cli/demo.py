@@ -9,6 +9,7 @@ import click
 from ufselect.cli.inputs import load
 from ufselect.cli.options import JSON, PATH, QUIET, SEED, Option, command
 from ufselect.cli.output import (
+    Progress,
     print_json,
     print_table,
     print_text,
@@ -16,7 +17,6 @@ from ufselect.cli.output import (
     refuse_missing_folders,
     write_whole,
 )
-from ufselect.cli.progress import Progress
 
 if TYPE_CHECKING:
     import numpy as np

@@ -2,13 +2,15 @@
 
 import os
 import signal
+import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ufselect.cli.inputs import FIGURES, load
 from ufselect.cli.options import (
@@ -24,14 +26,17 @@ from ufselect.cli.options import (
     size_in_bytes,
 )
 from ufselect.cli.output import (
+    SECONDS_BETWEEN_LINES,
+    bars,
+    duration,
     print_plain,
     print_text,
     printable,
     refuse_missing_folders,
     say,
+    show,
     write_whole,
 )
-from ufselect.cli.progress import CountProgress
 
 if TYPE_CHECKING:
     from ufselect.experiments.cells import Located
@@ -302,3 +307,40 @@ def _termination_is_an_interruption() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+class CountProgress:
+    """Shows how many things of a known number are done, and the time left.
+
+    A context manager. A log gets a line at the beginning, now and then, and at the end.
+    """
+
+    def __init__(self, unit: str, *, quiet: bool = False) -> None:
+        self.unit = unit
+        self.quiet = quiet
+        self._bars = bars(transient=False) if sys.stderr.isatty() else None
+        self._last = 0.0
+
+    def __enter__(self) -> Self:
+        """Begin; there is nothing to show yet."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End the line."""
+        if self._bars is not None:
+            self._bars.stop()
+
+    def show(self, done: int, total: int, seconds_left: float | None = None) -> None:
+        """Show the state."""
+        if self.quiet:
+            return
+        text = f"{done}/{total} {self.unit}"
+        if seconds_left is not None and done < total:
+            text += f", {duration(seconds_left)} left"
+        now = time.monotonic()
+        if self._bars is not None:
+            self._bars.start()
+            show(self._bars, text, done, total)
+        elif now - self._last >= SECONDS_BETWEEN_LINES or done == total:
+            self._last = now
+            print(text, file=sys.stderr, flush=True)

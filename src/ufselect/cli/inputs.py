@@ -1,11 +1,9 @@
 """What commands work with: libraries, the user's table, methods by name."""
 
 import json
-import os
 import re
 import shlex
 import signal
-import stat
 import threading
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -16,9 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from ufselect.data.replacing import file_problem
+
 if TYPE_CHECKING:
     from ufselect import UnsupervisedSelector
-    from ufselect.cli.progress import Progress
+    from ufselect.cli.output import Progress
     from ufselect.data import Table
 
 # Draws figures; loaded before the work, in case it is missing.
@@ -67,22 +67,8 @@ def load(*modules: str) -> None:
 
 def check_source(name: str) -> None:
     """Refuse a file that is not there or not readable, before anything is loaded."""
-    if name == "-":
-        return
-    path = Path(name)
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        message = f"there is no file {path}; check the name and the folder"
-        raise ValueError(message) from None
-    except OSError as error:
-        raise ValueError(
-            f"{path} cannot be opened ({error.strerror}); check the name and the folder"
-        ) from None
-    if stat.S_ISDIR(mode):
-        raise ValueError(f"{path} is a folder; give the file in it that has the table")
-    if not os.access(path, os.R_OK):
-        raise ValueError(f"you may not read {path}; ask its owner for permission")
+    if name != "-" and (problem := file_problem(Path(name))):
+        raise ValueError(problem)
 
 
 def reading_options(options: SimpleNamespace) -> dict[str, Any]:

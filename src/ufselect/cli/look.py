@@ -14,9 +14,9 @@ from ufselect.cli.output import (
     print_table,
     print_text,
     printable,
+    progress_for,
     shortened,
 )
-from ufselect.cli.progress import progress_for
 
 if TYPE_CHECKING:
     from ufselect.data import ColumnPreview, Preview

@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class, shell_complete
 
+from ufselect._names import similar
 from ufselect._version import __version__
 from ufselect.cli.inputs import Invocation
 from ufselect.cli.options import EXIT_CODES, JSON, QUIET, Argument, command
@@ -74,7 +74,7 @@ class Program(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the command; guess what a misspelt one could be."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = get_close_matches(args[0].lower(), COMMANDS, n=1)
+            near = similar(args[0], COMMANDS)
             guess = f"; did you mean {near[0]}?" if near else ""
             raise click.UsageError(f"there is no command {args[0]!r}{guess}", ctx)
         return super().resolve_command(ctx, args)

@@ -1,14 +1,17 @@
-"""What commands print: sentences, tables, JSON."""
+"""What commands print: sentences, tables, JSON, and progress on standard error."""
 
 import json
 import re
 import shutil
 import sys
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -18,6 +21,7 @@ from ufselect.data.replacing import write_whole as write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress as Bars
 
 # Longer lines are hard to read, however wide the terminal.
 WIDEST_TEXT = 100
@@ -25,6 +29,13 @@ DEFAULT_WIDTH = 80
 UNLIMITED_WIDTH = 10_000
 # Letters of an error message; a value in it may be long.
 LONGEST_MESSAGE = 1000
+# A line on a terminal may change often; a log gets fewer lines.
+SECONDS_BETWEEN_LINES = 10.0
+SECONDS_BETWEEN_REFRESHES = 0.25
+# Work that ends sooner shows no progress.
+SECONDS_OF_SILENCE = 2.0
+# At most this often, however fast the steps are.
+SECONDS_BETWEEN_OBJECTS = 0.2
 
 
 def say(message: object, *, error: bool = False) -> None:
@@ -155,7 +166,6 @@ def print_table(
     rows: Sequence[Sequence[str]],
     *,
     words: Sequence[str] = (),
-    stderr: bool = False,
 ) -> None:
     """Print a table; on a terminal, cells of ``words`` wrap where it is too narrow.
 
@@ -165,8 +175,6 @@ def print_table(
     rows : sequence of sequence of str
     words : sequence of str
         Titles of columns that are aligned to the left, beside the first.
-    stderr : bool
-        Where to print.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -183,7 +191,7 @@ def print_table(
         )
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
-    out = console(stderr=stderr)
+    out = console()
     if out.is_terminal:
         out.print(table)
         return
@@ -217,3 +225,181 @@ def refuse_missing_folders(*paths: Path | None) -> None:
             )
         if path is not None and path.is_dir():
             raise ValueError(f"{path} is a folder; give the name of a file in it")
+
+
+class Progress:
+    """Shows what is being done, from two seconds on, until it is done.
+
+    A context manager. A thread writes, so that the work need not call it: a terminal
+    shows one line that is rewritten, a log gets a line now and then.
+
+    Parameters
+    ----------
+    quiet : bool
+        Show nothing.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.what, self.detail = "", ""
+        self.done, self.total, self.since = 0, 0, time.monotonic()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._bars: Bars | None = None
+        self._turn = threading.Lock()
+
+    def note(self, *sentences: str) -> None:
+        """Print sentences, one per line."""
+        if self.quiet:
+            return
+        with self._turn:
+            if self._bars is not None:
+                # Above the line that is rewritten.
+                self._bars.stop()
+            for sentence in sentences:
+                say(sentence)
+            if self._bars is not None:
+                self._bars.start()
+
+    def now(self, what: str) -> None:
+        """Begin work of unknown length."""
+        self.step(0, 0, what)
+
+    def step(self, done: int, total: int, what: str) -> None:
+        """Report how much of the current work is done; the first step begins it."""
+        if done == 0:
+            self.since = time.monotonic()
+        self.what, self.detail, self.done, self.total = what, "", done, total
+        self._moved()
+
+    def iteration(self, method: str, number: int) -> None:
+        """Report the iteration of a fit; their total number is unknown."""
+        self.detail = f", {method} iteration {number}"
+        self._moved()
+
+    def seconds_left(self) -> float | None:
+        """Return an estimate of the seconds left."""
+        if not self.done:
+            return None
+        return (time.monotonic() - self.since) / self.done * (self.total - self.done)
+
+    def text(self) -> str:
+        """Return what is being done, the time so far, and the time left."""
+        left = self.seconds_left()
+        times = duration(time.monotonic() - self.since)
+        times += "" if left is None else f", {duration(left)} left"
+        return f"{printable(self.what + self.detail)}, {times}"
+
+    def _moved(self) -> None:
+        """Do nothing: the thread reads the state when it writes."""
+
+    def __enter__(self) -> Self:
+        """Start the thread."""
+        if not self.quiet:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Stop the thread, which ends its line."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _watch(self) -> None:
+        if self._over.wait(SECONDS_OF_SILENCE):
+            return
+        if not sys.stderr.isatty():
+            print(self.text(), file=sys.stderr, flush=True)
+            while not self._over.wait(SECONDS_BETWEEN_LINES):
+                print(self.text(), file=sys.stderr, flush=True)
+            return
+        display = bars()
+        while True:
+            with self._turn:
+                show(display, self.text(), self.done, self.total)
+                display.start()
+                self._bars = display
+            if self._over.wait(SECONDS_BETWEEN_REFRESHES):
+                display.stop()
+                return
+
+
+class JsonProgress(Progress):
+    """Writes one JSON object per line, for programs that show progress themselves.
+
+    A line has either ``note``, a sentence, or ``doing``, what is being done, with the
+    ``seconds`` it has taken; where they are known also ``done`` of ``total`` and the
+    ``seconds_left``.
+    """
+
+    _last = ("", float("-inf"))
+
+    def note(self, *sentences: str) -> None:
+        """Write sentences, one object each."""
+        for sentence in sentences:
+            self._write({"note": " ".join(sentence.split())})
+
+    def __enter__(self) -> Self:
+        """Start no thread: every step writes."""
+        return self
+
+    def _moved(self) -> None:
+        now = time.monotonic()
+        if self.what == self._last[0] and now - self._last[1] < SECONDS_BETWEEN_OBJECTS:
+            return
+        self._last = (self.what, now)
+        state: dict[str, Any] = {
+            "doing": self.what + self.detail,
+            "seconds": round(now - self.since, 1),
+        }
+        if self.total:
+            state |= {"done": self.done, "total": self.total}
+        if (left := self.seconds_left()) is not None:
+            state["seconds_left"] = round(left, 1)
+        self._write(state)
+
+    def _write(self, content: dict[str, Any]) -> None:
+        if not self.quiet:
+            print(json.dumps(content), file=sys.stderr, flush=True)
+
+
+def progress_for(options: SimpleNamespace) -> Progress:
+    """Return the progress display that the options ask for."""
+    kind = JsonProgress if options.progress == "json" else Progress
+    return kind(quiet=options.quiet)
+
+
+def bars(*, transient: bool = True) -> "Bars":
+    """Return rich's progress display, with one bar and one text."""
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bars
+
+    display = Bars(
+        BarColumn(bar_width=20),
+        TextColumn("{task.description}", markup=False),
+        console=console(stderr=True),
+        transient=transient,
+    )
+    display.add_task("", total=None)
+    return display
+
+
+def show(display: "Bars", text: str, done: int, total: int) -> None:
+    """Show the state of the only bar."""
+    (line,) = display.tasks
+    line.total = total or None
+    display.update(line.id, description=text, completed=done)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words.
+
+    Examples
+    --------
+    >>> duration(42), duration(200), duration(7300)
+    ('42 s', '3 min', '2 h 2 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

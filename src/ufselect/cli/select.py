@@ -38,13 +38,14 @@ from ufselect.cli.options import (
     section,
 )
 from ufselect.cli.output import (
+    Progress,
     print_json,
     print_plain,
     print_written,
+    progress_for,
     refuse_missing_folders,
     write_whole,
 )
-from ufselect.cli.progress import Progress, progress_for
 
 if TYPE_CHECKING:
     from ufselect import AutoSelect

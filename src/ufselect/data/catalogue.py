@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ufselect._names import similar
 from ufselect.data.tables import read_table
-from ufselect.data.tables.table import similar
 
 FOLDER_VARIABLE = "UFSELECT_DATA"
 

@@ -1,4 +1,4 @@
-"""Write files completely or not at all."""
+"""Say what is wrong with a file; write files completely or not at all."""
 
 import os
 import secrets
@@ -8,6 +8,31 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+
+def file_problem(path: Path) -> str | None:
+    """Return why a path cannot be read as a file, or None if it can.
+
+    Examples
+    --------
+    >>> file_problem(Path("absent.csv"))
+    'there is no file absent.csv; check the name and the folder'
+    """
+    try:
+        kind = path.stat().st_mode
+    except (FileNotFoundError, ValueError):  # a name with a NUL
+        return f"there is no file {path}; check the name and the folder"
+    except OSError as error:
+        return (
+            f"{path} cannot be opened ({error.strerror}); check the name and the folder"
+        )
+    if stat.S_ISDIR(kind):
+        return f"{path} is a folder; give the file in it that has the table"
+    if not stat.S_ISREG(kind):
+        return f"{path} is a pipe or a device; give a file, or - for standard input"
+    if not os.access(path, os.R_OK):
+        return f"you may not read {path}; ask its owner for permission"
+    return None
 
 
 @contextmanager

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,19 +116,10 @@ def published(name: str) -> PublishedResults:
     for table in ("accuracy", "mutual_information"):
         for row in content[table].values():
             row |= {key: Published(*pair) for key, pair in row.items()}
-    for key, curve in content["convergence"].items():
-        content["convergence"][key] = np.array(curve)
-        content["convergence"][key].flags.writeable = False
-    return PublishedResults(
-        name, **{key: _frozen(part) for key, part in content.items()}
-    )
-
-
-def _frozen(part: Any) -> Any:
-    """Return tables in tables that nobody can change, for all callers share them."""
-    if not isinstance(part, dict):
-        return part
-    return MappingProxyType({key: _frozen(inner) for key, inner in part.items()})
+    content["convergence"] = {
+        key: np.array(curve) for key, curve in content["convergence"].items()
+    }
+    return PublishedResults(name, **content)
 
 
 def verdict(ours_mean: float, cell: Published) -> str:

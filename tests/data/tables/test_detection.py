@@ -143,15 +143,8 @@ def test_compressed_files_are_read_by_name_and_without_one(tmp_path, ending):
 def test_standard_input_may_be_any_format(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(TEXT)))
     assert read_table("-").values.tolist() == [[1, 2], [3, 4]]
-
-    code = "from ufselect.data import read_table; print(read_table('-').values.sum())"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        input=npy(np.arange(6.0).reshape(3, 2)),
-        capture_output=True,
-        check=True,
-    )
-    assert float(done.stdout) == 15
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(npy(np.eye(3)))))
+    assert read_table("-").values.tolist() == np.eye(3).tolist()
 
 
 def test_what_is_no_file_is_refused(tmp_path):

@@ -123,6 +123,10 @@ def test_damaged_and_other_files_are_refused(tmp_path, monkeypatch):
     refused("has no 'obs', so it is not an AnnData file", path)
     write_anndata(path, np.zeros((24, 12)))
     with h5py.File(path, "r+") as file:
+        del file["X"]
+    refused("has no matrix X and no layer; export it again", path)
+    write_anndata(path, np.zeros((24, 12)))
+    with h5py.File(path, "r+") as file:
         del file["obs/_index"]
         file.create_dataset("obs/_index", (10**12,), "i1", chunks=(1000,))
     refused("more than the file holds", path)

@@ -266,20 +266,10 @@ def table_of_columns(
     if read.others:
         notes.append(f"{left_out([names[j] for j in read.others], read.why)}.")
     features = [names[place] for place in read.places]
-    index = None if found.index_column is None else list(read.text(found.index_column))
-    others, title = list(read.others), None
-    if index is not None:
-        place = found.index_column or 0
-        title = names[place]
-        shown = f"Column {title!r}" if title else "The column without a name"
-        surely = not columns.guessed or title.lower() in ID_NAMES
-        if surely or columns.transposed or len(set(index)) == len(index):
-            what = "feature" if columns.transposed else "sample"
-            notes.append(f"{shown} holds {what} names.")
-        else:
-            notes.append(f"{shown} is text and was left out.")
-            index = title = None
-            others.append(place)
+    index, title = _row_names(columns, read, notes)
+    others = list(read.others)
+    if index is None and found.index_column is not None:
+        others.append(found.index_column)
     known: dict[str, Any] = {
         "id_column": title,
         "label_column": request.labels,
@@ -329,6 +319,27 @@ def table_of_columns(
         positions=read.places,
         **known,
     )
+
+
+def _row_names(
+    columns: Columns, read: ReadColumns, notes: list[str]
+) -> tuple[list[str] | None, str | None]:
+    """Return the names of the rows and the title of their column, with a note.
+
+    Text that only might name the rows does so if no name is repeated.
+    """
+    place = columns.roles.index_column
+    if place is None:
+        return None, None
+    index, title = list(read.text(place)), columns.names[place]
+    shown = f"Column {title!r}" if title else "The column without a name"
+    surely = not columns.guessed or title.lower() in ID_NAMES
+    if surely or columns.transposed or len(set(index)) == len(index):
+        what = "feature" if columns.transposed else "sample"
+        notes.append(f"{shown} holds {what} names.")
+        return index, title
+    notes.append(f"{shown} is text and was left out.")
+    return None, None
 
 
 def which_way(name: str, rows: Sequence[str], columns: Sequence[str]) -> TableError:

@@ -18,6 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
+from ufselect.data.replacing import file_problem
 from ufselect.data.tables.isolation import available_bytes, damaged, saying_when_damaged
 from ufselect.data.tables.table import File, Remedy, TableError, listed
 
@@ -236,7 +237,8 @@ def located(
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
         name = name or str(path)
-        _check_file(path)
+        if problem := file_problem(path):
+            raise TableError(problem)
     else:
         stream: Any = source
         if not hasattr(stream, "read") or isinstance(stream, io.TextIOBase):
@@ -253,19 +255,6 @@ def located(
     if path.stat().st_size == 0:
         raise TableError(f"{name} is empty; export the table again")
     return path, name, spool
-
-
-def _check_file(path: Path) -> None:
-    if path.is_dir():
-        raise TableError(f"{path} is a folder; give the file in it that has the table")
-    if not path.exists():
-        raise TableError(f"there is no file {path}; check the name and the folder")
-    if not path.is_file():
-        raise TableError(
-            f"{path} is a pipe or a device; give a file, or - for standard input"
-        )
-    if not os.access(path, os.R_OK):
-        raise TableError(f"you may not read {path}; ask its owner for the permission")
 
 
 def compression_of(path: Path, name: str) -> str | None:

@@ -42,10 +42,10 @@ GENE_NAMES = ("features/name", "gene_names", "features/id", "genes")
 
 
 @contextmanager
-def opened_hdf5(path: Path, name: str, mode: str = "r") -> Iterator[Any]:
+def opened_hdf5(path: Path, name: str) -> Iterator[Any]:
     """Open an HDF5 file; refuse links to other files, wherever they are in it."""
     h5py = needed("h5py", name)
-    with h5py.File(path, mode) as file:
+    with h5py.File(path, "r") as file:
 
         def outside(place: str, link: Any) -> str | None:
             return place if isinstance(link, h5py.ExternalLink) else None

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ufselect.data.tables.table import Request, TableError, unique_names
 
@@ -46,22 +46,14 @@ LEAST_IN_ORDER = 8
 LEAST_COUNTED = 4
 
 
-def number(cell: Any, missing: Collection[str] = MISSING) -> float | None:
+def number(cell: str, missing: Collection[str] = MISSING) -> float | None:
     """Return a cell as a number: NaN if it is missing, None if it is text.
 
     Examples
     --------
-    >>> number("1e3"), number("NA"), number("high"), number("1_000")
-    (1000.0, nan, None, None)
-    >>> number(None), number(True), number("FALSE")
-    (nan, 1.0, 0.0)
+    >>> number("1e3"), number("NA"), number("high"), number("1_000"), number("FALSE")
+    (1000.0, nan, None, None, 0.0)
     """
-    if cell is None:
-        return math.nan
-    if isinstance(cell, (bool, int, float)):
-        return float(cell)
-    if not isinstance(cell, str):  # such as a date in a workbook
-        return None
     try:
         # Python reads 1_000 as a thousand; in a table it is more likely a name.
         value = float(cell) if "_" not in cell else None
@@ -96,14 +88,12 @@ def decorated_number(text: str) -> float | None:
         return None
 
 
-def is_text(cell: Any, missing: Collection[str] = MISSING) -> bool:
+def is_text(cell: str, missing: Collection[str] = MISSING) -> bool:
     """Tell whether a cell is neither a number, decorated or not, nor missing."""
-    if number(cell, missing) is not None:
-        return False
-    return not isinstance(cell, str) or decorated_number(cell) is None
+    return number(cell, missing) is None and decorated_number(cell) is None
 
 
-def is_missing(cell: Any) -> bool:
+def is_missing(cell: str) -> bool:
     """Tell whether a cell is missing."""
     value = number(cell)
     return value is not None and math.isnan(value)
@@ -430,13 +420,8 @@ def _is_header(first: list[str], below: Sequence[list[str]]) -> bool:
 
 def _is_numeric(cells: Sequence[str]) -> bool:
     """Tell whether at least half of the cells are numbers, and not all are missing."""
-    values = [number(cell) for cell in cells]
-    texts = sum(
-        value is None and is_text(cell)
-        for value, cell in zip(values, cells, strict=True)
-    )
-    missing = all(value is not None and math.isnan(value) for value in values)
-    return 2 * texts <= len(cells) and not missing
+    n_texts = sum(map(is_text, cells))
+    return 2 * n_texts <= len(cells) and not all(map(is_missing, cells))
 
 
 def _counts(

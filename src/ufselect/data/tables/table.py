@@ -3,13 +3,14 @@
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from ufselect._names import similar
 
 Names = NDArray[np.str_]
 BLOCK_CELLS = 1 << 22
@@ -282,13 +283,6 @@ mean 'age'?
     near = " or ".join(map(repr, similar(wanted, names)))
     remedy = f"did you mean {near}?" if near else f"it has {listed(names)}"
     raise TableError(f"{name} has no {kind} {wanted!r}; {remedy}")
-
-
-def similar(wanted: str, names: Sequence[str]) -> list[str]:
-    """Return up to three names that are like the one wanted, in any case."""
-    by_lower_case = {each.lower(): each for each in reversed(names)}
-    near = get_close_matches(wanted.lower(), by_lower_case, n=3)
-    return [by_lower_case[each] for each in near]
 
 
 def several(value: str | Iterable[str]) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """Read text tables, in blocks, into one array of numbers.
 
-pyarrow reads blocks of plain numbers where it is installed, else pandas. Both round to
-the nearest number. What they refuse is read cell by cell, which finds the line and the
-value that a message names.
+Blocks of plain numbers are read at once, by pyarrow where it is installed. Others are
+read cell by cell, which finds the line and the value that a message names. All ways
+round to the nearest number.
 """
 
 import contextlib
@@ -62,7 +62,7 @@ BYTE_ORDER_MARKS = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
-# Reading fewer characters cell by cell is faster than importing a library.
+# Reading fewer characters cell by cell is faster than importing pyarrow.
 SMALL_BLOCK = 1 << 16
 # When a large array grows, the system moves its pages and does not copy them: small
 # steps take little time and leave little memory unused.
@@ -102,6 +102,9 @@ def read_text(file: File, request: Request, notes: list[str]) -> Table:
 def _read(file: File, request: Request, notes: list[str], encoding: str) -> Table:
     with _blocks(file, encoding) as (head, _):
         dialect, layout = text_layout(list(StringIO(head)), request, file.name, notes)
+    if layout.commas:
+        words = request.na_values
+        request = request._replace(na_values=(*words, *map(with_point, words)))
 
     def add(rows: TableRows) -> None:
         line = layout.skipped + 1
@@ -212,7 +215,7 @@ class TableRows:
         self.texts: dict[int, Counter[str]] = defaultdict(Counter)
         self.first_text: dict[int, tuple[int, str]] = {}  # line and value
         self.decorated: dict[int, str] = {}
-        # Columns of true and false and the like, which libraries read as text.
+        # Columns of true and false and the like, which pyarrow reads as text.
         self.odd: dict[int, None] = {}
         # Rows of a transposed table with labels or groups, or to be dropped.
         self.pulled: dict[str, list[str]] = {}
@@ -244,7 +247,7 @@ class TableRows:
         self._add_rows([row for row, _ in filled], [line for _, line in filled])
 
     def _add_at_once(self, block: str, dialect: Dialect, first: int) -> bool:
-        """Add a block with the help of a library, if one can read it."""
+        """Add a block whose numeric columns have plain numbers only."""
         plain = [place for place in self.numeric if place not in self.odd]
         if len(block) < SMALL_BLOCK or not plain:
             return False
@@ -463,7 +466,7 @@ def parsed(
         rows = rows or [line.split(delimiter) for line in lines]
         column = "".join([f"{row[place]}\n" for row in rows for place in numeric])
     decimal = "," if dialect.may_have_commas and "," in column else "."
-    parse = _by_pandas if _arrow_csv() is None else _by_arrow
+    parse = _by_python if _arrow_csv() is None else _by_arrow
     found = parse(column, decimal, [*MISSING_SPELLED, *na_values])
     if found is None or found.size != len(lines) * len(numeric):
         return None
@@ -505,32 +508,14 @@ def _by_arrow(
     return np.asarray(table.column("cell").to_numpy())
 
 
-def _by_pandas(
+def _by_python(
     cells: str, decimal: str, missing: Sequence[str]
 ) -> NDArray[np.float64] | None:
     """Do the same where pyarrow is not installed."""
-    pandas = import_module("pandas")
-    # If -99 is said to be missing, pandas takes -99.0 for missing, too.
-    known = [number(word) for word in missing]
-    if "\t" in cells or any(value is not None and value == value for value in known):
+    if "_" in cells:  # Python reads 1_000 as a thousand
         return None
-    # pandas 3.1 rounds exactly, and asking for it is deprecated there.
-    new = tuple(map(int, pandas.__version__.split(".")[:2])) >= (3, 1)
-    exact = {} if new else {"float_precision": "round_trip"}
+    known: dict[str, Any] = {word.replace(decimal, "."): np.nan for word in missing}
+    lines = cells.replace(decimal, ".").split("\n")[:-1]
     with contextlib.suppress(ValueError):
-        frame = pandas.read_csv(
-            StringIO(cells),
-            sep="\t",
-            decimal=decimal,
-            header=None,
-            dtype=np.float64,
-            na_values=missing,
-            keep_default_na=False,
-            skipinitialspace=True,
-            skip_blank_lines=False,
-            quoting=csv.QUOTE_NONE,
-            low_memory=False,
-            **exact,
-        )
-        return np.asarray(frame)
+        return np.array([float(known.get(cell, cell)) for cell in lines])
     return None
