@@ -34,6 +34,7 @@ ROOMS = [
 HOMES = {
     "jinja2": {"report", "serving"},
     "matplotlib": {"report", "pl"},
+    "pooch": {"data"},
     "requests": {"data"},
     "dask": {"matrix", "experiments"},
     "distributed": {"matrix", "experiments"},
@@ -44,7 +45,7 @@ HOMES = {
 SHARED_BY_SELECTORS = {"all_selectors", "selector", "UnsupervisedSelector", "base"}
 HEAVY = {
     *("anndata", "dask", "distributed", "h5py", "matplotlib", "openpyxl", "pandas"),
-    *("polars", "requests", "starlette", "uvicorn", "zarr"),
+    *("polars", "pooch", "requests", "starlette", "uvicorn", "zarr"),
 }
 SEAM = "_sklearn_compat"
 OPTIONAL = HEAVY | {"pyarrow"}

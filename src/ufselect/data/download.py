@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
+from http.client import IncompleteRead
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -260,11 +261,11 @@ def download(
             if attempt:
                 time.sleep(patience.delay * 2 ** (attempt - 1))
             seconds_left = deadline - time.monotonic()
+            receiver = _Receiver(wanted, progress)
             try:
                 with replacing(target) as part:
-                    with part.open("wb") as file:
-                        about = address, file, wanted, patience, progress
-                        _within(seconds_left, _receive, *about)
+                    with part.open("wb") as receiver.file:
+                        _within(seconds_left, _request, address, receiver, patience)
                     if not has_checksum(part, wanted.checksum):
                         raise RefusedError("its checksum is not that of the catalogue")
                 return []
@@ -275,69 +276,92 @@ def download(
                 reason = f"took longer than {patience.longest:g} seconds"
                 break
             except OSError as error:
-                reason, may_pass = _described(error, patience)
+                reason, may_pass = _described(error, receiver, patience)
                 if not may_pass:
                     break
         reasons.append(f"{address} ({' '.join(reason.split())})")
     return reasons
 
 
-def _receive(
-    address: str,
-    file: BinaryIO,
-    wanted: CataloguedSet,
-    patience: Patience,
-    progress: Progress | None,
-) -> None:
-    """Make one attempt to download the content of an address into a file."""
-    import requests  # slow to import, and needed for downloads only
+class _Receiver:
+    """Writes what an address sends to a file, up to the size of the set."""
+
+    file: BinaryIO
+
+    def __init__(self, wanted: CataloguedSet, progress: Progress | None) -> None:
+        self.wanted, self.progress = wanted, progress
+        self.received = 0
+        self.total = wanted.size
+
+    def check(self, response: Any) -> None:
+        """Refuse an unsafe redirect, or an answer that announces another size."""
+        if response.is_redirect:
+            _check_redirect(response.url, response.headers["Location"])
+        elif response.ok:
+            length = response.headers.get("Content-Length", "")
+            self.total = int(length) if length.isdigit() else self.wanted.size
+            if self.wanted.size not in (None, self.total):
+                raise RefusedError(
+                    f"has {self.total} bytes instead of {self.wanted.size}"
+                )
+
+    def write(self, chunk: bytes) -> None:
+        """Write a piece of content."""
+        self.received += len(chunk)
+        most = self.wanted.size or MOST_BYTES
+        if self.received > most:
+            raise RefusedError(f"sends more than {most} bytes")
+        self.file.write(chunk)
+        if self.progress is not None:
+            self.progress(self.received, self.total)
+
+    def flush(self) -> None:
+        """Do nothing; the file is flushed when it is closed."""
+
+    def cut_off(self) -> str:
+        """Return the message for content that is cut off."""
+        return f"the connection ended before all {self.total} bytes had come"
+
+
+def _request(address: str, receiver: _Receiver, patience: Patience) -> None:
+    """Make one attempt to download from an address."""
+    import pooch  # slow to import, and needed for downloads only
 
     if not _is_safe(address):
         raise RefusedError("is not an https address")
-    received, most = 0, wanted.size or MOST_BYTES
+    responses: list[Any] = []
+
+    def look_at(response: Any, **options: Any) -> None:
+        responses.append(response)
+        receiver.check(response)
+
     headers = {"User-Agent": f"ufselect/{__version__}", "Accept-Encoding": "identity"}
-    with requests.get(
-        address,
+    fetch_content = pooch.HTTPDownloader(
+        chunk_size=CHUNK_BYTES,
+        timeout=patience.timeout,
         headers=headers,
         # Called for a redirect, too, before it is followed.
-        hooks={"response": _check_redirect},
-        stream=True,
-        timeout=patience.timeout,
-    ) as response:
-        response.raise_for_status()
-        length = response.headers.get("Content-Length", "")
-        total = int(length) if length.isdigit() else wanted.size
-        if wanted.size not in (None, total):
-            raise RefusedError(f"has {total} bytes instead of {wanted.size}")
-        try:
-            for chunk in response.iter_content(CHUNK_BYTES):
-                received += len(chunk)
-                if received > most:
-                    raise RefusedError(f"sends more than {most} bytes")
-                file.write(chunk)
-                if progress is not None:
-                    progress(received, total)
-        except requests.exceptions.ChunkedEncodingError:
-            if total is None:
-                raise
-    if total is not None and received < total:
-        raise ConnectionError(f"the connection ended before all {total} bytes had come")
-
-
-def _check_redirect(response: Any, **options: Any) -> None:
-    """Refuse redirects, except to https, or from this machine to itself."""
-    if not response.is_redirect:
-        return
+        hooks={"response": look_at},
+    )
     try:
-        goal = urljoin(response.url, response.headers["Location"])
-        from_here = urlsplit(response.url).hostname in LOOPBACK
-        if _is_safe(goal) if from_here else urlsplit(goal).scheme == "https":
-            return
-        reason = f"redirects to {goal}, which is not https"
+        fetch_content(address, receiver, None)
+    finally:
+        for response in responses:
+            response.close()
+    if receiver.total is not None and receiver.received < receiver.total:
+        raise ConnectionError(receiver.cut_off())
+
+
+def _check_redirect(address: str, location: str) -> None:
+    """Refuse redirects, except to https, or from this machine to itself."""
+    try:
+        goal = urljoin(address, location)
+        from_here = urlsplit(address).hostname in LOOPBACK
+        safe = _is_safe(goal) if from_here else urlsplit(goal).scheme == "https"
     except ValueError as error:
-        reason = f"redirects to a malformed address: {error}"
-    response.close()
-    raise RefusedError(reason)
+        raise RefusedError(f"redirects to a malformed address: {error}") from error
+    if not safe:
+        raise RefusedError(f"redirects to {goal}, which is not https")
 
 
 def _is_safe(address: str) -> bool:
@@ -366,7 +390,9 @@ def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> N
     outcome.result(timeout=seconds)
 
 
-def _described(error: Exception, patience: Patience) -> tuple[str, bool]:
+def _described(
+    error: Exception, receiver: _Receiver, patience: Patience
+) -> tuple[str, bool]:
     """Return why a download failed, and whether another attempt may help."""
     response = getattr(error, "response", None)
     if response is not None:
@@ -378,4 +404,6 @@ def _described(error: Exception, patience: Patience) -> tuple[str, bool]:
         cause = cause.__context__
     if isinstance(cause, TimeoutError):
         return f"no answer within {patience.timeout:g} seconds", True
+    if isinstance(cause, IncompleteRead):
+        return receiver.cut_off(), True
     return str(cause) or type(cause).__name__, not isinstance(cause, LASTING_FAULTS)
