@@ -114,6 +114,23 @@ def test_file_may_be_written_over_itself_twice_and_no_other_as_one(tmp_path):
         assert list(file["var"].attrs["column-order"]) == ["mean", "ufselect"]
 
 
+def test_categories_of_files_from_before_version_0_7_are_read(tmp_path):
+    path = tmp_path / "old.h5ad"
+    rows = [(b"s1", 1, 0.5), (b"s2", 0, 0.5), (b"s3", -1, 1.0), (b"s4", 1, 2.0)]
+    with h5py.File(path, "w") as file:
+        file["X"] = X
+        obs = [("index", "S2"), ("kind", "i1"), ("depth", "f8")]
+        file["obs"] = np.array(rows, dtype=obs)
+        file["var"] = np.array([(b"g1",), (b"g2",), (b"g3",)], dtype=[("index", "S2")])
+        file["uns/kind_categories"] = np.array([b"u", b"v"])
+
+    check(read_table(path, labels="kind"), labels=["v", "u", "", "v"])
+    check(read_table(path, labels="depth"), labels=["0.5", "0.5", "1", "2"])
+    with pytest.warns(anndata.OldFormatWarning):
+        theirs = anndata.read_h5ad(path).obs["kind"]
+    assert theirs.tolist()[:2] == ["v", "u"]
+
+
 def test_damaged_and_other_files_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.h5ad"
     shutil.copy(FOLDER / "dense.h5ad", path)

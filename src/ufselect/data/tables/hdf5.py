@@ -202,7 +202,10 @@ def _frame(
     if hasattr(frame, "dtype"):  # before version 0.7
         rows = array_of(frame, file)
         index, *names = rows.dtype.names
-        return text_of(rows[index]), {n: partial(text_of, rows[n]) for n in names}
+        kinds = {n: frame.file.get(f"uns/{n}_categories") for n in names}
+        return text_of(rows[index]), {
+            name: partial(_old_column, rows[name], kinds[name], file) for name in names
+        }
     index = frame.attrs["_index"]
     names = [n for n in frame if n not in (index, "__categories")]
     known = [name for name in names if _is_column(frame[name])]
@@ -210,6 +213,17 @@ def _frame(
         name: partial(_column, frame[name], file) for name in known
     }
     return _column(frame[index], file), columns
+
+
+def _old_column(values: Any, categories: Any, file: File) -> list[str]:
+    """Return a column from before version 0.7, with its categories, if it has any."""
+    if categories is None:
+        return text_of(values)
+    return _categorical(values, text_of(array_of(categories, file)))
+
+
+def _categorical(codes: Any, categories: list[str]) -> list[str]:
+    return [categories[code] if code >= 0 else "" for code in codes.tolist()]
 
 
 def _is_column(item: Any) -> bool:
@@ -233,7 +247,7 @@ def _column(item: Any, file: File) -> list[str]:
         texts = np.array(_column(item["values"], file), dtype=object)
         texts[np.asarray(array_of(item["mask"], file), dtype=bool)] = ""
         return [str(text) for text in texts]
-    return [categories[code] if code >= 0 else "" for code in values.tolist()]
+    return _categorical(values, categories)
 
 
 def _groups_of_10x(content: Any) -> list[str]:
