@@ -41,7 +41,8 @@ DURATION = "15 minutes"
 SHAPES = {(100, 2_000): 1.3, (5_000, 500): 1.5, (500, 20_000): 1.3}
 QUICK = [(100, 2_000)]
 REPORT_TARGET, ERROR_TARGET, WORKERS_TARGET = 1.0, 1.2, 1 / 1.6
-WORKERS_SHAPE = (400, 5_000)
+# The fits of the first are short, so that much of them is not parallel.
+WORKERS_SHAPES = [(400, 5_000), (2_000, 5_000)]
 READ_AND_FIT = """
 import sys
 import pandas
@@ -113,10 +114,12 @@ def of_errors(folder: Path, repeats: int) -> dict[str, list[Timing]]:
     return interleaved(functions, repeats)
 
 
-def of_workers(repeats: int) -> dict[str, dict[int, list[Timing]]]:
+def of_workers(
+    shape: tuple[int, int], repeats: int
+) -> dict[str, dict[int, list[Timing]]]:
     """Return times of what can be shared out, by the number of workers."""
-    X = clustered(*WORKERS_SHAPE)
-    columns = np.arange(0, WORKERS_SHAPE[1], 25)
+    X = clustered(*shape)
+    columns = np.arange(0, shape[1], 25)
 
     def stability(jobs: int) -> None:
         StabilitySelection(
@@ -172,8 +175,9 @@ def measure(settings: Settings) -> Iterator[Row]:
         *("an input error", found["error"], "import pandas", found["pandas"]),
         target=ERROR_TARGET,
     )
-    for name, by_jobs in of_workers(repeats).items():
-        yield compared(
-            *(f"{name}, two workers", by_jobs[2], "one worker", by_jobs[1]),
-            target=WORKERS_TARGET,
-        )
+    for shape in WORKERS_SHAPES[:1] if settings.quick else WORKERS_SHAPES:
+        for name, by_jobs in of_workers(shape, repeats).items():
+            what = f"{name}, {shape[0]} x {shape[1]}, two workers"
+            yield compared(
+                *(what, by_jobs[2], "one worker", by_jobs[1]), target=WORKERS_TARGET
+            )
