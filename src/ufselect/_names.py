@@ -64,7 +64,8 @@ def nearest_words(word: str, known: Iterable[str]) -> str:
     >>> nearest_words("mcf", ["SCFS", "MCFS", "SPEC"])
     'MCFS'
     """
-    return ", ".join(similar(word, known) or sorted(known, key=str.lower))
+    words = list(known)
+    return ", ".join(similar(word, words) or sorted(words, key=str.lower))
 
 
 def similar(word: str, known: Iterable[str]) -> list[str]:

@@ -32,8 +32,7 @@ def check_sparse(matrix: Any, name: str) -> None:
     >>> check_sparse(matrix, "X")
     Traceback (most recent call last):
     ...
-    ValueError: X is a damaged sparse matrix: indices must be < 2; build it again \
-from its entries
+    ValueError: X is a damaged sparse matrix: ... must be < 2; build it again from ...
     """
     try:
         _check(matrix)

@@ -167,7 +167,7 @@ def archives() -> list[bytes]:
     found = written("arrays.npz", "sparse.npz")()
     for form in ("bsr", "coo", "csc", "dia"):
         stream = io.BytesIO()
-        sp.save_npz(stream, sp.random_array((6, 4), density=0.5, rng=0).asformat(form))
+        sp.save_npz(stream, sp.random(6, 4, 0.5, form, random_state=0))
         found.append(stream.getvalue())
     return [*map(members_of, found), found[0]]
 

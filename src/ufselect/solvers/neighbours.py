@@ -191,8 +191,8 @@ def _by_cells(points: Any, count: int) -> tuple[Float, Index]:
     if with_all:
         cells, n_probed, covered = cells.together(), 1, np.zeros((1, 1), bool)
         together = max(1, MAX_DISTANCES // n_samples)
-        # Find the neighbours of the first pass again, despite rounding.
-        limits = limits + EQUAL * cells.halves
+        # Find the neighbours of the first pass again, despite rounding; zeros, too.
+        limits = limits + EQUAL * cells.halves + np.finfo(np.float64).tiny
     distances = np.empty((n_samples, count))
     index = np.empty((n_samples, count), np.intp)
     for start in range(0, n_samples, together):

@@ -81,7 +81,7 @@ def test_features_left_out_get_no_score(tmp_path):
         assert var["ufselect_rank"][()].tolist() == [0, 2, 1]
 
 
-@pytest.mark.parametrize("kind", [np.array, sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("kind", [np.array, sp.csr_matrix, sp.csc_matrix])
 def test_filled_cells_of_anndata_are_missing_again_unless_asked(tmp_path, kind):
     gaps = X.copy()
     gaps[1, 2], gaps[3, 0] = np.nan, np.nan

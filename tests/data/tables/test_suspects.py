@@ -245,11 +245,11 @@ def test_preview_says_what_is_wrong_and_what_helps(text, words, options):
 
 
 def test_preview_of_streams_on_hdf5_and_of_sparse_matrices(tmp_path):
-    values = sp.random_array((30, 20), density=0.2, rng=np.random.default_rng(0))
+    values = sp.random(30, 20, 0.2, "csr", random_state=0)
     kinds = pd.Categorical(["T", "B"] * 15)
     obs = pd.DataFrame({"cell_type": kinds, "depth": np.arange(30) ** 2.5})
     obs.index = obs.index.astype(str)
-    anndata.AnnData(values.tocsr(), obs).write_h5ad(tmp_path / "a.h5ad")
+    anndata.AnnData(values, obs).write_h5ad(tmp_path / "a.h5ad")
     for isolate in (True, False):
         with (tmp_path / "a.h5ad").open("rb") as file:
             found = preview(file, isolate=isolate)
