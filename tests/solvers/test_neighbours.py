@@ -54,16 +54,12 @@ def test_nearly_all_neighbours_are_found(by_cells, name, convert):
 def test_sparse_noise_is_compared_with_all_samples(by_cells, monkeypatch):
     noise = sp.random(1980, 300, 0.05, "csr", random_state=0)
     points = sp.vstack([noise, sp.csr_array((20, 300))], "csr")
-    together, asked = neighbours.Cells.together, []
-    monkeypatch.setattr(
-        neighbours.Cells, "together", lambda cells: asked.append(1) or together(cells)
-    )
-    # Several blocks.
+    monkeypatch.setattr(neighbours, "MAX_SPARSE_SHARE", 0.0)
+    # In several blocks.
     monkeypatch.setattr(neighbours, "MAX_DISTANCES", 700_000)
 
     distances, _ = nearest_neighbours(points, 5)
 
-    assert asked
     exact, _ = neighbours._exact(points, 5)
     np.testing.assert_allclose(distances, exact, rtol=1e-6)
 

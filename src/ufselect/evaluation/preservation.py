@@ -9,6 +9,7 @@ from scipy.linalg import orth
 from sklearn.model_selection import KFold
 from sklearn.utils import gen_batches
 
+from ufselect.evaluation.criteria import VALUES_AT_ONCE
 from ufselect.evaluation.judging import agreement
 from ufselect.evaluation.k_means import repeated_k_means
 from ufselect.evaluation.tables import centred, some_of
@@ -17,9 +18,6 @@ from ufselect.solvers.neighbours import nearest_neighbours
 
 # Singular values of the selected columns below this share of the largest count as zero.
 NEGLIGIBLE = 1e-10
-
-# Approximate number of values of a dense block.
-VALUES_AT_ONCE = 1_000_000
 
 
 def reconstruction_error(

@@ -163,7 +163,7 @@ class Cells(NamedTuple):
             return self.samples[chosen]
         return self.samples[chosen] + (self.centres[self.cell[chosen]] - origin)
 
-    def together(self) -> "Cells":
+    def as_one(self) -> "Cells":
         """Return a single cell of all sparse samples."""
         n_samples = len(self.order)
         return self._replace(
@@ -189,9 +189,10 @@ def _by_cells(points: Any, count: int) -> tuple[Float, Index]:
     together = min(SEARCHED_TOGETHER, max(1, MAX_PROBES // max(1, n_probed)))
     with_all = bool(sp.issparse(points)) and share > MAX_SPARSE_SHARE
     if with_all:
-        cells, n_probed, covered = cells.together(), 1, np.zeros((1, 1), bool)
+        cells, n_probed, covered = cells.as_one(), 1, np.zeros((1, 1), bool)
         together = max(1, MAX_DISTANCES // n_samples)
-        # Find the neighbours of the first pass again, despite rounding; zeros, too.
+        # Slightly larger, so that the second pass finds all neighbours of the first
+        # again despite rounding, even those of a sample of zeros.
         limits = limits + EQUAL * cells.halves + np.finfo(np.float64).tiny
     distances = np.empty((n_samples, count))
     index = np.empty((n_samples, count), np.intp)
