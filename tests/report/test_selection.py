@@ -254,7 +254,7 @@ def test_p_values_are_valid_for_all_criteria_together():
 def test_the_report_says_that_verdicts_are_on_samples_not_seen(page):
     words = html.unescape(page)
 
-    assert "judged on samples that the selection did not see" in words
+    assert "need no labels, on samples that the selection did not see" in words
     assert "Judged on 18 samples that the selection did not see, with features" in words
     assert "R2 on held-out samples; below 0 where means predict better" in words
     assert "k-means with features scaled to unit variance, mean over seeds" in words
