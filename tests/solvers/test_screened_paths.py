@@ -22,7 +22,7 @@ def few(monkeypatch):
     monkeypatch.setattr(screened_paths, "MIN_SCREENED", 12)
 
 
-def problem(n_samples, n_features=120, seed=0):
+def problem(n_samples, n_features=160, seed=0):
     """Return columns that resemble each other, and targets made of some of them."""
     random = np.random.RandomState(seed)
     shared = random.standard_normal((n_samples, 6)) @ random.random((6, n_features))
@@ -90,7 +90,7 @@ def test_no_share_exceeds_those_at_the_ends_by_more_than_said(n_residuals, seed)
 
 
 def test_columns_above_their_bound_are_found_but_for_the_known():
-    X = problem(60)[0] * np.linspace(0.1, 3.0, 120)
+    X = problem(60)[0] * np.linspace(0.1, 3.0, 160)
     residuals, bounds = crooked(20)
     approximate = ApproximateProducts(as_matrix(X))
     ends = np.max(

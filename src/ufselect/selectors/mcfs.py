@@ -138,8 +138,8 @@ class MCFS(UnsupervisedSelector):
     graph is sparse; for its distances, and then for the paths, a dense copy of X is
     made unless X is sparse. The d columns of a regression are dense, 16 n d bytes,
     beside a matrix of min(5 n / 4, d) rows. Where X is dense and p is above some 12 d,
-    a path looks at the 6 d columns nearest to entering, and at all of them, in single
-    precision, every 32 steps, which changes nothing but the time. The memory is
+    a path looks at the 4 d columns nearest to entering, and at all of them, in single
+    precision, every 24 steps, which changes nothing but the time. The memory is
     computed before the fit and refused beyond ``max_memory``. Out of core, O(n p (m +
     p)) for m landmarks, in some five passes over X, of which one makes all sums; some p
     x p matrices are in memory.
@@ -240,7 +240,8 @@ class MCFS(UnsupervisedSelector):
         find_points = (
             self._points_by_landmarks if is_not_an_array(data) else self._points
         )
-        points = find_points(prepared, varying)
+        with data.limited_threads():
+            points = find_points(prepared, varying)
         coef = unit_columns(np.column_stack([point.coef for point in points]))
         entry = np.max([point.entry for point in points], axis=0)
         self.coef_ = np.zeros((n_features, len(points)))

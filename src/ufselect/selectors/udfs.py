@@ -219,7 +219,8 @@ class UDFS(IterativeSelector):
         matrix = prepared.centred
         if len(varying) < data.shape[1]:
             matrix = matrix.take(varying)
-        coef = self._fit_coef(matrix, discriminant)
+        with matrix.limited_threads():
+            coef = self._fit_coef(matrix, discriminant)
         self.coef_ = np.zeros((data.shape[1], coef.shape[1]))
         self.coef_[varying] = coef
         return row_norms(self.coef_)

@@ -1,6 +1,6 @@
 """Paths of the elastic net for many columns, with screening.
 
-For a number of events, a path considers only the columns with the largest correlations.
+For a number of events, a path considers only the columns that are likely to enter.
 Then one product with all columns shows whether another column would have entered: since
 correlations and the penalty are linear between events, comparing them at the events is
 sufficient. If so, the path is repeated with that column. The result is the same as
@@ -23,10 +23,10 @@ from ufselect.solvers.lars import (
 )
 
 # Screened columns per feature to select, and their smallest number.
-SCREENED_PER_FEATURE, MIN_SCREENED = 6, 250
+SCREENED_PER_FEATURE, MIN_SCREENED = 4, 250
 
 # Events between two checks of all columns: initial and largest number.
-FIRST_EVENTS, MAX_EVENTS = 8, 32
+FIRST_EVENTS, MAX_EVENTS = 8, 24
 
 # Differences of correlations below this share of the first penalty are rounding errors.
 ROUNDING = 1e-12
@@ -62,7 +62,7 @@ def number_screened(matrix: DataMatrix, n_nonzero: int) -> int:
     few = max(SCREENED_PER_FEATURE * n_nonzero, MIN_SCREENED)
     # Selected columns of a sparse matrix would be dense.
     dense = isinstance(matrix, DenseMatrix)
-    return few if dense and 2 * few <= matrix.shape[1] else matrix.shape[1]
+    return few if dense and 3 * few <= matrix.shape[1] else matrix.shape[1]
 
 
 def screened_bytes(matrix: DataMatrix, n_nonzero: int) -> int:
@@ -103,8 +103,9 @@ class ScreenedPath:
                 continue
             n_left -= len(bounds) - 1
             n_events = min(2 * n_events, MAX_EVENTS)
+            # Correlations that have grown are likely to grow further.
+            self._restrict_to(self._nearest(2 * last - shares))
             shares = last
-            self._restrict_to(self._nearest(shares))
         return self._path
 
     def _advance(self, n_nonzero: int, most: int) -> tuple[Float, Float]:
@@ -119,14 +120,14 @@ class ScreenedPath:
         while path.continues(n_nonzero) and len(moves) < most:
             change = path.active_change()
             moves.append(path.move_of(change))
-            path.advance(LineDirection(change, screened @ moves[-1]))
+            path.advance(LineDirection(change, screened.dot(moves[-1])))
             penalties.append(path.penalty)
         residuals = np.array([self._residual, *moves])
         residuals[1:] *= np.diff(penalties)[:, np.newaxis]
         return np.cumsum(residuals, axis=0), np.array(penalties) + self._rounding
 
     def _nearest(self, shares: Float) -> Index:
-        """Return the held columns and those with the largest correlations."""
+        """Return the held columns and those with the largest shares."""
         distance = -shares
         distance[self._path.held] = -np.inf
         return np.sort(np.argpartition(distance, self._n_screened)[: self._n_screened])
