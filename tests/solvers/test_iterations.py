@@ -8,7 +8,8 @@ from joblib import cpu_count, parallel_config
 from threadpoolctl import threadpool_info
 
 from ufselect import SCFS
-from ufselect.solvers.iterations import Iterations, in_parallel
+from ufselect.matrix.base import libraries
+from ufselect.solvers.iterations import Iterations, in_parallel, in_threads
 
 
 def run(values, **options):
@@ -133,3 +134,18 @@ def test_starts_fitted_at_once_end_as_they_do_one_by_one(planted, shape, init):
     if (shape, init) == ((30, 70), "k-means"):
         # In other processes.
         np.testing.assert_allclose(fitted(2).scores_, alone.scores_, rtol=1e-9)
+
+
+def test_in_threads_each_thread_has_one_blas_thread_and_results_keep_their_order():
+    blas = libraries().select(user_api="blas")
+
+    def threads_inside(number):
+        return number, max(each["num_threads"] for each in blas.info())
+
+    with blas.limit(limits=2):
+        found = list(in_threads(threads_inside, [(i,) for i in range(20)]))
+        after = max(each["num_threads"] for each in blas.info())
+
+    assert found == [(i, 1) for i in range(20)]
+    assert after == 2
+    assert list(in_threads(threads_inside, [])) == []

@@ -7,6 +7,7 @@ from each_case import each
 from sklearn.datasets import make_blobs
 
 from ufselect import MCFS, LaplacianScore
+from ufselect.matrix.base import libraries
 from ufselect.solvers import neighbours
 from ufselect.solvers.graphs import neighbour_graph
 from ufselect.solvers.neighbours import nearest_neighbours, neighbour_recall
@@ -74,6 +75,18 @@ def test_graph_of_cells_is_a_graph_and_always_the_same(by_cells, dtype):
     assert not graph.diagonal().any()
     assert (np.diff(graph.indptr) >= 5).all()
     assert (graph != neighbour_graph(points, 5, weights="heat")).nnz == 0
+
+
+@each("convert", [np.asarray, sp.csr_array])
+def test_the_number_of_threads_does_not_matter(by_cells, convert):
+    points = convert(TABLES["noise"])
+    with libraries().limit(limits=1, user_api="blas"):
+        alone = nearest_neighbours(points, 5)
+    with libraries().limit(limits=2, user_api="blas"):
+        found = nearest_neighbours(points, 5)
+
+    np.testing.assert_array_equal(found[1], alone[1])
+    np.testing.assert_array_equal(found[0], alone[0])
 
 
 @each("n_distinct", [1, 2, 40])

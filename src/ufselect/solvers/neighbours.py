@@ -1,25 +1,30 @@
 """Nearest neighbours of samples: exact for few samples, approximate for many.
 
-Above ``MAX_EXACT_SAMPLES`` samples, k-means divides them into about ``2 sqrt(n)`` cells
-(an inverted file index), and a sample is compared only with the samples of the cells
-whose centres are nearest. The search has two passes:
+Above ``MAX_EXACT_SAMPLES`` samples, k-means divides them into cells (an inverted file
+index), and a sample is compared only with the samples of the cells whose centres are
+nearest. The search has two passes:
 
 1. over the cell of the sample and the next cells, which gives k neighbours and an upper
    bound on the distances of better ones;
 2. over all probed cells. Few samples are within the bound, so that matrix products
-   dominate the cost.
+   dominate the cost. A pair of samples is compared once, for both: if the sample in the
+   cell of lower number probes the cell of the other.
 
-The number of probed cells is chosen on a subsample whose neighbours are computed from
-all distances, so that ``TARGET_RECALL`` of these are found. It is a small share of the
-cells if the data have clusters or a low intrinsic dimension. Otherwise half of the
-cells are probed, and the search is hardly faster than an exact one. Sparse samples are
-then compared with all others, which is exact; the bound still saves sorting.
+K-means has two levels, and a sample is compared only with the centres near the centre
+of its cell, so that the cost grows like n log n while the number of probed cells stays
+the same. This number is chosen on a subsample that is compared with all samples, so
+that ``TARGET_RECALL`` of its neighbours are found. It is small if the data have
+clusters or a low intrinsic dimension. Otherwise half of the cells are probed, and the
+search is hardly faster than an exact one. Sparse samples are then compared with all
+others, which is exact; the bound still saves sorting.
 
 J. Sivic, A. Zisserman. Video Google: a text retrieval approach to object matching in
 videos. ICCV 2003, 1470-1477.
 """
 
 import warnings
+from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -37,6 +42,7 @@ from sklearn.utils.extmath import safe_sparse_dot as dot
 from ufselect.matrix import Float, Index
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.matrix.cache import cached
+from ufselect.solvers.iterations import in_threads
 
 # Memory for a block of distances, in megabytes; larger blocks are no faster.
 SEARCH_MEGABYTES = 128
@@ -48,9 +54,10 @@ MAX_EXACT_SAMPLES, MAX_TREE_FEATURES = 10_000, 4
 # Recall aimed at on N_QUERIES samples: two standard errors above the required 95 %.
 TARGET_RECALL, N_QUERIES = 0.965, 1000
 
-# Number of cells divided by the square root of the number of samples; fewer for sparse
-# samples, since sparse products of small cells are slow.
-CELLS_BY_ROOT, SPARSE_CELLS_BY_ROOT = 2, 1
+# Mean number of samples in a cell, for efficient products, and the largest number of
+# cells, whose distances from each other are in memory. Sparse samples have sqrt(n)
+# cells: their centres are not sparse, and sparse products of small cells are slow.
+CELL_SIZE, MAX_CELLS = 200, 8000
 
 # Above this share of probed cells, sparse samples are compared with all others.
 MAX_SPARSE_SHARE = 0.15
@@ -58,13 +65,22 @@ MAX_SPARSE_SHARE = 0.15
 # For the centres: samples per centre, and iterations of k-means.
 SAMPLES_BY_CELL, MAX_K_MEANS_ITERATIONS = 15, 5
 
+# Centres around that of a cell, of which its samples take the nearest.
+N_REASSIGNED = 32
+
 # Samples compared in the first pass, and those of the largest cell, both as multiples
 # of the mean size of a cell.
 FIRST_CELLS, MAX_CELL = 3, 4
 
-# Queries in a block, large enough for efficient products with a cell, and the largest
-# number of probes of a block, or of its distances to all samples.
-SEARCHED_TOGETHER, MAX_PROBES, MAX_DISTANCES = 20_000, 20_000_000, 16_000_000
+# Share of the needed cells among those whose centres a sample is compared with.
+RANKED_SHARE = 0.995
+
+# Samples compared with a cell at a time, probes of a sample between updates of the
+# limits, and the largest number of distances of sparse samples to all.
+COMPARED_TOGETHER, PROBES_BY_SAMPLE, MAX_DISTANCES = 1000, 8, 16_000_000
+
+# Pairs of samples from which the number of probed cells is estimated.
+MAX_CALIBRATION_PAIRS = 5000
 
 # Relative difference below which distances count as equal.
 EQUAL = 1e-6
@@ -146,7 +162,7 @@ class Cells(NamedTuple):
     ``starts`` are the first positions of the cells. ``samples`` are differences from
     the centre of the cell in single precision, or unchanged sparse samples; ``halves``
     are half of their squared norms, and ``columns`` are the samples of each cell as the
-    columns of a matrix.
+    columns of a matrix. ``apart`` are the distances between centres.
     """
 
     centres: NDArray[Any]
@@ -156,12 +172,20 @@ class Cells(NamedTuple):
     samples: Any
     halves: NDArray[Any]
     columns: list[Any]
+    apart: NDArray[Any]
+
+    def members(self, cell: int) -> Index:
+        """Return the positions of the samples of a cell."""
+        return np.arange(self.starts[cell], self.starts[cell + 1])
 
     def around(self, origin: Any, chosen: Index) -> Any:
         """Return the chosen samples minus an origin; sparse samples unchanged."""
         if bool(sp.issparse(self.samples)):
             return self.samples[chosen]
-        return self.samples[chosen] + (self.centres[self.cell[chosen]] - origin)
+        moved = self.centres[self.cell[chosen]]
+        moved -= origin
+        moved += self.samples[chosen]
+        return moved
 
     def as_one(self) -> "Cells":
         """Return a single cell of all sparse samples."""
@@ -174,6 +198,39 @@ class Cells(NamedTuple):
         )
 
 
+class Pairs(NamedTuple):
+    """Samples, others that are near them, and half of their squared distances."""
+
+    sample: Index
+    other: Index
+    half: NDArray[np.float32]
+
+
+class Nearest(NamedTuple):
+    """The nearest samples found so far, and half of their squared distances."""
+
+    others: Index
+    half: NDArray[np.float32]
+
+    def limits(self) -> NDArray[np.float32]:
+        """Return the half distances below which a sample is a better neighbour."""
+        return np.asarray(self.half.max(axis=1))
+
+    def update(self, found: Iterable[Pairs]) -> None:
+        """Keep the nearest of the known neighbours and of the samples found."""
+        sample, other, half = map(np.concatenate, zip(*found, strict=True))
+        n_samples, count = self.others.shape
+        changed = np.flatnonzero(np.bincount(sample, minlength=n_samples))
+        sample = np.append(changed.repeat(count), sample)
+        other = np.append(self.others[changed], other)
+        half = np.append(self.half[changed], half.astype(np.float32))
+        # Floats that are not negative are ordered as the integers of the same bits.
+        order = np.argsort(sample << 32 | np.maximum(half, 0).view(np.int32))
+        first = np.searchsorted(sample[order], changed)
+        best = order[first[:, np.newaxis] + np.arange(count)]
+        self.others[changed], self.half[changed] = other[best], half[best]
+
+
 def _half_distances(samples: Any, centres: NDArray[Any]) -> NDArray[Any]:
     """Return half the squared distances to centres, minus half the squared norms."""
     return np.asarray(row_norms(centres, squared=True) / 2 - samples @ centres.T)
@@ -182,191 +239,277 @@ def _half_distances(samples: Any, centres: NDArray[Any]) -> NDArray[Any]:
 def _by_cells(points: Any, count: int) -> tuple[Float, Index]:
     """Return approximate nearest neighbours, found in the nearest cells."""
     cells = _divide(points)
-    n_samples = len(cells.order)
-    near, limits, covered = _first_pass(cells, count)
-    n_probed = _n_probed(cells, points, near)
-    share = n_probed / len(cells.centres)
-    together = min(SEARCHED_TOGETHER, max(1, MAX_PROBES // max(1, n_probed)))
-    with_all = bool(sp.issparse(points)) and share > MAX_SPARSE_SHARE
-    if with_all:
-        cells, n_probed, covered = cells.as_one(), 1, np.zeros((1, 1), bool)
-        together = max(1, MAX_DISTANCES // n_samples)
-        # Slightly larger, so that the second pass finds all neighbours of the first
-        # again despite rounding, even those of a sample of zeros.
-        limits = limits + EQUAL * cells.halves + np.finfo(np.float64).tiny
+    n_samples, n_cells = len(cells.order), len(cells.centres)
+    nearest, covered = _first_pass(cells, count)
+    n_ranked, n_probed = _n_probed(cells, nearest, covered)
+    if bool(sp.issparse(points)) and n_probed > MAX_SPARSE_SHARE * n_cells:
+        _compare_with_all(cells.as_one(), nearest)
+    elif n_probed:
+        step = max(1, PROBES_BY_SAMPLE * n_cells // n_probed)
+        for start in range(0, n_cells, step):
+            some = range(start, min(start + step, n_cells))
+            _second_pass(cells, some, nearest, covered, n_ranked, n_probed)
     distances = np.empty((n_samples, count))
     index = np.empty((n_samples, count), np.intp)
-    for start in range(0, n_samples, together):
-        block = np.arange(start, min(start + together, n_samples))
-        found = near[block]
-        if n_probed:
-            probed = _probed(cells, block, n_probed, covered)
-            # Among all samples is the sample itself.
-            nearer = _second_pass(cells, block, probed, limits, count + with_all)
-            found = nearer if with_all else np.hstack([found, nearer])
-        found, places = cells.order[found], cells.order[block]
-        measured = _distances(points, places, found)
-        # A sample that is its own neighbour is a placeholder.
-        measured[found == places[:, np.newaxis]] = np.inf
-        best = np.argsort(measured, axis=1, kind="stable")[:, :count]
-        distances[places] = np.take_along_axis(measured, best, axis=1)
-        index[places] = np.take_along_axis(found, best, axis=1)
+    index[cells.order] = cells.order[nearest.others]
+    blocks = [(block,) for block in _blocks(n_samples, count * points.shape[1])]
+    for (block,), measured in zip(
+        blocks, in_threads(partial(_sorted, points, index), blocks), strict=True
+    ):
+        distances[block], index[block] = measured
     return distances, index
 
 
 def _divide(points: Any) -> Cells:
-    """Divide samples into cells of limited size by k-means."""
+    """Divide samples into cells of limited size by k-means in two levels."""
     n_samples, random = points.shape[0], np.random.RandomState(0)
     samples: Any
     if bool(sp.issparse(points)):
-        samples, by_root = sp.csr_array(points), SPARSE_CELLS_BY_ROOT
+        samples = sp.csr_array(points)
+        samples = samples / (np.max(np.abs(samples.data), initial=0.0) or 1.0)
+        n_cells = round(np.sqrt(n_samples))
     else:
         # After centring and scaling, single precision is sufficient.
         mean = np.mean(points, axis=0, dtype=np.float64)
         unit = max(np.max(points.max(axis=0) - mean), np.max(mean - points.min(axis=0)))
         unit = unit or 1.0
-        samples, by_root = np.empty(points.shape, np.float32), CELLS_BY_ROOT
+        samples = np.empty(points.shape, np.float32)
         for block in _blocks(*points.shape):
             samples[block] = (points[block] - mean) / unit
-    n_cells = round(by_root * np.sqrt(n_samples))
-    model = KMeans(
-        n_cells,
-        init="random",
-        n_init=1,
-        max_iter=MAX_K_MEANS_ITERATIONS,
-        random_state=random,
-    )
-    some = random.permutation(n_samples)[: SAMPLES_BY_CELL * n_cells]
-    drawn: Any = samples[np.sort(some)]
-    if bool(sp.issparse(drawn)):
-        # SciPy returns 64-bit indices for selected rows, which KMeans does not accept.
-        drawn.indices, drawn.indptr = map(np.int32, (drawn.indices, drawn.indptr))
-    with warnings.catch_warnings():
-        # With fewer distinct samples than cells, several cells have the same centre.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        centres = model.fit(drawn).cluster_centers_
-    nearest = np.empty(n_samples, np.intp)
-    for block in _blocks(n_samples, n_cells):
-        nearest[block] = _half_distances(samples[block], centres).argmin(axis=1)
-    order = np.argsort(nearest, kind="stable")
-    nearest = nearest[order]
+        n_cells = min(n_samples // CELL_SIZE, MAX_CELLS)
+    size = n_samples / n_cells
+    _, group = _k_means(samples, round(np.sqrt(n_cells)), random)
+    parts, cell, n_found = [], np.empty(n_samples, np.intp), 0
+    for members in _by_label(group):
+        n_parts = max(1, round(len(members) / size))
+        found, nearest = _k_means(samples[members], n_parts, random)
+        parts.append(found)
+        cell[members] = n_found + nearest
+        n_found += len(found)
+    centres = np.concatenate(parts)
+    # The nearest centre may be one of another group.
+    apart, n_near = euclidean_distances(centres), min(N_REASSIGNED, len(centres))
+    for members in _by_label(cell):
+        near = np.argpartition(apart[cell[members[0]]], n_near - 1)[:n_near]
+        half = _half_distances(samples[members], centres[near])
+        cell[members] = near[half.argmin(axis=1)]
+    order = np.argsort(cell, kind="stable")
+    cell = cell[order]
     # Split a cell that is too large, as with duplicates, into cells with one centre.
-    inside = np.arange(n_samples) - np.searchsorted(nearest, nearest)
-    part = inside // (MAX_CELL * n_samples // n_cells)
-    _, starts, cell = np.unique(
-        nearest * n_samples + part, return_index=True, return_inverse=True
-    )
-    centres, samples = centres[nearest[starts]], samples[order]
+    inside = np.arange(n_samples) - np.searchsorted(cell, cell)
+    key = cell * n_samples + inside // int(MAX_CELL * size)
+    _, starts, split = np.unique(key, return_index=True, return_inverse=True)
+    centres, samples = centres[cell[starts]], samples[order]
     if not sp.issparse(points):
         # Computed from the data again, to keep the digits of small differences.
         for block in _blocks(*points.shape):
-            samples[block] = (points[order[block]] - mean) / unit - centres[cell[block]]
+            samples[block] = (points[order[block]] - mean) / unit - centres[
+                split[block]
+            ]
     halves = row_norms(samples, squared=True) / 2
     starts = np.append(starts, n_samples)
     columns = [samples[start:end].T for start, end in pairwise(starts)]
     if sp.issparse(points):
         columns = [each.tocsr() for each in columns]
-    return Cells(centres, order, cell, starts, samples, halves, columns)
-
-
-def _first_pass(
-    cells: Cells, count: int
-) -> tuple[Index, NDArray[Any], NDArray[np.bool_]]:
-    """Return neighbours from the nearest cells, their limits, and the cells searched.
-
-    The limit of a sample is the squared distance to the last of its neighbours.
-    """
-    n_samples, n_cells = len(cells.order), len(cells.centres)
-    sizes, apart = np.diff(cells.starts), euclidean_distances(cells.centres)
+    apart = euclidean_distances(centres)
     np.fill_diagonal(apart, -1.0)
+    return Cells(centres, order, split, starts, samples, halves, columns, apart)
+
+
+def _by_label(labels: Index) -> list[Index]:
+    """Return the positions of each label that occurs."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+
+
+def _k_means(
+    samples: Any, n_clusters: int, random: np.random.RandomState
+) -> tuple[NDArray[Any], Index]:
+    """Return centres, found on a subsample, and the nearest one of each sample."""
+    n_samples = samples.shape[0]
+    some = random.permutation(n_samples)[: SAMPLES_BY_CELL * n_clusters]
+    drawn = samples[np.sort(some)]
+    if bool(sp.issparse(drawn)):
+        # SciPy returns 64-bit indices for selected rows, which KMeans does not accept.
+        drawn.indices, drawn.indptr = map(np.int32, (drawn.indices, drawn.indptr))
+    model = KMeans(
+        min(n_clusters, len(some)),
+        init="random",
+        n_init=1,
+        max_iter=MAX_K_MEANS_ITERATIONS,
+        random_state=random,
+    )
+    with warnings.catch_warnings():
+        # With fewer distinct samples than cells, several cells have the same centre.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        centres = model.fit(drawn).cluster_centers_
+    nearest = [
+        _half_distances(samples[block], centres).argmin(axis=1)
+        for block in _blocks(n_samples, len(centres))
+    ]
+    return centres, np.concatenate(nearest)
+
+
+def _first_pass(cells: Cells, count: int) -> tuple[Nearest, NDArray[np.bool_]]:
+    """Return the neighbours in the nearest cells, and the cells searched by each."""
+    n_samples, n_cells = len(cells.order), len(cells.centres)
     needed = max(count + 1, FIRST_CELLS * n_samples // n_cells)
-    near = np.empty((n_samples, count), np.intp)
-    limits = np.empty(n_samples, cells.halves.dtype)
-    covered = np.zeros((n_cells, n_cells), bool)
-    for this, centre in enumerate(cells.centres):
-        nearest = np.argsort(apart[this], kind="stable")
-        before = np.cumsum(sizes[nearest]) - sizes[nearest]
-        taken = nearest[before < needed]
+    search = partial(_search_near, cells, count, needed)
+    found, covered = [], np.zeros((n_cells, n_cells), bool)
+    for this, (taken, *near) in enumerate(in_threads(search, zip(range(n_cells)))):
         covered[this, taken] = True
-        own = np.arange(cells.starts[this], cells.starts[this + 1])
-        others = np.concatenate(
-            [np.arange(cells.starts[i], cells.starts[i + 1]) for i in taken]
-        )
-        samples = cells.around(centre, others)
-        halves = row_norms(samples, squared=True) / 2
-        closeness = dot(samples[: len(own)], samples.T, dense_output=True) - halves
-        # The cell itself comes first, so that the diagonal holds each sample itself.
-        np.fill_diagonal(closeness, -np.inf)
-        best = np.argpartition(closeness, -count, axis=1)[:, -count:]
-        last = np.take_along_axis(closeness, best, axis=1).min(axis=1)
-        near[own], limits[own] = others[best], 2 * (halves[: len(own)] - last)
-    return near, limits, covered
+        found.append(near)
+    index, half = map(np.concatenate, zip(*found, strict=True))
+    return Nearest(index, half), covered
 
 
-def _n_probed(cells: Cells, points: Any, near: Index) -> int:
-    """Return the number of cells to probe for a recall of TARGET_RECALL."""
-    drawn = np.random.RandomState(0).permutation(len(near))[:N_QUERIES]
-    places = cells.order[drawn]
-    distances, index = _exact_of_some(points, near.shape[1], places)
-    last = distances.max(axis=1, keepdims=True)
-    known = _distances(points, places, cells.order[near[drawn]])
-    cell_of = np.empty_like(cells.cell)
-    cell_of[cells.order] = cells.cell
-    nearest = np.argsort(_half_distances(cells.around(0, drawn), cells.centres), axis=1)
-    ranks = np.argsort(nearest, axis=1)
-    needed = 1 + np.take_along_axis(ranks, cell_of[index], axis=1)
-    needed[np.all(known <= last * (1 + EQUAL), axis=1)] = 0
-    return int(np.quantile(needed, TARGET_RECALL, method="higher"))
+def _search_near(
+    cells: Cells, count: int, needed: int, this: int
+) -> tuple[Index, Index, NDArray[np.float32]]:
+    """Return the cells nearest to one, and the neighbours of its samples in them."""
+    nearest = np.argsort(cells.apart[this], kind="stable")
+    sizes = np.diff(cells.starts)[nearest]
+    taken = nearest[np.cumsum(sizes) - sizes < needed]
+    others = np.concatenate([cells.members(each) for each in taken])
+    samples = cells.around(cells.centres[this], others)
+    halves, n_own = row_norms(samples, squared=True) / 2, sizes[0]
+    closeness = dot(samples[:n_own], samples.T, dense_output=True) - halves
+    # The cell itself comes first, so that the diagonal holds each sample itself.
+    np.fill_diagonal(closeness, -np.inf)
+    best = np.argpartition(closeness, -count, axis=1)[:, -count:]
+    half = halves[:n_own, np.newaxis] - np.take_along_axis(closeness, best, axis=1)
+    return taken, others[best], half.astype(np.float32)
 
 
-def _probed(
-    cells: Cells, block: Index, n_probed: int, covered: NDArray[np.bool_]
-) -> sp.csc_array:
-    """Return the nearest cells that each sample of a block has not yet searched."""
-    n_cells, parts = len(cells.centres), []
-    # The n_probed-th smallest of group minima bounds the n_probed-th distance, and is
-    # faster to find.
-    size = max(1, n_cells // (8 * n_probed))
-    whole = n_cells // size * size
-    for part in _blocks(len(block), n_cells):
-        chosen = block[part]
-        probes = ~covered[cells.cell[chosen]]
-        if n_probed < n_cells:
-            far = _half_distances(cells.around(0, chosen), cells.centres)
-            least = far[:, :whole].reshape(len(chosen), size, -1).min(axis=1)
-            least.partition(n_probed - 1, axis=1)
-            probes &= far <= least[:, [n_probed - 1]]
-        parts.append(sp.csr_array(probes))
-    return sp.vstack(parts).tocsc()
+def _n_probed(
+    cells: Cells, nearest: Nearest, covered: NDArray[np.bool_]
+) -> tuple[int, int]:
+    """Return how many centres to rank and how many cells to probe for TARGET_RECALL."""
+    drawn = np.random.RandomState(0).permutation(len(cells.order))[:N_QUERIES]
+    exact = Nearest(nearest.others.copy(), nearest.half.copy())
+    nearer = partial(_nearer, cells, nearest.limits(), covered, False)
+    exact.update(in_threads(nearer, ((drawn, to) for to in range(len(cells.centres)))))
+    other = exact.others[drawn].ravel()
+    sample = drawn.repeat(len(other) // len(drawn))
+    step = max(1, len(other) // MAX_CALIBRATION_PAIRS)
+    sample, other = sample[::step], other[::step]
+    missed = ~covered[cells.cell[sample], cells.cell[other]]
+    # The sample in the cell of lower number probes the other cell.
+    low = np.where(cells.cell[sample] < cells.cell[other], sample, other)[missed]
+    source = cells.cell[low]
+    target = np.maximum(cells.cell[sample], cells.cell[other])[missed, np.newaxis]
+    apart = cells.apart[source]
+    needed = np.zeros(len(sample), int)
+    needed[missed] = 1 + np.sum(apart < np.take_along_axis(apart, target, 1), axis=1)
+    n_ranked = int(np.quantile(needed, RANKED_SHARE, method="higher"))
+    if not n_ranked:
+        return 0, 0
+    far = _half_distances(cells.around(0, low), cells.centres)
+    far[apart > np.partition(apart, n_ranked - 1, axis=1)[:, [n_ranked - 1]]] = np.inf
+    needed[missed] = 1 + np.sum(far < np.take_along_axis(far, target, 1), axis=1)
+    n_probed = int(np.quantile(needed, TARGET_RECALL, method="higher"))
+    return n_ranked, min(n_probed, n_ranked)
 
 
 def _second_pass(
-    cells: Cells, block: Index, probed: sp.csc_array, limits: NDArray[Any], count: int
-) -> Index:
-    """Return samples nearer than the limits; the sample itself is a placeholder."""
-    everything: list[tuple[NDArray[Any], ...]] = []
-    for this, centre in enumerate(cells.centres):
-        rows = probed.indices[probed.indptr[this] : probed.indptr[this + 1]]
-        if not len(rows):
-            continue
-        members = slice(cells.starts[this], cells.starts[this + 1])
-        samples = cells.around(centre, block[rows])
-        closeness = dot(samples, cells.columns[this], dense_output=True)
-        closeness -= cells.halves[members]
-        halves = row_norms(samples, squared=True) / 2
-        nearer = closeness > (halves - limits[block[rows]] / 2)[:, np.newaxis]
-        row, column = np.divmod(np.flatnonzero(nearer), nearer.shape[1])
-        half_distances = halves[row] - closeness[row, column]
-        everything.append((rows[row], members.start + column, half_distances))
-    found = np.repeat(block[:, np.newaxis], count, axis=1)
-    if everything:
-        row, place, half_distances = map(np.concatenate, zip(*everything, strict=True))
-        order = np.lexsort((half_distances, row))
-        row, place = row[order], place[order]
-        rank = np.arange(len(row)) - np.searchsorted(row, row)
-        kept = rank < count
-        found[row[kept], rank[kept]] = place[kept]
-    return found
+    cells: Cells,
+    sources: Sequence[int],
+    nearest: Nearest,
+    covered: NDArray[np.bool_],
+    n_ranked: int,
+    n_probed: int,
+) -> None:
+    """Compare the samples of some cells with those of the cells that they probe."""
+    probing = partial(_probed, cells, covered, n_ranked, n_probed)
+    probes = in_threads(probing, ((source,) for source in sources))
+    sample, target = map(np.concatenate, zip(*probes, strict=True))
+    if not len(sample):
+        return
+    order = np.argsort(target, kind="stable")
+    sample, target = sample[order], target[order]
+    # Distances of few samples at a time stay in the cache of the processor.
+    inside = np.arange(len(target)) - np.searchsorted(target, target)
+    cuts = np.flatnonzero(inside % COMPARED_TOGETHER == 0)[1:]
+    tasks = zip(np.split(sample, cuts), target[np.append(0, cuts)], strict=True)
+    nearer = partial(_nearer, cells, nearest.limits(), covered, True)
+    nearest.update(in_threads(nearer, tasks))
+
+
+def _probed(
+    cells: Cells, covered: NDArray[np.bool_], n_ranked: int, n_probed: int, this: int
+) -> tuple[Index, Index]:
+    """Return the samples of a cell and the cells of higher number that each probes."""
+    ranked = np.argpartition(cells.apart[this], n_ranked - 1)[:n_ranked]
+    members = cells.members(this)
+    far = _half_distances(cells.around(0, members), cells.centres[ranked])
+    probes = far <= np.partition(far, n_probed - 1, axis=1)[:, [n_probed - 1]]
+    searched = covered[this, ranked] & covered[ranked, this]
+    row, column = np.nonzero(probes & (ranked > this) & ~searched)
+    return members[row], ranked[column]
+
+
+def _nearer(
+    cells: Cells,
+    limits: NDArray[Any],
+    covered: NDArray[np.bool_],
+    both: bool,
+    chosen: Index,
+    target: int,
+) -> Pairs:
+    """Return the samples of a cell that are nearer to chosen samples than the limits.
+
+    With ``both``, a chosen sample is also returned as neighbour of one in the cell.
+    Pairs of cells that the first pass has covered are left out.
+    """
+    members = slice(cells.starts[target], cells.starts[target + 1])
+    samples = cells.around(cells.centres[target], chosen)
+    halves = row_norms(samples, squared=True)[:, np.newaxis] / 2
+    closeness = dot(samples, cells.columns[target], dense_output=True)
+    closeness -= cells.halves[members]
+    near = closeness > halves - limits[chosen, np.newaxis]
+    if both:
+        closeness += limits[members]
+        near |= closeness > halves
+    row, column = np.divmod(np.flatnonzero(near), near.shape[1])
+    half = halves[row, 0] - closeness[row, column]
+    if both:
+        half += limits[members][column]
+    sample, other = chosen[row], members.start + column
+    source = cells.cell[sample]
+    ahead = (half < limits[sample]) & ~covered[source, target]
+    back = (half < limits[other]) & ~covered[target, source] & both
+    return Pairs(
+        np.append(sample[ahead], other[back]),
+        np.append(other[ahead], sample[back]),
+        np.append(half[ahead], half[back]),
+    )
+
+
+def _compare_with_all(cells: Cells, nearest: Nearest) -> None:
+    """Find the exact neighbours of sparse samples, all in one cell."""
+    n_samples = len(cells.order)
+    # Slightly larger, so that all neighbours of the first pass are found again despite
+    # rounding, even those of a sample of zeros.
+    limits = nearest.limits() + EQUAL * cells.halves + np.finfo(np.float32).tiny
+    step = max(1, MAX_DISTANCES // n_samples)
+    uncovered = np.zeros((1, 1), bool)
+    nearest.half[:] = np.inf
+    nearer = partial(_nearer, cells, limits, uncovered, False)
+    blocks = np.split(np.arange(n_samples), range(step, n_samples, step))
+    for found in in_threads(nearer, ((block, 0) for block in blocks)):
+        other = found.sample != found.other
+        nearest.update([Pairs(*(each[other] for each in found))])
+
+
+def _sorted(points: Any, index: Index, block: slice) -> tuple[Float, Index]:
+    """Return the distances of the neighbours of some samples, sorted by them."""
+    places, others = np.arange(block.start, block.stop), index[block]
+    distances = _distances(points, places, others)
+    best = np.argsort(distances, axis=1, kind="stable")
+    return (
+        np.take_along_axis(distances, best, axis=1),
+        np.take_along_axis(others, best, axis=1),
+    )
 
 
 def _distances(points: Any, places: Index, others: Index) -> Float:
