@@ -7,6 +7,7 @@ product with a block costs little more than one with a vector.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ufselect.matrix import Float
+from ufselect.matrix.base import libraries
 from ufselect.matrix.cache import active, cached_unchanged
 from ufselect.solvers.graphs import (
     degrees,
@@ -33,8 +35,9 @@ MAX_DENSE_SAMPLES = 200
 # Number of eigenvectors to cache, so that fits with other numbers can reuse them.
 N_SHARED = 16
 
-# Tolerance if neighbours are approximate; machine precision takes twice as long.
-LARGE_GRAPH_TOLERANCE = 1e-7
+# Tolerance if neighbours are approximate, in single precision; double precision takes
+# twice as long, and the neighbours that a search misses change the vectors far more.
+LARGE_GRAPH_TOLERANCE = 1e-5
 
 # Columns of the block in addition to those returned, which speed up convergence.
 EXTRA_COLUMNS = 2
@@ -137,22 +140,29 @@ def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Fl
         chosen = [n_samples - n_vectors, n_samples - 1]
         return eigh(dense, subset_by_index=chosen)[1][:, ::-1]
 
-    def multiply(vector: Float) -> Float:
-        return similarity @ vector - 2 * (known @ (known.T @ vector))
+    many = n_samples > MAX_EXACT_SAMPLES
+    precision, tol = (np.float32, LARGE_GRAPH_TOLERANCE) if many else (np.float64, 0.0)
+    graph, basis = similarity.astype(precision), known.astype(precision)
 
-    operator = LinearOperator((n_samples, n_samples), matvec=multiply, dtype=np.float64)
+    def multiply(vector: Any) -> Any:
+        return graph @ vector - 2 * (basis @ (basis.T @ vector))
+
+    operator = LinearOperator((n_samples, n_samples), matvec=multiply, dtype=precision)
     random = np.random.RandomState(0)
-    start = random.standard_normal(n_samples)
-    tol = 0.0 if n_samples <= MAX_EXACT_SAMPLES else LARGE_GRAPH_TOLERANCE
+    start = random.standard_normal(n_samples).astype(precision)
     try:
-        values, vectors = eigsh(operator, n_vectors, which="LA", v0=start, tol=tol)
+        # Products with single vectors are too short for several BLAS threads: with one
+        # thread the iteration is up to twice as fast.
+        with libraries().limit(limits=1, user_api="blas"):
+            values, vectors = eigsh(operator, n_vectors, which="LA", v0=start, tol=tol)
     except ArpackNoConvergence:
         # Nearly equal eigenvalues: a block iteration separates them.
         block = random.standard_normal((n_samples, block_width(n_vectors, n_samples)))
         return largest_eigenvectors(
             lambda block: multiply(block) + SPECTRUM_SHIFT * block, block, n_vectors
         )
-    return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
+    vectors = vectors[:, np.argsort(-values, kind="stable")].astype(np.float64)
+    return orthonormal_complement(known, vectors) if many else vectors
 
 
 def unit_columns(matrix: Float) -> Float:
