@@ -147,7 +147,8 @@ def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Fl
     def multiply(vector: Any) -> Any:
         return graph @ vector - 2 * (basis @ (basis.T @ vector))
 
-    operator = LinearOperator((n_samples, n_samples), matvec=multiply, dtype=precision)
+    shape = (n_samples, n_samples)
+    operator: Any = LinearOperator(shape, matvec=multiply, dtype=precision)
     random = np.random.RandomState(0)
     start = random.standard_normal(n_samples).astype(precision)
     try:
