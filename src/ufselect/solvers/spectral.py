@@ -147,10 +147,9 @@ def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Fl
     def multiply(vector: Any) -> Any:
         return graph @ vector - 2 * (basis @ (basis.T @ vector))
 
-    shape = (n_samples, n_samples)
-    operator: Any = LinearOperator(shape, matvec=multiply, dtype=precision)
+    operator = LinearOperator((n_samples, n_samples), matvec=multiply, dtype=precision)
     random = np.random.RandomState(0)
-    start = random.standard_normal(n_samples).astype(precision)
+    start: Any = random.standard_normal(n_samples).astype(precision)
     try:
         # Products with single vectors are too short for several BLAS threads: with one
         # thread the iteration is up to twice as fast.
