@@ -64,9 +64,10 @@ def _mean_overlap(unit: DataMatrix) -> float:
     count = unit.shape[1]
     if count < 2:
         return 0.0
+    step = max(1, VALUES_AT_ONCE // count)
     total = sum(
-        float(np.abs(unit.transpose_dot(unit.columns(batch))).sum())
-        for batch in gen_batches(count, max(1, VALUES_AT_ONCE // count))
+        float(np.abs(unit.transpose_dot(unit.columns(slice(at, at + step)))).sum())
+        for at in range(0, count, step)
     )
     return float(np.clip((total - count) / (count * (count - 1)), 0.0, 1.0))
 
@@ -129,17 +130,28 @@ def structure(table: Any) -> Criterion:
     corrected one is zero for a column that differs in a single sample.
     """
     data, constant = JudgedTable.of(table).scaled
+    n_samples, n_features = data.shape
+    # What depends on single columns, computed when a column occurs first: the sums of
+    # distances by rows of the transpose, their scale, and the distance variance.
+    sums = np.empty((n_features, n_samples))
+    scale, own = np.zeros((2, n_features))
 
     def mean_distance_correlation(columns: Index) -> float:
-        values = data.columns(columns[~constant[columns]])
-        if values.shape[1] < 2:
+        used = columns[~constant[columns]]
+        if len(used) < 2:
             return 0.0
-        sums, squares = distance_sums(values), squared_distances(values)
-        scale = 1 / np.sqrt(plain_square(squares, sums))
-        together = pdist(values * scale, "cityblock")
-        every = unbiased_square(2 * together @ together, sums @ scale)
-        own = scale**2 @ unbiased_square(squares, sums)
-        return float(every - own) / (len(columns) * (len(columns) - 1))
+        values = data.columns(used)
+        # Threads may compute a column twice, with the same result.
+        new = scale[used] == 0
+        if new.any():
+            fresh, places = values[:, new], used[new]
+            rows, squares = distance_sums(fresh), squared_distances(fresh)
+            sums[places], own[places] = rows.T, unbiased_square(squares, rows)
+            scale[places] = 1 / np.sqrt(plain_square(squares, rows))
+        together = pdist(values * scale[used], "cityblock")
+        every = unbiased_square(2 * together @ together, scale[used] @ sums[used])
+        pairs = every - scale[used] ** 2 @ own[used]
+        return float(pairs) / (len(columns) * (len(columns) - 1))
 
     return mean_distance_correlation
 
@@ -206,15 +218,19 @@ def reconstruction(table: Any) -> Criterion:
         if not penalty > 0:
             # Columns so small that their squares underflow predict nothing.
             return 0.0
-        # Fitted values are H X, H = 1 1' / n + C R, by the smaller of two systems.
+        # Fitted values are H X with H = 1 1' / n + C R, by the smaller of two systems.
         if C.shape[1] < n:
             R = solve(C.T @ C + penalty * np.eye(C.shape[1]), C.T, assume_a="pos")
+            products = gram @ R.T
+            residuals = gram.diagonal() - 2 * np.sum(C * products, axis=1)
+            residuals += np.sum((C @ (R @ products)) * C, axis=1)
+            without = 1 - 1 / n - np.sum(C * R.T, axis=1)
         else:
-            R = solve(C @ C.T + penalty * np.eye(n), C, assume_a="pos").T
-        products = gram @ R.T
-        residuals = gram.diagonal() - 2 * np.sum(C * products, axis=1)
-        residuals += np.sum((C @ (R @ products)) * C, axis=1)
-        without = 1 - 1 / n - np.sum(C * R.T, axis=1)
+            # I - C R is the penalty times the inverse of C C' + penalty I.
+            unit = np.eye(n)
+            rest = penalty * solve(C @ C.T + penalty * unit, unit, assume_a="pos")
+            residuals = np.sum((rest @ gram) * rest, axis=1)
+            without = rest.diagonal() - 1 / n
         return 1.0 - float(np.sum(residuals / without**2) / by_means)
 
     return share_predicted

@@ -260,32 +260,41 @@ def _drawn(
     shuffled = random.permutation(np.union1d(pool, columns))
     order = shuffled[np.argsort(deviation[shuffled], kind="stable")]
     places = np.flatnonzero(np.isin(order, columns))
-    return [matched_set(order, places, random) for _ in range(n_random)]
+    return list(matched_sets(order, places, n_random, random))
 
 
-def matched_set(order: Index, places: Index, random: np.random.RandomState) -> Index:
-    """Return random columns, each close to one of the given places in the order.
+def matched_sets(
+    order: Index, places: Index, n_sets: int, random: np.random.RandomState
+) -> Index:
+    """Return sets of random columns, each close to a given place in the order.
+
+    The places take turns in random order; a column is taken once in a set.
 
     Examples
     --------
     >>> import numpy as np
     >>> order = np.arange(1000)
-    >>> found = matched_set(order, np.array([0, 500]), np.random.RandomState(0))
-    >>> bool(found[0] <= 25), bool(475 <= found[1] <= 525)
-    (True, True)
+    >>> found = matched_sets(order, np.array([0, 500]), 9, np.random.RandomState(0))
+    >>> found.shape, bool((abs(found - [0, 500]) <= 25).all())
+    ((9, 2), True)
     """
-    width = int(np.clip(WINDOW_SHARE * len(order), NARROWEST_WINDOW, WIDEST_WINDOW))
-    free = np.ones(len(order), dtype=bool)
-    taken = []
-    for place in random.permutation(places):
-        near, reach = np.empty(0, dtype=np.intp), width
-        while not len(near):
-            start = max(0, place - reach)
-            near = start + np.flatnonzero(free[start : place + reach + 1])
-            reach *= 2
-        taken.append(near[random.randint(len(near))])
-        free[taken[-1]] = False
-    return np.sort(order[taken])
+    n_columns = len(order)
+    width = int(np.clip(WINDOW_SHARE * n_columns, NARROWEST_WINDOW, WIDEST_WINDOW))
+    free = np.ones((n_sets, n_columns), dtype=bool)
+    taken = np.empty((n_sets, len(places)), dtype=np.intp)
+    turns = places[np.argsort(random.random_sample(taken.shape), axis=1)]
+    for turn, place in enumerate(turns.T):
+        sets, reach = np.arange(n_sets), width
+        while len(sets):
+            near = place[sets, np.newaxis] + np.arange(-reach, reach + 1)
+            inside = (near >= 0) & (near < n_columns)
+            inside &= free[sets[:, np.newaxis], near.clip(0, n_columns - 1)]
+            draw = np.argmax(inside * random.random_sample(near.shape), axis=1)
+            column, found = near[np.arange(len(sets)), draw], inside.any(axis=1)
+            taken[sets[found], turn] = column[found]
+            free[sets[found], column[found]] = False
+            sets, reach = sets[~found], 2 * reach
+    return np.sort(order[taken], axis=1)
 
 
 class Stability(NamedTuple):
