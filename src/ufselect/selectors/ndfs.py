@@ -317,37 +317,39 @@ def fit_ndfs(
         See ``Iterations``.
     """
 
-    def objective(F: Float, fitted: Float) -> float:
-        """Return (1) without its term in W alone, where fitted is X W."""
+    def objective(F: Float, LF: Float, fitted: Float) -> float:
+        """Return (1) without its term in W alone; LF is Ln F, and fitted is X W."""
         excess = F.T @ F - np.eye(F.shape[1])
         error = fitted - F
         return (
-            float(np.vdot(F, normalised @ F))
+            float(np.vdot(F, LF))
             + gamma / 2 * float(np.vdot(excess, excess))
             + alpha * float(np.vdot(error, error))
         )
 
     ridge = ReweightedRidge(matrix)
-    F, inverse_D = indicators, 1 / ridge_weights
+    F, LF, inverse_D = indicators, normalised @ indicators, 1 / ridge_weights
     loop = Iterations(max_iter, tol, report)
     for _ in loop:
         W, residual = ridge.solve(F, inverse_D / beta)  # (2)
         # Tiny rows stay further from zero than by adding epsilon to their norms.
         inverse_D = 2 * np.hypot(row_norms(W), np.sqrt(EPSILON))
         fitted = F - residual
-        MF = normalised @ F + alpha * residual
+        MF = LF + alpha * residual
         if damped:
-            value, exponent = objective(F, fitted), 1.0
+            value, exponent = objective(F, LF, fitted), 1.0
             while exponent >= SMALLEST_EXPONENT:
                 moved = split_step(F, MF, gamma, exponent)
-                reached = objective(moved, fitted)
+                image = normalised @ moved
+                reached = objective(moved, image, fitted)
                 if reached <= value:
-                    F, value = moved, reached
+                    F, LF, value = moved, image, reached
                     break
                 exponent /= 2
         else:
             F = published_step(F, MF, gamma)
-            value = objective(F, fitted)
+            LF = normalised @ F
+            value = objective(F, LF, fitted)
         loop.record(value + alpha * beta * float(row_norms(W).sum()))  # (1)
     return NdfsFit(F, W, loop.history, loop.converged)
 

@@ -37,7 +37,7 @@ N_SHARED = 16
 
 # Tolerance if neighbours are approximate, in single precision; double precision takes
 # twice as long, and the neighbours that a search misses change the vectors far more.
-LARGE_GRAPH_TOLERANCE = 1e-5
+LARGE_GRAPH_TOLERANCE = 1e-4
 
 # Columns of the block in addition to those returned, which speed up convergence.
 EXTRA_COLUMNS = 2
