@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs
 
 from ufselect import MCFS, LaplacianScore
 from ufselect.matrix.base import libraries
-from ufselect.solvers import neighbours
+from ufselect.solvers import cells, neighbours
 from ufselect.solvers.graphs import neighbour_graph
 from ufselect.solvers.neighbours import nearest_neighbours, neighbour_recall
 
@@ -55,9 +55,9 @@ def test_nearly_all_neighbours_are_found(by_cells, name, convert):
 def test_sparse_noise_is_compared_with_all_samples(by_cells, monkeypatch):
     noise = sp.random(1980, 300, 0.05, "csr", random_state=0)
     points = sp.vstack([noise, sp.csr_array((20, 300))], "csr")
-    monkeypatch.setattr(neighbours, "MAX_SPARSE_SHARE", 0.0)
-    # In several blocks.
-    monkeypatch.setattr(neighbours, "MAX_DISTANCES", 700_000)
+    monkeypatch.setattr(cells, "MAX_SPARSE_SHARE", 0.0)
+    # In several blocks, with several updates.
+    monkeypatch.setattr(cells, "MAX_DISTANCES", 20_000)
 
     distances, _ = nearest_neighbours(points, 5)
 
@@ -110,7 +110,7 @@ def test_units_do_not_matter(by_cells, unit):
 
 
 def test_all_distances_for_few_samples_or_features_or_many_neighbours(monkeypatch):
-    monkeypatch.setattr(neighbours, "_by_cells", None)
+    monkeypatch.setattr(neighbours, "neighbours_in_cells", None)
     nearest_neighbours(TABLES["uniform"], 5)
     monkeypatch.setattr(neighbours, "MAX_EXACT_SAMPLES", 500)
     nearest_neighbours(TABLES["uniform"][:, :4], 5)
