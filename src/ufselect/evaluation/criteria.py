@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import solve
 from scipy.spatial.distance import pdist
 from sklearn.utils import gen_batches
 
@@ -219,8 +218,9 @@ def reconstruction(table: Any) -> Criterion:
             # Columns so small that their squares underflow predict nothing.
             return 0.0
         # Fitted values are H X with H = 1 1' / n + C R, by the smaller of two systems.
+        # NumPy solves them without the GIL, unlike SciPy.
         if C.shape[1] < n:
-            R = solve(C.T @ C + penalty * np.eye(C.shape[1]), C.T, assume_a="pos")
+            R = np.linalg.solve(C.T @ C + penalty * np.eye(C.shape[1]), C.T)
             products = gram @ R.T
             residuals = gram.diagonal() - 2 * np.sum(C * products, axis=1)
             residuals += np.sum((C @ (R @ products)) * C, axis=1)
@@ -228,7 +228,7 @@ def reconstruction(table: Any) -> Criterion:
         else:
             # I - C R is the penalty times the inverse of C C' + penalty I.
             unit = np.eye(n)
-            rest = penalty * solve(C @ C.T + penalty * unit, unit, assume_a="pos")
+            rest = penalty * np.linalg.solve(C @ C.T + penalty * unit, unit)
             residuals = np.sum((rest @ gram) * rest, axis=1)
             without = rest.diagonal() - 1 / n
         return 1.0 - float(np.sum(residuals / without**2) / by_means)
