@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ufselect._names import similar
@@ -254,7 +253,7 @@ class Table:
         for start in range(0, self.shape[0], step):
             block = self.values[start : start + step]
             if is_sparse(block):
-                block = sp.coo_array(block)
+                block = block.tocoo()
                 bad = ~np.isfinite(block.data)
                 cells = block.row[bad], block.col[bad]
             else:
@@ -373,6 +372,10 @@ def as_names(names: Any) -> Names:
 
 def is_sparse(values: Any) -> bool:
     """Tell whether a matrix is a sparse one of SciPy."""
+    if isinstance(values, np.ndarray):
+        return False
+    import scipy.sparse as sp  # not loaded for a text file that has an error
+
     return bool(sp.issparse(values))
 
 
