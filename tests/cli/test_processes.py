@@ -22,7 +22,7 @@ import ufselect
 COMMAND = [sys.executable, "-m", "ufselect"]
 SOURCE = str(Path(ufselect.__file__).parents[1])
 # Moments at which the time goes by: the last module to have been loaded.
-MOMENTS = ("click", "numpy", "scipy", "ufselect.data.tables.detection")
+MOMENTS = ("click", "numpy", "ufselect.data.tables.detection")
 
 
 def test_standard_input_becomes_standard_output(tmp_path):

@@ -279,10 +279,10 @@ def test_two_tabs_do_not_disturb_each_other(page, server, tmp_path):
 
 def test_a_run_is_cancelled_and_its_process_ends(page, server, tmp_path):
     psutil = pytest.importorskip("psutil")
-    # It would take longer than any test.
-    np.save(tmp_path / "big.npy", np.random.RandomState(0).randn(150, 600))
+    # CPFS would take half a minute.
+    np.save(tmp_path / "big.npy", np.random.RandomState(0).randn(240, 1000))
     chosen(page, server, tmp_path / "big.npy")
-    select(page, "UDFS")
+    select(page, "CPFS")
     expect(page.locator("#doing")).to_contain_text("Ranking")
     accessible(page)
     workers = psutil.Process(server.process.pid).children(recursive=True)
@@ -294,7 +294,7 @@ def test_a_run_is_cancelled_and_its_process_ends(page, server, tmp_path):
     assert alive == []
     expect(page.locator("#problem")).to_be_hidden()
     page.get_by_role("button", name="Change choices").click()
-    expect(page.get_by_role("radio", name="UDFS")).to_be_checked()
+    expect(page.get_by_role("radio", name="CPFS")).to_be_checked()
 
 
 def test_what_cannot_be_read_is_one_sentence_with_remedies(
