@@ -87,7 +87,7 @@ class Cells(NamedTuple):
     ``starts`` are the first positions of the cells. ``samples`` are differences from
     the centre of the cell in single precision, or unchanged sparse samples; ``halves``
     are half of their squared norms, and ``columns`` are the samples of each cell as the
-    columns of a matrix. ``apart`` are the distances between centres.
+    columns of a matrix. ``gaps`` are the distances between centres.
     """
 
     centres: NDArray[Any]
@@ -97,13 +97,13 @@ class Cells(NamedTuple):
     samples: Any
     halves: NDArray[Any]
     columns: list[Any]
-    apart: NDArray[Any]
+    gaps: NDArray[Any]
 
     def members(self, cell: int) -> Index:
         """Return the positions of the samples of a cell."""
         return np.arange(self.starts[cell], self.starts[cell + 1])
 
-    def around(self, origin: Any, chosen: Index) -> Any:
+    def relative_to(self, origin: Any, chosen: Index) -> Any:
         """Return the chosen samples minus an origin; sparse samples unchanged."""
         if bool(sp.issparse(self.samples)):
             return self.samples[chosen]
@@ -112,7 +112,7 @@ class Cells(NamedTuple):
         moved += self.samples[chosen]
         return moved
 
-    def as_one(self) -> "Cells":
+    def as_single_cell(self) -> "Cells":
         """Return a single cell of all sparse samples."""
         n_samples = len(self.order)
         return self._replace(
@@ -168,7 +168,7 @@ def neighbours_in_cells(points: Any, count: int) -> tuple[Float, Index]:
     nearest, covered = _first_pass(cells, count)
     n_ranked, n_probed = _n_probed(cells, nearest, covered)
     if bool(sp.issparse(points)) and n_probed > MAX_SPARSE_SHARE * n_cells:
-        _compare_with_all(cells.as_one(), nearest)
+        _compare_with_all(cells.as_single_cell(), nearest)
     elif n_probed:
         step = max(1, PROBES_BY_SAMPLE * n_cells // n_probed)
         for start in range(0, n_cells, step):
@@ -213,9 +213,9 @@ def _divide(points: Any) -> Cells:
         n_found += len(found)
     centres = np.concatenate(parts)
     # The nearest centre may be one of another group.
-    apart, n_near = euclidean_distances(centres), min(N_REASSIGNED, len(centres))
+    gaps, n_near = euclidean_distances(centres), min(N_REASSIGNED, len(centres))
     for members in _by_label(cell):
-        near = np.argpartition(apart[cell[members[0]]], n_near - 1)[:n_near]
+        near = np.argpartition(gaps[cell[members[0]]], n_near - 1)[:n_near]
         half = _half_distances(samples[members], centres[near])
         cell[members] = near[half.argmin(axis=1)]
     order = np.argsort(cell, kind="stable")
@@ -236,9 +236,9 @@ def _divide(points: Any) -> Cells:
     columns = [samples[start:end].T for start, end in pairwise(starts)]
     if sp.issparse(points):
         columns = [each.tocsr() for each in columns]
-    apart = euclidean_distances(centres)
-    np.fill_diagonal(apart, -1.0)
-    return Cells(centres, order, split, starts, samples, halves, columns, apart)
+    gaps = euclidean_distances(centres)
+    np.fill_diagonal(gaps, -1.0)
+    return Cells(centres, order, split, starts, samples, halves, columns, gaps)
 
 
 def _by_label(labels: Index) -> list[Index]:
@@ -257,22 +257,32 @@ def _k_means(
     if bool(sp.issparse(drawn)):
         # SciPy returns 64-bit indices for selected rows, which KMeans does not accept.
         drawn.indices, drawn.indptr = map(np.int32, (drawn.indices, drawn.indptr))
+    centres = rough_centres(drawn, min(n_clusters, len(some)), random)
+    nearest = [
+        _half_distances(samples[block], centres).argmin(axis=1)
+        for block in _blocks(n_samples, len(centres))
+    ]
+    return centres, np.concatenate(nearest)
+
+
+def rough_centres(
+    samples: Any,
+    n_clusters: int,
+    random: np.random.RandomState,
+    weights: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return centres after a few iterations of k-means; equal samples may share one."""
     model = KMeans(
-        min(n_clusters, len(some)),
+        n_clusters,
         init="random",
         n_init=1,
         max_iter=MAX_K_MEANS_ITERATIONS,
         random_state=random,
     )
     with warnings.catch_warnings():
-        # With fewer distinct samples than cells, several cells have the same centre.
+        # With fewer distinct samples than clusters, several centres are equal.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        centres = model.fit(drawn).cluster_centers_
-    nearest = [
-        _half_distances(samples[block], centres).argmin(axis=1)
-        for block in _blocks(n_samples, len(centres))
-    ]
-    return centres, np.concatenate(nearest)
+        return np.asarray(model.fit(samples, sample_weight=weights).cluster_centers_)
 
 
 def _first_pass(cells: Cells, count: int) -> tuple[Nearest, NDArray[np.bool_]]:
@@ -292,11 +302,11 @@ def _search_near(
     cells: Cells, count: int, needed: int, this: int
 ) -> tuple[Index, Index, NDArray[np.float32]]:
     """Return the cells nearest to one, and the neighbours of its samples in them."""
-    nearest = np.argsort(cells.apart[this], kind="stable")
+    nearest = np.argsort(cells.gaps[this], kind="stable")
     sizes = np.diff(cells.starts)[nearest]
     taken = nearest[np.cumsum(sizes) - sizes < needed]
     others = np.concatenate([cells.members(each) for each in taken])
-    samples = cells.around(cells.centres[this], others)
+    samples = cells.relative_to(cells.centres[this], others)
     halves, n_own = row_norms(samples, squared=True) / 2, sizes[0]
     closeness = dot(samples[:n_own], samples.T, dense_output=True) - halves
     # The cell itself comes first, so that the diagonal holds each sample itself.
@@ -323,14 +333,14 @@ def _n_probed(
     low = np.where(cells.cell[sample] < cells.cell[other], sample, other)[missed]
     source = cells.cell[low]
     target = np.maximum(cells.cell[sample], cells.cell[other])[missed, np.newaxis]
-    apart = cells.apart[source]
+    gaps = cells.gaps[source]
     needed = np.zeros(len(sample), int)
-    needed[missed] = 1 + np.sum(apart < np.take_along_axis(apart, target, 1), axis=1)
+    needed[missed] = 1 + np.sum(gaps < np.take_along_axis(gaps, target, 1), axis=1)
     n_ranked = int(np.quantile(needed, RANKED_SHARE, method="higher"))
     if not n_ranked:
         return 0, 0
-    far = _half_distances(cells.around(0, low), cells.centres)
-    far[apart > np.partition(apart, n_ranked - 1, axis=1)[:, [n_ranked - 1]]] = np.inf
+    far = _half_distances(cells.relative_to(0, low), cells.centres)
+    far[gaps > np.partition(gaps, n_ranked - 1, axis=1)[:, [n_ranked - 1]]] = np.inf
     needed[missed] = 1 + np.sum(far < np.take_along_axis(far, target, 1), axis=1)
     n_probed = int(np.quantile(needed, TARGET_RECALL, method="higher"))
     return n_ranked, min(n_probed, n_ranked)
@@ -364,9 +374,9 @@ def _probed(
     cells: Cells, covered: NDArray[np.bool_], n_ranked: int, n_probed: int, this: int
 ) -> tuple[Index, Index]:
     """Return the samples of a cell and the cells of higher number that each probes."""
-    ranked = np.argpartition(cells.apart[this], n_ranked - 1)[:n_ranked]
+    ranked = np.argpartition(cells.gaps[this], n_ranked - 1)[:n_ranked]
     members = cells.members(this)
-    far = _half_distances(cells.around(0, members), cells.centres[ranked])
+    far = _half_distances(cells.relative_to(0, members), cells.centres[ranked])
     probes = far <= np.partition(far, n_probed - 1, axis=1)[:, [n_probed - 1]]
     searched = covered[this, ranked] & covered[ranked, this]
     row, column = np.nonzero(probes & (ranked > this) & ~searched)
@@ -387,7 +397,7 @@ def _nearer(
     Pairs of cells that the first pass has covered are left out.
     """
     members = slice(cells.starts[target], cells.starts[target + 1])
-    samples = cells.around(cells.centres[target], chosen)
+    samples = cells.relative_to(cells.centres[target], chosen)
     halves = row_norms(samples, squared=True)[:, np.newaxis] / 2
     closeness = dot(samples, cells.columns[target], dense_output=True)
     closeness -= cells.halves[members]

@@ -15,15 +15,12 @@ W. Liu, J. He, S.-F. Chang. Large graph construction for scalable semi-supervise
 learning. ICML 2010, 679-686.
 """
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.random import sample_without_replacement
 
 from ufselect.matrix import DataMatrix, DenseMatrix, Float, RowBlockMatrix
@@ -32,6 +29,7 @@ from ufselect.matrix.base import (
     Arrays,
     Beside,
 )
+from ufselect.solvers.cells import rough_centres
 from ufselect.solvers.graphs import inverse_root
 from ufselect.solvers.spectral import spectral_embedding
 
@@ -46,9 +44,6 @@ EIGENVALUE_ROUNDING = 1e-10
 MAX_SAMPLES_SEARCHED = 5000
 
 MAX_VALUES_SEARCHED = 10_000_000
-
-# Iterations of k-means for the landmarks; more did not change the results.
-MAX_K_MEANS_ITERATIONS = 5
 
 
 def is_not_an_array(data: DataMatrix) -> bool:
@@ -256,17 +251,7 @@ def find_landmarks(
         )
     places = distinct
     if len(distinct) > n_landmarks:
-        model = KMeans(
-            n_landmarks,
-            init="random",
-            n_init=1,
-            max_iter=MAX_K_MEANS_ITERATIONS,
-            random_state=random,
-        )
-        with warnings.catch_warnings():
-            # An empty cluster is harmless here.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            places = model.fit(distinct, sample_weight=counts).cluster_centers_
+        places = rough_centres(distinct, n_landmarks, random, counts)
     found = Landmarks(in_view_of(places, view, matrix), min(n_nearest, len(places) - 1))
     if bandwidth is None:
         samples = DenseMatrix(in_view_of(distinct, view, matrix))
