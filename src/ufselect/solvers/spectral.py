@@ -155,13 +155,17 @@ def largest_beside(similarity: sp.csr_array, known: Float, n_vectors: int) -> Fl
         # thread the iteration is up to twice as fast.
         with libraries().limit(limits=1, user_api="blas"):
             values, vectors = eigsh(operator, n_vectors, which="LA", v0=start, tol=tol)
+        vectors = vectors[:, np.argsort(-values, kind="stable")].astype(np.float64)
     except ArpackNoConvergence:
         # Nearly equal eigenvalues: a block iteration separates them.
         block = random.standard_normal((n_samples, block_width(n_vectors, n_samples)))
-        return largest_eigenvectors(
-            lambda block: multiply(block) + SPECTRUM_SHIFT * block, block, n_vectors
+        vectors = largest_eigenvectors(
+            lambda block: multiply(block) + SPECTRUM_SHIFT * block,
+            block,
+            n_vectors,
+            tol or TOLERANCE,
         )
-    vectors = vectors[:, np.argsort(-values, kind="stable")].astype(np.float64)
+    # Single precision is not enough for orthogonality to the known vectors.
     return orthonormal_complement(known, vectors) if many else vectors
 
 
