@@ -29,7 +29,7 @@ from studies.settings import Settings
 from ufselect import MCFS, NDFS, SPEC, AutoSelect, GraphEnergy, LaplacianScore
 from ufselect.solvers.neighbours import nearest_neighbours, neighbour_recall
 
-DURATION = "30 minutes"
+DURATION = "10 minutes"
 N_COLUMNS, N_NEIGHBOURS, LARGEST_EXPONENT = 100, 5, 1.2
 FEW, MANY = 5_000, 200_000
 

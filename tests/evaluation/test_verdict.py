@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from each_case import each
 from scipy.stats import kstest
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
@@ -18,7 +19,11 @@ from ufselect import SCFS, LaplacianScore, MaxVariance, RandomSelection
 from ufselect.data import GEOMETRIES, planted
 from ufselect.evaluation import significance, verdict, verdicts
 from ufselect.evaluation.criteria import CRITERIA
-from ufselect.evaluation.subsamples import preparation_of, random_halves
+from ufselect.evaluation.subsamples import (
+    matched_sets,
+    preparation_of,
+    random_halves,
+)
 
 SHAPES = {"tall": (90, 30), "wide": (40, 390)}
 
@@ -571,3 +576,17 @@ def test_of_several_splits_twice_the_median_p_value_is_given():
     assert "over 3 splits" in found.sentence
     assert 0.05 < lost.p_value <= 1
     assert "not clearly more" in lost.sentence
+
+
+@each("places", [[0], [3, 4, 5, 99], range(40, 65)])
+def test_matched_sets_have_distinct_columns_near_the_given_places(places):
+    order = np.random.RandomState(1).permutation(100)
+
+    sets = matched_sets(order, np.array(places), 200, np.random.RandomState(0))
+
+    assert sets.shape == (200, len(places))
+    assert all(len(set(row)) == len(places) for row in sets.tolist())
+    where = np.sort(np.argsort(order)[sets], axis=1)
+    # Windows of ten columns on either side; crowded places take from further away.
+    assert (np.abs(where - np.sort(places)) <= (10 if len(places) < 9 else 20)).all()
+    assert len(np.unique(where)) > len(places)

@@ -63,10 +63,9 @@ def _mean_overlap(unit: DataMatrix) -> float:
     count = unit.shape[1]
     if count < 2:
         return 0.0
-    step = max(1, VALUES_AT_ONCE // count)
     total = sum(
-        float(np.abs(unit.transpose_dot(unit.columns(slice(at, at + step)))).sum())
-        for at in range(0, count, step)
+        float(np.abs(unit.transpose_dot(unit.columns(batch))).sum())
+        for batch in gen_batches(count, max(1, VALUES_AT_ONCE // count))
     )
     return float(np.clip((total - count) / (count * (count - 1)), 0.0, 1.0))
 
@@ -130,8 +129,8 @@ def structure(table: Any) -> Criterion:
     """
     data, constant = JudgedTable.of(table).scaled
     n_samples, n_features = data.shape
-    # What depends on single columns, computed when a column occurs first: the sums of
-    # distances by rows of the transpose, their scale, and the distance variance.
+    # What a single column contributes, computed when it occurs in a set for the first
+    # time: its sums of distances (a row each), its scale, and its distance variance.
     sums = np.empty((n_features, n_samples))
     scale, own = np.zeros((2, n_features))
 

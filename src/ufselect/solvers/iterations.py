@@ -172,6 +172,8 @@ def in_threads(
 
     Each thread uses one BLAS thread. For many short products this is faster than all
     BLAS threads for each product, and idle BLAS threads do not keep the cores busy.
+    Unlike `in_parallel`, it ignores the configuration of joblib, because the calls are
+    too short for other processes.
 
     Examples
     --------
