@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from types import SimpleNamespace
@@ -50,9 +51,16 @@ from ufselect.cli.output import (
 if TYPE_CHECKING:
     from ufselect import AutoSelect
     from ufselect.data import Table
-    from ufselect.report import SelectionReport
+    from ufselect.report import Effort, SelectionReport
 
 REPORT = "ufselect.report.selection"
+# What the second process imports first, to fit and to draw.
+FITTING = ("ufselect.report.halves", "ufselect.tuning.auto_select")
+DRAWING = ("matplotlib.backends.backend_svg", "matplotlib.figure")
+# In bytes: fits to smaller tables take less time than the start of a second process.
+LARGE_FILE = 10_000_000
+# Above this number of values, two copies of a table would need too much memory.
+MOST_BESIDE = 100_000_000
 # Random sets of features to compare with if no report is asked for.
 N_RANDOM = 99
 STYLES = {"use": "bold green", "care": "bold yellow", "stop": "bold red"}
@@ -179,28 +187,33 @@ def select_command(**given: Any) -> int:
         progress_for(options) as progress,
         ExitStack() as in_background,
     ):
+        large = _is_large(options)
+        if options.report or large:
+            from ufselect.report.second_process import second_process
+
+            modules = (FITTING if large else ()) + DRAWING
+            in_background.enter_context(second_process(*modules))
         table = read(options, progress)
         if options.save_clusters is not None:
             # Of a memory-mapped table only some samples would get a cluster.
             table = replace(table, values=_in_memory(table.values))
         _refuse_other_images(options, table)
-        if options.report:
-            from ufselect.report.drawing import drawing_beside
-
-            in_background.enter_context(drawing_beside())
         load(REPORT)
+        selector, halves = _selector(named, options), None
+        if large and _can_fit_beside(table, named, options):
+            halves = _begin_halves(table, selector, options)
         if options.jobs is None:
             from ufselect.tuning.fits import fits_at_once
 
             options.jobs = fits_at_once(table.values)
-        selector, warned = _fitted(table, named, options, progress)
+        warned = _fit(selector, table, options, progress)
         if options.output not in (None, "-") and not selector.n_selected_:
             # Nothing was chosen: the ranking takes the place of the table.
             path = Path(options.output)
             ranking = ranking or free_names(path.parent, path.name)[-1]
             options.scores = options.scores or ranking
         _write(table, selector, options, progress, written)
-        report = _report(table, selector, options, start, progress)
+        report = _report(table, selector, halves, options, start, progress)
         if options.report is not None:
             progress.now("drawing")
             write_whole(options.report, report.html())
@@ -319,13 +332,29 @@ def _in_memory(values: Any) -> Any:
     return np.array(values) if isinstance(values, np.memmap) else values
 
 
-def _fitted(
-    table: "Table", named: Any, options: SimpleNamespace, progress: Progress
-) -> tuple["AutoSelect", list[str]]:
-    """Return a fitted selector, and what it warned of."""
+def _is_large(options: SimpleNamespace) -> bool:
+    """Return whether fits will take longer than the start of a second process."""
+    return options.file != "-" and Path(options.file).stat().st_size >= LARGE_FILE
+
+
+def _can_fit_beside(table: "Table", named: Any, options: SimpleNamespace) -> bool:
+    """Return whether fits to halves can begin before that to all samples ends.
+
+    AutoSelect ranks alike for every number of features, unless a method or a limit on
+    correlations is given. Of many halves, both processes have to fit some.
+    """
+    import numpy as np
+
+    values = table.values
+    default = named is None and options.max_correlation is None
+    few = options.effort in (None, "quick") and options.jobs is None
+    in_memory = isinstance(values, np.ndarray) and not isinstance(values, np.memmap)
+    return default and few and in_memory and values.size <= MOST_BESIDE
+
+
+def _selector(named: Any, options: SimpleNamespace) -> "AutoSelect":
+    """Return the selector of these options."""
     from ufselect import AutoSelect
-    from ufselect._sklearn_compat import listening
-    from ufselect.tuning.fits import user_warnings
 
     limit = options.max_correlation
     selector: AutoSelect = checked(
@@ -338,6 +367,37 @@ def _fitted(
             random_state=options.seed,
         )
     )
+    return selector
+
+
+def _begin_halves(
+    table: "Table", selector: "AutoSelect", options: SimpleNamespace
+) -> Any:
+    """Begin fits to halves of the samples, for the report."""
+    from sklearn.base import clone
+
+    from ufselect.report.halves import fit_halves
+    from ufselect.report.second_process import begin
+    from ufselect.tuning.fits import FitEffort
+
+    # A copy, because the selector itself is fitted meanwhile.
+    given = (table.values, clone(selector), max(_effort(options).n_subsamples, 1))
+    effort = FitEffort(n_jobs=1, time_budget=options.time_budget)
+    return begin(
+        partial(fit_halves, *given, options.seed, groups=table.groups, effort=effort)
+    )
+
+
+def _fit(
+    selector: "AutoSelect",
+    table: "Table",
+    options: SimpleNamespace,
+    progress: Progress,
+) -> list[str]:
+    """Fit the selector, and return what it warned of."""
+    from ufselect._sklearn_compat import listening
+    from ufselect.tuning.fits import user_warnings
+
     n_samples, n_features = table.shape
     progress.now(f"ranking {n_features} features of {n_samples} samples")
     with user_warnings() as said, listening(progress.iteration):
@@ -345,7 +405,7 @@ def _fitted(
     # The text gives its reasons; they are not printed twice.
     reasons = "" if options.json else " ".join(selector.reasons_)
     progress.note(*(sentence for sentence in said if sentence not in reasons))
-    return selector, said
+    return said
 
 
 def _write(
@@ -392,20 +452,27 @@ def _write(
         )
 
 
+def _effort(options: SimpleNamespace) -> "Effort":
+    """Return the effort of the report, or of the verdict alone."""
+    from ufselect.report.selection_subject import EFFORTS, Effort
+
+    if options.report is None:
+        return Effort(0, 0, N_RANDOM)
+    return EFFORTS[options.effort or "quick"]
+
+
 def _report(
     table: "Table",
     selector: "AutoSelect",
+    halves: Any,
     options: SimpleNamespace,
     start: float,
     progress: Progress,
 ) -> "SelectionReport":
     from ufselect._sklearn_compat import listening
-    from ufselect.report import Effort, selection_report
+    from ufselect.report import selection_report
     from ufselect.report.selection_subject import who_chose
 
-    effort: Any = Effort(0, 0, N_RANDOM)
-    if options.report is not None:
-        effort = options.effort or "quick"
     left = None
     if options.time_budget is not None:
         left = max(0.0, start + options.time_budget - time.monotonic())
@@ -418,11 +485,12 @@ def _report(
             image_order=options.image_order,
             title=f"{table.origin.name}: {selector.n_selected_} features",
             command=command_line(options),
-            effort=effort,
+            effort=_effort(options),
             time_budget=left,
             n_jobs=options.jobs,
             random_state=options.seed,
             progress=progress.step,
+            halves=halves,
         )
     if selector.selector_ is not None:
         report = replace(report, method=who_chose(selector.selector_))

@@ -1,6 +1,7 @@
 """A report about one selection: what was chosen, why, and how far to believe it."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ufselect._version import __version__, versions_here
 from ufselect.evaluation import StructureTest
+from ufselect.report.halves import Halves
 from ufselect.report.rendering import Part, render
 from ufselect.report.selection_figures import score_curve
 from ufselect.report.selection_measures import measure
@@ -208,6 +210,7 @@ def selection_report(
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = 0,
     progress: Progress | None = None,
+    halves: "Future[Halves | None] | None" = None,
 ) -> SelectionReport:
     """Measure a selection in all ways that need no labels.
 
@@ -254,6 +257,9 @@ def selection_report(
         Of subsamples, random sets and drawn samples.
     progress : callable, optional
         Called with the work done, all work there is, and what comes next.
+    halves : Future, optional
+        The result of `ufselect.report.halves.fit_halves`, if another process has begun
+        with these fits; None as its result means that it could not do them.
 
     Returns
     -------
@@ -316,6 +322,7 @@ def selection_report(
         None if sample_names is None else list(sample_names),
         image_shape,
         image_order,
+        halves=halves,
     )
     # First, because another process can draw it meanwhile.
     curve = _curve(subject, order)

@@ -18,6 +18,7 @@ from ufselect.evaluation.significance import (
 from ufselect.evaluation.subsamples import FEWEST_SAMPLES, N_PERMUTED, preparation_of
 from ufselect.evaluation.tables import UNITS, few_threads, in_units
 from ufselect.matrix import Index
+from ufselect.report.halves import N_SUBSAMPLES, Halves, fit_halves
 from ufselect.report.maps import agreement_maps
 from ufselect.report.rendering import Part
 from ufselect.report.selection_figures import (
@@ -40,22 +41,12 @@ from ufselect.report.selection_subject import (
     refuse_beyond,
 )
 from ufselect.report.selection_text import CRITERIA, answer, listed, stability_word
-from ufselect.tuning.fits import (
-    LARGEST_SEED,
-    FitEffort,
-    Work,
-    fit_all,
-    seeded,
-    take_rows,
-    user_warnings,
-)
+from ufselect.tuning.fits import FitEffort, user_warnings
 
 # With fewer random sets no p value could be below 5 %.
 FEWEST_RANDOM = 20
 # Sets of random features that are clustered beside the chosen ones.
 N_RANDOM_CLUSTERED = 5
-# Of AutoSelect on a half: with fewer copies no p value would be below 5 %.
-N_SUBSAMPLES, N_PERMUTATIONS = 3, 20
 # Starts, steps and seeds of k-means, as a factor to its cost.
 K_MEANS_STEPS = 1000
 # Samples that are clustered; of more, some are drawn at random.
@@ -100,7 +91,7 @@ def measure(subject: Subject, progress: Progress | None = None) -> Measured:
         "halves": (
             "halves of the samples",
             max(refits, min(1, effort.n_random)),
-            fit_halves,
+            measure_halves,
         ),
         "stability": (
             "stability",
@@ -164,47 +155,23 @@ def _ask(
     return part
 
 
-class Halves(NamedTuple):
-    """Samples and best features of fits to halves of the samples."""
-
-    rows: list[Index]
-    best: list[Index]
-
-
-def fit_halves(subject: Subject) -> Halves:
-    """Fit to random halves of the samples, each followed by the other half.
-
-    Samples of one group are in the same half.
-    """
-    n_samples, count = subject.table.shape[0], len(subject.chosen)
-    random = np.random.RandomState(subject.seed)
-    groups = np.arange(n_samples) if subject.groups is None else subject.groups
-    kinds, members = np.unique(groups, return_inverse=True)
-    known = getattr(subject.selector, "structure_", None)
-    wanted = max(subject.effort.n_subsamples, 1)
-    if hasattr(subject.selector, "frequency_"):
-        wanted = 1
-    works, rows, first = [], {}, np.empty(0, dtype=np.intp)
-    for place in range(wanted):
-        if place % 2 == 0:
-            first = random.permutation(len(kinds))[: (len(kinds) + 1) // 2]
-        inside = np.isin(members, first) == (place % 2 == 0)
-        copy: Any = seeded(subject.refitted, random.randint(LARGEST_SEED))
-        copy.set_params(n_features_to_select=count)
-        # The verdict judges the first half on samples that had no part in any decision,
-        # so this half tests for structure by itself; the others need not. Any method
-        # may be judged so: one with half of the copies and subsamples too, whose
-        # ranking varies more, so that stability is rather underestimated.
-        if known is not None and hasattr(copy, "_known_structure"):
-            copy._n_subsamples, copy._n_permutations = N_SUBSAMPLES, N_PERMUTATIONS
-            copy._known_structure = known if place else None
-        name = f"half {place + 1}"
-        rows[name] = np.flatnonzero(inside)
-        works.append(Work(name, copy, partial(take_rows, rows[name])))
-    effort = FitEffort(subject.n_jobs, subject.seconds_left)
-    done, scores = fit_all(subject.table, works, effort, title="selection_report")
-    best = np.argsort(-scores, axis=1, kind="stable")[:, :count]
-    return Halves([rows[work.name] for work in done], list(best))
+def measure_halves(subject: Subject) -> Halves:
+    """Return fits to halves of the samples, which may have begun before."""
+    halves = None if subject.halves is None else subject.halves.result()
+    if halves is None:
+        known = hasattr(subject.selector, "frequency_")
+        halves = fit_halves(
+            subject.table,
+            subject.refitted,
+            1 if known else max(subject.effort.n_subsamples, 1),
+            subject.seed,
+            number=len(subject.chosen),
+            groups=subject.groups,
+            effort=FitEffort(subject.n_jobs, subject.seconds_left),
+        )
+    for message in halves.warned:
+        warnings.warn(message, UserWarning, stacklevel=2)
+    return halves
 
 
 def _n_on_half(subject: Subject) -> int | None:
@@ -222,7 +189,7 @@ def measure_stability(subject: Subject, halves: Halves | None) -> Part:
         share, n_fits = selector.frequency_, int(selector.n_subsamples_)
         index = selector.stability_
     else:
-        best = halves.best if halves is not None else []
+        best = [] if halves is None else list(halves.best(count))
         n_fits, index = len(best), None
         share = np.bincount(np.concatenate(best), minlength=n_features) / n_fits
         if n_fits > 1 and count < n_features:
@@ -275,7 +242,7 @@ def measure_against_random(subject: Subject, halves: Halves) -> Part:
         message = f"Not judged by {name}: with so many features it would take too long."
         warnings.warn(message, UserWarning, stacklevel=2)
     affordable = MOST_PRODUCTS // max(costs[name] for name in asked)
-    rows, best = halves.rows[0], halves.best[0]
+    rows, best = halves.rows[0], halves.best(count)[0]
     unseen = np.setdiff1d(np.arange(n_samples), rows)
     found = verdicts(
         subject.table[unseen],

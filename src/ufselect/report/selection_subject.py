@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
@@ -14,6 +15,7 @@ from scipy.spatial.distance import squareform
 from ufselect.evaluation import redundancy, sample_view, stand_ins
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.report.drawing import Graphic, shortened
+from ufselect.report.halves import Halves
 from ufselect.report.maps import PixelPanel, cluster_map, pixel_plot, redundancy_map
 from ufselect.report.rendering import Part
 from ufselect.report.selection_figures import (
@@ -109,6 +111,7 @@ class Subject:
     image_shape: tuple[int, int] | None = None
     image_order: ImageOrder = "rows"
     given_clusters: Any = None
+    halves: "Future[Halves | None] | None" = None
     began: float = field(default_factory=time.monotonic)
 
     @property

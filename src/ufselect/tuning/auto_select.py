@@ -20,7 +20,6 @@ from ufselect._sklearn_compat import (
 )
 from ufselect.evaluation.structure_found import (
     N_PERMUTATIONS,
-    StructureTest,
     features_that_follow,
     structure_of_matrix,
 )
@@ -187,9 +186,7 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
     }
 
     n_features_to_select: Any
-    # The report changes these for fits to halves of the samples: a test that is already
-    # known or has fewer permutations, and fewer subsamples.
-    _known_structure: StructureTest | None = None
+    # The report lowers these for fits to halves of the samples.
     _n_permutations = N_PERMUTATIONS
     _n_subsamples = N_SUBSAMPLES
 
@@ -229,7 +226,8 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         progress = FitProgress(self, 3, verbose=False, unit=1.0)
         try:
-            with few_threads(data.multiplications):
+            # All products are with subsamples, and small.
+            with few_threads(0):
                 return self._decide(data, progress)
         finally:
             progress.finish()
@@ -247,9 +245,7 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
             given = int(self.n_clusters)
             self._refuse_more_clusters_than_samples(given, data.shape[0])
 
-        self.structure_ = self._known_structure or structure_of_matrix(
-            data, self._n_permutations, random
-        )
+        self.structure_ = structure_of_matrix(data, self._n_permutations, random)
         self.structure_found_ = self.structure_.found
         self.standardize_ = self.structure_.standardize
         self.n_clusters_ = self._decided_clusters(data.shape[0])

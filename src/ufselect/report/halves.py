@@ -1,0 +1,84 @@
+"""Fits to halves of the samples, which stability and verdicts have in common."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ufselect.matrix import Float, Index
+from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.tuning.fits import (
+    LARGEST_SEED,
+    FitEffort,
+    Work,
+    fit_all,
+    seeded,
+    take_rows,
+    user_warnings,
+)
+
+# Of AutoSelect on a half: with fewer copies no p value would be below 5 %.
+N_SUBSAMPLES, N_PERMUTATIONS = 3, 20
+
+
+class Halves(NamedTuple):
+    """Samples of halves, scores of all features by fits to them, and warnings."""
+
+    rows: list[Index]
+    scores: Float
+    warned: list[str]
+
+    def best(self, count: int) -> Index:
+        """Return the best features of each half."""
+        return np.argsort(-self.scores, axis=1, kind="stable")[:, :count]
+
+
+def fit_halves(
+    X: Any,
+    selector: UnsupervisedSelector,
+    n_fits: int,
+    seed: int,
+    *,
+    number: int = 1,
+    groups: Any = None,
+    effort: FitEffort = FitEffort(),
+) -> Halves:
+    """Fit to random halves of the samples, each followed by the other half.
+
+    Samples of one group are in the same half. Every half makes all decisions by itself,
+    so that a verdict can judge it on samples that had no part in any.
+
+    Parameters
+    ----------
+    X : array or sparse matrix
+    selector : selector
+        Copies of it are fitted.
+    n_fits : int
+    seed : int
+    number : int
+        How many features to select. `AutoSelect` without a selector has the same
+        scores for every number.
+    groups : array-like of shape (n,), optional
+    effort : FitEffort
+    """
+    random = np.random.RandomState(seed)
+    kinds, members = np.unique(
+        np.arange(X.shape[0]) if groups is None else groups, return_inverse=True
+    )
+    works, rows, first = [], {}, np.empty(0, dtype=np.intp)
+    for place in range(n_fits):
+        if place % 2 == 0:
+            first = random.permutation(len(kinds))[: (len(kinds) + 1) // 2]
+        inside = np.isin(members, first) == (place % 2 == 0)
+        copy: Any = seeded(selector, random.randint(LARGEST_SEED))
+        copy.set_params(n_features_to_select=number)
+        # Any method may be judged: one with half of the copies and subsamples, too,
+        # whose ranking varies more, so that stability is rather underestimated.
+        if hasattr(copy, "_n_subsamples"):
+            copy._n_subsamples, copy._n_permutations = N_SUBSAMPLES, N_PERMUTATIONS
+        name = f"half {place + 1}"
+        rows[name] = np.flatnonzero(inside)
+        works.append(Work(name, copy, partial(take_rows, rows[name])))
+    with user_warnings() as warned:
+        done, scores = fit_all(X, works, effort, title="selection_report")
+    return Halves([rows[work.name] for work in done], scores, warned)
