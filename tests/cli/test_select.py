@@ -13,10 +13,12 @@ from real_command import run
 from small_tables import CHOSEN, NAMES, small_frame, write_frame
 
 import ufselect.cli.inputs
+import ufselect.cli.select
 import ufselect.report
 from ufselect import AutoSelect
 from ufselect.cli import main
 from ufselect.cli.select import free_names
+from ufselect.report.second_process import begin
 
 FAST = ["--method", "MaxVariance", "-k", "3"]
 
@@ -36,6 +38,29 @@ def selected(file, capsys, *arguments):
     """Return what ``--json`` prints."""
     assert select(file, "--json", *arguments) == 0
     return json.loads(capsys.readouterr().out)
+
+
+def test_fits_begun_in_a_second_process_do_not_change_the_answer(
+    file, monkeypatch, capsys
+):
+    begun = []
+
+    def watched(call):
+        begun.append(begin(call))
+        return begun[-1]
+
+    monkeypatch.setattr(ufselect.cli.select, "begin", watched)
+    here = selected(file, capsys, "--groups", "kind")
+    assert not begun
+    monkeypatch.setattr(ufselect.cli.select, "LARGE_FILE", 1)
+    beside = selected(file, capsys, "--groups", "kind")
+    # These need to know how many features are selected, or fits of another method.
+    for options in (["--max-correlation", "0.5"], FAST, ["--jobs", "1"]):
+        selected(file, capsys, *options)
+
+    assert len(begun) == 1
+    assert begun[0].result() is not None
+    assert beside == here
 
 
 def chosen(data):

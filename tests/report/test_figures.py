@@ -3,11 +3,10 @@
 import io
 import json
 import re
-import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-from functools import cache, partial
+from functools import cache
 from html import unescape
 from itertools import pairwise
 
@@ -46,16 +45,12 @@ from ufselect.report import (
 from ufselect.report.drawing import (
     COLOURS,
     GREYS,
-    DrawingProcess,
     as_plot,
-    begin_to_draw,
     drawing,
-    drawing_beside,
     markers,
     palette,
     panels,
 )
-from ufselect.report.rendering import Part
 
 # Names that would break markup, formulas, legends, XML or fonts.
 HOSTILE = [
@@ -196,32 +191,6 @@ def test_drawing_loads_matplotlib_when_it_draws_and_no_global_figures():
     done = subprocess.run(command, capture_output=True, text=True, check=True)
 
     assert done.stdout.split() == ["False", "True", "False"]
-
-
-def test_a_second_process_draws_the_same_figures():
-    draw = partial(score_curve, [3.0, 2.0, 1.0], 2)
-    with drawing_beside():
-        parts = [
-            Part(pd.DataFrame(), each)
-            for each in (draw, lambda: draw(), partial(score_curve, [], "none"), draw)
-        ]
-        beside, not_picklable = (part.plot().svg for part in parts[:2])
-        with pytest.raises((TypeError, ValueError)):
-            parts[2].plot()
-        # The error ended the other process: this one draws what is left.
-        after = parts[3].plot().svg
-
-    assert beside == not_picklable == after == draw().svg
-
-
-def test_the_second_process_ends_with_its_work():
-    process = DrawingProcess()
-    with pytest.raises(subprocess.TimeoutExpired):
-        process._process.wait(0.01)
-    process.close()
-
-    assert process._process.returncode == -signal.SIGKILL
-    assert begin_to_draw(partial(score_curve, [1.0], 1)) is None
 
 
 def test_a_figure_drawn_once_is_as_savefig_draws_it():

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -47,6 +48,7 @@ from ufselect.cli.output import (
     refuse_missing_folders,
     write_whole,
 )
+from ufselect.report.second_process import begin, second_process
 
 if TYPE_CHECKING:
     from ufselect import AutoSelect
@@ -188,20 +190,20 @@ def select_command(**given: Any) -> int:
         ExitStack() as in_background,
     ):
         large = _is_large(options)
-        if options.report or large:
-            from ufselect.report.second_process import second_process
-
-            modules = (FITTING if large else ()) + DRAWING
-            in_background.enter_context(second_process(*modules))
+        if large:
+            # It loads scikit-learn while this one reads.
+            in_background.enter_context(second_process(*FITTING, *DRAWING))
         table = read(options, progress)
         if options.save_clusters is not None:
             # Of a memory-mapped table only some samples would get a cluster.
             table = replace(table, values=_in_memory(table.values))
         _refuse_other_images(options, table)
+        if options.report and not large:
+            in_background.enter_context(second_process(*DRAWING))
         load(REPORT)
         selector, halves = _selector(named, options), None
-        if large and _can_fit_beside(table, named, options):
-            halves = _begin_halves(table, selector, options)
+        if large:
+            halves = _begin_halves(table, selector, options, start)
         if options.jobs is None:
             from ufselect.tuning.fits import fits_at_once
 
@@ -337,21 +339,6 @@ def _is_large(options: SimpleNamespace) -> bool:
     return options.file != "-" and Path(options.file).stat().st_size >= LARGE_FILE
 
 
-def _can_fit_beside(table: "Table", named: Any, options: SimpleNamespace) -> bool:
-    """Return whether fits to halves can begin before that to all samples ends.
-
-    AutoSelect ranks alike for every number of features, unless a method or a limit on
-    correlations is given. Of many halves, both processes have to fit some.
-    """
-    import numpy as np
-
-    values = table.values
-    default = named is None and options.max_correlation is None
-    few = options.effort in (None, "quick") and options.jobs is None
-    in_memory = isinstance(values, np.ndarray) and not isinstance(values, np.memmap)
-    return default and few and in_memory and values.size <= MOST_BESIDE
-
-
 def _selector(named: Any, options: SimpleNamespace) -> "AutoSelect":
     """Return the selector of these options."""
     from ufselect import AutoSelect
@@ -371,21 +358,39 @@ def _selector(named: Any, options: SimpleNamespace) -> "AutoSelect":
 
 
 def _begin_halves(
-    table: "Table", selector: "AutoSelect", options: SimpleNamespace
-) -> Any:
-    """Begin fits to halves of the samples, for the report."""
+    table: "Table", selector: "AutoSelect", options: SimpleNamespace, start: float
+) -> "Future[Any] | None":
+    """Begin fits to halves of the samples in the second process, for the report.
+
+    They need not wait for the fit to all samples, because AutoSelect ranks alike for
+    every number of features, unless a method or a limit on correlations is given. If
+    there are many halves, both processes fit them later.
+    """
+    import numpy as np
     from sklearn.base import clone
 
     from ufselect.report.halves import fit_halves
-    from ufselect.report.second_process import begin
     from ufselect.tuning.fits import FitEffort
 
+    values = table.values
+    in_memory = isinstance(values, np.ndarray) and not isinstance(values, np.memmap)
+    default = options.max_correlation is None and selector.selector is None
+    few = options.effort in (None, "quick") and options.jobs is None
+    if not (default and few and in_memory and values.size <= MOST_BESIDE):
+        return None
     # A copy, because the selector itself is fitted meanwhile.
-    given = (table.values, clone(selector), max(_effort(options).n_subsamples, 1))
-    effort = FitEffort(n_jobs=1, time_budget=options.time_budget)
+    given = (values, clone(selector), max(_effort(options).n_subsamples, 1))
+    effort = FitEffort(n_jobs=1, time_budget=_time_left(options, start))
     return begin(
         partial(fit_halves, *given, options.seed, groups=table.groups, effort=effort)
     )
+
+
+def _time_left(options: SimpleNamespace, start: float) -> float | None:
+    """Return the seconds that are left of the time budget, or None without one."""
+    if options.time_budget is None:
+        return None
+    return max(0.0, start + options.time_budget - time.monotonic())
 
 
 def _fit(
@@ -464,7 +469,7 @@ def _effort(options: SimpleNamespace) -> "Effort":
 def _report(
     table: "Table",
     selector: "AutoSelect",
-    halves: Any,
+    halves: "Future[Any] | None",
     options: SimpleNamespace,
     start: float,
     progress: Progress,
@@ -473,9 +478,6 @@ def _report(
     from ufselect.report import selection_report
     from ufselect.report.selection_subject import who_chose
 
-    left = None
-    if options.time_budget is not None:
-        left = max(0.0, start + options.time_budget - time.monotonic())
     with listening(progress.iteration):
         report = selection_report(
             table.values,
@@ -486,7 +488,7 @@ def _report(
             title=f"{table.origin.name}: {selector.n_selected_} features",
             command=command_line(options),
             effort=_effort(options),
-            time_budget=left,
+            time_budget=_time_left(options, start),
             n_jobs=options.jobs,
             random_state=options.seed,
             progress=progress.step,

@@ -1,19 +1,12 @@
 """What all figures share: style, colours, axes, and the way to SVG."""
 
-import contextlib
 import hashlib
 import io
 import json
-import os
-import pickle  # nosec B403 # between two processes of ours
 import re
-import subprocess  # nosec B404
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -94,6 +87,11 @@ class Plot:
             )
         with drawing():
             self.figure.savefig(path, facecolor="white", dpi=200)
+
+
+def svg_of(draw: Callable[[], Plot]) -> str:
+    """Return a figure as SVG, which another process can send back."""
+    return draw().svg
 
 
 class Graphic(str):

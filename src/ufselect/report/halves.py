@@ -41,7 +41,7 @@ def fit_halves(
     *,
     number: int = 1,
     groups: Any = None,
-    effort: FitEffort = FitEffort(),
+    effort: FitEffort,
 ) -> Halves:
     """Fit to random halves of the samples, each followed by the other half.
 

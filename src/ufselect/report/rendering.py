@@ -22,7 +22,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ufselect.data.tables.layout import looks_like_formula
-from ufselect.report.drawing import Graphic, Plot
+from ufselect.report.drawing import Graphic, Plot, svg_of
 from ufselect.report.second_process import begin
 
 # Rows of a table that a reader can save; Python has all of them.
@@ -157,7 +157,7 @@ class Part:
     def __post_init__(self) -> None:
         """Begin to draw, if another process does so."""
         if self.draw is not None:
-            object.__setattr__(self, "_begun", begin(partial(_svg, self.draw)))
+            object.__setattr__(self, "_begun", begin(partial(svg_of, self.draw)))
 
     def frame(self) -> pd.DataFrame:
         """Return the numbers."""
@@ -174,10 +174,6 @@ class Part:
         begun: Future[str | None] | None = getattr(self, "_begun", None)
         svg = None if begun is None else begun.result()
         return self.draw() if svg is None else Plot(svg)
-
-
-def _svg(draw: Callable[[], Plot]) -> str:
-    return draw().svg
 
 
 def picture_of(part: Part, caption: str, name: str) -> Picture:

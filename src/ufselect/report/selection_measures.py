@@ -17,7 +17,6 @@ from ufselect.evaluation.significance import (
 )
 from ufselect.evaluation.subsamples import FEWEST_SAMPLES, N_PERMUTED, preparation_of
 from ufselect.evaluation.tables import UNITS, few_threads, in_units
-from ufselect.matrix import Index
 from ufselect.report.halves import N_SUBSAMPLES, Halves, fit_halves
 from ufselect.report.maps import agreement_maps
 from ufselect.report.rendering import Part

@@ -1,0 +1,89 @@
+"""The second process draws and fits as this one does, and ends with its work."""
+
+import signal
+import subprocess
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ufselect import AutoSelect
+from ufselect.report import score_curve, selection_report
+from ufselect.report.halves import fit_halves
+from ufselect.report.rendering import Part
+from ufselect.report.second_process import SecondProcess, begin, second_process
+from ufselect.tuning.fits import FitEffort
+
+
+def test_a_second_process_draws_the_same_figures():
+    draw = partial(score_curve, [3.0, 2.0, 1.0], 2)
+    with second_process("matplotlib.figure"):
+        parts = [
+            Part(pd.DataFrame(), each)
+            for each in (draw, lambda: draw(), partial(score_curve, [], "none"), draw)
+        ]
+        beside, not_picklable = (part.plot().svg for part in parts[:2])
+        with pytest.raises((TypeError, ValueError)):
+            parts[2].plot()
+        # The error ended the other process: this one draws what is left.
+        after = parts[3].plot().svg
+
+    assert beside == not_picklable == after == draw().svg
+
+
+def test_the_second_process_ends_with_its_work():
+    process = SecondProcess()
+    with pytest.raises(subprocess.TimeoutExpired):
+        process._process.wait(0.01)
+    process.close()
+
+    assert process._process.returncode == -signal.SIGKILL
+    assert begin(dict) is None
+
+
+def test_with_one_core_there_is_no_second_process(monkeypatch):
+    monkeypatch.setattr("joblib.cpu_count", lambda: 1)
+    with second_process():
+        assert begin(dict) is None
+
+
+def table():
+    X = np.random.default_rng(0).normal(size=(60, 30))
+    X[:, :9] += 3 * np.repeat([0, 1, 2], 20)[:, np.newaxis]
+    return X
+
+
+def test_fits_to_halves_are_the_same_in_a_second_process():
+    X, groups = table(), np.repeat(np.arange(12), 5)
+    fits = partial(
+        fit_halves, X, AutoSelect(), 2, 7, groups=groups, effort=FitEffort(n_jobs=1)
+    )
+    with second_process():
+        beside = begin(fits).result()
+    here = fits()
+
+    assert [rows.tolist() for rows in beside.rows] == [
+        rows.tolist() for rows in here.rows
+    ]
+    assert set(here.rows[0]) | set(here.rows[1]) == set(range(60))
+    np.testing.assert_array_equal(beside.scores, here.scores)
+    assert beside.warned == here.warned
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["fits", "fails"])
+def test_a_report_uses_fits_that_have_begun_or_fits_itself(fails):
+    X = table()
+    selector = AutoSelect(random_state=0).fit(X)
+    # Without samples the fits fail, which ends the process.
+    begun, effort = X[:0] if fails else X, FitEffort(n_jobs=1)
+    with second_process():
+        halves = begin(
+            partial(fit_halves, begun, AutoSelect(random_state=0), 2, 0, effort=effort)
+        )
+        beside = selection_report(X, selector, effort="quick", halves=halves)
+    here = selection_report(X, selector, effort="quick")
+
+    assert (halves.result() is None) == fails
+    assert beside.stability.frame().equals(here.stability.frame())
+    assert beside.against_random.frame().equals(here.against_random.frame())
