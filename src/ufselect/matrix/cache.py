@@ -30,7 +30,9 @@ class ResultCache:
     def get(self, function: Callable[..., Result], inputs: tuple[Any, ...]) -> Result:
         """Return the result, which must not be changed."""
         # Hash the content, because every fit makes its own view of the same data.
-        key = joblib.hash((function.__module__, function.__qualname__, inputs))
+        content = function.__module__, function.__qualname__, inputs
+        # Processors compute SHA-1 faster than MD5.
+        key = joblib.hash(content, hash_name="sha1")
         if key not in self._results:
             self._results[key] = function(*inputs)
         self._results.move_to_end(key)
