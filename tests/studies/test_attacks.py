@@ -135,5 +135,6 @@ def test_nothing_of_a_file_is_unpickled_or_run():
                 found.append((path.name, name))
 
     # What processes send one another that we started.
-    ours = [*[("drawing.py", "pickle.load")] * 2, ("isolation.py", "pickle.load")]
+    second = ("second_process.py", "pickle.load")
+    ours = [("isolation.py", "pickle.load"), second, second]
     assert sorted(found) == ours
