@@ -28,7 +28,7 @@ from ufselect.evaluation import verdicts
 from ufselect.evaluation.significance import CRITERION_NAMES
 from ufselect.report import markdown_table
 
-DURATION = "15 minutes"
+DURATION = "3 minutes"
 LEVEL = 0.05
 KINDS = ("Gaussian", "Student t", "Poisson", "permuted")
 PERMUTED = ("lymphoma", "bbcsport", "PBMC68k_reduced", "Prostate-GE", "CNAE9", "SRBCT")

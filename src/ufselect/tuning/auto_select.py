@@ -226,9 +226,7 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         progress = FitProgress(self, 3, verbose=False, unit=1.0)
         try:
-            # All products are with subsamples, and small.
-            with few_threads(0):
-                return self._decide(data, progress)
+            return self._decide(data, progress)
         finally:
             progress.finish()
 
@@ -245,7 +243,9 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
             given = int(self.n_clusters)
             self._refuse_more_clusters_than_samples(given, data.shape[0])
 
-        self.structure_ = structure_of_matrix(data, self._n_permutations, random)
+        # Products with subsamples are small.
+        with few_threads(0):
+            self.structure_ = structure_of_matrix(data, self._n_permutations, random)
         self.structure_found_ = self.structure_.found
         self.standardize_ = self.structure_.standardize
         self.n_clusters_ = self._decided_clusters(data.shape[0])
@@ -255,7 +255,8 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         ranking = self._ranking(data, summary, groups, random)
         progress.step("part", {"name": "ranking", "state": "done"})
 
-        scores = self._call(ranking, data, summary, random)
+        with few_threads(0):
+            scores = self._call(ranking, data, summary, random)
         self.labels_ = self._clusters(scores, data, summary, random)
         progress.step("part", {"name": "features", "state": "done"})
         return scores
@@ -288,7 +289,8 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
             number = self.n_selected_
             number = min(number, self._most()) if decided_later else number
             copy.set_params(n_features_to_select=number)
-            self.selector_ = copy.fit(data.raw)
+            with few_threads(data.multiplications):
+                self.selector_ = copy.fit(data.raw)
             scores = self.selector_.scores_
             return (scores - scores.min()) / (np.ptp(scores) or 1.0)
         subsamples = draw_subsamples(
@@ -317,7 +319,7 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
             )
             for rows, seed in zip(subsamples, seeds, strict=True)
         )
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), few_threads(0):
             # The ranking changes little in later iterations.
             warnings.simplefilter("ignore", ConvergenceWarning)
             ranks = in_parallel(
@@ -409,7 +411,9 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         if number < 2:
             return together
         k_means = KMeans(number, n_init=3, random_state=random.randint(LARGEST_SEED))
-        return np.asarray(k_means.fit(points).labels_)
+        # The only long products: those of all samples.
+        with few_threads(points.size):
+            return np.asarray(k_means.fit(points).labels_)
 
     def _decided_number(self, n_confirmed: int) -> int:
         """Return the number of features to keep; warn if none is confirmed."""
