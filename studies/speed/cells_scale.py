@@ -32,7 +32,7 @@ from studies.findings import Row, compared
 from studies.measuring import Spread, Timing
 from studies.settings import Settings
 
-DURATION = "10 minutes"
+DURATION = "5 minutes"
 N_GENES, PER_CELL, N_KINDS, BLOCK = 2000, 100, 10, 20_000
 LIMIT_MEGABYTES, LARGEST_EXPONENT = 3000.0, 1.05
 MANY_CELLS, N_WORKERS = 10_000_000, 16
