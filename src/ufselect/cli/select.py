@@ -61,8 +61,8 @@ FITTING = ("ufselect.report.halves", "ufselect.tuning.auto_select")
 DRAWING = ("matplotlib.backends.backend_svg", "matplotlib.figure")
 # In bytes: fits to smaller tables take less time than the start of a second process.
 LARGE_FILE = 10_000_000
-# Above this number of values, two copies of a table would need too much memory.
-MOST_BESIDE = 100_000_000
+# Largest number of values of a table that the second process gets a copy of: 800 MB.
+MAX_COPIED_VALUES = 100_000_000
 # Random sets of features to compare with if no report is asked for.
 N_RANDOM = 99
 STYLES = {"use": "bold green", "care": "bold yellow", "stop": "bold red"}
@@ -363,8 +363,8 @@ def _begin_halves(
     """Begin fits to halves of the samples in the second process, for the report.
 
     They need not wait for the fit to all samples, because AutoSelect ranks alike for
-    every number of features, unless a method or a limit on correlations is given. If
-    there are many halves, both processes fit them later.
+    every number of features, unless a method or a limit on correlations is given. Many
+    halves are fitted later in this process, by several threads.
     """
     import numpy as np
     from sklearn.base import clone
@@ -376,7 +376,7 @@ def _begin_halves(
     in_memory = isinstance(values, np.ndarray) and not isinstance(values, np.memmap)
     default = options.max_correlation is None and selector.selector is None
     few = options.effort in (None, "quick") and options.jobs is None
-    if not (default and few and in_memory and values.size <= MOST_BESIDE):
+    if not (default and few and in_memory and values.size <= MAX_COPIED_VALUES):
         return None
     # A copy, because the selector itself is fitted meanwhile.
     given = (values, clone(selector), max(_effort(options).n_subsamples, 1))

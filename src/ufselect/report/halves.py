@@ -72,8 +72,8 @@ def fit_halves(
         inside = np.isin(members, first) == (place % 2 == 0)
         copy: Any = seeded(selector, random.randint(LARGEST_SEED))
         copy.set_params(n_features_to_select=number)
-        # Any method may be judged: one with half of the copies and subsamples, too,
-        # whose ranking varies more, so that stability is rather underestimated.
+        # AutoSelect is faster with fewer copies and subsamples. Its ranking then varies
+        # more, so that stability is underestimated rather than overestimated.
         if hasattr(copy, "_n_subsamples"):
             copy._n_subsamples, copy._n_permutations = N_SUBSAMPLES, N_PERMUTATIONS
         name = f"half {place + 1}"
