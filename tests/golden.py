@@ -36,7 +36,10 @@ RESEARCH = {"lung_small": 3, "colon": 20, "Yale": 16}
 LAYOUTS = ("dense", "sparse", "float32", "mapped", "dask")
 
 # Where stopping early would make much of a little difference.
-LATE = {"CPFS": {"tol": 1e-7, "max_iter": 30_000}}
+LATE = {
+    "CPFS": {"tol": 1e-7, "max_iter": 30_000},
+    "SPFS": {"tol": 1e-9, "max_iter": 1_000},
+}
 
 # What SCFS has beside its defaults.
 VARIANTS = {

@@ -96,6 +96,23 @@ def test_neighbours_are_those_of_all_distances(convert, megabytes, monkeypatch):
     np.testing.assert_allclose(distances, np.sort(everything, axis=1)[:, :4])
 
 
+@each("convert", [np.asarray, sp.csr_array])
+@each("unit", [1, 1 / 3, 1e-9])
+def test_of_samples_at_equal_distances_those_of_lower_index_are_neighbours(
+    convert, unit
+):
+    counts = np.random.RandomState(0).poisson(1.0, size=(200, 30))
+    squares = ((counts[:, np.newaxis] - counts) ** 2).sum(axis=2)
+    np.fill_diagonal(squares, squares.max() + 1)
+
+    _, index = nearest_neighbours(convert(unit * counts), 5)
+
+    expected = np.argsort(squares, axis=1, kind="stable")[:, :5]
+    np.testing.assert_array_equal(index, expected)
+    last = np.take_along_axis(squares, expected[:, 4:], axis=1)
+    assert (np.count_nonzero(squares <= last, axis=1) > 5).mean() > 0.3  # many ties
+
+
 def test_search_keeps_to_a_working_memory_set_lower():
     X = sparse_points(1500, 20)
     tracemalloc.start()

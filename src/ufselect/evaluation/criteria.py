@@ -23,6 +23,7 @@ from ufselect.evaluation.tables import (
     some_of,
 )
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
+from ufselect.solvers.neighbours import nearest_in_rows
 from ufselect.solvers.rankings import ROUNDING, distinct_columns, unit_columns
 
 # Number of correlations, or of values of columns, that are held in memory at once.
@@ -103,9 +104,6 @@ class JudgedTable:
 
 
 N_NEIGHBOURS = 5
-
-# Squared distances that differ by less, relative to the mean squared norm, are ties.
-EQUAL = 1e-9
 
 # Penalty of ridge regression, relative to the mean squared norm of the centred samples.
 RIDGE = 0.1
@@ -242,12 +240,10 @@ def neighbours(table: Any) -> Criterion:
     count = min(N_NEIGHBOURS, n - 1)
 
     def nearest(gram: Float) -> Index:
-        squares = gram.diagonal()
-        distances = squares + squares[:, np.newaxis] - 2 * gram
-        # Rounding errors must not order samples at equal distances.
-        distances = np.rint(distances / (EQUAL * np.mean(squares) or 1.0))
-        np.fill_diagonal(distances, np.inf)
-        return np.argpartition(distances, count - 1, axis=1)[:, :count]
+        norms = gram.diagonal()
+        squares = norms + norms[:, np.newaxis] - 2 * gram
+        np.fill_diagonal(squares, np.inf)
+        return nearest_in_rows(squares, norms, count)
 
     among = np.zeros((n, n), dtype=bool)
     np.put_along_axis(among, nearest(judged.gram), True, axis=1)

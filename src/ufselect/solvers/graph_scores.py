@@ -44,6 +44,7 @@ from ufselect.solvers.graphs import (
     normalised_laplacian,
     normalised_similarity,
 )
+from ufselect.solvers.neighbours import nearest_in_rows
 from ufselect.solvers.preparation import Kind, prepare, scaled
 from ufselect.solvers.spectral import smoothest_vectors
 
@@ -182,7 +183,7 @@ def self_tuning_graph(gram: Float, n_neighbors: int) -> sp.csr_array:
     norms = np.diag(gram)
     squares = np.maximum(norms[:, np.newaxis] + norms - 2 * gram, 0.0)
     np.fill_diagonal(squares, np.inf)
-    nearest = np.argpartition(squares, count - 1, axis=1)[:, :count]
+    nearest = nearest_in_rows(squares, norms, count)
     distances = np.take_along_axis(squares, nearest, axis=1)
     # The scale of a duplicated sample is zero, which would make its weights undefined.
     floor = 1e-6 * (np.median(distances) or distances.mean() or 1.0)
