@@ -91,9 +91,10 @@ def graph_bytes(data: DataMatrix) -> int:
     most = 3 * 10**6 * SEARCH_MEGABYTES
     if isinstance(data, SparseMatrix):
         return prepared_bytes(data) + min(16 * data.shape[0] ** 2, most)
+    if data.shape[0] <= MAX_EXACT_SAMPLES:
+        return prepared_bytes(data) + min(2 * data.shape[0] ** 2, most)
     # A search in cells also keeps the samples in single precision.
-    in_cells = data.shape[0] > MAX_EXACT_SAMPLES
-    return prepared_bytes(data) + in_cells * (4 * data.multiplications + most // 2)
+    return prepared_bytes(data) + 4 * data.multiplications + most // 2
 
 
 class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):

@@ -455,7 +455,8 @@ def distances_to(points: Any, places: Index, others: Index) -> Float:
     result = np.empty(others.shape)
     values = points.nnz if bool(sp.issparse(points)) else points.size
     width = others.shape[1] * -(-values // points.shape[0])
-    for block in _blocks(len(places), max(1, width)):
+    # Eight times smaller than other blocks: several copies stay in the cache.
+    for block in _blocks(len(places), max(1, 8 * width)):
         left = points[places[block].repeat(others.shape[1])]
         measured = paired_euclidean_distances(left, points[others[block].ravel()])
         result[block] = measured.reshape(-1, others.shape[1])

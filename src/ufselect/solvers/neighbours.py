@@ -19,10 +19,10 @@ from ufselect.matrix.cache import cached
 from ufselect.solvers.cells import EQUAL, N_QUERIES, distances_to, neighbours_in_cells
 from ufselect.solvers.iterations import in_threads
 
-# Memory for blocks of distances, in megabytes: two for each of two threads. Larger
-# blocks are no faster.
+# Memory for the distances of a search, in megabytes. They are computed in blocks of at
+# most a sixteenth of all pairs, of which each thread holds two copies.
 SEARCH_MEGABYTES = 128
-N_BLOCKS = 4
+N_BLOCKS = 16
 
 # Low bits of a squared distance that hold the index of the sample instead. The 32 that
 # are left, some nine decimal digits, are the same on every processor.
@@ -118,11 +118,11 @@ def _search(points: Any, count: int) -> tuple[Float, Index]:
 
 def _exact(points: Any, count: int, places: Index) -> tuple[Float, Index]:
     """Return the exact neighbours of the samples at the given places."""
-    points = points if sp.issparse(points) else np.asarray(points, np.float64)
+    points = points.astype(np.float64, copy=False)
     squares = row_norms(points, squared=True)
     megabytes = 8e-6 * len(places) * len(squares)
     allowed = min(SEARCH_MEGABYTES, get_config()["working_memory"])
-    n_blocks = N_BLOCKS * (1 + int(megabytes / allowed))
+    n_blocks = N_BLOCKS * (1 + int(megabytes / 4 / allowed))
     blocks = [(block,) for block in np.array_split(places, n_blocks) if len(block)]
     search = partial(_exact_of_block, points, squares, count)
     index = np.concatenate(list(in_threads(search, blocks)))
