@@ -10,9 +10,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import CPFS
 from ufselect.matrix import as_matrix
-from ufselect.selectors.cpfs import path_scores
+from ufselect.selectors.cpfs import (
+    PathFit,
+    fit_path,
+    path_scores,
+    self_representation,
+    thin_factor,
+)
 from ufselect.solvers import group_lasso
-from ufselect.solvers.cpfs import PathFit, fit_path, self_representation, thin_factor
 from ufselect.solvers.group_lasso import WorkingSetTooLarge
 
 # One tall and one wide.

@@ -8,8 +8,8 @@ from sklearn.linear_model import MultiTaskLasso
 from solvers.naive import group_lasso_objective, planted, proximal_gradient
 
 from ufselect.matrix import RowBlockMatrix, as_matrix
+from ufselect.selectors.cpfs import L1Inf
 from ufselect.solvers import group_lasso
-from ufselect.solvers.cpfs import L1Inf
 from ufselect.solvers.group_lasso import (
     FEW_CG_STEPS,
     L21,
