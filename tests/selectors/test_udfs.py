@@ -1,10 +1,15 @@
-"""UDFS against reference numbers, a plain transcription, and known faults of others."""
+"""UDFS: reference numbers, its formulas written out, its eigensolver and properties."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from oracle_files import inputs, read
+from regression_properties import (
+    DescentProperties,
+    iterates,
+    objectives,
+    row_norms,
+)
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import UDFS
@@ -17,91 +22,68 @@ from ufselect.solvers.graphs import (
 )
 from ufselect.solvers.udfs import (
     diagonal_of_scatter,
-    fit_udfs,
     inverse_through_features,
     inverse_through_samples,
     smallest_through_features,
     smallest_through_samples,
-    start_weights,
 )
 
-ROUTES = each("route", [smallest_through_features, smallest_through_samples])
+ROUTES = pytest.mark.parametrize(
+    "route", [smallest_through_features, smallest_through_samples]
+)
 
 
-def discriminant_of(X, ridge=1.0):
+def discriminant_of(X, lam=1.0):
     cliques = neighbour_cliques(X, 5)
     return local_discriminant_matrix(
-        clique_scatters(as_matrix(X), cliques), cliques, ridge
+        clique_scatters(as_matrix(X), cliques), cliques, lam
     )
 
 
-def fit(X, L, weights, route, n_vectors=3, container=np.asarray, **options):
-    settings = {"gamma": 1.0, "max_iter": 20, "tol": 0.0} | options
-    matrix = as_matrix(container(X))
-    return fit_udfs(matrix, L, weights, route(matrix, L, n_vectors), **settings)
-
-
-def norms_of(found):
-    return np.linalg.norm(found.coef, axis=1)
-
-
-def transcription(M, weights, gamma, n_vectors, n_iterations):
+def transcription(M, D, gamma, c, n_iterations):
+    """Return the row norms of W and the objectives, by dense decompositions."""
     history = []
     for _ in range(n_iterations):
-        W = np.linalg.eigh(M + gamma * np.diag(weights))[1][:, :n_vectors]
+        W = np.linalg.eigh(M + gamma * np.diag(D))[1][:, :c]
         norms = np.sqrt(np.sum(W**2, axis=1) + 2.2e-16)
-        weights = 1 / (2 * norms)
+        D = 1 / (2 * norms)
         history.append(np.trace(W.T @ M @ W) + gamma * norms.sum())
-    return np.linalg.norm(W, axis=1), history
+    return row_norms(W), history
 
 
-TABLE = read("udfs_A")
+def start_of(M, c):
+    """Return the diagonal of D as if row norms fell with the square root of M_ii."""
+    norms = 1 / np.sqrt(np.diag(M))
+    return np.linalg.norm(norms) / np.sqrt(c) / (2 * norms)
 
 
-@ROUTES
-@each("run", TABLE["outputs"]["runs"])
-def test_it_equals_the_numbers_of_the_public_code(run, route):
-    X = inputs("A")["X"]
-    given, values = TABLE["parameters"], run["values"]
-    L = discriminant_of(X, given["lam"])
+@pytest.mark.parametrize("run", read("udfs_A")["outputs"]["runs"])
+def test_iterations_are_the_numbers_of_the_public_code(run):
+    X, given, values = inputs("A")["X"], read("udfs_A")["parameters"], run["values"]
+    L, c = discriminant_of(X, given["lam"]), given["n_clusters"]
+    gamma, count = run["parameters"]["gamma"], given["iterations"]
 
-    found = fit(
-        X,
-        L,
-        np.ones(15),
-        route,
-        given["n_clusters"],
-        gamma=run["parameters"]["gamma"],
-        max_iter=given["iterations"],
+    steps = iterates(
+        UDFS(n_clusters=c, start="identity"), X, (L, None, None), gamma, count
     )
+    written_out = transcription(X.T @ L @ X, np.ones(15), gamma, c, count)[0]
 
-    # With tol=0 the fit may stop where nothing changes any more.
-    expected = values["objective"][: len(found.history)]
-    np.testing.assert_allclose(found.history, expected, rtol=1e-6)
-    np.testing.assert_allclose(norms_of(found), values["row_norms"], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(objectives(steps), values["objective"], rtol=1e-6)
+    for norms in (row_norms(steps[-1].W), written_out):
+        np.testing.assert_allclose(norms, values["row_norms"], rtol=0, atol=1e-6)
 
 
-@ROUTES
-@each("shape", [(60, 12), (24, 40), (20, 80)])
-@each("gamma", [0.1, 1.0])
-def test_it_equals_the_transcription(planted, route, shape, gamma):
+@pytest.mark.parametrize("shape", [(60, 12), (24, 40), (40, 250)])
+def test_the_diagonal_of_the_scatter_matrix(planted, shape):
     X = planted(*shape, n_informative=6).X
-    X = X - X.mean(axis=0)
     L = discriminant_of(X)
+
     diagonal = diagonal_of_scatter(as_matrix(X), L)
-    weights = start_weights(diagonal, 3)
 
-    np.testing.assert_allclose(diagonal, np.diag(X.T @ L @ X), rtol=1e-10)
-    expected, history = transcription(X.T @ L @ X, weights, gamma, 3, 10)
-    found = fit(X, L, weights, route, gamma=gamma, max_iter=10)
-
-    # With tol=0 the fit may stop where nothing changes any more.
-    history = history[: len(found.history)]
-    np.testing.assert_allclose(found.history, history, rtol=1e-8)
-    np.testing.assert_allclose(norms_of(found), expected, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(diagonal, np.diag(X.T @ L @ X), rtol=1e-8)
 
 
-@each("n_equal", [2, 3, 12])
+@pytest.mark.parametrize("n_equal", [2, 3, 12])
 def test_equal_features_leave_the_smallest_eigenvectors_to_be_found(planted, n_equal):
     # Differences of equal features with equal weights share one eigenvalue.
     X = planted(24, 260).X
@@ -132,7 +114,7 @@ def eigenvalues_from_weights_to_weights(X, route, unit):
 
 
 @ROUTES
-@each("n_samples", [30, 300])
+@pytest.mark.parametrize("n_samples", [30, 300])
 def test_from_weights_to_weights_no_eigenvector_is_missed(
     monkeypatch, planted, route, n_samples
 ):
@@ -157,8 +139,8 @@ def positive_semi_definite(order, random):
     return sp.csr_array(half.T @ half)
 
 
-@each("container", [np.asarray, sp.csr_array, sp.csc_array])
-@each("shape", [(12, 30), (30, 12)])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("shape", [(12, 30), (30, 12)])
 def test_both_ways_are_the_inverse(container, shape):
     random = np.random.RandomState(0)
     X, L = random.standard_normal(shape), positive_semi_definite(shape[0], random)
@@ -179,52 +161,51 @@ def test_both_ways_are_the_inverse(container, shape):
     np.testing.assert_array_equal(M, X.T @ L.toarray() @ X)
 
 
-# The selector
-
-
-@each("shape", [(60, 12), (24, 40), (40, 250)])
-@each("small", [0, 1000])
-def test_the_objective_never_rises(monkeypatch, planted, shape, small):
-    monkeypatch.setattr(udfs, "MIN_SCATTER_FEATURES", small)
-
-    selector = UDFS(n_clusters=3).fit(planted(*shape).X)
-    history = selector.objective_history_
-
-    assert (np.diff(history) <= 1e-9 * history[0]).all()
-    np.testing.assert_allclose(selector.coef_.T @ selector.coef_, np.eye(3), atol=1e-9)
-
-
-def scores_after_permuting(X, **parameters):
-    permutation = np.random.RandomState(1).permutation(X.shape[1])
-    selector = UDFS(n_clusters=3, **parameters)
-    scores = selector.fit(X).scores_[permutation]
-    return scores, selector.fit(X[:, permutation]).scores_
-
-
-@each("shape", [(60, 20), (20, 60), (30, 300)])
-def test_scores_follow_their_features(planted, shape):
-    expected, found = scores_after_permuting(planted(*shape).X)
-
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    if shape == (20, 60):
-        # From the published start they do not when p exceeds n.
-        expected, found = scores_after_permuting(planted(*shape).X, start="identity")
-        assert np.abs(found - expected).max() > 0.01
-
-
-def test_numbers_mean_the_objective_as_printed(planted):
-    X = planted(60, 12).X
-    L = discriminant_of(X, 2.0)
-
-    expected, history = transcription(X.T @ L @ X, np.ones(12), 0.5, 3, 5)
-    selector = UDFS(
-        n_clusters=3, lam=2.0, gamma=0.5, standardize=False, max_iter=5, tol=0.0
+class TestUDFS(DescentProperties):
+    METHOD = UDFS
+    # M is formed for the first shape, and not for the second.
+    SHAPES = ((60, 20), (40, 250))
+    SETTINGS = (
+        {"standardize": False, "lam": 2.0, "gamma": 0.5, "max_iter": 10, "tol": 0.0},
+        {"gamma": 0.1, "max_iter": 10, "start": "scatter"},
     )
-    with pytest.warns(ConvergenceWarning, match="max_iter=5"):
-        selector.fit(X)
 
-    np.testing.assert_allclose(selector.objective_history_, history, rtol=1e-8)
-    np.testing.assert_allclose(selector.scores_, expected, atol=1e-6)
+    def written_out(self, fitted, X):
+        if fitted.standardize_ == "features":
+            X = (X - X.mean(axis=0)) / X.std(axis=0)
+        L = discriminant_of(X, fitted.lam_)
+        M = X.T @ L @ X
+        tall = fitted.start == "auto" and X.shape[1] < X.shape[0]
+        D = np.ones(len(M)) if tall else start_of(M, 3)
+        return transcription(M, D, fitted.gamma_, 3, fitted.n_iter_)
+
+    def test_the_coefficients_are_orthonormal(self, X):
+        W = self.fitted(X).coef_
+
+        np.testing.assert_allclose(W.T @ W, np.eye(3), atol=1e-9)
+
+    def test_constant_features_have_no_coefficients(self, X):
+        with_constants = np.insert(X, [3, 10], 7.0, axis=1)
+
+        W = self.fitted(with_constants).coef_
+
+        assert not W[[3, 11]].any()
+
+
+def test_from_the_published_start_scores_depend_on_the_order_of_features(planted):
+    # Where p > n, the smallest eigenvalue of the first step has many eigenvectors.
+    X = planted(20, 60).X
+    places = np.random.RandomState(1).permutation(60)
+    selector = UDFS(n_clusters=3, start="identity")
+
+    scores = selector.fit(X).scores_[places]
+
+    assert np.abs(selector.fit(X[:, places]).scores_ - scores).max() > 0.01
+
+
+def test_it_says_that_it_did_not_converge(planted):
+    with pytest.warns(ConvergenceWarning, match="max_iter=5"):
+        UDFS(n_clusters=3, max_iter=5, tol=0.0).fit(planted(60, 12).X)
 
 
 # Parameters
@@ -241,7 +222,7 @@ def test_neighbours_that_do_not_differ_are_refused_and_clusters_limited(planted)
     assert np.ptp(selector.scores_) > 0
 
 
-@each(
+@pytest.mark.parametrize(
     ("shape", "n_vectors", "formed"),
     [
         ((500, 400), 2, True),

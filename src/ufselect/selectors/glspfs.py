@@ -1,23 +1,18 @@
-"""GLSPFS: global and local structure preservation for feature selection."""
+"""GLSPFS: global and local structure preservation for feature selection.
+
+The problem is that of ``solvers/structured_ridge.py``, whose target is here a root of a
+kernel matrix.
+"""
 
 from typing import Any, ClassVar
 
-import scipy.sparse as sp
-
-from ufselect._sklearn_compat import (
-    COUNT,
-    ITERATIONS,
-    NOT_NEGATIVE,
-    POSITIVE,
-    StrOptions,
-)
+from ufselect._sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.selectors.base import (
-    IterativeSelector,
-    MemoryNeed,
-    Properties,
-    graph_bytes,
-    square_arrays,
+from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
+from ufselect.selectors.regression import (
+    ConvexRegressionSelector,
+    Iterate,
+    Problem,
 )
 from ufselect.solvers.graphs import (
     centred_kernel,
@@ -31,12 +26,7 @@ from ufselect.solvers.graphs import (
 )
 from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.preparation import preparation_kind, prepare
-from ufselect.solvers.structured_ridge import (
-    StructuredFit,
-    StructuredProblem,
-    fit_structured,
-    structured_problem,
-)
+from ufselect.solvers.structured_ridge import structured_problem
 
 # Share of the penalty above which W = 0; see "auto" in the docstring.
 AUTO_R1 = 0.6
@@ -45,51 +35,7 @@ AUTO_R1 = 0.6
 KEPT_SHARE = 0.999
 
 
-class StructuredSelector(IterativeSelector):
-    """Fits ``|X W - Y|^2 + rho tr(W'X'L X W) + penalty |W|_21``: GLSPFS and SPUFS."""
-
-    n_neighbors: int
-    sigma: float | None
-
-    def _laplacian(self, matrix: DataMatrix, unit: float) -> sp.csr_array:
-        """Return the Laplacian of the neighbour graph with heat kernel weights."""
-        graph = neighbour_graph(
-            matrix.points(),
-            self.n_neighbors,
-            weights="heat",
-            bandwidth=None if self.sigma is None else self.sigma * unit,
-        )
-        return laplacian(graph)
-
-    def _penalty(self, name: str, share: float, largest: float, unit: float) -> float:
-        """Return the penalty that a parameter asks for, where W is not zero.
-
-        ``largest`` is the penalty above which W = 0, and "auto" a share of it; a
-        number is multiplied by ``unit``.
-        """
-        given: Any = getattr(self, name)
-        penalty = share * largest if given == "auto" else float(given) * unit
-        if penalty >= largest:
-            raise ValueError(
-                f"{name}={given} leaves no feature in the model (W = 0), so there is "
-                f"no ranking; lower {name} below {largest / unit:.3g}, or use "
-                f'{name}="auto".'
-            )
-        return penalty
-
-    def _fit_rows(
-        self, problem: StructuredProblem, penalty: float, unit: float = 1.0
-    ) -> StructuredFit:
-        """Minimise; objectives are kept in units where ``|X| = 1 / unit``."""
-        with self._progress(unit=unit) as progress:
-            fit = fit_structured(
-                problem, penalty, max_iter=self.max_iter, tol=self.tol, report=progress
-            )
-        self._keep_history(fit.history, unit)
-        return fit
-
-
-class GLSPFS(StructuredSelector):
+class GLSPFS(ConvexRegressionSelector):
     """Global and local structure preservation for feature selection.
 
     Regresses the similarity of all samples, a Gaussian kernel, on few features, while
@@ -214,18 +160,17 @@ class GLSPFS(StructuredSelector):
         "r2": [10.0**power for power in range(-5, 6)],
     }
 
+    PENALTY = "r1"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **StructuredSelector._parameter_constraints,
+        **ConvexRegressionSelector._parameter_constraints,
         "r1": [StrOptions({"auto"}), POSITIVE],
         "r2": [NOT_NEGATIVE],
         "local": [StrOptions({"neighbours", "lle", "ltsa"})],
         "n_components": [COUNT],
-        "n_neighbors": [COUNT],
         "sigma": [None, POSITIVE],
         "kernel_sigma": [None, POSITIVE],
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
-        **ITERATIONS,
-        "max_memory": [POSITIVE],
     }
 
     def __init__(
@@ -266,32 +211,28 @@ class GLSPFS(StructuredSelector):
         # W may have as many columns as there are samples.
         return square_arrays(6, n_samples, 24 * n_samples * n_features)
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
         self.standardize_ = preparation_kind(self.standardize, data, summary)
-        prepared = prepare(data, summary, self.standardize_, float(data.shape[0]))
-        matrix, unit = prepared.centred, prepared.unit
-        target, graph = self._structure(matrix, unit)
-        penalty = self._penalty("r1", AUTO_R1, largest_penalty(matrix, target), unit)
-        fit = self._fit_rows(
-            structured_problem(matrix, target, graph, self.r2), penalty
-        )
-        self.coef_, self.r1_ = fit.coef * unit, penalty / unit
-        self._warn_unless(fit.converged)
-        return fit.scores * unit
-
-    def _structure(self, matrix: DataMatrix, unit: float) -> tuple[Float, Any]:
-        """Return the root of the global kernel and the local matrix."""
-        gram = matrix.sample_gram()
+        X, _, _, unit = prepare(data, summary, self.standardize_, float(data.shape[0]))
         width = None if self.kernel_sigma is None else self.kernel_sigma * unit
-        kernel = centred_kernel(gaussian_kernel(squared_distances_of(gram), width))
-        return kernel_root(kernel, share=KEPT_SHARE), self._local(matrix, unit)
+        kernel = gaussian_kernel(squared_distances_of(X.sample_gram()), width)
+        Y = kernel_root(centred_kernel(kernel), share=KEPT_SHARE)
+        L = self._local_structure(X, unit)
+        r1 = self._convex_penalty(AUTO_R1, largest_penalty(X, Y), unit)
+        return Problem(X, structured_problem(X, Y, L, self.r2), r1, unit=unit)
 
-    def _local(self, matrix: DataMatrix, unit: float) -> Any:
-        points = matrix.points()
+    def _local_structure(self, X: DataMatrix, unit: float) -> Any:
+        """Return L, a sparse n x n matrix."""
+        points, k = X.points(), self.n_neighbors
         if self.local == "lle":
-            return local_linear_matrix(points, self.n_neighbors)
+            return local_linear_matrix(points, k)
         if self.local == "ltsa":
-            return tangent_alignment_matrix(
-                points, self.n_neighbors, n_components=self.n_components
-            )
-        return self._laplacian(matrix, unit)
+            return tangent_alignment_matrix(points, k, n_components=self.n_components)
+        bandwidth = None if self.sigma is None else self.sigma * unit
+        graph = neighbour_graph(points, k, weights="heat", bandwidth=bandwidth)
+        return laplacian(graph)
+
+    def _keep(self, problem: Problem, found: Iterate) -> Float:
+        scores = super()._keep(problem, found)
+        self.coef_ = found.W * problem.unit
+        return scores

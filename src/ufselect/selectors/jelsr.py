@@ -1,43 +1,30 @@
 """JELSR: joint embedding learning and sparse regression.
 
-Minimises
-
-    (1)  tr(Y'L Y) + beta (|X W - Y|^2 + alpha |W|_21),   Y'Y = I
-
-by reweighting, with ``D = diag(1 / (2 |w_i|))`` and the hat matrix
-``H = X (X'X + alpha D)^-1 X'``:
+The objective (1) in the docstring of the class is minimised by reweighting, with the
+hat matrix ``H = X (X'X + alpha D)^-1 X'``:
 
     (2)  Y = eigenvectors of the smallest eigenvalues of L + beta (I - H)
     (3)  W = (X'X + alpha D)^-1 X'Y
+    (4)  D = diag(1 / (2 |w_i|))
 
-Equation numbers are this file's own.
+Neither step raises it. Equation numbers are those of this file.
 """
 
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
-from ufselect._sklearn_compat import COUNT, ITERATIONS, POSITIVE, StrOptions
+from ufselect._sklearn_compat import COUNT, POSITIVE, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.matrix.base import BLOCK_BYTES
-from ufselect.selectors.base import (
-    IterativeSelector,
-    MemoryNeed,
-    Properties,
-    graph_bytes,
-    square_arrays,
-)
+from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
+from ufselect.selectors.regression import Iterate, Problem, RegressionSelector
 from ufselect.solvers.graphs import local_linear_matrix
-from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.preparation import prepare
-from ufselect.solvers.ridge import (
-    ReweightedRidge,
-    column_lengths,
-    has_vanished,
-    row_norms,
-)
+from ufselect.solvers.ridge import ReweightedRidge, column_lengths, row_norms
 
 # Share of the alpha above which W = 0 for any embedding.
 AUTO_ALPHA = 0.2
@@ -46,7 +33,7 @@ AUTO_ALPHA = 0.2
 EPSILON = 2.2e-16
 
 
-class JELSR(IterativeSelector):
+class JELSR(RegressionSelector):
     """Joint embedding learning and sparse regression.
 
     Learns an embedding of the samples that keeps them where their neighbours put
@@ -163,14 +150,13 @@ class JELSR(IterativeSelector):
         "beta": [10.0**power for power in range(-5, 6)],
     }
 
+    PENALTY = "alpha"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **IterativeSelector._parameter_constraints,
+        **RegressionSelector._parameter_constraints,
         "n_clusters": [COUNT],
         "alpha": [StrOptions({"auto"}), POSITIVE],
         "beta": [POSITIVE],
-        "n_neighbors": [COUNT],
-        **ITERATIONS,
-        "max_memory": [POSITIVE],
     }
 
     def __init__(
@@ -203,108 +189,46 @@ class JELSR(IterativeSelector):
         blocks = 3 * min(BLOCK_BYTES, offsets)
         return square_arrays(5, n_samples, graph_bytes(data) + blocks)
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
-        prepared = prepare(data, summary, "none", float(self.n_clusters))
-        norms = column_lengths(prepared.centred)
-        largest = 2 * float(norms.max()) / prepared.unit
-        self.alpha_ = (
-            AUTO_ALPHA * largest if self.alpha == "auto" else float(self.alpha)
-        )
-        matrix = prepared.centred
-        with self._progress() as progress:
-            fit = fit_jelsr(
-                matrix,
-                local_linear_matrix(matrix.points(), self.n_neighbors),
-                min(self.n_clusters, matrix.shape[0] - 1),
-                alpha=self.alpha_ * prepared.unit,
-                beta=self.beta,
-                ridge_weights=np.ones(matrix.shape[1]),
-                drop_constant=True,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                report=progress,
+        X, _, _, unit = prepare(data, summary, "none", float(self.n_clusters))
+        largest = 2 * float(column_lengths(X).max()) / unit
+        alpha = self._penalty(AUTO_ALPHA, largest) * unit
+        L = local_linear_matrix(X.points(), self.n_neighbors)
+        return Problem(X, L, alpha, largest, unit)
+
+    def _iterate(
+        self, X: DataMatrix, L: sp.csr_array, alpha: float
+    ) -> Iterator[Iterate]:
+        n_samples, n_features = X.shape
+        beta, n_components = self.beta, min(self.n_clusters, n_samples - 1)
+        ridge, dense_L, inverse_D = ReweightedRidge(X), L.toarray(), np.ones(n_features)
+        while True:
+            I_H = ridge.residual_matrix(inverse_D / alpha)
+            Y = lowest_vectors(dense_L + beta * I_H, n_components)  # (2)
+            W, residual = ridge.solve(Y, inverse_D / alpha, I_H)  # (3)
+            norms = row_norms(W)
+            inverse_D = 2 * norms + EPSILON  # (4)
+            objective = (  # (1)
+                float(np.vdot(Y, L @ Y))
+                + beta * float(np.vdot(residual, residual))
+                + beta * alpha * float(norms.sum())
             )
-        self.coef_ = fit.coef * prepared.unit
-        self.embedding_ = fit.embedding
-        self._keep_history(fit.history)
-        if has_vanished(fit.coef, norms):
-            raise ValueError(
-                f"alpha={self.alpha_:.3g} leaves no feature in the model (W = 0), so "
-                f"there is no ranking; lower alpha well below {largest:.3g}, or use "
-                'alpha="auto".'
-            )
-        self._warn_unless(fit.converged)
-        return row_norms(self.coef_)
+            yield Iterate(Y, W, objective)
+
+    def _keep(self, problem: Problem, found: Iterate) -> Float:
+        self.embedding_ = found.structure
+        return super()._keep(problem, found)
 
 
-class JelsrFit(NamedTuple):
-    """Y, W and the objective (1) after each iteration."""
+def lowest_vectors(matrix: Float, count: int) -> Float:
+    """Return eigenvectors of the smallest eigenvalues, without the vector of ones.
 
-    embedding: Float
-    coef: Float
-    history: list[float]
-    converged: bool
-
-
-def fit_jelsr(
-    matrix: DataMatrix,
-    structure: sp.csr_array,
-    n_components: int,
-    *,
-    alpha: float,
-    beta: float,
-    ridge_weights: Float,
-    drop_constant: bool,
-    max_iter: int,
-    tol: float,
-    report: Report | None = None,
-) -> JelsrFit:
-    """Minimise (1). Neither of the two steps raises it.
-
-    Parameters
-    ----------
-    matrix : DataMatrix
-    structure : sparse array of shape (n, n)
-        L, positive semi-definite.
-    n_components : int
-        Columns of Y.
-    alpha, beta : float
-    ridge_weights : ndarray of shape (p,)
-        The diagonal of D that the reweighting starts from; ones is the published start.
-    drop_constant : bool
-        Keep the vector of ones out of Y. It is an eigenvector where X is centred and L
-        has rows of sum zero.
-    max_iter, tol, report
-        See ``Iterations``.
+    The vector of ones is an eigenvector where X is centred and L has rows of sum zero.
+    It is left out by lifting its eigenvalue above all the others. The matrix is
+    overwritten.
     """
-    ridge = ReweightedRidge(matrix)
-    dense = structure.toarray()
-    inverse_D = 1 / ridge_weights
-    loop = Iterations(max_iter, tol, report)
-    for _ in loop:
-        residual_matrix = ridge.residual_matrix(inverse_D / alpha)
-        Y = lowest_vectors(  # (2)
-            dense + beta * residual_matrix, n_components, drop_constant=drop_constant
-        )
-        W, residual = ridge.solve(Y, inverse_D / alpha, residual_matrix)  # (3)
-        inverse_D = 2 * row_norms(W) + EPSILON
-        loop.record(  # (1)
-            float(np.vdot(Y, structure @ Y))
-            + beta * float(np.vdot(residual, residual))
-            + beta * alpha * float(row_norms(W).sum())
-        )
-    return JelsrFit(Y, W, loop.history, loop.converged)
-
-
-def lowest_vectors(matrix: Float, count: int, *, drop_constant: bool) -> Float:
-    """Return eigenvectors of the smallest eigenvalues of a symmetric matrix.
-
-    The constant vector is dropped by lifting its eigenvalue above all the others.
-    The matrix is overwritten.
-    """
-    if drop_constant:
-        matrix += 2 * np.linalg.norm(matrix, 1) / len(matrix)
+    matrix += 2 * np.linalg.norm(matrix, 1) / len(matrix)
     vectors: Float = eigh(
         matrix, subset_by_index=[0, count - 1], overwrite_a=True, check_finite=False
     )[1]

@@ -1,43 +1,30 @@
 """NDFS: non-negative discriminative feature selection.
 
-Minimises, over F >= 0,
-
-    (1)  tr(F'Ln F) + alpha (|X W - F|^2 + beta |W|_21) + gamma/2 |F'F - I|^2
-
-by reweighting, with ``D = diag(1 / (2 |w_i|))``, and entry by entry,
+The objective (1) in the docstring of the class is lowered by reweighting, and entry by
+entry, with ``M F = Ln F + alpha (F - X W)``, so that M (n x n) is never formed:
 
     (2)  W = (X'X + beta D)^-1 X'F
-    (3)  F <- F (gamma F) / (M F + gamma F F'F),   M F = Ln F + alpha (F - X W)
+    (3)  D = diag(1 / (2 |w_i|))
+    (4)  F <- F (gamma F) / (M F + gamma F F'F), with columns of unit length
 
-after which the columns of F are scaled to unit length. M is n x n and never formed.
-Equation numbers are this file's own.
+Equation numbers are those of this file.
 """
 
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from ufselect._sklearn_compat import COUNT, ITERATIONS, POSITIVE, StrOptions
+from ufselect._sklearn_compat import COUNT, POSITIVE, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
-from ufselect.selectors.base import (
-    IterativeSelector,
-    MemoryNeed,
-    Properties,
-    graph_bytes,
-    square_arrays,
-)
+from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
+from ufselect.selectors.regression import Iterate, Problem, RegressionSelector
 from ufselect.solvers.graphs import neighbour_graph, normalised_laplacian
-from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.preparation import prepare
-from ufselect.solvers.ridge import (
-    ReweightedRidge,
-    column_lengths,
-    has_vanished,
-    row_norms,
-)
+from ufselect.solvers.ridge import ReweightedRidge, column_lengths, row_norms
 from ufselect.solvers.spectral import smoothest_vectors, unit_columns
 from ufselect.solvers.starts import N_RUNS, crisp_memberships, with_every_cluster
 
@@ -54,7 +41,7 @@ SMALLEST_EXPONENT = 1 / 64
 OFFSET = 0.2
 
 
-class NDFS(IterativeSelector):
+class NDFS(RegressionSelector):
     """Non-negative discriminative feature selection.
 
     Learns a non-negative, nearly orthogonal cluster indicator that follows a graph of
@@ -187,17 +174,16 @@ class NDFS(IterativeSelector):
         "gamma": [1e8],
     }
 
+    PENALTY = "beta"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **IterativeSelector._parameter_constraints,
+        **RegressionSelector._parameter_constraints,
         "n_clusters": [COUNT],
         "alpha": [POSITIVE],
         "beta": [StrOptions({"auto"}), POSITIVE],
         "gamma": [POSITIVE],
-        "n_neighbors": [COUNT],
         "sigma": [None, POSITIVE],
-        **ITERATIONS,
         "random_state": ["random_state"],
-        "max_memory": [POSITIVE],
     }
 
     def __init__(
@@ -232,140 +218,70 @@ class NDFS(IterativeSelector):
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
         return square_arrays(4, min(data.shape), graph_bytes(data))
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
-        prepared = prepare(data, summary, "none", float(self.n_clusters))
-        regressors = prepared.centred if self.n_clusters > 1 else prepared.uncentred
-        norms = column_lengths(regressors)
-        largest = 2 * float(norms.max()) / prepared.unit
-        self.beta_ = AUTO_BETA * largest if self.beta == "auto" else float(self.beta)
+        centred, uncentred, _, unit = prepare(
+            data, summary, "none", float(self.n_clusters)
+        )
+        X = centred if self.n_clusters > 1 else uncentred
+        largest = 2 * float(column_lengths(X).max()) / unit
+        beta = self._penalty(AUTO_BETA, largest) * unit
         graph = neighbour_graph(
-            prepared.centred.points(),
+            centred.points(),
             self.n_neighbors,
             weights="heat",
-            bandwidth=None if self.sigma is None else self.sigma * prepared.unit,
+            bandwidth=None if self.sigma is None else self.sigma * unit,
         )
         random = check_random_state(self.random_state)
         labels = clusters_of_graph(graph, self.n_clusters, random)
-        with self._progress() as progress:
-            fit = fit_ndfs(
-                regressors,
-                normalised_laplacian(graph),
-                indicator_from_labels(labels, self.n_clusters),
-                alpha=self.alpha,
-                beta=self.beta_ * prepared.unit,
-                gamma=self.gamma,
-                ridge_weights=np.ones(regressors.shape[1]),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                report=progress,
+        start = indicator_from_labels(labels, self.n_clusters)
+        return Problem(X, (normalised_laplacian(graph), start), beta, largest, unit)
+
+    def _iterate(
+        self, X: DataMatrix, structure: tuple[sp.csr_array, Float], beta: float
+    ) -> Iterator[Iterate]:
+        Ln, F = structure
+        alpha, gamma, identity = self.alpha, self.gamma, np.eye(F.shape[1])
+
+        def without_sparsity(F: Float, LF: Float, XW: Float) -> float:
+            """Return (1) without its term in W alone; LF is Ln F."""
+            excess, error = F.T @ F - identity, XW - F
+            return (
+                float(np.vdot(F, LF))
+                + gamma / 2 * float(np.vdot(excess, excess))
+                + alpha * float(np.vdot(error, error))
             )
-        self.coef_ = fit.coef * prepared.unit
-        self.indicators_ = fit.indicators
-        self.labels_ = fit.indicators.argmax(axis=1)
-        self._keep_history(fit.history)
-        if has_vanished(fit.coef, norms):
-            raise ValueError(
-                f"beta={self.beta_:.3g} leaves no feature in the model (W = 0), so "
-                f"there is no ranking with n_clusters={self.n_clusters}; lower beta "
-                f"well below {largest:.3g}, or use more clusters."
-            )
-        self._warn_unless(fit.converged)
-        return row_norms(self.coef_)
 
-
-class NdfsFit(NamedTuple):
-    """F, W and the objective (1) after each iteration."""
-
-    indicators: Float
-    coef: Float
-    history: list[float]
-    converged: bool
-
-
-def fit_ndfs(
-    matrix: DataMatrix,
-    normalised: sp.csr_array,
-    indicators: Float,
-    *,
-    alpha: float,
-    beta: float,
-    gamma: float,
-    ridge_weights: Float,
-    damped: bool = True,
-    max_iter: int,
-    tol: float,
-    report: Report | None = None,
-) -> NdfsFit:
-    """Lower (1) by steps (2) and (3).
-
-    Parameters
-    ----------
-    matrix : DataMatrix
-    normalised : sparse array of shape (n, n)
-        Ln, the normalised Laplacian.
-    indicators : ndarray of shape (n, c)
-        F to start from; positive, since a zero stays zero.
-    alpha, beta, gamma : float
-    ridge_weights : ndarray of shape (p,)
-        The diagonal of D that the reweighting starts from; ones is the published start.
-    damped : bool
-        Halve the exponent of the step while it would raise the objective, and move
-        negative parts of M F to the numerator, so that F stays non-negative. False is
-        the published rule.
-    max_iter, tol, report
-        See ``Iterations``.
-    """
-
-    def objective(F: Float, LF: Float, fitted: Float) -> float:
-        """Return (1) without its term in W alone; LF is Ln F, and fitted is X W."""
-        excess = F.T @ F - np.eye(F.shape[1])
-        error = fitted - F
-        return (
-            float(np.vdot(F, LF))
-            + gamma / 2 * float(np.vdot(excess, excess))
-            + alpha * float(np.vdot(error, error))
-        )
-
-    ridge = ReweightedRidge(matrix)
-    F, LF, inverse_D = indicators, normalised @ indicators, 1 / ridge_weights
-    loop = Iterations(max_iter, tol, report)
-    for _ in loop:
-        W, residual = ridge.solve(F, inverse_D / beta)  # (2)
-        # Tiny rows stay further from zero than by adding epsilon to their norms.
-        inverse_D = 2 * np.hypot(row_norms(W), np.sqrt(EPSILON))
-        fitted = F - residual
-        MF = LF + alpha * residual
-        if damped:
-            value, exponent = objective(F, LF, fitted), 1.0
+        ridge, LF, inverse_D = ReweightedRidge(X), Ln @ F, np.ones(X.shape[1])
+        while True:
+            W, residual = ridge.solve(F, inverse_D / beta)  # (2)
+            norms = row_norms(W)
+            # Tiny rows stay further from zero than by adding epsilon to their norms.
+            inverse_D = 2 * np.hypot(norms, np.sqrt(EPSILON))  # (3)
+            XW, MF = F - residual, LF + alpha * residual
+            value, exponent = without_sparsity(F, LF, XW), 1.0
             while exponent >= SMALLEST_EXPONENT:
-                moved = split_step(F, MF, gamma, exponent)
-                image = normalised @ moved
-                reached = objective(moved, image, fitted)
+                moved = multiplicative_step(F, MF, gamma, exponent)  # (4)
+                L_moved = Ln @ moved
+                reached = without_sparsity(moved, L_moved, XW)
                 if reached <= value:
-                    F, LF, value = moved, image, reached
+                    F, LF, value = moved, L_moved, reached
                     break
                 exponent /= 2
-        else:
-            F = published_step(F, MF, gamma)
-            LF = normalised @ F
-            value = objective(F, LF, fitted)
-        loop.record(value + alpha * beta * float(row_norms(W).sum()))  # (1)
-    return NdfsFit(F, W, loop.history, loop.converged)
+            yield Iterate(F, W, value + alpha * beta * float(norms.sum()))  # (1)
+
+    def _keep(self, problem: Problem, found: Iterate) -> Float:
+        self.indicators_ = found.structure
+        self.labels_ = self.indicators_.argmax(axis=1)
+        return super()._keep(problem, found)
 
 
-def published_step(F: Float, MF: Float, gamma: float) -> Float:
-    """Return F after (3), with columns of unit length.
+def multiplicative_step(F: Float, MF: Float, gamma: float, exponent: float) -> Float:
+    """Return F after (4) to a power, with negative parts of M F in the numerator.
 
-    Where gamma is small the denominator may be negative, and then F is.
+    In the denominator, as published, they may make it negative where gamma is small,
+    and then F.
     """
-    numerator = gamma * F + EPSILON
-    denominator = MF + gamma * F @ (F.T @ F) + EPSILON
-    return unit_columns(F * numerator / denominator)
-
-
-def split_step(F: Float, MF: Float, gamma: float, exponent: float) -> Float:
-    """Return F after (3) to a power, with negative parts of M F in the numerator."""
     numerator = gamma * F + np.maximum(-MF, 0.0) + EPSILON
     denominator = gamma * F @ (F.T @ F)
     denominator += np.maximum(MF, 0.0) + EPSILON

@@ -1,17 +1,15 @@
-"""SPUFS: structure preserving unsupervised feature selection."""
+"""SPUFS: structure preserving unsupervised feature selection.
+
+The problem is that of ``solvers/structured_ridge.py``, whose target is here X itself.
+"""
 
 from typing import Any, ClassVar
 
-from ufselect._sklearn_compat import (
-    COUNT,
-    ITERATIONS,
-    NOT_NEGATIVE,
-    POSITIVE,
-    StrOptions,
-)
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect._sklearn_compat import NOT_NEGATIVE, POSITIVE, StrOptions
+from ufselect.matrix import ColumnSummary, DataMatrix
 from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
-from ufselect.selectors.glspfs import StructuredSelector
+from ufselect.selectors.regression import ConvexRegressionSelector, Problem
+from ufselect.solvers.graphs import laplacian, neighbour_graph
 from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.structured_ridge import self_expression
 
@@ -19,7 +17,7 @@ from ufselect.solvers.structured_ridge import self_expression
 AUTO_ALPHA = 0.6
 
 
-class SPUFS(StructuredSelector):
+class SPUFS(ConvexRegressionSelector):
     """Structure preserving unsupervised feature selection.
 
     Expresses all features through few of them, while near neighbours stay near each
@@ -131,15 +129,14 @@ class SPUFS(StructuredSelector):
         "beta": [10.0**power for power in range(-3, 4)],
     }
 
+    PENALTY = "alpha"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **StructuredSelector._parameter_constraints,
+        **ConvexRegressionSelector._parameter_constraints,
         "alpha": [StrOptions({"auto"}), POSITIVE],
         "beta": [NOT_NEGATIVE],
-        "n_neighbors": [COUNT],
         "sigma": [None, POSITIVE],
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
-        **ITERATIONS,
-        "max_memory": [POSITIVE],
     }
 
     def __init__(
@@ -174,15 +171,16 @@ class SPUFS(StructuredSelector):
         # W has as many columns as there are samples.
         return square_arrays(6, n_samples, 24 * n_samples * n_features)
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
         self.standardize_ = preparation_kind(self.standardize, data, summary)
         # Features of unit norm, on average.
-        prepared = prepare(data, summary, self.standardize_, float(data.shape[1]))
-        matrix, unit = prepared.centred, prepared.unit
-        L = self._laplacian(matrix, unit)
-        problem, largest = self_expression(matrix, L, self.beta)
-        penalty = self._penalty("alpha", AUTO_ALPHA, largest, unit * unit)
-        fit = self._fit_rows(problem, penalty, unit)
-        self.alpha_ = penalty / unit / unit
-        self._warn_unless(fit.converged)
-        return fit.scores
+        X, _, _, unit = prepare(data, summary, self.standardize_, float(data.shape[1]))
+        graph = neighbour_graph(
+            X.points(),
+            self.n_neighbors,
+            weights="heat",
+            bandwidth=None if self.sigma is None else self.sigma * unit,
+        )
+        problem, largest = self_expression(X, laplacian(graph), self.beta)
+        alpha = self._convex_penalty(AUTO_ALPHA, largest, unit * unit)
+        return Problem(X, problem, alpha, objective_unit=unit)

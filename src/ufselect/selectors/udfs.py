@@ -1,19 +1,23 @@
-"""UDFS: unsupervised discriminative feature selection."""
+"""UDFS: unsupervised discriminative feature selection.
 
+The objective (1) is in the docstring of the class. Its two steps are
+
+    (2)  W = eigenvectors of the c smallest eigenvalues of M + gamma D,   M = X'L X
+    (3)  D = diag(1 / (2 sqrt(|w_i|^2 + epsilon)))
+
+With exact eigenvectors, neither raises it. Equation numbers are those of this file.
+"""
+
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect._sklearn_compat import COUNT, ITERATIONS, POSITIVE, StrOptions
+from ufselect._sklearn_compat import COUNT, POSITIVE, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, DenseMatrix, Float
-from ufselect.selectors.base import (
-    IterativeSelector,
-    MemoryNeed,
-    Properties,
-    graph_bytes,
-    square_arrays,
-)
+from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
+from ufselect.selectors.regression import Iterate, Problem, RegressionSelector
 from ufselect.solvers.graphs import (
     clique_scatters,
     local_discriminant_matrix,
@@ -23,18 +27,19 @@ from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.ridge import row_norms
 from ufselect.solvers.udfs import (
     diagonal_of_scatter,
-    fit_udfs,
     forms_scatter,
     smallest_eigenvectors,
-    start_weights,
 )
 
 # Weight of sparsity by default, as a share of the mean diagonal of M. More than a few
 # hundredths and W holds little more than one feature per column.
 AUTO_GAMMA = 0.01
 
+# The epsilon of (3), as published.
+SMOOTHING = np.finfo(np.float64).eps
 
-class UDFS(IterativeSelector):
+
+class UDFS(RegressionSelector):
     """Unsupervised discriminative feature selection.
 
     Looks for a projection in which samples differ little from their neighbours,
@@ -162,16 +167,15 @@ class UDFS(IterativeSelector):
         "lam": [10.0**power for power in range(-5, 6)],
     }
 
+    PENALTY = "gamma"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **IterativeSelector._parameter_constraints,
+        **RegressionSelector._parameter_constraints,
         "n_clusters": [COUNT],
-        "n_neighbors": [COUNT],
         "lam": [StrOptions({"auto"}), POSITIVE],
         "gamma": [StrOptions({"auto"}), POSITIVE],
         "start": [StrOptions({"auto", "identity", "scatter"})],
         "standardize": ["boolean", StrOptions({"auto", "features", "samples"})],
-        **ITERATIONS,
-        "max_memory": [POSITIVE],
     }
 
     def __init__(
@@ -212,23 +216,25 @@ class UDFS(IterativeSelector):
         return square_arrays(4, n_samples, cliques + transformed + graph_bytes(data))
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+        with data.limited_threads():
+            return super()._score_features(data, summary)
+
+    def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
         self.standardize_ = preparation_kind(self.standardize, data, summary)
         varying = np.flatnonzero(~summary.constant)
-        prepared = prepare(data, summary, self.standardize_, float(len(varying)))
-        discriminant = self._discriminant(prepared.centred, prepared.unit)
-        matrix = prepared.centred
+        X, _, _, unit = prepare(data, summary, self.standardize_, float(len(varying)))
+        L = self._discriminant(X, unit)
+        # A constant feature would have M w = 0, the best of all.
         if len(varying) < data.shape[1]:
-            matrix = matrix.take(varying)
-        with matrix.limited_threads():
-            coef = self._fit_coef(matrix, discriminant)
-        self.coef_ = np.zeros((data.shape[1], coef.shape[1]))
-        self.coef_[varying] = coef
-        return row_norms(self.coef_)
+            X = X.take(varying)
+        diagonal = diagonal_of_scatter(X, L)
+        gamma = self._penalty(AUTO_GAMMA, float(diagonal.mean()))
+        return Problem(X, (L, diagonal, summary.constant), gamma)
 
-    def _discriminant(self, matrix: DataMatrix, unit: float) -> sp.csr_array:
+    def _discriminant(self, X: DataMatrix, unit: float) -> sp.csr_array:
         """Return L for the prepared matrix; M does not depend on its unit."""
-        cliques = neighbour_cliques(matrix.points(), self.n_neighbors)
-        scatters = clique_scatters(matrix, cliques)
+        cliques = neighbour_cliques(X.points(), self.n_neighbors)
+        scatters = clique_scatters(X, cliques)
         mean = float(np.trace(scatters, axis1=1, axis2=2).mean())
         if mean <= 1e-14:
             raise ValueError(
@@ -236,34 +242,47 @@ class UDFS(IterativeSelector):
                 "ones, so that there is nothing to compare; raise n_neighbors."
             )
         if self.lam == "auto":
-            ridge = mean / (cliques.shape[1] - 1)
+            lam = mean / (cliques.shape[1] - 1)
         else:
-            ridge = float(self.lam) * unit * unit
-        self.lam_ = ridge / unit / unit
-        return local_discriminant_matrix(scatters, cliques, ridge)
+            lam = float(self.lam) * unit * unit
+        self.lam_ = lam / unit / unit
+        return local_discriminant_matrix(scatters, cliques, lam)
 
-    def _fit_coef(self, matrix: DataMatrix, discriminant: sp.csr_array) -> Float:
-        n_samples, n_features = matrix.shape
+    def _iterate(
+        self, X: DataMatrix, structure: tuple[sp.csr_array, Float, Any], gamma: float
+    ) -> Iterator[Iterate]:
+        L, diagonal, _ = structure
+        n_samples, n_features = X.shape
         n_vectors = max(1, min(self.n_clusters, n_features - 1))
-        diagonal = diagonal_of_scatter(matrix, discriminant)
+        eigenvectors = smallest_eigenvectors(X, L, n_vectors)
         tall = n_features < n_samples
-        automatic = AUTO_GAMMA * float(diagonal.mean())
-        self.gamma_ = automatic if self.gamma == "auto" else float(self.gamma)
         if self.start == "identity" or (self.start == "auto" and tall):
-            weights = np.ones(n_features)
+            D: Float = np.ones(n_features)
         else:
-            weights = start_weights(diagonal, n_vectors)
-        with self._progress() as progress:
-            fit = fit_udfs(
-                matrix,
-                discriminant,
-                weights,
-                smallest_eigenvectors(matrix, discriminant, n_vectors),
-                gamma=self.gamma_,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                report=progress,
-            )
-        self._keep_history(fit.history)
-        self._warn_unless(fit.converged)
-        return fit.coef
+            D = start_weights(diagonal, n_vectors)
+        while True:
+            W = eigenvectors(gamma * D)  # (2)
+            norms = np.sqrt(np.einsum("ij,ij->i", W, W) + SMOOTHING)
+            D = 1 / (2 * norms)  # (3)
+            XW = X.dot(W)
+            scatter = float(np.vdot(XW, L @ XW))
+            yield Iterate(None, W, scatter + gamma * float(norms.sum()))  # (1)
+
+    def _keep(self, problem: Problem, found: Iterate) -> Float:
+        constant = problem.structure[2]
+        self.coef_ = np.zeros((len(constant), found.W.shape[1]))
+        self.coef_[~constant] = found.W
+        return row_norms(self.coef_)
+
+
+def start_weights(scatter_diagonal: Float, n_vectors: int) -> Float:
+    """Return row weights for ``|w_i|`` proportional to ``1 / sqrt(M_ii)``.
+
+    With equal weights, the vectors with ``M w = 0``, of which there are many if p > n,
+    would be equally good. These weights make the solution unique and do not depend on
+    the order of the features.
+    """
+    floor = 1e-6 * float(scatter_diagonal.mean())
+    norms = 1 / np.sqrt(np.maximum(scatter_diagonal, floor))
+    norms *= np.sqrt(n_vectors) / np.linalg.norm(norms)
+    return 1 / (2 * norms)

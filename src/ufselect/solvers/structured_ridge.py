@@ -17,7 +17,7 @@ If n < p, (2) is solved by an n x n instead of a p x p system:
 Equation numbers are those of this file.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -25,29 +25,7 @@ from scipy.linalg import cholesky, solve_triangular
 from ufselect.matrix.base import BLOCK_BYTES, DataMatrix, Float
 from ufselect.solvers.graphs import kernel_root
 from ufselect.solvers.group_lasso import largest_penalty
-from ufselect.solvers.iterations import Iterations, Report
-from ufselect.solvers.ridge import (
-    FeatureRidge,
-    IdentityPlus,
-    ranked_below,
-    row_norms,
-)
-
-# Reweighting shrinks rows without making them exactly zero: a row whose norm is below
-# this share of the largest counts as zero.
-ROUNDING = 1e-12
-
-
-class StructuredFit(NamedTuple):
-    """W and the objective after each iteration.
-
-    ``scores`` are the row norms of W; zero rows get lower scores from their KKT ratios.
-    """
-
-    coef: Float
-    scores: Float
-    history: list[float]
-    converged: bool
+from ufselect.solvers.ridge import FeatureRidge, IdentityPlus, row_norms
 
 
 class ThroughFeatures:
@@ -64,7 +42,6 @@ class ThroughFeatures:
     """
 
     def __init__(self, gram: Float, cross: Float, squared_target: float) -> None:
-        self.n_features = len(gram)
         self.gram = gram
         self.cross = cross
         self.squared_target = squared_target
@@ -89,7 +66,6 @@ class ThroughSamples:
     def __init__(
         self, matrix: DataMatrix, target: Float, laplacian: Any, rho: float
     ) -> None:
-        self.n_features = matrix.shape[1]
         self.matrix = matrix
         self.target = target
         self.laplacian = laplacian
@@ -163,30 +139,3 @@ def metric_gram(matrix: DataMatrix, laplacian: Any, rho: float) -> Float:
         smoothed = rho * (laplacian @ matrix.columns(block))
         gram[:, block] += matrix.transpose_dot(smoothed)
     return (gram + gram.T) / 2
-
-
-def fit_structured(
-    problem: StructuredProblem,
-    penalty: float,
-    *,
-    max_iter: int,
-    tol: float,
-    report: Report | None = None,
-) -> StructuredFit:
-    """Alternate (2) and (3), starting with a ridge regression (``D = I``).
-
-    From the second iteration on, the objective (1) never increases, and a zero row of W
-    stays zero. It is optimal if its KKT ratio ``2 |x_i'(Y - M X W)| / penalty`` is at
-    most one; zero rows are ranked by this ratio.
-    """
-    inverse_weights: Float = np.ones(problem.n_features)
-    loop = Iterations(max_iter, tol, report)
-    for _ in loop:
-        coef, error = problem.solve(inverse_weights / penalty)  # (2)
-        norms = row_norms(coef)
-        inverse_weights = 2 * norms  # (3)
-        loop.record(error + penalty * float(norms.sum()))  # (1)
-    coef[norms <= ROUNDING * norms.max()] = 0.0
-    ratios = 2 * row_norms(problem.gradient(coef)) / penalty
-    scores = ranked_below(row_norms(coef), ratios)
-    return StructuredFit(coef, scores, loop.history, loop.converged)

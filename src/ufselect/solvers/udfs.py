@@ -1,33 +1,20 @@
-"""UDFS: eigenvectors of the smallest eigenvalues, with reweighted rows.
+"""The smallest eigenvectors that UDFS needs in every step.
 
-Minimises, over W with orthonormal columns,
-
-    (1)  tr(W'M W) + gamma |W|_21,   M = X'L X
-
-for the sparse, positive semi-definite local discriminant matrix L of the samples, by
-
-    (2)  W = eigenvectors of the c smallest eigenvalues of M + gamma D
-    (3)  D = diag(1 / (2 sqrt(|w_i|^2 + epsilon)))
-
-They are the eigenvectors of the largest eigenvalues of ``(M + gamma D)^-1``, which is
-applied by a p x p or an n x n factorisation, whichever is smaller. Equation numbers are
-those of this file.
+Of ``M + diag(weights)`` with ``M = X'L X``, for the sparse, positive semi-definite
+local discriminant matrix L of the samples. They are the eigenvectors of the largest
+eigenvalues of the inverse, which is applied by a p x p or an n x n factorisation,
+whichever is smaller.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
 from ufselect.matrix import DataMatrix, DenseMatrix, Float
-from ufselect.solvers.iterations import Iterations, Report
 from ufselect.solvers.ridge import FeatureRidge, SampleRidge
 from ufselect.solvers.spectral import Operator, block_width, largest_eigenvectors
-
-# The epsilon of (3), as published.
-SMOOTHING = np.finfo(np.float64).eps
 
 # Up to this many features, M is always formed: a p x p matrix is then small.
 MIN_SCATTER_FEATURES = 200
@@ -60,14 +47,6 @@ Eigenvectors = Callable[[Float], Float]
 
 # Maps positive weights to the inverse of M + diag(weights).
 Inverse = Callable[[Float], Operator]
-
-
-class UDFSFit(NamedTuple):
-    """W, the objective after each iteration, and whether it converged."""
-
-    coef: Float
-    history: list[float]
-    converged: bool
 
 
 def diagonal_of_scatter(matrix: DataMatrix, discriminant: sp.csr_array) -> Float:
@@ -229,42 +208,3 @@ def forms_scatter(shape: tuple[int, int], n_vectors: int) -> bool:
         return True
     # For many eigenvectors, a dense decomposition is faster than an iteration.
     return n_features <= min(MAX_FEATURES_PER_VECTOR * n_vectors, MAX_SCATTER_FEATURES)
-
-
-def fit_udfs(
-    matrix: DataMatrix,
-    discriminant: sp.csr_array,
-    weights: Float,
-    solve: Eigenvectors,
-    *,
-    gamma: float,
-    max_iter: int,
-    tol: float,
-    report: Report | None = None,
-) -> UDFSFit:
-    """Alternate (2) and (3), starting from the diagonal of D.
-
-    With exact eigenvectors, neither step increases (1).
-    """
-    loop = Iterations(max_iter, tol, report)
-    for _ in loop:
-        coef = solve(gamma * weights)  # (2)
-        norms = np.sqrt(np.einsum("ij,ij->i", coef, coef) + SMOOTHING)
-        weights = 1 / (2 * norms)  # (3)
-        fitted = matrix.dot(coef)
-        scatter = float(np.vdot(fitted, discriminant @ fitted))
-        loop.record(scatter + gamma * float(norms.sum()))  # (1)
-    return UDFSFit(coef, loop.history, loop.converged)
-
-
-def start_weights(scatter_diagonal: Float, n_vectors: int) -> Float:
-    """Return row weights for ``|w_i|`` proportional to ``1 / sqrt(M_ii)``.
-
-    With equal weights, the vectors with ``M w = 0``, of which there are many if p > n,
-    would be equally good. These weights make the solution unique and do not depend on
-    the order of the features.
-    """
-    floor = 1e-6 * float(scatter_diagonal.mean())
-    norms = 1 / np.sqrt(np.maximum(scatter_diagonal, floor))
-    norms *= np.sqrt(n_vectors) / np.linalg.norm(norms)
-    return 1 / (2 * norms)
