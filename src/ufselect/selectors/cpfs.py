@@ -28,7 +28,7 @@ STEPS_PER_GAP = 10
 ARRAYS_PER_STEP = 10
 
 # Above this share of lam_max, rounding decides whether a feature enters.
-LARGEST_FRACTION = 1 - 1e-9
+MAX_FRACTION = 1 - 1e-9
 
 
 class CPFS(IterativeSelector):
@@ -215,7 +215,7 @@ class CPFS(IterativeSelector):
         if self.lam != "auto":
             # One factor at a time: the square of a very small unit would vanish.
             end = float(self.lam) * unit * unit / largest
-        if not 0 < end <= LARGEST_FRACTION:
+        if not 0 < end <= MAX_FRACTION:
             raise ValueError(
                 f"lam={self.lam:.3g} leaves no feature in the model (W = 0), or is too "
                 "small to have an effect on X; choose it well between 0 and "

@@ -406,6 +406,8 @@ def small_lasso(atoms: Float, target: Float, penalty: float) -> Float:
     # With the target scaled to unit length, the distance is at most one, so that the
     # last component of the residual is between one half and one.
     norm = float(np.linalg.norm(target))
+    if norm == 0.0:  # so small that its squares vanish
+        return np.zeros(len(atoms))
     largest = float(np.sqrt(np.einsum("ij,ij->i", atoms, atoms).max()))
     unit_atoms = atoms.T / largest
     signed = np.hstack([unit_atoms, -unit_atoms])

@@ -20,7 +20,6 @@ from ufselect.solvers.graphs import (
     kernel_root,
     laplacian,
     local_linear_matrix,
-    neighbour_graph,
     squared_distances_of,
     tangent_alignment_matrix,
 )
@@ -228,9 +227,7 @@ class GLSPFS(ConvexRegressionSelector):
             return local_linear_matrix(points, k)
         if self.local == "ltsa":
             return tangent_alignment_matrix(points, k, n_components=self.n_components)
-        bandwidth = None if self.sigma is None else self.sigma * unit
-        graph = neighbour_graph(points, k, weights="heat", bandwidth=bandwidth)
-        return laplacian(graph)
+        return laplacian(self._heat_graph(X, unit))
 
     def _keep(self, problem: Problem, found: Iterate) -> Float:
         scores = super()._keep(problem, found)

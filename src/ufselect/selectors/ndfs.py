@@ -22,7 +22,7 @@ from ufselect._sklearn_compat import COUNT, POSITIVE, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
 from ufselect.selectors.regression import Iterate, Problem, RegressionSelector
-from ufselect.solvers.graphs import neighbour_graph, normalised_laplacian
+from ufselect.solvers.graphs import normalised_laplacian
 from ufselect.solvers.preparation import prepare
 from ufselect.solvers.ridge import ReweightedRidge, column_lengths, row_norms
 from ufselect.solvers.spectral import smoothest_vectors, unit_columns
@@ -35,7 +35,7 @@ AUTO_BETA = 0.2
 EPSILON = 2.2e-16
 
 # A multiplicative step that still raises the objective at this exponent is dropped.
-SMALLEST_EXPONENT = 1 / 64
+MIN_EXPONENT = 1 / 64
 
 # Added to every entry of F at the start: a multiplicative rule never moves a zero.
 OFFSET = 0.2
@@ -226,12 +226,7 @@ class NDFS(RegressionSelector):
         X = centred if self.n_clusters > 1 else uncentred
         largest = 2 * float(column_lengths(X).max()) / unit
         beta = self._penalty(AUTO_BETA, largest) * unit
-        graph = neighbour_graph(
-            centred.points(),
-            self.n_neighbors,
-            weights="heat",
-            bandwidth=None if self.sigma is None else self.sigma * unit,
-        )
+        graph = self._heat_graph(centred, unit)
         random = check_random_state(self.random_state)
         labels = clusters_of_graph(graph, self.n_clusters, random)
         start = indicator_from_labels(labels, self.n_clusters)
@@ -260,7 +255,7 @@ class NDFS(RegressionSelector):
             inverse_D = 2 * np.hypot(norms, np.sqrt(EPSILON))  # (3)
             XW, MF = F - residual, LF + alpha * residual
             value, exponent = without_sparsity(F, LF, XW), 1.0
-            while exponent >= SMALLEST_EXPONENT:
+            while exponent >= MIN_EXPONENT:
                 moved = multiplicative_step(F, MF, gamma, exponent)  # (4)
                 L_moved = Ln @ moved
                 reached = without_sparsity(moved, L_moved, XW)

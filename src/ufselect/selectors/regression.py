@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ufselect._sklearn_compat import COUNT, ITERATIONS, POSITIVE
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.selectors.base import IterativeSelector
+from ufselect.solvers.graphs import neighbour_graph
 from ufselect.solvers.iterations import Iterations
 from ufselect.solvers.ridge import (
     column_lengths,
@@ -77,6 +79,7 @@ class RegressionSelector(IterativeSelector):
     }
 
     n_neighbors: int
+    sigma: float | None
     coef_: Float
 
     @abstractmethod
@@ -114,6 +117,13 @@ class RegressionSelector(IterativeSelector):
         """Set what the last iteration learned, and return the scores."""
         self.coef_ = found.W * problem.unit
         return row_norms(self.coef_)
+
+    def _heat_graph(self, X: DataMatrix, unit: float) -> sp.csr_array:
+        """Return the graph of neighbours, with weights of width ``sigma``."""
+        width = None if self.sigma is None else self.sigma * unit
+        return neighbour_graph(
+            X.points(), self.n_neighbors, weights="heat", bandwidth=width
+        )
 
     def _penalty(self, share: float, largest: float, unit: float = 1.0) -> float:
         """Return the weight of ``|W|_21``: a share of the largest, or a number.

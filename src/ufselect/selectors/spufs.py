@@ -9,7 +9,7 @@ from ufselect._sklearn_compat import NOT_NEGATIVE, POSITIVE, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix
 from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
 from ufselect.selectors.regression import ConvexRegressionSelector, Problem
-from ufselect.solvers.graphs import laplacian, neighbour_graph
+from ufselect.solvers.graphs import laplacian
 from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.structured_ridge import self_expression
 
@@ -175,12 +175,7 @@ class SPUFS(ConvexRegressionSelector):
         self.standardize_ = preparation_kind(self.standardize, data, summary)
         # Features of unit norm, on average.
         X, _, _, unit = prepare(data, summary, self.standardize_, float(data.shape[1]))
-        graph = neighbour_graph(
-            X.points(),
-            self.n_neighbors,
-            weights="heat",
-            bandwidth=None if self.sigma is None else self.sigma * unit,
-        )
-        problem, largest = self_expression(X, laplacian(graph), self.beta)
+        L = laplacian(self._heat_graph(X, unit))
+        problem, largest = self_expression(X, L, self.beta)
         alpha = self._convex_penalty(AUTO_ALPHA, largest, unit * unit)
         return Problem(X, problem, alpha, objective_unit=unit)

@@ -28,7 +28,7 @@ MAX_DECOMPOSED_FEATURES, MAX_DECOMPOSED_PER_VECTOR = 500, 24
 
 # Smallest weight for which M + diag(weights) is positive definite despite rounding
 # errors, as a share of the trace of M.
-SMALLEST_WEIGHT = 1e-10
+MIN_WEIGHT = 1e-10
 
 # Share of the smallest weight that remains after the shift of the inverse: a smaller
 # one gives faster convergence, but less accurate eigenvectors.
@@ -136,7 +136,7 @@ def smallest_through_features(
         else inverse_through_samples(DenseMatrix(columns), discriminant)
     )
     start = start_block(matrix, n_vectors)
-    least = SMALLEST_WEIGHT * float(np.trace(scatter))
+    least = MIN_WEIGHT * float(np.trace(scatter))
     correct = warm_started(start, inverse, n_vectors, WARM_TOLERANCE)
     known = False
 
