@@ -24,7 +24,7 @@ def feature_laplacian(X, sigma):
 
 
 def naive_discriminant(X, n_neighbors=5, sigma=None, mu=1.0):
-    """Return L of LDSSL, clique by clique, from a kernel of all pairs."""
+    """Return L of LDSSL, neighbourhood by neighbourhood, from a kernel of all pairs."""
     squared = np.sum((X[:, np.newaxis] - X) ** 2, axis=2)
     order = np.argsort(squared, axis=1)[:, : n_neighbors + 1]
     if sigma is None:
@@ -32,9 +32,9 @@ def naive_discriminant(X, n_neighbors=5, sigma=None, mu=1.0):
     kernel = np.exp(-squared / (2 * sigma**2))
     H = np.eye(n_neighbors + 1) - 1 / (n_neighbors + 1)
     L = np.zeros((len(X), len(X)))
-    for clique in order:
-        inside = H @ kernel[np.ix_(clique, clique)] @ H + mu * np.eye(len(H))
-        L[np.ix_(clique, clique)] += H @ np.linalg.inv(inside) @ H
+    for near in order:
+        inside = H @ kernel[np.ix_(near, near)] @ H + mu * np.eye(len(H))
+        L[np.ix_(near, near)] += H @ np.linalg.inv(inside) @ H
     return L
 
 

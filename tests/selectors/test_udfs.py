@@ -16,9 +16,9 @@ from ufselect import UDFS
 from ufselect.matrix import as_matrix
 from ufselect.solvers import udfs
 from ufselect.solvers.graphs import (
-    clique_scatters,
     local_discriminant_matrix,
-    neighbour_cliques,
+    neighbourhoods_of,
+    scatter_matrices,
 )
 from ufselect.solvers.udfs import (
     diagonal_of_scatter,
@@ -34,9 +34,9 @@ ROUTES = pytest.mark.parametrize(
 
 
 def discriminant_of(X, lam=1.0):
-    cliques = neighbour_cliques(X, 5)
+    neighbourhoods = neighbourhoods_of(X, 5)
     return local_discriminant_matrix(
-        clique_scatters(as_matrix(X), cliques), cliques, lam
+        scatter_matrices(as_matrix(X), neighbourhoods), neighbourhoods, lam
     )
 
 

@@ -18,11 +18,11 @@ from ufselect.solvers.factors import (
     unit_problem,
 )
 from ufselect.solvers.graphs import (
-    clique_scatters,
-    gaussian_scatters,
+    gaussian_matrices,
     local_discriminant_matrix,
-    neighbour_cliques,
     neighbour_graph,
+    neighbourhoods_of,
+    scatter_matrices,
 )
 
 SHAPE = each("shape", [(40, 12), (20, 45), (30, 30)])
@@ -38,9 +38,9 @@ def problem(shape, n_components=4, seed=0):
     X = planted(*shape)[0]
     X = X - X.min()
     start = np.random.default_rng(seed).random((2, shape[1], n_components))
-    cliques = neighbour_cliques(X, 4)
-    scatters = gaussian_scatters(clique_scatters(as_matrix(X), cliques))
-    M = local_discriminant_matrix(scatters, cliques, 0.1)
+    neighbourhoods = neighbourhoods_of(X, 4)
+    K = gaussian_matrices(scatter_matrices(as_matrix(X), neighbourhoods))
+    M = local_discriminant_matrix(K, neighbourhoods, 0.1)
     return X, Factors(*start), neighbour_graph(X.T, 3, weights="heat"), M
 
 

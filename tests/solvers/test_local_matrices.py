@@ -10,12 +10,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 from ufselect.matrix import as_matrix
 from ufselect.solvers import graphs
 from ufselect.solvers.graphs import (
-    clique_scatters,
-    gaussian_scatters,
+    gaussian_matrices,
     local_discriminant_matrix,
     local_linear_matrix,
-    neighbour_cliques,
     neighbour_distance,
+    neighbourhoods_of,
+    scatter_matrices,
     tangent_alignment_matrix,
     weights_of,
 )
@@ -70,17 +70,17 @@ def test_equal_samples_and_few_ones_do_no_harm():
     repeated = np.repeat(points(5, 3), 8, axis=0)
     linear = local_linear_matrix(repeated, 5)
     aligned = tangent_alignment_matrix(repeated, 5)
-    cliques = neighbour_cliques(np.zeros((8, 2)), 3)
+    neighbourhoods = neighbourhoods_of(np.zeros((8, 2)), 3)
     X = points(4)
 
     np.testing.assert_allclose(weights_of(np.zeros((2, 4, 3)), 1e-3), 0.25)
     assert np.isfinite(linear.data).all()
     np.testing.assert_allclose(aligned @ np.ones(40), 0, atol=1e-10)
-    # A clique begins with its sample also among equal ones.
-    np.testing.assert_array_equal(cliques[:, 0], np.arange(8))
-    assert all(len(set(clique)) == 4 for clique in cliques)
+    # A neighbourhood begins with its sample also among equal ones.
+    np.testing.assert_array_equal(neighbourhoods[:, 0], np.arange(8))
+    assert all(len(set(neighbourhood)) == 4 for neighbourhood in neighbourhoods)
     # There are no more neighbours than other samples.
-    assert neighbour_cliques(np.eye(3), 10).shape == (3, 3)
+    assert neighbourhoods_of(np.eye(3), 10).shape == (3, 3)
     many, all_of_them = (local_linear_matrix(X, k).toarray() for k in (50, 3))
     np.testing.assert_allclose(many, all_of_them)
 
@@ -136,23 +136,23 @@ SHAPES = each("shape", [(30, 3), (30, 12), (20, 45)])
 
 
 def discriminant(X, ridge, n_neighbors=5):
-    cliques = neighbour_cliques(X, n_neighbors)
-    scatters = clique_scatters(as_matrix(X), cliques)
-    return local_discriminant_matrix(scatters, cliques, ridge).toarray()
+    neighbourhoods = neighbourhoods_of(X, n_neighbors)
+    K = scatter_matrices(as_matrix(X), neighbourhoods)
+    return local_discriminant_matrix(K, neighbourhoods, ridge).toarray()
 
 
 def by_features(X, ridge, n_neighbors=5):
-    """Return the matrix from scatters of features, divided by the ridge."""
+    """Return the matrix from scatter matrices of features, divided by the ridge."""
     n, p = X.shape
     total = np.zeros((n, n))
     for i in range(n):
         order = np.argsort(np.sum((X - X[i]) ** 2, axis=1))
-        clique = order[: n_neighbors + 1]
-        Z = X[clique] - X[clique].mean(axis=0)
-        m = len(clique)
+        neighbourhood = order[: n_neighbors + 1]
+        Z = X[neighbourhood] - X[neighbourhood].mean(axis=0)
+        m = len(neighbourhood)
         inside = np.eye(m) - 1 / m
         inside = inside - Z @ np.linalg.inv(Z.T @ Z + ridge * np.eye(p)) @ Z.T
-        total[np.ix_(clique, clique)] += inside / ridge
+        total[np.ix_(neighbourhood, neighbourhood)] += inside / ridge
     return total
 
 
@@ -167,15 +167,15 @@ def test_the_discriminant_equals_the_numbers_of_the_public_code():
 
 @SHAPES
 @each("ridge", [0.1, 1.0, 50.0])
-def test_it_equals_its_definition_by_scatters_of_features(shape, ridge):
+def test_it_equals_its_definition_by_scatter_matrices_of_features(shape, ridge):
     # B3. Code that turns the ridge into its inverse where p <= n_neighbors fails here,
-    # as does code in which the places of a clique do not depend on its sample.
+    # as does code in which the places of a neighbourhood do not depend on its sample.
     X = np.random.RandomState(0).standard_normal(shape)
-    cliques = neighbour_cliques(X, 5)
+    neighbourhoods = neighbourhoods_of(X, 5)
 
     found = discriminant(X, ridge)
-    dense = clique_scatters(as_matrix(X), cliques)
-    sparse = clique_scatters(as_matrix(sp.csr_array(X)), cliques)
+    dense = scatter_matrices(as_matrix(X), neighbourhoods)
+    sparse = scatter_matrices(as_matrix(sp.csr_array(X)), neighbourhoods)
 
     np.testing.assert_allclose(found, by_features(X, ridge), rtol=0, atol=1e-9)
     np.testing.assert_array_equal(found, found.T)
@@ -184,36 +184,36 @@ def test_it_equals_its_definition_by_scatters_of_features(shape, ridge):
 
 @SHAPES
 @each("bandwidth", [None, 0.3, 2.0])
-def test_gaussian_cliques_equal_a_kernel_of_pairs(shape, bandwidth):
+def test_gaussian_neighbourhoods_equal_a_kernel_of_pairs(shape, bandwidth):
     X = 5.0 + np.random.RandomState(0).standard_normal(shape)
-    cliques = neighbour_cliques(X, 5)
+    neighbourhoods = neighbourhoods_of(X, 5)
 
-    found = gaussian_scatters(clique_scatters(as_matrix(X), cliques), bandwidth)
+    found = gaussian_matrices(scatter_matrices(as_matrix(X), neighbourhoods), bandwidth)
 
     width = bandwidth
     if width is None:
-        to_neighbours = X[cliques[:, 1:]] - X[:, np.newaxis]
+        to_neighbours = X[neighbourhoods[:, 1:]] - X[:, np.newaxis]
         width = np.median(np.linalg.norm(to_neighbours, axis=2))
     H = np.eye(6) - 1 / 6
-    for scatter, clique in zip(found, cliques, strict=True):
-        expected = H @ rbf_kernel(X[clique], gamma=1 / (2 * width**2)) @ H
+    for scatter, neighbourhood in zip(found, neighbourhoods, strict=True):
+        expected = H @ rbf_kernel(X[neighbourhood], gamma=1 / (2 * width**2)) @ H
         np.testing.assert_allclose(scatter, expected, rtol=0, atol=1e-10)
 
 
 @SHAPES
 @each("ridge", [0.01, 1.0, 100.0])
-def test_the_matrix_of_gaussian_cliques_is_positive_and_blind_to_constants(
+def test_the_matrix_of_gaussian_neighbourhoods_is_positive_and_blind_to_constants(
     shape, ridge
 ):
     X = np.random.RandomState(0).standard_normal(shape)
-    cliques = neighbour_cliques(X, 5)
+    neighbourhoods = neighbourhoods_of(X, 5)
     plain, wide = (
-        gaussian_scatters(clique_scatters(as_matrix(X), cliques), bandwidth)
+        gaussian_matrices(scatter_matrices(as_matrix(X), neighbourhoods), bandwidth)
         for bandwidth in (None, 1e8)
     )
 
-    found = local_discriminant_matrix(plain, cliques, ridge).toarray()
-    limit = local_discriminant_matrix(wide, cliques, ridge).toarray()
+    found = local_discriminant_matrix(plain, neighbourhoods, ridge).toarray()
+    limit = local_discriminant_matrix(wide, neighbourhoods, ridge).toarray()
 
     size = np.abs(found).max()
     np.testing.assert_array_equal(found, found.T)
@@ -221,8 +221,8 @@ def test_the_matrix_of_gaussian_cliques_is_positive_and_blind_to_constants(
     assert np.linalg.eigvalsh(found).min() > -1e-12 * size
     # All kernels of a very wide one are one, which H removes: H / ridge is left.
     expected = np.zeros_like(limit)
-    for clique in cliques:
-        expected[np.ix_(clique, clique)] += (np.eye(6) - 1 / 6) / ridge
+    for neighbourhood in neighbourhoods:
+        expected[np.ix_(neighbourhood, neighbourhood)] += (np.eye(6) - 1 / 6) / ridge
     np.testing.assert_allclose(limit, expected, atol=1e-10)
 
 
@@ -230,8 +230,8 @@ def test_equal_neighbours_do_not_make_the_bandwidth_zero():
     X = np.repeat([[0.0, 0.0], [3.0, 4.0]], [9, 1], axis=0)
 
     def width(points):
-        cliques = neighbour_cliques(points, 3)
-        return neighbour_distance(clique_scatters(as_matrix(points), cliques))
+        neighbourhoods = neighbourhoods_of(points, 3)
+        return neighbour_distance(scatter_matrices(as_matrix(points), neighbourhoods))
 
     assert width(X) == pytest.approx(5.0)
     assert width(np.ones((8, 2))) == 1.0

@@ -13,10 +13,10 @@ from ufselect.selectors.mffs import (
 )
 from ufselect.solvers.factors import SampleTerm, UnitProblem, Weights
 from ufselect.solvers.graphs import (
-    clique_scatters,
-    gaussian_scatters,
+    gaussian_matrices,
     local_discriminant_matrix,
-    neighbour_cliques,
+    neighbourhoods_of,
+    scatter_matrices,
 )
 from ufselect.solvers.udfs import diagonal_of_scatter
 
@@ -217,7 +217,7 @@ class LDSSL(SparseFactorSelector):
     def _discriminant(self, problem: UnitProblem) -> sp.csr_array:
         """Return L, which does not depend on the unit of X."""
         matrix = problem.matrix
-        cliques = neighbour_cliques(matrix.points(), self.n_neighbors)
+        neighbourhoods = neighbourhoods_of(matrix.points(), self.n_neighbors)
         bandwidth = None if self.sigma is None else self.sigma * problem.unit
-        scatters = gaussian_scatters(clique_scatters(matrix, cliques), bandwidth)
-        return local_discriminant_matrix(scatters, cliques, self.mu)
+        K = gaussian_matrices(scatter_matrices(matrix, neighbourhoods), bandwidth)
+        return local_discriminant_matrix(K, neighbourhoods, self.mu)

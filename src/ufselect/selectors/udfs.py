@@ -19,9 +19,9 @@ from ufselect.matrix import ColumnSummary, DataMatrix, DenseMatrix, Float
 from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
 from ufselect.selectors.regression import Iterate, Problem, RegressionSelector
 from ufselect.solvers.graphs import (
-    clique_scatters,
     local_discriminant_matrix,
-    neighbour_cliques,
+    neighbourhoods_of,
+    scatter_matrices,
 )
 from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.ridge import row_norms
@@ -207,13 +207,13 @@ class UDFS(RegressionSelector):
 
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
         n_samples, n_features = data.shape
-        cliques = 64 * n_samples * (self.n_neighbors + 1) ** 2
+        local = 64 * n_samples * (self.n_neighbors + 1) ** 2
         if forms_scatter(data.shape, self.n_clusters):
             # Two dense arrays of the shape of X, sparse or not.
-            return square_arrays(4, n_features, cliques + 16 * n_samples * n_features)
+            return square_arrays(4, n_features, local + 16 * n_samples * n_features)
         # Beside a copy without constant columns, one that is transformed.
         transformed = 8 * n_samples * n_features if isinstance(data, DenseMatrix) else 0
-        return square_arrays(4, n_samples, cliques + transformed + graph_bytes(data))
+        return square_arrays(4, n_samples, local + transformed + graph_bytes(data))
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         with data.limited_threads():
@@ -233,20 +233,20 @@ class UDFS(RegressionSelector):
 
     def _discriminant(self, X: DataMatrix, unit: float) -> sp.csr_array:
         """Return L for the prepared matrix; M does not depend on its unit."""
-        cliques = neighbour_cliques(X.points(), self.n_neighbors)
-        scatters = clique_scatters(X, cliques)
-        mean = float(np.trace(scatters, axis1=1, axis2=2).mean())
+        neighbourhoods = neighbourhoods_of(X.points(), self.n_neighbors)
+        K = scatter_matrices(X, neighbourhoods)
+        mean = float(np.trace(K, axis1=1, axis2=2).mean())
         if mean <= 1e-14:
             raise ValueError(
                 f"No sample differs from its n_neighbors={self.n_neighbors} nearest "
                 "ones, so that there is nothing to compare; raise n_neighbors."
             )
         if self.lam == "auto":
-            lam = mean / (cliques.shape[1] - 1)
+            lam = mean / (neighbourhoods.shape[1] - 1)
         else:
             lam = float(self.lam) * unit * unit
         self.lam_ = lam / unit / unit
-        return local_discriminant_matrix(scatters, cliques, lam)
+        return local_discriminant_matrix(K, neighbourhoods, lam)
 
     def _iterate(
         self, X: DataMatrix, structure: tuple[sp.csr_array, Float, Any], gamma: float

@@ -112,13 +112,13 @@ def inverse_root(values: Float) -> Float:
     return result
 
 
-def neighbour_cliques(points: Any, n_neighbors: int) -> Index:
+def neighbourhoods_of(points: Any, n_neighbors: int) -> Index:
     """Return, for each sample, itself and its nearest neighbours (n x m).
 
     Examples
     --------
     >>> import numpy as np
-    >>> neighbour_cliques(np.array([[0.0], [1.0], [3.0]]), 1)
+    >>> neighbourhoods_of(np.array([[0.0], [1.0], [3.0]]), 1)
     array([[0, 1],
            [1, 0],
            [2, 1]])
@@ -127,84 +127,82 @@ def neighbour_cliques(points: Any, n_neighbors: int) -> Index:
     return np.column_stack([np.arange(points.shape[0]), neighbours])
 
 
-def sum_over_cliques(blocks: Float, cliques: Index) -> sp.csr_array:
-    """Return ``sum_i P_i B_i P_i'``: each block is added at the rows of its clique."""
-    n_samples, size = cliques.shape
-    rows = np.repeat(cliques, size, axis=1).ravel()
-    columns = np.tile(cliques, (1, size)).ravel()
+def sum_over_neighbourhoods(blocks: Float, neighbourhoods: Index) -> sp.csr_array:
+    """Return ``sum_i P_i B_i P_i'``: each block is added at its neighbourhood."""
+    n_samples, size = neighbourhoods.shape
+    rows = np.repeat(neighbourhoods, size, axis=1).ravel()
+    columns = np.tile(neighbourhoods, (1, size)).ravel()
     shape = (n_samples, n_samples)
     return sp.coo_array((blocks.ravel(), (rows, columns)), shape=shape).tocsr()
 
 
-def clique_scatters(matrix: DataMatrix, cliques: Index) -> Float:
-    """Return ``H X_i X_i' H`` for the samples X_i of each clique (n x m x m).
+def scatter_matrices(matrix: DataMatrix, neighbourhoods: Index) -> Float:
+    """Return ``H X_i X_i' H`` for the samples X_i of each neighbourhood (n x m x m).
 
-    H centres the clique.
+    H centres the neighbourhood.
     """
-    n_cliques, size = cliques.shape
-    scatters = np.empty((n_cliques, size, size))
-    for place, clique in enumerate(cliques):
-        rows = matrix.rows(clique)
+    n_neighbourhoods, size = neighbourhoods.shape
+    K = np.empty((n_neighbourhoods, size, size))
+    for place, neighbourhood in enumerate(neighbourhoods):
+        rows = matrix.rows(neighbourhood)
         rows -= rows.mean(axis=0)
-        scatters[place] = rows @ rows.T
-    return scatters
+        K[place] = rows @ rows.T
+    return K
 
 
-def gaussian_scatters(scatters: Float, bandwidth: float | None = None) -> Float:
-    """Return ``H Q_i H`` for Gaussian kernels Q_i of the cliques, from linear scatters.
+def gaussian_matrices(K: Float, bandwidth: float | None = None) -> Float:
+    """Return ``H Q_i H`` for Gaussian kernels Q_i of the neighbourhoods, from K_i.
 
     Parameters
     ----------
-    scatters : ndarray of shape (n, m, m)
-        As returned by ``clique_scatters``, with the sample itself first.
+    K : ndarray of shape (n, m, m)
+        As returned by ``scatter_matrices``, with the sample itself first.
     bandwidth : float, optional
         Of the kernel ``exp(-d^2 / (2 bandwidth^2))``; by default
         ``neighbour_distance``.
     """
     if bandwidth is None:
-        bandwidth = neighbour_distance(scatters)
+        bandwidth = neighbour_distance(K)
     # Divide twice: the square of a very small bandwidth would underflow.
-    kernels = np.exp(-0.5 * clique_distances(scatters) / bandwidth / bandwidth)
-    centring = np.eye(scatters.shape[1]) - 1 / scatters.shape[1]
+    kernels = np.exp(-0.5 * distances_within(K) / bandwidth / bandwidth)
+    centring = np.eye(K.shape[1]) - 1 / K.shape[1]
     return np.asarray(centring @ kernels @ centring)
 
 
-def neighbour_distance(scatters: Float) -> float:
+def neighbour_distance(K: Float) -> float:
     """Return the median distance to a neighbour, without zeros if it is zero."""
-    distances = np.sqrt(clique_distances(scatters)[:, 0, 1:])
+    distances = np.sqrt(distances_within(K)[:, 0, 1:])
     positive = distances[distances > 0]
     if not len(positive):
         return 1.0
     return float(np.median(distances)) or float(np.median(positive))
 
 
-def clique_distances(scatters: Float) -> Float:
-    """Return the squared distances of samples in each clique (n x m x m)."""
-    squares = np.diagonal(scatters, axis1=1, axis2=2)
+def distances_within(K: Float) -> Float:
+    """Return the squared distances of samples in each neighbourhood (n x m x m)."""
+    squares = np.diagonal(K, axis1=1, axis2=2)
     sums = squares[:, :, np.newaxis] + squares[:, np.newaxis]
-    distances = np.maximum(sums - 2 * scatters, 0.0)
+    distances = np.maximum(sums - 2 * K, 0.0)
     # Distances that are this small relative to the squares are rounding errors.
     distances[distances <= 1e-14 * sums] = 0.0
     return distances
 
 
 def local_discriminant_matrix(
-    scatters: Float, cliques: Index, ridge: float
+    K: Float, neighbourhoods: Index, ridge: float
 ) -> sp.csr_array:
-    """Return ``sum_i P_i H (K_i + ridge I)^-1 H P_i'`` for the scatters K_i.
+    """Return ``sum_i P_i H (K_i + ridge I)^-1 H P_i'`` for scatter matrices K_i.
 
-    P_i maps the samples of clique i to rows. The matrix is n x n, sparse and positive
-    semi-definite, and its rows sum to zero. The factor ``ridge`` of the derivation is
-    dropped, as in the paper.
+    P_i maps the samples of neighbourhood i to rows. The matrix is n x n, sparse and
+    positive semi-definite, and its rows sum to zero. The factor ``ridge`` of the
+    derivation is dropped, as in the paper.
     """
-    size = cliques.shape[1]
+    size = neighbourhoods.shape[1]
     identity = np.eye(size)
     centring = identity - 1 / size
-    inner = np.linalg.solve(
-        scatters + ridge * identity, np.broadcast_to(centring, scatters.shape)
-    )
+    inner = np.linalg.solve(K + ridge * identity, np.broadcast_to(centring, K.shape))
     pieces = centring @ inner
-    total = sum_over_cliques(pieces, cliques)
+    total = sum_over_neighbourhoods(pieces, neighbourhoods)
     # Make it exactly symmetric: rounding errors must not change the result.
     return sp.csr_array((total + total.T) / 2)
 
@@ -266,19 +264,19 @@ def tangent_alignment_matrix(
     >>> bool(np.abs(matrix @ line).max() < 1e-12)
     True
     """
-    cliques = neighbour_cliques(points, n_neighbors)
-    n_samples, size = cliques.shape
+    neighbourhoods = neighbourhoods_of(points, n_neighbors)
+    n_samples, size = neighbourhoods.shape
     count = max(1, min(n_components, size - 2))
     blocks = np.empty((n_samples, size, size))
-    for block, clique in zip(blocks, cliques, strict=True):
-        local = dense_rows(points, clique)
+    for block, neighbourhood in zip(blocks, neighbourhoods, strict=True):
+        local = dense_rows(points, neighbourhood)
         left, extents, _ = np.linalg.svd(local - local.mean(axis=0), False)
         # Singular vectors of the value zero are arbitrary and may be constant.
         extent = max(TANGENT_ROUNDING * extents[0], ROUNDING * np.linalg.norm(local))
         kept = extents[:count] > extent
         tangents = left[:, : len(kept)][:, kept]
         block[:] = np.eye(size) - 1.0 / size - tangents @ tangents.T
-    return sum_over_cliques(blocks, cliques)
+    return sum_over_neighbourhoods(blocks, neighbourhoods)
 
 
 def neighbour_weights(points: Any, neighbours: Index, regularisation: float) -> Float:
