@@ -10,6 +10,7 @@ from regression_properties import (
     iterates,
     objectives,
     row_norms,
+    weight_in,
 )
 from sklearn.linear_model import Lasso
 from solvers.naive import project_to_simplex
@@ -86,7 +87,13 @@ def test_selector_with_the_authors_choices_is_the_reference(letter, run):
 def transcription(X, graph, fitted):
     """Return W and the objectives, every matrix written out, with an exact lasso."""
     n, p = X.shape
-    alpha, beta, gamma, c, k = fitted.alpha, fitted.beta, fitted.gamma_, 3, 5
+    alpha, beta, gamma, c, k = (
+        fitted.alpha,
+        fitted.beta,
+        weight_in(fitted, "gamma"),
+        3,
+        5,
+    )
     S, P, mu, L_S, history = np.zeros((n, n)), graph, 0.0, np.zeros((n, n)), []
     for _ in range(fitted.n_iter_):
         L = L_S + beta * (np.diag(P.sum(axis=1)) - P)

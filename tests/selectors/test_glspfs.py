@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 from oracle_files import all_runs, inputs, read
-from regression_properties import assert_close, iterates, objectives, row_norms
+from regression_properties import (
+    assert_close,
+    iterates,
+    objectives,
+    row_norms,
+    weight_in,
+)
 from sklearn.linear_model import MultiTaskLasso
 from structured_formulas import (
     ConvexProperties,
@@ -54,14 +60,17 @@ def kernel_of(X):
 class TestGLSPFS(ConvexProperties):
     METHOD = GLSPFS
     RHO = "r2"
-    SETTINGS = tuple(
-        {"local": local, "n_components": 3, "r2": 0.5, "standardize": False}
-        for local in LOCAL
+    SETTINGS = (
+        *(
+            {"local": local, "n_components": 3, "r2": 0.5, "standardize": False}
+            for local in LOCAL
+        ),
+        {"r1": 0.01, "standardize": False},
     )
 
     def written_out(self, fitted, X):
         unit = np.sqrt(len(X)) / np.linalg.norm(X - X.mean(axis=0))
-        X, r1 = unit_size(X, len(X)), fitted.r1_ * unit
+        X, r1 = unit_size(X, len(X)), weight_in(fitted, "r1") * unit
         problem = X, kernel_of(X), LOCAL[fitted.local](X), fitted.r2, r1
         W, history = reweighted(*problem, fitted.n_iter_)
         return unit * ranked(*problem, W), history

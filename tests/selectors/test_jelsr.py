@@ -9,6 +9,7 @@ from regression_properties import (
     iterates,
     objectives,
     row_norms,
+    weight_in,
 )
 from solvers.naive import planted as made
 
@@ -85,7 +86,7 @@ class TestJELSR(DescentProperties):
             X,
             local_linear_matrix(X).toarray(),
             3,
-            fitted.alpha_,
+            weight_in(fitted, "alpha"),
             fitted.beta,
             fitted.n_iter_,
             # One weight for all features, in units where |X|^2 = 3.

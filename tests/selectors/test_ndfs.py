@@ -9,6 +9,7 @@ from regression_properties import (
     iterates,
     objectives,
     row_norms,
+    weight_in,
 )
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
@@ -114,14 +115,15 @@ def test_the_published_rule_gives_the_numbers_of_the_public_code(name, run):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("gamma", [1e2, 1e4, 1e6, 1e8])
+# With the smallest gamma, most steps have an exponent below one.
+@pytest.mark.parametrize("gamma", [1e-2, 1e2, 1e4, 1e8])
 def test_iterations_equal_the_damped_formulas_and_leave_the_start_alone(shape, gamma):
     X, Ln, F = problem(shape)
     F.flags.writeable = False
 
-    steps = run_of(X, Ln, F, 1.0, 1.0, gamma, 15)
+    steps = run_of(X, Ln, F, 1.0, 1.0, gamma, 8)
     W, expected, history = transcription(
-        X, Ln.toarray(), F, (1.0, 1.0, gamma), 15, damped=True
+        X, Ln.toarray(), F, (1.0, 1.0, gamma), 8, damped=True
     )
 
     np.testing.assert_allclose(objectives(steps), history, rtol=1e-8)
@@ -212,7 +214,7 @@ class TestNDFS(DescentProperties):
             X,
             normalised_laplacian(graph).toarray(),
             indicator_from_labels(labels, 3),
-            (fitted.alpha, fitted.beta_, fitted.gamma),
+            (fitted.alpha, weight_in(fitted, "beta"), fitted.gamma),
             fitted.n_iter_,
             # One weight for all features, in units where |X|^2 = 3.
             D=np.linalg.norm(X) / np.sqrt(3),

@@ -1,6 +1,7 @@
 """SPUFS: its formulas written out, an independent library, and its properties."""
 
 import numpy as np
+from regression_properties import weight_in
 from sklearn.linear_model import MultiTaskLasso
 from structured_formulas import (
     ConvexProperties,
@@ -28,7 +29,7 @@ class TestSPUFS(ConvexProperties):
     def written_out(self, fitted, X):
         X = X - X.mean(axis=0)
         unit = np.sqrt(X.shape[1]) / np.linalg.norm(X)
-        X, alpha = unit * X, fitted.alpha_ * unit**2
+        X, alpha = unit * X, weight_in(fitted, "alpha") * unit**2
         problem = X, X, heat_laplacian(X), fitted.beta, alpha
         W, history = reweighted(*problem, fitted.n_iter_)
         return ranked(*problem, W), np.array(history) / unit**2

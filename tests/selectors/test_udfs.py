@@ -9,6 +9,7 @@ from regression_properties import (
     iterates,
     objectives,
     row_norms,
+    weight_in,
 )
 from sklearn.exceptions import ConvergenceWarning
 
@@ -173,11 +174,11 @@ class TestUDFS(DescentProperties):
     def written_out(self, fitted, X):
         if fitted.standardize_ == "features":
             X = (X - X.mean(axis=0)) / X.std(axis=0)
-        L = discriminant_of(X, fitted.lam_)
+        L = discriminant_of(X, weight_in(fitted, "lam"))
         M = X.T @ L @ X
         tall = fitted.start == "auto" and X.shape[1] < X.shape[0]
         D = np.ones(len(M)) if tall else start_of(M, 3)
-        return transcription(M, D, fitted.gamma_, 3, fitted.n_iter_)
+        return transcription(M, D, weight_in(fitted, "gamma"), 3, fitted.n_iter_)
 
     def test_the_coefficients_are_orthonormal(self, X):
         W = self.fitted(X).coef_

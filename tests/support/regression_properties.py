@@ -23,6 +23,12 @@ def row_norms(coef):
     return np.linalg.norm(coef, axis=1)
 
 
+def weight_in(fitted, name):
+    """Return a weight as it was given, or as "auto" found it."""
+    given = getattr(fitted, name)
+    return getattr(fitted, f"{name}_") if given == "auto" else given
+
+
 def assert_close(found, expected, share=1e-6):
     """Assert equality up to a share of the largest expected entry."""
     largest = np.abs(expected).max()
