@@ -39,32 +39,29 @@ class CPFS(IterativeSelector):
 
         minimise  |X - X W|^2 + lam sum_i max_j |W_ij|
 
-    over W (p x p), for centred X. The problem is solved for a geometric sequence of
-    lam, from the value at which W = 0 downwards; features are ranked by when they
-    enter. Those that enter together are ranked by the largest entry of their row, and
-    those that never enter by how near they are to entering.
+    over W (p x p), for centred X, and for a geometric sequence of lam from the value
+    above which W = 0 downwards. Features are ranked by when they enter. Those that
+    enter together are ranked by the largest entry of their row, those that never enter
+    by their KKT ratio. docs/methods/cpfs.md says what it cannot find and what it costs.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number of features, fraction of them, or None for half.
     lam : float or "auto", default="auto"
-        Weight of sparsity at the end of the path. A number is the objective as
-        printed and depends on the units of X; "auto" is ``lam_fraction`` of the value
-        above which W = 0.
+        Weight of sparsity at the end of the path. A number depends on the unit of X;
+        "auto" is ``lam_fraction`` of the value above which W = 0.
     lam_fraction : float, default=0.2
         See ``lam``; not used when that is a number.
     n_lams : int, default=20
-        Number of values of lam on the path. More of them tell more features apart by
-        when they enter.
+        Number of values of lam. More of them tell more features apart.
     max_iter : int, default=10000
         Largest number of gradient steps, over the whole path.
     tol : float, default=1e-4
         For each lam, stop when the objective is proven to be within this share of
         ``|X|^2`` (X centred) of its minimum.
     max_memory : float, default=2e9
-        About how many bytes the fit may use for its own arrays. A fit that needs more
-        is refused.
+        About how many bytes the fit may use. A fit that needs more is refused.
     verbose : bool, default=False
         Print the objective of each step.
 
@@ -92,36 +89,6 @@ class CPFS(IterativeSelector):
         The objective after each step, at the lam of that step; it never rises.
     n_iter_ : int
         Number of gradient steps, over the whole path.
-
-    Notes
-    -----
-    **Optimised.** The objective above, to a proven distance from its minimum, by
-    accelerated proximal gradient steps with restart on a working set of features.
-    The proximal map of the largest entry comes from the projection on the l1 ball.
-
-    **Differs.** The text of the paper was not available: descriptions say that the
-    penalty is the largest entry of each row, that it is a penalty and not a constraint,
-    and what its scale is. The solver is this package's own. X is centred but not
-    scaled, so features with a large variance weigh more; standardise X first if its
-    columns do not share a unit. Equal columns enter together, with equal scores.
-
-    **Confidence.** Reconstructed.
-
-    **Needs c.** No.
-
-    **Invariant to.** sign of features; offset of features; unit of X; order of
-    samples.
-
-    **Not invariant to.** unit of single features.
-
-    **Cannot.** Correct for different units. X is taken in its own units: features of a
-    large variance add more to the error that it minimises. On planted data whose
-    columns differ in unit by up to a hundred to one, useful columns rank no better than
-    noise in most geometries; standardise such X first.
-
-    **Cost.** O(a p min(a, n)) per step for a features in the working set, and
-    O(n p^2) for each look at the others; W is a x p, and X is held as a dense array
-    of at most p rows.
 
     References
     ----------

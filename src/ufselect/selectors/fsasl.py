@@ -52,48 +52,46 @@ N_ATOMS_AT_ONCE = 50
 class FSASL(RegressionSelector):
     """Feature selection with adaptive structure learning (FSASL).
 
-    Learns, among the samples projected by W, which samples represent which (S, global
-    structure) and which are near each other (P, local structure), together with the
-    projection that preserves both. Features are ranked by their weight in it. With
-    Z = XW::
+    Learns which samples represent which (S, global structure) and which are near each
+    other (P, local structure), and the projection Z = X W that keeps both::
 
-        minimise  |Z' - Z'S|^2 + alpha |S|_1
-                  + beta sum_ij (|z_i - z_j|^2 P_ij + mu P_ij^2) + gamma |W|_21
-        subject to  S_ii = 0,  P >= 0,  P1 = 1,  Z'Z = I
+        (1)  minimise  |Z' - Z'S|^2 + alpha |S|_1
+                       + beta sum_ij (|z_i - z_j|^2 P_ij + mu P_ij^2) + gamma |W|_21
+             subject to  S_ii = 0,  P >= 0,  P1 = 1,  Z'Z = I
+
+    over W (p x c), S and P (n x n), for centred X. Features are ranked by the row norms
+    of W. docs/methods/fsasl.md says what it cannot find and what it costs.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number of features, fraction of them, or None for half.
     n_clusters : int, default=8
-        Number of columns of W, c. With one, X is not centred: the first embedding is
-        then the constant vector, which centred features cannot predict.
+        Number c of columns of W. With one, X is not centred.
     alpha : float, default=0.05
-        Sparsity of S, between 0 and 1: for each sample the share of the penalty from
-        which on no other represents it. It has no unit.
+        Sparsity of S, between 0 and 1: for each sample, a share of the penalty from
+        which on no other represents it.
     beta : float, default=1.0
         Weight of the local structure against the global one. It has no unit.
     gamma : float or "auto", default="auto"
-        Weight of sparsity of W. A number is the objective as printed, for X as
-        prepared; "auto" is 0.5 of the value above which W = 0 in the first round.
+        Weight of sparsity of W, for X as prepared. "auto" is 0.5 of the value above
+        which W = 0 in the first round.
     mu : float or {"projected", "samples"}, default="projected"
-        Spread of the neighbour probabilities. "projected" finds the mu at which
-        samples keep about n_neighbors of their neighbours among the projected samples
-        of each round; "samples", as in the authors' code, once among the samples.
+        Spread of the neighbour probabilities. "projected" is the mu at which samples
+        keep about n_neighbors neighbours, found in each round among the projected
+        samples; "samples" finds it once among the samples, as the authors' code.
     n_neighbors : int, default=5
         Neighbours of each sample.
     standardize : {"auto", "features", "samples"} or bool, default="auto"
-        Preparation of X for the fit: scale features to unit variance ("features" or
-        True), scale samples to unit length ("samples"), or leave X as it is
-        (False). "auto" decides from X, as in SCFS.
+        Preparation of X: features to unit variance ("features" or True), samples to
+        unit length ("samples"), or neither (False). "auto" decides as :class:`SCFS`.
     max_iter : int, default=20
-        Rounds of structure and projection. The published number; see Notes.
+        Rounds of structure and projection. Ending with the published number is no
+        reason for a warning.
     tol : float, default=1e-4
-        Stop before max_iter when the objective changes by less than this share of
-        itself.
+        Stop when the objective changes by no more than this share of itself.
     max_memory : float, default=2e9
-        About how many bytes the fit may use for its own arrays. A fit that needs more
-        is refused.
+        About how many bytes the fit may use. A fit that needs more is refused.
     verbose : bool, default=False
         Print the objective of each round.
 
@@ -106,48 +104,14 @@ class FSASL(RegressionSelector):
     coef_ : ndarray of shape (p, c)
         W, for X as prepared.
     objective_history_ : ndarray of shape (n_iter_,)
-        The objective after each round, with P symmetrised. It need not fall, and the
-        first value stands apart: that round has a binary graph and no S.
+        The objective after each round. It need not fall, and the first round has a
+        binary graph and no S.
     n_iter_ : int
         Number of rounds.
     gamma_ : float
         The weight used, for X as prepared.
     standardize_ : {"features", "samples", "none"}
         The preparation used.
-
-    Notes
-    -----
-    **Optimised.** In turn: S by a lasso for each sample, solved exactly; P by
-    projection on the simplex; W by ten reweighted ridge steps towards the c smallest
-    eigenvectors of ``(I - S)(I - S)' + beta L_P``, a relaxation of the constraint. The
-    objective is therefore not monotone, and a fit that ends with max_iter is the
-    published algorithm and no reason for a warning.
-
-    **Differs.** The lasso of the authors' code stops early, which changes rankings; it
-    is exact here. Their mu is measured among samples but used among projected
-    samples, whose distances have another size, so that probabilities become uniform;
-    ``mu="samples"`` does that. X is centred here. With it centred,
-    ``standardize=False``, ``mu="samples"``, ``tol=0`` and gamma as a number, the fit
-    is theirs except for the lasso. With ``gamma="auto"`` the fit works in units where
-    ``|X|^2 = n``, so that nothing depends on the units of X.
-
-    **Confidence.** Confirmed, against the authors' code with an exact lasso.
-
-    **Needs c.** Yes.
-
-    **Invariant to.** sign of features; offset of features; unit of X; unit of
-    single features; order of samples. This is for X standardised by features, as
-    "auto" does with measurements.
-
-    **Cannot.** Find, in a wide table, clusters that share their mean: no linear
-    function of the features separates them, and among many functions some fit noise as
-    well. For three planes through the origin, 40 samples and 150 columns, the ranking
-    is little better than chance.
-
-    **Cost.** O(n p min(n, p)) for each of the ten steps of a round when p > n, once
-    when p <= n; O(n^3) for eigenvectors and about n^2 c^2 for the lassos of a round.
-    Dense n x n matrices, by which the method is defined, five at once and refused
-    beyond ``max_memory``; no p x p matrix unless p <= n.
 
     References
     ----------

@@ -37,13 +37,14 @@ KEPT_SHARE = 0.999
 class GLSPFS(ConvexRegressionSelector):
     """Global and local structure preservation for feature selection.
 
-    Regresses the similarity of all samples, a Gaussian kernel, on few features, while
-    near neighbours stay near each other in what the regression predicts::
+    Predicts the similarity of all samples, a Gaussian kernel K, from few features, and
+    keeps near neighbours near each other in the prediction::
 
         minimise  |X W - Y|^2 + r2 tr(W'X'L X W) + r1 |W|_21,   Y Y' = K
 
-    over W, with the Laplacian L of a neighbour graph. Features are ranked by the row
-    norms of W.
+    over W (p x r), for centred X, with a matrix L of local structure. Features are
+    ranked by the row norms of W. docs/methods/glspfs.md says what it cannot find and
+    what it costs.
 
     Parameters
     ----------
@@ -52,33 +53,29 @@ class GLSPFS(ConvexRegressionSelector):
     r1 : float or "auto", default="auto"
         Weight of sparsity. "auto" is 0.6 of the value above which W = 0.
     r2 : float, default=1.0
-        Weight of the local structure. It does not depend on the units of X.
+        Weight of the local structure. It has no unit.
     local : {"neighbours", "lle", "ltsa"}, default="neighbours"
-        Local structure L: the Laplacian of the graph of nearest neighbours (LPP in the
-        paper), the matrix of locally linear embedding, or the alignment matrix of
-        local tangent spaces.
+        The Laplacian of the graph of neighbours (LPP in the paper), the matrix of
+        locally linear embedding, or the alignment matrix of local tangent spaces.
     n_components : int, default=2
-        Dimension of the tangent spaces of "ltsa", at most ``n_neighbors - 1``; not
-        used by the others.
+        Dimension of the tangent spaces of "ltsa", at most ``n_neighbors - 1``.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph.
     sigma : float or None, default=None
-        Bandwidth of the weights in the graph, ``exp(-d^2 / (2 sigma^2))``, in units
-        of X as prepared. None is the median distance to a neighbour.
+        Width of the weights ``exp(-d^2 / (2 sigma^2))``, in the unit of X as prepared.
+        None is the median distance to a neighbour.
     kernel_sigma : float or None, default=None
-        Bandwidth of K, likewise. None is the median distance divided by the square
-        root of two, as published.
+        Width of K, likewise. None is the median distance over the square root of two,
+        as published.
     standardize : {"auto", "features", "samples"} or bool, default="auto"
         Preparation of X: features to unit variance ("features" or True), samples to
-        unit length ("samples"), or as it is (False); "auto" decides from X, as for
-        :class:`SCFS`.
+        unit length ("samples"), or neither (False). "auto" decides as :class:`SCFS`.
     max_iter : int, default=200
         Largest number of iterations.
     tol : float, default=1e-5
-        Stop when the objective changes by less than this share of itself.
+        Stop when the objective changes by no more than this share of itself.
     max_memory : float, default=2e9
-        About how many bytes the fit may use for its own arrays. A fit that needs more
-        is refused.
+        About how many bytes the fit may use. A fit that needs more is refused.
     verbose : bool, default=False
         Print the objective of each iteration.
 
@@ -99,42 +96,6 @@ class GLSPFS(ConvexRegressionSelector):
     standardize_ : {"features", "samples", "none"}
         The preparation used.
 
-    Notes
-    -----
-    **Optimised.** The problem is convex; reweighted ridge steps never raise its
-    objective from the first on. Rows of W approach zero; those below 1e-12 of the
-    longest count as zero, and are ranked by their KKT ratio: how near they are to
-    entering the model.
-
-    **Differs.** X and K are centred, which amounts to an intercept. Y keeps 99.9 % of
-    the trace of K, since row norms do not depend on the root and the rest is small. The
-    graph has weights between zero and one; the public code measures its bandwidth in
-    another unit than its distances, which makes all weights nearly one. It takes the
-    number of classes for the dimension of the tangent spaces.
-
-    The paper searches r1 on a grid and has no "auto". Its share was chosen among 0.1,
-    0.3 and 0.6 on planted clusters: with smaller shares and features of unit variance,
-    rows of noise outgrow those of features that repeat one another.
-
-    **Confidence.** Objective and steps confirmed from public code that appears to be
-    the authors'.
-
-    **Needs c.** No.
-
-    **Invariant to.** sign of features; offset of features; unit of X; unit of
-    single features; order of samples. This is for X standardised by features, as
-    "auto" does with measurements.
-
-    **Cannot.** Find, in a wide table, clusters that share their mean: no linear
-    function of the features separates them, and among many functions some fit noise as
-    well. For three planes through the origin, 40 samples and 150 columns, the ranking
-    is little better than chance.
-
-    **Cost.** A dense n x n kernel and its eigendecomposition, which define the method;
-    then O(n p min(n, p)) per iteration. No p x p matrix unless p <= n. Five or six
-    n x n arrays at once, and for p > n three of the shape of X; refused beyond
-    ``max_memory``.
-
     References
     ----------
     X. Liu, L. Wang, J. Zhang, J. Yin, H. Liu. Global and local structure preservation
@@ -145,9 +106,8 @@ class GLSPFS(ConvexRegressionSelector):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from ufselect import GLSPFS
-    >>> X = load_iris(as_frame=True).data
-    >>> selector = GLSPFS(n_features_to_select=2).set_output(transform="pandas")
-    >>> selector.fit_transform(X).shape
+    >>> X = load_iris().data
+    >>> GLSPFS(2).fit_transform(X).shape
     (150, 2)
     """
 

@@ -36,37 +36,36 @@ EPSILON = 2.2e-16
 class JELSR(RegressionSelector):
     """Joint embedding learning and sparse regression.
 
-    Learns an embedding of the samples that keeps them where their neighbours put
-    them, together with a regression that predicts it from few features::
+    Learns an embedding Y of the samples that keeps them where their neighbours put
+    them, and a regression W that predicts it from few features::
 
-        minimise  tr(Y'L Y) + beta (|X W - Y|^2 + alpha |W|_21)
-        subject to  Y'Y = I
+        (1)  minimise  tr(Y'L Y) + beta (|X W - Y|^2 + alpha |W|_21)
+             subject to  Y'Y = I
 
-    over Y (n x c) and W (p x c), for centred X. L = (I - S)'(I - S) is the matrix of
-    locally linear embedding. Features are ranked by the row norms of W.
+    over Y (n x c) and W (p x c), for centred X, where L is the matrix of locally linear
+    embedding. Features are ranked by the row norms of W. docs/methods/jelsr.md says
+    what it cannot find and what it costs.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number of features, fraction of them, or None for half.
     n_clusters : int, default=8
-        Dimensions c of the embedding, usually the number of clusters. No more than
-        n - 1 are used, since the constant vector is left out.
+        Dimensions c of the embedding, usually the number of clusters; n - 1 at most
+        are used.
     alpha : float or "auto", default="auto"
-        Weight of sparsity. A number is the objective as printed and depends on the
-        units of X; "auto" is 0.2 of ``2 max_i |x_i|``, above which W = 0 for
-        any embedding.
+        Weight of sparsity. A number depends on the unit of X; "auto" is 0.2 of
+        ``2 max_i |x_i|``, above which W = 0 for any embedding.
     beta : float, default=1.0
-        Weight of the regression. It does not depend on the units of X.
+        Weight of the regression. It has no unit.
     n_neighbors : int, default=5
-        Neighbours of each sample that L is made from; at most n - 1 are taken.
+        Neighbours of each sample, from which L is made; n - 1 at most are used.
     max_iter : int, default=200
         Largest number of iterations.
     tol : float, default=1e-4
         Stop when the objective changes by no more than this share of itself.
     max_memory : float, default=2e9
-        About how many bytes the fit may use for its own arrays. A fit that needs more
-        is refused.
+        About how many bytes the fit may use. A fit that needs more is refused.
     verbose : bool, default=False
         Print the objective of each iteration.
 
@@ -81,47 +80,11 @@ class JELSR(RegressionSelector):
     embedding_ : ndarray of shape (n, min(c, n - 1))
         Y.
     alpha_ : float
-        Weight of sparsity in the objective as printed.
+        The weight of sparsity, in the unit of X.
     objective_history_ : ndarray of shape (n_iter_,)
         The objective after each iteration; it never rises.
     n_iter_ : int
         Number of iterations.
-
-    Notes
-    -----
-    **Optimised.** The objective as printed, by reweighting: for given weights of the
-    rows of W, the best Y are the lowest eigenvectors of an n x n matrix and the best
-    W is a ridge regression. The result is a stationary point that depends on the
-    start, which is one weight for all features. Rows of W shrink towards zero
-    without reaching it.
-
-    **Differs.** The vector of ones, which the published rule may return as a column
-    of Y that carries nothing, is left out. The start is U = I in units where X is
-    centred and ``|X|^2 = c``, so that the ranking does not depend on the unit of X.
-    The local Gram matrices of L get 1e-3 of their trace on the diagonal in all
-    cases. A public implementation takes the largest eigenvectors of a matrix scaled
-    by degrees instead, and another ranks from worst to best. As in the paper, columns
-    are not scaled: put a scaler before this method where they have units of their
-    own.
-
-    **Confidence.** Objective and rules confirmed by two independent public
-    implementations, and numbers by one of them; the paper itself was not compared.
-
-    **Needs c.** Yes, as the dimension of the embedding.
-
-    **Invariant to.** sign of features; offset of features; unit of X; order of
-    samples.
-
-    **Not invariant to.** unit of single features.
-
-    **Cannot.** Correct for different units. X is taken in its own units: features of a
-    large variance decide which samples are near each other. On planted data whose
-    columns differ in unit by up to a hundred to one, useful columns rank no better than
-    noise in some geometries; standardise such X first.
-
-    **Cost.** O(n^2 p + n^3) per iteration. The method is defined by a dense n x n
-    matrix; there is no p x p matrix unless p <= n. Five n x n arrays at once, refused
-    beyond ``max_memory``.
 
     References
     ----------
@@ -136,9 +99,8 @@ class JELSR(RegressionSelector):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from ufselect import JELSR
-    >>> X = load_iris(as_frame=True).data
-    >>> selector = JELSR(n_features_to_select=2, n_clusters=3)
-    >>> selector.set_output(transform="pandas").fit_transform(X).shape
+    >>> X = load_iris().data
+    >>> JELSR(2, n_clusters=3).fit_transform(X).shape
     (150, 2)
     """
 

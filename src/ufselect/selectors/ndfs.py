@@ -44,39 +44,36 @@ OFFSET = 0.2
 class NDFS(RegressionSelector):
     """Non-negative discriminative feature selection.
 
-    Learns a non-negative, nearly orthogonal cluster indicator that follows a graph of
-    the samples, together with a regression that predicts it from few features::
+    Learns a non-negative, nearly orthogonal matrix F of clusters that is smooth on a
+    graph of the samples, and a regression W that predicts it from few features::
 
-        minimise  tr(F'Ln F) + alpha (|X W - F|^2 + beta |W|_21)
-                  + gamma/2 |F'F - I|^2      subject to  F >= 0
+        (1)  minimise  tr(F'Ln F) + alpha (|X W - F|^2 + beta |W|_21)
+                       + gamma/2 |F'F - I|^2      subject to  F >= 0
 
-    over F (n x c) and W (p x c), for centred X. Ln is the normalised Laplacian of a
-    graph of nearest neighbours. Features are ranked by the row norms of W.
+    over F (n x c) and W (p x c), for centred X, where Ln is the normalised Laplacian of
+    a graph of nearest neighbours. Features are ranked by the row norms of W.
+    docs/methods/ndfs.md says what it cannot find and what it costs.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number of features, fraction of them, or None for half.
     n_clusters : int, default=8
-        Number of clusters c. With one cluster the indicator is nearly constant, so
-        that X is not centred; such a ranking says only which features lie far from
-        zero.
+        Number of clusters c. With one, F is nearly constant and X is not centred: the
+        ranking then says only which features are far from zero.
     alpha : float, default=1.0
-        Weight of the regression. It does not depend on the units of X.
+        Weight of the regression. It has no unit.
     beta : float or "auto", default="auto"
-        Weight of sparsity. A number is the objective as printed and depends on the
-        units of X; "auto" is 0.2 of ``2 max_i |x_i|``, above which W = 0 for any
-        orthonormal indicator.
+        Weight of sparsity. A number depends on the unit of X; "auto" is 0.2 of
+        ``2 max_i |x_i|``, above which W = 0 for any orthonormal F.
     gamma : float, default=1e8
-        Weight of orthogonality. It does not depend on the units of X. The default,
-        as published, keeps F near its start; 10 lets it follow graph and regression
-        (values between take many more iterations). Where it is no larger than alpha,
-        clusters may merge.
+        Weight of orthogonality. The published default keeps F near its start; with 10,
+        graph and regression change it. Between, a fit takes many more iterations.
     n_neighbors : int, default=5
-        Neighbours of each sample in the graph; at most n - 1 are taken.
+        Neighbours of each sample in the graph; n - 1 at most are used.
     sigma : float or None, default=None
-        Bandwidth of the weights ``exp(-d^2 / (2 sigma^2))``, in units of X; None is
-        the median distance to a neighbour.
+        Width of the weights ``exp(-d^2 / (2 sigma^2))``, in the unit of X. None is the
+        median distance to a neighbour.
     max_iter : int, default=500
         Largest number of iterations.
     tol : float, default=1e-5
@@ -84,8 +81,7 @@ class NDFS(RegressionSelector):
     random_state : int, RandomState instance or None, default=None
         Seed of the k-means that makes the start.
     max_memory : float, default=2e9
-        About how many bytes the fit may use for its own arrays. A fit that needs more
-        is refused.
+        About how many bytes the fit may use. A fit that needs more is refused.
     verbose : bool, default=False
         Print the objective of each iteration.
 
@@ -102,49 +98,11 @@ class NDFS(RegressionSelector):
     labels_ : ndarray of shape (n,)
         Cluster of the largest entry of F.
     beta_ : float
-        Weight of sparsity in the objective as printed.
+        The weight of sparsity, in the unit of X.
     objective_history_ : ndarray of shape (n_iter_,)
         The objective after each iteration; it does not rise.
     n_iter_ : int
         Number of iterations.
-
-    Notes
-    -----
-    **Optimised.** The objective as printed, with columns of F of unit length: W by
-    ridge regressions reweighted by their own result, F by multiplicative steps whose
-    exponent is halved while a step would raise the objective. F starts from spectral
-    clustering on the same graph, plus 0.2, since such steps never move a zero. The
-    result is governed by this start: the influence of graph and regression on F is of
-    the order of one over gamma per step.
-
-    **Differs.** The published step, of exponent one, may raise the objective and make
-    F negative where gamma is small; here negative parts of its denominator go to the
-    numerator. X is centred. The start is D = I in units where ``|X|^2 = c``, so that
-    the ranking does not depend on the unit of X. One public implementation uses a
-    matrix that is not a Laplacian, another always starts from an indicator with zeros
-    and four clusters. As in the paper, features are not scaled: put a scaler before
-    this method if they have different units.
-
-    **Confidence.** Rules and numbers confirmed by the public code of the authors; the
-    paper itself was not compared.
-
-    **Needs c.** Yes.
-
-    **Invariant to.** sign of features; offset of features; unit of X; order of
-    samples.
-
-    **Not invariant to.** unit of single features. The start is a spectral clustering
-    that depends on the seed.
-
-    **Cannot.** Correct for different units. X is taken in its own units: features of a
-    large variance decide which samples are near each other. On planted data whose
-    columns differ in unit by up to a hundred to one, useful columns rank no better than
-    noise in some geometries; standardise such X first.
-
-    **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold
-    about 96 % of the neighbours (docs/scale.md). Then O(n p min(n, p)) per iteration;
-    no p x p matrix unless p <= n, and no n x n matrix unless p > n, except in the start
-    with up to a thousand samples. Four of these at once, refused beyond ``max_memory``.
 
     References
     ----------
@@ -155,9 +113,8 @@ class NDFS(RegressionSelector):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from ufselect import NDFS
-    >>> X = load_iris(as_frame=True).data
-    >>> selector = NDFS(n_features_to_select=2, n_clusters=3, random_state=0)
-    >>> selector.set_output(transform="pandas").fit_transform(X).shape
+    >>> X = load_iris().data
+    >>> NDFS(2, n_clusters=3, random_state=0).fit_transform(X).shape
     (150, 2)
     """
 

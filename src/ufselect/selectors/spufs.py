@@ -20,13 +20,13 @@ AUTO_ALPHA = 0.6
 class SPUFS(ConvexRegressionSelector):
     """Structure preserving unsupervised feature selection.
 
-    Expresses all features through few of them, while near neighbours stay near each
-    other in the expression::
+    Expresses all features by few of them, and keeps near neighbours near each other::
 
         minimise  |X - X W|^2 + alpha |W|_21 + beta tr(W'X'L X W)
 
-    over W (p x p), with the Laplacian L of a neighbour graph. Features are ranked by
-    the row norms of W.
+    over W (p x p), for centred X, with the Laplacian L of a graph of neighbours.
+    Features are ranked by the row norms of W. docs/methods/spufs.md says what it cannot
+    find and what it costs.
 
     Parameters
     ----------
@@ -35,23 +35,21 @@ class SPUFS(ConvexRegressionSelector):
     alpha : float or "auto", default="auto"
         Weight of sparsity. "auto" is 0.6 of the value above which W = 0.
     beta : float, default=1.0
-        Weight of the local structure. It does not depend on the units of X.
+        Weight of the local structure. It has no unit.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph.
     sigma : float or None, default=None
-        Bandwidth of the weights in the graph, ``exp(-d^2 / (2 sigma^2))``, in units
-        of X as prepared. None is the median distance to a neighbour.
+        Width of the weights ``exp(-d^2 / (2 sigma^2))``, in the unit of X as prepared.
+        None is the median distance to a neighbour.
     standardize : {"auto", "features", "samples"} or bool, default="auto"
         Preparation of X: features to unit variance ("features" or True), samples to
-        unit length ("samples"), or as it is (False); "auto" decides from X, as for
-        :class:`SCFS`.
+        unit length ("samples"), or neither (False). "auto" decides as :class:`SCFS`.
     max_iter : int, default=200
         Largest number of iterations.
     tol : float, default=1e-5
-        Stop when the objective changes by less than this share of itself.
+        Stop when the objective changes by no more than this share of itself.
     max_memory : float, default=2e9
-        About how many bytes the fit may use for its own arrays. A fit that needs more
-        is refused.
+        About how many bytes the fit may use. A fit that needs more is refused.
     verbose : bool, default=False
         Print the objective of each iteration.
 
@@ -70,39 +68,6 @@ class SPUFS(ConvexRegressionSelector):
     standardize_ : {"features", "samples", "none"}
         The preparation used.
 
-    Notes
-    -----
-    **Optimised.** The problem is convex; reweighted ridge steps never raise its
-    objective from the first on. Rows of W approach zero; those below 1e-12 of the
-    longest count as zero, and are ranked by their KKT ratio: how near they are to
-    entering the model.
-
-    **Differs.** X is centred. For p > n the target X is replaced by a root of ``X X'``
-    with n columns, which changes neither the objective nor any row norm, so that W
-    itself (p x p) is never formed. One public code weighs and ranks by columns of W
-    instead of rows, which is not row sparsity. The graph is one of near neighbours,
-    as in later comparisons; whether the paper takes all pairs is not known. The
-    paper searches alpha on a grid and has no "auto"; its share was chosen among 0.1,
-    0.3 and 0.6 on planted clusters.
-
-    **Confidence.** Objective and steps confirmed from two independent public codes,
-    neither by the authors.
-
-    **Needs c.** No.
-
-    **Invariant to.** sign of features; offset of features; unit of X; unit of
-    single features; order of samples. This is for X standardised by features, as
-    "auto" does with measurements.
-
-    **Cannot.** Find clusters that share their mean as well as others. For planes
-    through the origin in 60 x 500 data, a useful feature ranks above one of noise in
-    76 % of pairs; in other planted data, in 81 to 100 % (``python -m studies
-    planted``).
-
-    **Cost.** O(n p min(n, p)) per iteration; no p x p matrix unless p <= n, and no
-    n x n matrix unless p > n. Five or six of these at once, and for p > n three arrays
-    of the shape of X; refused beyond ``max_memory``.
-
     References
     ----------
     Q. Lu, X. Li, Y. Dong. Structure preserving unsupervised feature selection.
@@ -112,9 +77,8 @@ class SPUFS(ConvexRegressionSelector):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from ufselect import SPUFS
-    >>> X = load_iris(as_frame=True).data
-    >>> selector = SPUFS(n_features_to_select=2).set_output(transform="pandas")
-    >>> selector.fit_transform(X).shape
+    >>> X = load_iris().data
+    >>> SPUFS(2).fit_transform(X).shape
     (150, 2)
     """
 

@@ -42,23 +42,22 @@ SMOOTHING = np.finfo(np.float64).eps
 class UDFS(RegressionSelector):
     """Unsupervised discriminative feature selection.
 
-    Looks for a projection in which samples differ little from their neighbours,
-    measured by what the neighbours differ in at all, from as few features as
-    possible::
+    Looks for a projection on few features in which samples differ little from their
+    neighbours, by the measure of what the neighbours differ in at all::
 
-        minimise  tr(W' M W) + gamma |W|_21    subject to  W'W = I,  M = X' L X
-        L = sum_i P_i H (H X_i X_i' H + lam I)^-1 H P_i'
+        (1)  minimise  tr(W'M W) + gamma |W|_21,  M = X'L X,  subject to  W'W = I
+             L = sum_i P_i H (H X_i X_i' H + lam I)^-1 H P_i'
 
     over W (p x c), where X_i holds sample i and its neighbours, H centres them and
     P_i puts them into their places. Features are ranked by the row norms of W.
+    docs/methods/udfs.md says what it cannot find and what it costs.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number of features, fraction of them, or None for half.
     n_clusters : int, default=8
-        Number c of columns of W; p - 1 at most are used, since with p of them all
-        rows would have length one.
+        Number c of columns of W; p - 1 at most are used.
     n_neighbors : int, default=5
         Neighbours of each sample.
     lam : float or "auto", default="auto"
@@ -67,21 +66,17 @@ class UDFS(RegressionSelector):
     gamma : float or "auto", default="auto"
         Weight of sparsity. "auto" is 0.01 of the mean diagonal of M.
     start : {"auto", "identity", "scatter"}, default="auto"
-        Row weights to start from: all one ("identity", as published), or such as if
-        row norms fell with the square root of ``M_ii`` ("scatter"). "auto" is
-        "identity" if p < n and "scatter" otherwise; see Notes.
+        D to start from: I ("identity", as published), or as if row norms fell with the
+        square root of ``M_ii`` ("scatter"). "auto" is the first if p < n.
     standardize : {"auto", "features", "samples"} or bool, default="features"
-        Preparation of X: scale features to unit variance ("features" or True),
-        scale samples to unit length ("samples"), or neither (False). "auto" decides
-        from X as ``SCFS`` does, which suits UDFS less: unscaled features of low
-        variance look as if samples hardly differed in them.
+        Preparation of X: features to unit variance ("features" or True), samples to
+        unit length ("samples"), or neither (False). "auto" decides as :class:`SCFS`.
     max_iter : int, default=200
         Largest number of iterations.
     tol : float, default=1e-4
-        Stop when the objective changes by less than this share of itself.
+        Stop when the objective changes by no more than this share of itself.
     max_memory : float, default=2e9
-        About how many bytes the fit may use for its own arrays. A fit that needs more
-        is refused.
+        About how many bytes the fit may use. A fit that needs more is refused.
     verbose : bool, default=False
         Print the objective of each iteration.
 
@@ -102,47 +97,6 @@ class UDFS(RegressionSelector):
     standardize_ : {"features", "samples", "none"}
         The preparation used.
 
-    Notes
-    -----
-    **Optimised.** Each iteration takes W as the eigenvectors of the c smallest
-    eigenvalues of ``M + gamma D`` and then ``D_ii = 1 / (2 |w_i|)``, with norms
-    smoothed by 2.2e-16 under the root. The objective does not rise.
-
-    **Differs.** From ``D = I`` the smallest eigenvalue belongs to all w with ``M w =
-    0``, a space of at least p - n + 1 dimensions: W is then any basis that the solver
-    happens to return, and the ranking depends on the order of the features. Hence the
-    other start when p >= n, which is not in the paper; published results on such data
-    cannot be reproduced with it, and the ranking still depends on the start. In 12
-    draws of 60 x 300 data with 10 planted features, the best three held 18 of 36
-    possible planted ones (all or none in each draw), 7 from ``D = I``, and 1.2 for
-    random features: use it with care where p > n. Of equal columns i and j, ``w = e_i -
-    e_j`` has ``M w = 0``, so that they come first; which of many is decided by their
-    places. The leading factor lam of L is left out, as in the public code. Public code
-    that has the same neighbours for all samples, or 1 / lam for the ridge where p <=
-    n_neighbors, is wrong.
-
-    **Confidence.** Confirmed for p < n: reference numbers of the authors' public
-    code. For p >= n the iteration is the same and the start is our own.
-
-    **Needs c.** Yes, as the number of columns of W.
-
-    **Invariant to.** sign of features; offset of features; unit of X; unit of
-    single features; order of samples. This is for X standardised by features, as
-    "auto" does with measurements.
-
-    **Cannot.** Rank a wide table as a whole: where p > n many w have ``M w = 0``, in
-    which columns of noise cancel each other, and planted features rank no better than
-    noise in 60 x 500 data. A gamma of ten times the mean diagonal of M, by which
-    features count one by one, ranks planted features well above noise there, but the
-    hundred best of the lung_small data then cluster worse than random ones.
-
-    **Cost.** O(n^2 p) for the neighbours. Per iteration O(p^3) if p <= n, p <= 200
-    or p <= 32 c and p <= 2048, otherwise O(n^2 p + n^3) and O(n p c) for each of some
-    seven products in the eigensolver, with dense n x n matrices and no p x p one. Two
-    dense copies of X are made unless X is sparse or in a file, and in any case where
-    p x p matrices are. With four p x p or n x n arrays that is refused beyond
-    ``max_memory``.
-
     References
     ----------
     Y. Yang, H. T. Shen, Z. Ma, Z. Huang, X. Zhou. l2,1-norm regularized
@@ -153,9 +107,8 @@ class UDFS(RegressionSelector):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from ufselect import UDFS
-    >>> X = load_iris(as_frame=True).data
-    >>> selector = UDFS(n_features_to_select=2, n_clusters=3)
-    >>> selector.set_output(transform="pandas").fit_transform(X).shape
+    >>> X = load_iris().data
+    >>> UDFS(2, n_clusters=3).fit_transform(X).shape
     (150, 2)
     """
 
