@@ -9,7 +9,6 @@ import ufselect
 from ufselect import (
     GLSPFS,
     MCFS,
-    REFS,
     SCFS,
     SPEC,
     AutoSelect,
@@ -26,7 +25,6 @@ INSTANCES: list[UnsupervisedSelector] = [
     SCFS(solver="paper", n_clusters=2),
     SPEC(phi=3),
     GLSPFS(local="ltsa"),
-    REFS(reconstruction="transductive"),
     Consensus([("mcfs", MCFS()), ("ls", LaplacianScore())], n_clusters=[2, 3]),
     AutoSelect(LaplacianScore(), n_clusters=2, max_correlation=0.9),
     StabilitySelection(SCFS(n_clusters=2), n_subsamples=3),

@@ -22,7 +22,6 @@ import ufselect.selectors
 from ufselect import (
     GLSPFS,
     MFFS,
-    REFS,
     SCFS,
     SPEC,
     SPFS,
@@ -51,7 +50,6 @@ INSTANCES |= {
     "SPEC-exponent": made(SPEC, exponent=4.0),
     "GLSPFS-lle": made(GLSPFS, local="lle"),
     "GLSPFS-ltsa": made(GLSPFS, local="ltsa"),
-    "REFS-transductive": made(REFS, reconstruction="transductive"),
     "MFFS-table": made(MFFS, shift="table"),
     "Consensus": made(Consensus, n_clusters=[2, 3]),
     "AutoSelect": made(AutoSelect),

@@ -27,7 +27,6 @@ from studies.settings import Settings
 from ufselect import (
     GLSPFS,
     MFFS,
-    REFS,
     SCFS,
     SPEC,
     SPFS,
@@ -63,7 +62,6 @@ SELECTORS: dict[str, UnsupervisedSelector] = {
     "SPEC, exponent 4": made(SPEC, exponent=4.0),
     "GLSPFS, LLE": made(GLSPFS, local="lle"),
     "GLSPFS, LTSA": made(GLSPFS, local="ltsa"),
-    "REFS, transductive": made(REFS, reconstruction="transductive"),
     "MFFS, one shift": made(MFFS, shift="table"),
 }
 AROUND: dict[str, UnsupervisedSelector] = {

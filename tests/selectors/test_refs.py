@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 import ufselect.selectors.refs as greedy
 from ufselect import REFS
-from ufselect.selectors.refs import GraphReconstruction, LinearReconstruction, choose
+from ufselect.selectors.refs import Reconstruction, choose
 from ufselect.solvers.graphs import laplacian, neighbour_graph
 
 SHAPES = [(8, 14), (14, 8)]
@@ -52,7 +52,7 @@ def test_each_choice_is_that_of_brute_force(
     monkeypatch.setattr(greedy, "REFRESH", refresh)
     ridge = ridge_of(features, alpha, beta)
     expected, errors = naive_order(features, ridge, features.shape[1])
-    choice = choose(LinearReconstruction(features, ridge), features.shape[1])
+    choice = choose(Reconstruction(features, ridge), features.shape[1])
 
     np.testing.assert_array_equal(choice.chosen, expected)
     np.testing.assert_allclose(choice.errors, errors, rtol=1e-8)
@@ -60,7 +60,7 @@ def test_each_choice_is_that_of_brute_force(
 
 def test_gains_of_features_left_are_the_changes_of_the_error(features):
     ridge = ridge_of(features, 0.3, 0.2)
-    choice = choose(LinearReconstruction(features, ridge), 3)
+    choice = choose(Reconstruction(features, ridge), 3)
     chosen = list(choice.chosen)
     before = naive_error(features, ridge, chosen)
     for j in np.setdiff1d(np.arange(features.shape[1]), chosen):
@@ -97,45 +97,3 @@ def test_a_fit_is_that_of_brute_force_with_matrices_of_samples(features):
 
     np.testing.assert_array_equal(selector.order_[:6], expected)
     np.testing.assert_allclose(selector.errors_, errors, rtol=1e-8)
-
-
-# The transductive reconstruction
-
-
-def transductive_error(features, ridge, chosen):
-    """Return ``|F - H|^2`` with H from its normal equations."""
-    F = features.T
-    s = np.zeros(len(F))
-    s[chosen] = 1
-    H = np.linalg.solve(np.diag(s) + ridge, s[:, np.newaxis] * F)
-    return np.sum((F - H) ** 2)
-
-
-@each("alpha", [1e-2, 1.0, 10.0])
-@each("beta", [0.0, 0.1, 5.0])
-def test_each_transductive_choice_is_that_of_brute_force(features, alpha, beta):
-    p = features.shape[1]
-    L = laplacian(neighbour_graph(features.T, 3)).toarray()
-    ridge = alpha * np.eye(p) + beta * L
-    choice = choose(GraphReconstruction(features, ridge), p)
-
-    for step in range(p):
-        before = list(choice.chosen[:step])
-        left = np.setdiff1d(np.arange(p), before)
-        tried = [transductive_error(features, ridge, [*before, j]) for j in left]
-        found = transductive_error(features, ridge, list(choice.chosen[: step + 1]))
-
-        assert found == pytest.approx(min(tried), rel=1e-9)
-        assert choice.errors[step] == pytest.approx(found, rel=1e-8)
-
-
-def test_the_selector_offers_the_transductive_reconstruction(planted):
-    X = planted(40, 20).X
-    unit = (X - X.mean(axis=0)) / np.linalg.norm(X - X.mean(axis=0), axis=0)
-    L = laplacian(neighbour_graph(unit.T, 5, weights="heat")).toarray()
-    expected = choose(GraphReconstruction(unit, 2.0 * np.eye(20) + 3.0 * L), 6)
-
-    selector = REFS(6, reconstruction="transductive", alpha=2.0, beta=3.0).fit(X)
-
-    np.testing.assert_array_equal(selector.order_[:6], expected.chosen)
-    np.testing.assert_allclose(selector.errors_, expected.errors, rtol=1e-9)
