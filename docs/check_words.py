@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LIMIT = 12_000  # words of the site that are written by hand
+# Words of the site that are written by hand: 12,000, and 7,000 of the pages of methods,
+# which were 6,500 in docstrings.
+LIMIT = 19_000
 README_LINES = 120
 N_LONGEST = 10
 # A table of microbial counts, and the end of an error message that was cut off.
@@ -22,7 +24,6 @@ GENERATED = {
     "benchmarks.md": "python -m studies --read studies/results/*.json --markdown docs",
     "reliability.md": "python -m studies --read studies/results/*.json --markdown docs",
     "label-free.md": "python -m studies label_free --markdown docs/label-free.md",
-    "methods.md": "ufselect methods --markdown",
     "scfs-2020.md": "ufselect reproduce scfs-2020; python -m studies published_code",
 }
 # What to say, and what not to say. Words with another good sense, such as "turn" or
@@ -64,6 +65,7 @@ def main(arguments: list[str]) -> int:
         ROOT / "README.md",
         ROOT / "CONTRIBUTING.md",
         *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "docs" / "methods").glob("*.md")),
     ]
     written = [page for page in pages if page.name not in GENERATED]
     total = print_counts(pages)

@@ -7,7 +7,11 @@ import pytest
 from scripts_as_modules import module_at
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *ROOT.glob("*.md"),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "methods").glob("*.md")),
+]
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 
 

@@ -110,7 +110,7 @@ def test_too_many_words_fail_unless_a_command_wrote_them_and_a_long_readme(
     text = "word " * (checker.LIMIT + 1)
 
     assert checker.main([page(text)]) == 1
-    assert checker.main([page(text, "methods.md")]) == 0
+    assert checker.main([page(text, "label-free.md")]) == 0
     assert checker.main([page("line\n" * 120, "README.md")]) == 0
     assert checker.main([page("line\n" * 121, "README.md")]) == 1
     assert all((PATH.parent / name).is_file() for name in checker.GENERATED)

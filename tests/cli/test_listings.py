@@ -51,18 +51,15 @@ def catalogue(monkeypatch):
         yield
 
 
-def test_methods_are_listed_with_one_line_each_as_json_and_as_markdown(capsys):
+def test_methods_are_listed_with_one_line_each_and_as_json(capsys):
     assert main(["methods"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert main(["methods", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert main(["methods", "--markdown"]) == 0
-    page = capsys.readouterr().out
 
     assert [line.split()[0] for line in lines] == ["AutoSelect", *all_selectors()]
     assert [line.split(maxsplit=1)[1] for line in lines] == list(data.values())
     assert list(data) == ["AutoSelect", *all_selectors()]
-    assert page.startswith("# Methods")
 
 
 def test_every_set_is_listed_with_its_shape_and_place(catalogue, tmp_path, capsys):

@@ -39,7 +39,7 @@ def naive_discriminant(X, n_neighbors=5, sigma=None, mu=1.0):
 
 
 def printed_objective(X, fitted):
-    """Return the objective of the card."""
+    """Return the objective of the page."""
     S, V = fitted.coef_, fitted.components_
     X = X - X.min(axis=0) if fitted.shift == "features" else X - min(X.min(), 0.0)
     error = np.sum((X - X @ S @ V) ** 2)

@@ -21,7 +21,7 @@ from ufselect.solvers.rankings import lowered, redundant_features
 
 
 def naive_scores(X, K, k):
-    """The formulas of the card, on all samples."""
+    """The formulas of the page, on all samples."""
     d = np.linalg.norm(X[:, None] - X[None], axis=2)
     np.fill_diagonal(d, np.inf)
     s = np.sort(d, axis=1)[:, k - 1]

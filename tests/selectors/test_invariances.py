@@ -1,18 +1,16 @@
-"""What the cards say of signs, offsets, units, the order of samples and the seed."""
+"""What the pages say of signs, offsets, units, the order of samples and the seed."""
 
-import inspect
 import re
 
 import numpy as np
 import pytest
+from method_pages import sections_of
 from scipy.stats import spearmanr
 
 from ufselect import SPEC, all_selectors
 
-CARDS = {
-    name: re.sub(r"\s+", " ", inspect.getdoc(selector))
-    for name, selector in all_selectors().items()
-    if "**Invariant to.**" in inspect.getdoc(selector)
+CLAIMS = {
+    name: sections_of(name)["What its ranking depends on"] for name in all_selectors()
 }
 
 
@@ -61,30 +59,30 @@ def agreements(name, what):
 
 
 def claims(heading):
-    """Return what each card names under a heading."""
+    """Return what each page names after a heading."""
     found = {
-        name: re.search(rf"\*\*{heading}\.\*\* ([^.]*)\.", card)
-        for name, card in CARDS.items()
+        name: re.search(rf"\* {heading}: ([^.]*)\.", text)
+        for name, text in CLAIMS.items()
     }
     return {
-        name: claim[1].split("; ") if claim else [] for name, claim in found.items()
+        name: claim[1].split(", ") if claim else [] for name, claim in found.items()
     }
 
 
-def test_cards_make_claims():
-    assert len(CARDS) >= 15
+def test_pages_make_claims():
+    assert all(claims("Invariant to").values())
     assert sum(map(len, claims("Not invariant to").values())) >= 15
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", CARDS)
+@pytest.mark.parametrize("name", CLAIMS)
 def test_what_does_not_change_the_ranking(name):
     for what in claims("Invariant to")[name]:
         assert min(agreements(name, what)) > 0.999, what
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", CARDS)
+@pytest.mark.parametrize("name", CLAIMS)
 def test_what_changes_the_ranking(name):
     for what in claims("Not invariant to")[name]:
         assert min(agreements(name, what)) < 0.97, what

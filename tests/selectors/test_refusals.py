@@ -25,7 +25,7 @@ from ufselect import (
 )
 from ufselect.selectors.base import IterativeSelector
 
-# Values outside the range that a card gives for a parameter.
+# Values outside the range that a docstring gives for a parameter.
 BAD = {
     "n_clusters": [0],
     "n_components": [0],

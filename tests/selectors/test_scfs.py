@@ -339,7 +339,7 @@ def test_a_beta_that_was_decided_is_lowered_once_or_nothing_is_found(monkeypatch
 
 
 def test_three_groups_in_a_row_are_found_with_fewer_clusters():
-    """As the card of the method says: with a cluster for each, noise comes first."""
+    """As the page of the method says: with a cluster for each, noise comes first."""
     for seed in range(5):
         X = np.random.default_rng(seed).normal(size=(60, 12))
         X[:, :3] += 4 * (np.arange(60) % 3)[:, np.newaxis]

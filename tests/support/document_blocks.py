@@ -9,6 +9,7 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "methods").glob("*.md")),
 ]
 FENCE = re.compile(r"^```([\w{}]*)[^\n]*\n(.*?)^```", re.S | re.M)
 INDENTED = re.compile(r"^ {4}(\S.*)$", re.M)

@@ -1,5 +1,6 @@
 """``ufselect methods`` and ``ufselect datasets``: lists of both."""
 
+import inspect
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,34 +13,27 @@ from ufselect.cli.options import JSON, PATH, QUIET, Option, command
 from ufselect.cli.output import console, print_json, print_table, say
 
 
-@command(
-    JSON,
-    Option("--markdown", "print the page of method cards"),
-    QUIET,
-)
-def methods_command(json: bool, markdown: bool, quiet: bool) -> int:
+@command(JSON, QUIET)
+def methods_command(json: bool, quiet: bool) -> int:
     """List the methods.
 
-    Lists every method with one line each.
+    Lists every method with one line each. docs/methods.md has a page for each.
 
     For example:
 
         ufselect methods
         ufselect methods --json
     """
-    if json and markdown:
-        raise click.UsageError("--json and --markdown exclude each other")
-    load("ufselect.report.method_cards")
+    load("ufselect.tuning")
     from ufselect import AutoSelect, all_selectors
-    from ufselect.report.method_cards import method_page, summary_line
 
-    selectors = all_selectors()
-    summaries = {"AutoSelect": summary_line(AutoSelect)}
-    summaries |= {name: summary_line(value) for name, value in selectors.items()}
+    methods = {"AutoSelect": AutoSelect, **all_selectors()}
+    summaries = {
+        name: (inspect.getdoc(method) or "").partition("\n")[0]
+        for name, method in methods.items()
+    }
     if json:
         print_json(summaries)
-    elif markdown:
-        print(method_page(selectors), end="")
     else:
         longest = max(map(len, summaries))
         # A line each also on a terminal, where twenty of them fit.

@@ -302,10 +302,7 @@ class Reproduction(Document):
         rows = [
             [name, *map(yes_or_no, row.values())] for name, row in properties.items()
         ]
-        caption = (
-            "As printed; what the classes here declare is in the page of method cards "
-            "(ufselect methods --markdown)."
-        )
+        caption = "As printed; docs/methods.md has what the classes here declare."
         return TextTable(["method", *titles], rows, caption)
 
     def failure_table(self) -> TextTable:

@@ -13,7 +13,7 @@ class MaxVariance(UnsupervisedSelector):
     """Keep the features with the highest variance.
 
     A baseline for every other method. It depends on the units of the features, so use
-    it only if all features share a unit.
+    it only if all features share a unit. See docs/methods/maxvariance.md.
 
     Parameters
     ----------
@@ -27,13 +27,6 @@ class MaxVariance(UnsupervisedSelector):
         their overflow.
     order_ : ndarray of shape (p,)
         Features from best to worst.
-
-    Notes
-    -----
-    **Cannot.** Correct for different units. X is taken in its own units: noise of a
-    large variance comes first. On planted data whose columns differ in unit by up to a
-    hundred to one, useful columns rank no better than noise in most geometries;
-    standardise such X first.
 
     Examples
     --------
@@ -57,6 +50,8 @@ class MaxVariance(UnsupervisedSelector):
 class RandomSelection(UnsupervisedSelector):
     """Keep features drawn at random.
 
+    A baseline for every other method. See docs/methods/randomselection.md.
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
@@ -70,11 +65,6 @@ class RandomSelection(UnsupervisedSelector):
         Positions in a random order, the best has the highest score.
     order_ : ndarray of shape (p,)
         Features from best to worst.
-
-    Notes
-    -----
-    **Cannot.** Find anything: X is not looked at, and the seed alone decides. Use it as
-    a baseline.
 
     Examples
     --------

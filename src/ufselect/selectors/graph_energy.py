@@ -32,6 +32,7 @@ class GraphEnergy(UnsupervisedSelector):
 
     with s_i the distance to the last neighbour of sample i. Shares are averaged over
     random subsamples. A feature that correlates with a better one is ranked behind.
+    docs/methods/graphenergy.md says what it cannot find and what it costs.
 
     Parameters
     ----------
@@ -63,34 +64,6 @@ class GraphEnergy(UnsupervisedSelector):
         Mean energy share of each feature, from 0 to 1.
     standardize_ : {"features", "samples", "none"}
         The preparation used.
-
-    Notes
-    -----
-    **Optimised.** Nothing: eigenvectors of a graph, and shares of variance.
-
-    **Differs.** There is no paper of this score. The Laplacian score weighs all
-    eigenvectors by their eigenvalues, SPEC by a function of them; here the first K
-    count alike and the others not at all, so that the score does not depend on how far
-    eigenvalues lie apart. Where the graph falls into K + 1 separate regular graphs, the
-    share is the share of variance between these groups (eta squared).
-
-    **Confidence.** Confirmed: a naive transcription, the identity with eta squared, and
-    scikit-learn's spectral embedding.
-
-    **Needs c.** No; K is a number of eigenvectors, not of clusters.
-
-    **Invariant to.** sign of features; offset of features; unit of X.
-
-    **Not invariant to.** unit of single features; order of samples; seed.
-
-    **Cannot.** Find features of a structure that distances between samples do not show.
-    X is taken in its own units unless ``standardize`` says otherwise: features of a
-    large variance then decide which samples are near, and hide the others. Signs and
-    offsets do not matter, except with ``standardize="samples"``; the seed and the order
-    of the samples decide which subsamples are drawn.
-
-    **Cost.** O(m^2 p) for each subsample of m samples, m at most 1000. A sparse X stays
-    sparse.
 
     References
     ----------

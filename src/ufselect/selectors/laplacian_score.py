@@ -29,6 +29,7 @@ class LaplacianScore(UnsupervisedSelector):
         LS(f) = g'Lg / g'Dg,   g = f - (f'D1 / 1'D1) 1                (small is good)
 
     with S a neighbour graph of the samples, ``D = diag(S1)`` and ``L = D - S``.
+    docs/methods/laplacianscore.md says what it cannot find and what it costs.
 
     Parameters
     ----------
@@ -42,7 +43,8 @@ class LaplacianScore(UnsupervisedSelector):
         Bandwidth of the heat weights; None takes the median distance to a neighbour.
     n_landmarks : int, default=500
         Number of landmarks that connect the samples of a Dask collection, a Zarr array
-        or an HDF5 data set, if these are more than the landmarks. See Notes.
+        or an HDF5 data set, if these are more than the landmarks. The graph of such
+        samples is approximate.
 
     Attributes
     ----------
@@ -50,45 +52,6 @@ class LaplacianScore(UnsupervisedSelector):
         ``1 - LS``, higher is better.
     order_ : ndarray of shape (p,)
         Features from best to worst.
-
-    Notes
-    -----
-    **Optimised.** Nothing: a closed formula.
-
-    **Differs.** The paper weights edges by ``exp(-d^2 / t)`` with a t to choose, which
-    underflows on data with large distances; weights are binary by default here, and
-    ``sigma`` is found from the data. A sample is not its own neighbour, as in the
-    paper; a self edge, which some public code adds, changes D and the scores.
-
-    **Confidence.** Confirmed, against two public implementations.
-
-    **Needs c.** No.
-
-    **Invariant to.** sign of features; offset of features; unit of X; order of
-    samples.
-
-    **Not invariant to.** unit of single features.
-
-    **Cannot.** Correct for different units. X is taken in its own units: features of a
-    large variance decide which samples are near each other. On planted data whose
-    columns differ in unit by up to a hundred to one, useful columns rank no better than
-    noise in some geometries; standardise such X first.
-
-    **Out of core.** Of samples in a Dask collection, a Zarr array or an HDF5 data set,
-    up to ``n_landmarks`` are read and ranked as in memory. More of them have an
-    approximate graph: each is tied to its ``n_neighbors`` nearest landmarks by weights
-    that sum to one, Z, and ``S = Z diag(Z'1)^-1 Z'``, in which a sample is also its own
-    neighbour, D is the identity and scores lie between zero and one. Landmarks are
-    centres of a few rounds of k-means on up to 5000 samples drawn with a fixed seed.
-    With the default of 500 for the 1797 digits of scikit-learn, 17 of the best 20 of 64
-    features are those found in memory, and the ranks correlate by 0.98; in planted data
-    of four geometries both find all ten useful columns of 50.
-
-    **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold
-    about 96 % of the neighbours (docs/scale.md). Then O(k n p) for the scores; sparse X
-    stays sparse in the graph and is made dense by blocks of columns in the scores. Out
-    of core, O(m n p) for m landmarks, three passes over X, and some arrays of m x p in
-    memory.
 
     References
     ----------

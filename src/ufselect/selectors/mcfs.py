@@ -47,110 +47,53 @@ class MCFS(UnsupervisedSelector):
 
     with beta_k so small that a_k has the number of features wanted and one more is
     about to enter. The score of feature j is the largest ``|a_kj| / |a_k|`` over k.
+    docs/methods/mcfs.md says what it cannot find and what it costs.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number of features, fraction of them, or None for half. The regressions
-        depend on it: another number is another fit, not another cut of the same
-        ranking.
+        depend on it: another number is another fit.
     n_clusters : int, default=8
         Number K of functions, usually that of the clusters; n - 1 at most are used.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph.
     sigma : float or None, default=None
-        Bandwidth of the heat kernel ``exp(-d^2 / (2 sigma^2))``, in units of X after
-        ``standardize``. None is the median distance to a neighbour.
+        Bandwidth of the heat kernel ``exp(-d^2 / (2 sigma^2))``, in units of X as
+        prepared. None is the median distance to a neighbour.
     ridge : float, default=1e-3
         Weight of the ridge, in units where columns have a mean square norm of one.
         Without it no more features than samples could enter.
     standardize : {"auto", "features", "samples"} or bool, default="auto"
-        Preparation of X, for the graph and the regressions alike: scale features to
-        unit variance ("features" or True), scale samples to unit length
-        ("samples"), or neither (False). "auto" decides from X as ``SCFS`` does.
+        Preparation of X: features to unit variance ("features" or True), samples to
+        unit length ("samples"), or neither (False). "auto" decides as :class:`SCFS`.
     n_landmarks : int, default=500
         Number of landmarks that connect the samples of a Dask collection, a Zarr array
-        or an HDF5 data set, if these are more than the landmarks. See Notes.
+        or an HDF5 data set, if these are more than the landmarks.
     max_memory : float, default=2e9
-        About how many bytes the fit may use for its own arrays. A fit that needs more
-        is refused.
+        About how many bytes the fit may use. A fit that needs more is refused.
     verbose : bool, default=False
         Print, before the fit starts, how much memory it needs.
 
     Attributes
     ----------
     scores_ : ndarray of shape (p,)
-        The scores. A feature that is in none of the regressions has a score below
-        all others, the higher the sooner it would enter one of them if the number
-        of features were raised.
+        The scores. Features that are in no regression are below all others, the
+        higher the sooner they would enter.
     order_ : ndarray of shape (p,)
         Features from best to worst.
-    embedding_ : ndarray of shape (n, K)
-        The functions y_k; the largest entry of each is positive. Of samples
-        out-of-core they have unit length, and the largest entry at a landmark is
-        positive; those of a Dask collection are a Dask array.
+    embedding_ : ndarray or dask.array.Array of shape (n, K)
+        The functions y_k; the largest entry of each (out-of-core, at a landmark) is
+        positive.
     coef_ : ndarray of shape (p, K)
         The regressions, each of unit length, for X as prepared.
     standardize_ : {"features", "samples", "none"}
         The preparation used.
 
-    Notes
-    -----
-    **Optimised.** Eigenvectors of the graph, and the exact path of each regression by
-    least angle steps in lasso mode, up to the end of the first line on which it has the
-    number of features wanted. It uses no random numbers and no start.
-
-    **Differs.** Columns are centred, which is an intercept, and scaled together so
-    that the ridge has the same meaning in all units; the public code of the authors
-    does neither. The bandwidth of its graph is the mean distance of all pairs. The
-    paper ranks only the features in the regressions; the rest is ranked here by the
-    penalty at which each would enter along the next line of the path. A known
-    re-implementation takes the maximum of a_kj without absolute values and unit
-    length, another keeps the constant function.
-
-    **Confidence.** Confirmed: reference numbers of the authors' public code.
-
-    **Needs c.** Yes, as the number of functions.
-
-    **Invariant to.** sign of features; offset of features; unit of X; unit of
-    single features; order of samples. This is for X standardised by features, as
-    "auto" does with measurements.
-
-    **Cannot.** Find, in a wide table, clusters that share their mean: no linear
-    function of the features separates them, and among many functions some fit noise as
-    well. For three planes through the origin, 40 samples and 150 columns, the ranking
-    is little better than chance.
-
-    **Out of core.** Of samples in a Dask collection, a Zarr array or an HDF5 data set,
-    up to ``n_landmarks`` are read and ranked as in memory. More of them have an
-    approximate graph: each is tied to its ``n_neighbors`` nearest landmarks by weights
-    that sum to one, Z, and ``S = Z diag(Z'1)^-1 Z'``. Landmarks are centres of a few
-    rounds of k-means on up to 5000 samples drawn with a fixed seed. Ties have equal
-    weights unless ``sigma`` is given: with heat weights, samples far from all others
-    keep to a landmark of their own and fill the embedding. The regressions are exact,
-    from sums over the samples. With the default of 500 for the 1797 digits of
-    scikit-learn, 14 of the best 20 of 64 features are those found in memory, where two
-    halves of the samples agree on 10 to 13; ranks correlate by 0.83.
-
-    **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold
-    about 96 % of the neighbours (docs/scale.md). Then O(n p + d^2) for each of some d
-    steps of each of K paths, for d features wanted, and O(n p + n^3) where d > n. The
-    graph is sparse; for its distances, and then for the paths, a dense copy of X is
-    made unless X is sparse. The d columns of a regression are dense, 16 n d bytes,
-    beside a matrix of min(5 n / 4, d) rows. Where X is dense and p is above some 12 d,
-    a path looks at the 4 d columns nearest to entering, and at all of them, in single
-    precision, every 24 steps, which changes nothing but the time. The memory is
-    computed before the fit and refused beyond ``max_memory``. Out of core, O(n p (m +
-    p)) for m landmarks, in some five passes over X, of which one makes all sums; some p
-    x p matrices are in memory.
-
     References
     ----------
     D. Cai, C. Zhang, X. He. Unsupervised feature selection for multi-cluster data.
     KDD 2010, 333-342.
-
-    W. Liu, J. He, S.-F. Chang. Large graph construction for scalable semi-supervised
-    learning. ICML 2010, 679-686.
 
     Examples
     --------

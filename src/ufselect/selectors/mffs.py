@@ -145,36 +145,31 @@ class MFFS(FactorSelector):
 
         minimise  1/2 |X - X W H|^2 + rho/4 |W'W - I|^2,   W >= 0,  H >= 0
 
-    over W (p x K) and H (K x p) for a non-negative X. Were W made of K columns of the
-    identity, X W would be K of the features. Features are ranked by the row norms
-    of W.
+    over W (p x K) and H (K x p) for a non-negative X. Features are ranked by the row
+    norms of W. docs/methods/mffs.md says what it cannot find and what it costs.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number of features, fraction of them, or None for half.
     n_components : int or None, default=None
-        Inner dimension K. None is the number of features to select, as published,
-        but at most 50 and at most the number of samples or of features that vary:
-        time and memory grow with K. The scores depend on K, and through it on
-        ``n_features_to_select``.
+        Inner dimension K, on which the scores depend. None is the number of features
+        to select, at most 50 and at most the number of samples or varying features.
     rho : float or "auto", default="auto"
         Weight of orthogonality. A number is the objective as printed and depends on
         the units of X; "auto" is ``0.1 |X|^2 / K``, for X as shifted.
     shift : {"features", "table"}, default="features"
         How X is made non-negative: by subtracting the minimum of each feature, or
-        that of all of X if it is negative ("table"). See Notes.
+        that of all of X if it is negative ("table").
     exponent : float or None, default=None
-        Power of the multiplicative step for W. None tries 1, then 1/2, then 1/4
-        until the objective does not rise; a number is always used, and 1
-        is the published rule.
+        Power of the step for W. None takes the first of 1, 1/2 and 1/4 that does not
+        raise the objective; a number is always used, and 1 is the published rule.
     n_init : int, default=1
         Number of starts; the one that ends with the lowest objective is kept.
     max_iter : int, default=3000
         Largest number of iterations.
     tol : float, default=1e-4
-        Stop when the objective changes by less than this share of itself or, if it
-        is nearly zero, of a thousandth of ``|X|^2``.
+        Stop when the objective changes by less than this share of itself.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts.
     verbose : bool, default=False
@@ -186,10 +181,8 @@ class MFFS(FactorSelector):
         Row norms of W.
     order_ : ndarray of shape (p,)
         Features from best to worst.
-    coef_ : ndarray of shape (p, K)
-        W; rows of constant columns are zero.
-    components_ : ndarray of shape (K, p)
-        H; columns of constant columns are zero.
+    coef_, components_ : ndarrays of shapes (p, K) and (K, p)
+        W and H; they are zero for constant features.
     n_components_ : int
         The inner dimension K used.
     rho_ : float
@@ -198,44 +191,6 @@ class MFFS(FactorSelector):
         The objective after each iteration.
     n_iter_ : int
         Number of iterations.
-
-    Notes
-    -----
-    **Optimised.** Columns of W are given unit length (H makes up for it), then W and H
-    take one multiplicative step each. The objective never rises, unless ``exponent`` is
-    given. It is not convex, so the result depends on the start, and more so for a large
-    rho, with which W becomes orthogonal before it fits X.
-
-    **Differs.** X is made non-negative feature by feature: one shift for all of
-    X, as with ``shift="table"``, is so much larger than the spread of most features
-    that any of them reconstructs all, and planted features in wide data then rank no
-    better than noise. Features should share a unit. Constant columns take no part.
-    The published step for W raises the objective if rho is large, and so may unit
-    length: both are refused here where they do. The random start is scaled to the
-    size of X, more peaked for a larger K than the uniform one of the publication, and
-    gives a column the same numbers wherever it stands. The objective that the public
-    code prints is another one.
-
-    **Confidence.** Confirmed: update rules and numbers agree with public code that is
-    not by the authors.
-
-    **Needs c.** No.
-
-    **Invariant to.** offset of features; unit of X.
-
-    **Not invariant to.** sign of features; unit of single features; order of
-    samples; seed. X has to be non-negative: a feature whose sign is flipped is
-    another one after the shift.
-
-    **Cannot.** Correct for different units. X is taken in its own units: features of a
-    large variance add more to the error that it minimises. On planted data whose
-    columns differ in unit by up to a hundred to one, useful columns rank no better than
-    noise in most geometries; standardise such X first. Much of the ranking depends on
-    the start, and so on the seed and the order of the samples: compare several seeds,
-    or use their `Consensus`.
-
-    **Cost.** O(n p K + p K^2) per iteration, or O(p^2 K) where p <= n; memory O(p K)
-    beside X, and p x p only where that is no larger than X.
 
     References
     ----------

@@ -44,6 +44,7 @@ class SCFS(IterativeSelector):
 
     over G (n x c) and W (p x c). Features are ranked by the row norms of W; those
     whose row is zero follow, nearest to entering the model first.
+    docs/methods/scfs.md says what it cannot find and what it costs.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class SCFS(IterativeSelector):
         correlation with the clusters of the start.
     solver : {"exact", "paper"}, default="exact"
         "exact" optimises Eq. 8 over its feasible set; the objective never rises.
-        "paper" is Algorithm 1 of the publication, for comparison; see Notes.
+        "paper" is Algorithm 1 of the publication, for comparison.
     gamma : float, default=1e6
         Weight of the constraint in the paper solver; the exact solver has none.
     init : {"k-means", "fuzzy", "random"} or ndarray of shape (n, c), default="k-means"
@@ -118,51 +119,6 @@ class SCFS(IterativeSelector):
         Weights in Eq. 8 as printed.
     standardize_ : {"features", "samples", "none"}
         The preparation used.
-
-    Notes
-    -----
-    **Optimised.** W and G in turn, by one of two solvers.
-
-    **Exact solver.** The feasible G are the ``P diag(P'1)^(-1/2)`` for soft partitions
-    P (non-negative, rows sum to one). Projected gradient steps for P, with fitted
-    values of a ridge regression on G, alternate with Newton steps of a group lasso for
-    W. Neither raises the objective. ``path`` fits many weights in the time of a few
-    fits.
-
-    **Paper solver.** Algorithm 1 on X shifted to be non-negative: Eq. 10 for W, Eq. 16
-    for G and Eq. 17 for the reweighting D (numbers are the labels in the source of the
-    paper). A zero in G stays zero: from a crisp start no sample changes its cluster.
-    From a dense start the objective may rise, in a two-cycle caused by gamma. If beta
-    is too large for any feature, W shrinks without end, and the ranking is the order of
-    what is left.
-
-    **Precision.** For float32 X, products with X are float32 and sums are float64; 98
-    to 100 of the best 100 features were the same on six sets.
-
-    **Differs.** The paper's solver penalises the constraint; the default solves it.
-    The default adds an intercept, weights without units and a preparation of X.
-
-    **Confidence.** Confirmed: the paper solver equals the authors' code to 1e-6, unless
-    beta is so large that all rows of W vanish.
-
-    **Needs c.** Yes.
-
-    **Invariant to.** sign of features; offset of features; unit of X; unit of
-    single features. This is for the exact solver and X standardised by features, as
-    "auto" does with measurements. The start depends on the seed and, for one seed, on
-    the order of the samples; where clusters are clear, all starts end alike. The paper
-    solver depends on signs and offsets, since X is shifted to be non-negative, and on
-    the unit of X, since gamma is a number.
-
-    **Cannot.** Find, in a wide table, clusters that share their mean: no linear
-    function of the features separates them. For three planes through the origin, 40
-    samples and 150 columns, the ranking is little better than chance. If the clusters
-    differ in fewer than c - 1 directions, noise may rank high: of 12 standardised
-    features with three groups on a line in 3 of them, noise is among the best 3 with
-    ``n_clusters=3``, and is not with ``n_clusters=2``.
-
-    **Cost.** O(n p min(n, p)) once, then O(n min(n, p) c) per step. No n x n matrix
-    unless 2 n <= p, no p x p matrix unless p <= 3 n; of an X on disk, a few blocks.
 
     References
     ----------

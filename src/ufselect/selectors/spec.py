@@ -25,6 +25,8 @@ class SPEC(UnsupervisedSelector):
         phi2 = sum_(j > 1) a_j^2 l_j^r / (1 - a_1^2)       (small is good)
         phi3 = sum_(1 < j <= c) a_j^2 (2^r - l_j^r)        (large is good)
 
+    docs/methods/spec.md says what it cannot find and what it costs.
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
@@ -35,7 +37,7 @@ class SPEC(UnsupervisedSelector):
         The power r of the spectral function; the published experiments use 0.25, 1
         and 4. The larger it is, the less the smooth part of a feature costs.
     n_clusters : int, default=8
-        Number of eigenvectors that phi3 looks at; not used by the others.
+        Number c of eigenvectors that phi3 looks at; not used by the others.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph.
     weights : {"binary", "heat"}, default="heat"
@@ -49,38 +51,6 @@ class SPEC(UnsupervisedSelector):
         ``1 - phi1``, ``1 - phi2`` or ``phi3``: higher is better, always.
     order_ : ndarray of shape (p,)
         Features from best to worst.
-
-    Notes
-    -----
-    **Optimised.** Nothing: closed formulas. phi1 and phi2 need no eigenvector where
-    the exponent is one.
-
-    **Differs.** The paper's graph joins all pairs by a Gaussian kernel of given width,
-    which is the identity on data with large distances; here it is a neighbour graph
-    whose width comes from the data. Several public implementations sort one or more of
-    the three in the wrong direction.
-
-    **Confidence.** Confirmed, against public code and by the identity of phi2 with the
-    Laplacian score.
-
-    **Needs c.** For phi3 only.
-
-    **Invariant to.** sign of features; offset of features; unit of X; order of
-    samples.
-
-    **Not invariant to.** unit of single features. phi1 and phi3 change with the
-    offset of features as well: they compare a feature, not centred, with
-    eigenvectors.
-
-    **Cannot.** Correct for different units. X is taken in its own units: features of a
-    large variance decide which samples are near each other. On planted data whose
-    columns differ in unit by up to a hundred to one, useful columns rank no better than
-    noise in some geometries; standardise such X first.
-
-    **Cost.** O(n^2 p) for the graph of up to 10,000 samples; of more, cells hold
-    about 96 % of the neighbours (docs/scale.md). Then O(k n p) for phi1 and phi2, and c
-    eigenvectors of a sparse n x n matrix and O(n p c) for phi3. With another exponent,
-    phi1 and phi2 need all of a dense n x n spectrum: O(n^3 + n^2 p).
 
     References
     ----------

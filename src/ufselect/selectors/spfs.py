@@ -1,16 +1,7 @@
 """SPFS: similarity preserving feature selection.
 
-Features whose linear kernel is like a given kernel matrix K: either greedily (SFS),
-picking one feature f after the other to
-
-    (1)  minimise |K - sum_j f_j f_j'|^2
-
-where, with R the part of K that is left, a feature changes the error by
-``(f'f)^2 - 2 f'R f``; or through a root ``Y Y' = K`` and a group lasso (NES),
-
-    (2)  minimise 1/2 |Y - X W|^2 + lam |W|_21
-
-with lam found by bisection. Equation numbers are this file's own.
+"greedy" is SFS in the paper: with R the part of K that is left, a feature f changes the
+error by ``(f'f)^2 - 2 f'R f``. "group-lasso" is NES, whose lam is found by bisection.
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -53,6 +44,8 @@ class SPFS(IterativeSelector):
         greedy       minimise  |K - sum_(j in F) f_j f_j'|^2  over sets F of k features
         group-lasso  minimise  1/2 |Y - X W|^2 + lam |W|_21,  Y Y' = K, c columns
 
+    docs/methods/spfs.md says what it cannot find and what it costs.
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
@@ -69,74 +62,35 @@ class SPFS(IterativeSelector):
         Bandwidth in ``K = exp(-d^2 / (2 sigma^2))``, in units of X as prepared. None
         is the median distance divided by the square root of two.
     scale : {"kernel", "unit"}, default="kernel"
-        Size of the features next to K, on which "greedy" depends: "kernel" gives the
-        linear kernel of all features the trace of K, "unit" gives features unit norm
-        on average. The larger they are, the more redundancy counts.
+        Size of the features next to K, on which "greedy" depends: "kernel" gives their
+        linear kernel the trace of K, "unit" gives them unit norm on average.
     standardize : {"auto", "features", "samples"} or bool, default="auto"
         Preparation of X: features to unit variance ("features" or True), samples to
-        unit length ("samples"), or as it is (False); "auto" decides from X, as for
-        :class:`SCFS`.
+        unit length ("samples"), or neither (False). "auto" decides as :class:`SCFS`.
     max_iter : int, default=100
         Largest number of rounds of the solver of "group-lasso", for one lam.
     tol : float, default=1e-6
         Duality gap, relative to ``|Y|^2``, at which that solver stops.
     max_memory : float, default=2e9
-        About how many bytes the fit may use for its own arrays. A fit that needs more
-        is refused.
+        About how many bytes the fit may use. A fit that needs more is refused.
     verbose : bool, default=False
-        Print the objective after each pick or trial.
+        Print the objective of each step.
 
     Attributes
     ----------
     scores_ : ndarray of shape (p,)
-        "greedy": p for the first pick, p - 1 for the second and so on; features not
-        picked follow by what they would change. "group-lasso": row norms of W; a
-        zero row has a score below all others, which says how near it is to entering.
+        "greedy": p for the first choice, p - 1 for the second and so on.
+        "group-lasso": row norms of W; zero rows follow, nearest to entering first.
     order_ : ndarray of shape (p,)
         Features from best to worst.
-    coef_ : ndarray of shape (p, r)
-        W, for X as prepared; only with "group-lasso".
-    lam_ : float
-        Weight of sparsity, for X as prepared; only with "group-lasso".
+    coef_, lam_ : ndarray of shape (p, r) and float
+        W and lam, for X as prepared; only with "group-lasso".
     objective_history_ : ndarray of shape (n_iter_,)
-        Error after each pick, or objective of each lam that was tried.
+        Error after each choice, or objective of each lam that was tried.
     n_iter_ : int
-        Number of picks, or of values of lam that were tried.
+        Number of them.
     standardize_ : {"features", "samples", "none"}
         The preparation used.
-
-    Notes
-    -----
-    **Optimised.** "greedy" makes as many picks as features are wanted, each the best
-    there is; asking for more features later only adds to them. "group-lasso" is
-    convex and solved to the duality gap tol for each lam.
-
-    **Differs.** Features are centred and scaled as a whole; the public code leaves
-    that to the caller. With more features than samples, features of unit norm use K
-    up within a few picks, after which "greedy" avoids all that resemble them: of 8
-    planted columns among 100 (40 samples) it found 1.6 with "unit" and 6.0 with
-    "kernel", on average over ten draws, and 1.9 and 3.8 after scaling to unit
-    variance; of 8 among 30 (60 samples), 6.9 and 6.0, and 5.3 and 5.0. K is centred
-    as well: it makes no difference to "greedy", and spares "group-lasso" the constant
-    direction, which centred features cannot follow. Zero rows of W are ranked, not
-    tied.
-
-    **Confidence.** Objectives and steps confirmed from the first author's public
-    code; whether the paper normalises features is not.
-
-    **Needs c.** "greedy" no, "group-lasso" yes.
-
-    **Invariant to.** sign of features; offset of features; unit of X; unit of
-    single features; order of samples. This is for X standardised by features, as
-    "auto" does with measurements.
-
-    **Cannot.** "greedy" does not rank all features that repeat others above noise: once
-    K is used up along their direction, another one does more harm than noise.
-
-    **Cost.** A dense n x n kernel, which defines the method: O(n^2 p) once, then
-    O(n p) for each pick; or an eigendecomposition, O(n^3), and O(n p c) for each
-    gradient. No p x p matrix unless p <= n. Four n x n arrays at once, refused beyond
-    ``max_memory``.
 
     References
     ----------
@@ -148,8 +102,7 @@ class SPFS(IterativeSelector):
     >>> from sklearn.datasets import load_iris
     >>> from ufselect import SPFS
     >>> X = load_iris(as_frame=True).data
-    >>> selector = SPFS(n_features_to_select=2).set_output(transform="pandas")
-    >>> selector.fit_transform(X).shape
+    >>> SPFS(n_features_to_select=2).fit_transform(X).shape
     (150, 2)
     """
 
@@ -294,7 +247,7 @@ def greedy_columns(
     candidates: NDArray[np.bool_] | None = None,
     report: Report | None = None,
 ) -> GreedyFit:
-    """Pick columns one by one, each the one that lowers (1) most.
+    """Pick columns one by one, each the one that lowers the error most.
 
     Picking s takes ``(f_j'f_s)^2`` from each ``f_j'R f_j``, so that R itself is never
     updated.
@@ -345,7 +298,7 @@ def row_sparse_columns(
     max_rounds: int = 100,
     report: Report | None = None,
 ) -> SparseFit:
-    """Minimise (2) for one lam, or halve its interval until about n_wanted are left."""
+    """Solve the group lasso for one lam, or search one that leaves about n_wanted."""
     gram = matrix.feature_gram() if makes_gram(matrix.shape) else None
     lasso = GroupLasso(matrix, target.shape[1], gram=gram)
     lasso.set_target(float(np.vdot(target, target)), Y=target)

@@ -241,7 +241,7 @@ def in_two_sentences(selector: type) -> str:
     --------
     >>> from ufselect import RandomSelection
     >>> in_two_sentences(RandomSelection)
-    'Keep features drawn at random.'
+    'Keep features drawn at random. A baseline for every other method.'
     """
     name, _, rest = docstring_sections(selector)[""].partition("\n\n")
     does = re.split(r"::|\.(?= |$)", " ".join(rest.split()))[0]

@@ -3,8 +3,8 @@
 Minimises, over S >= 0 (p x K, which selects features) and V >= 0 (K x p, which
 reconstructs all features from these),
 
-    (1)  |X - X S V|^2 + lam/2 |S'S - I|^2 + alpha tr(V L V') + beta |S|_21
-         + gamma |S|_1 + delta tr(S'X'M X S)
+    |X - X S V|^2 + lam/2 |S'S - I|^2 + alpha tr(V L V') + beta |S|_21
+    + gamma |S|_1 + delta tr(S'X'M X S)
 
 for a non-negative X, the Laplacian ``L = D - A`` of a graph of features and a sparse,
 positive semi-definite n x n matrix M whose rows sum to zero, with positive and negative
@@ -12,13 +12,13 @@ parts ``M = M+ - M-``. MFFS (W for S, H for V) has the first two terms, halved; 
 adds those with alpha and beta; LDSSL adds those with gamma and delta. The
 multiplicative updates are, entry by entry and with ``Q = diag(1 / |s_i|)``,
 
-    (2)  scale columns of S to unit length and rows of V inversely
-    (3)  S <- S [(X'X V' + lam S + delta X'M- X S)
-                 / (X'X S V V' + lam S S'S + beta/2 Q S + gamma/2 + delta X'M+ X S)]^e
-    (4)  V <- V (S'X'X + alpha V A) / (S'X'X S V + alpha V D)
+    S <- S [(X'X V' + lam S + delta X'M- X S)
+            / (X'X S V V' + lam S S'S + beta/2 Q S + gamma/2 + delta X'M+ X S)]^e
+    V <- V (S'X'X + alpha V A) / (S'X'X S V + alpha V D)
 
-V is stored transposed, so that both factors are p x K. ``X'X`` is formed only if it is
-no larger than X, and ``X'M X`` never. Equation numbers are those of this file.
+after columns of S were scaled to unit length, and rows of V inversely. V is stored
+transposed, so that both factors are p x K. ``X'X`` is formed only if it is no larger
+than X, and ``X'M X`` never.
 """
 
 from collections.abc import Callable
@@ -264,17 +264,17 @@ def fit_factors(
         rounding=model.rounding,
     )
     for _ in loop:
-        state = rescale(model, state, guarded=exponent is None)  # (2)
+        state = rescale(model, state, guarded=exponent is None)
         if exponent is None:
             state = guarded_step(model, state)
         else:
-            ratio = model.selection_ratio(state)  # (3)
+            ratio = model.selection_ratio(state)
             state = model.state(
                 stepped(state.selection, ratio, exponent), state.loadings
             )
-        loadings = stepped(state.loadings, model.loadings_ratio(state), 1.0)  # (4)
+        loadings = stepped(state.loadings, model.loadings_ratio(state), 1.0)
         state = model.state(state.selection, loadings, state.products)
-        loop.record(state.value)  # (1)
+        loop.record(state.value)
     factors = Factors(state.selection, state.loadings)
     return FactorFit(factors, loop.history, loop.converged)
 

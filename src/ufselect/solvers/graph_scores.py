@@ -1,26 +1,15 @@
 """Scores of features over a graph of the samples: LaplacianScore, SPEC, GraphEnergy.
 
-With degrees d, ``D = diag(d)`` and ``L = D - S``, a feature f with its degree-weighted
-mean removed (call it g) has
+All of them are ratios of quadratic forms in the columns of X, which are read in blocks.
+With degrees d, ``D = diag(d)`` and ``L = D - S``, the Laplacian score of a feature f
+and phi1 and phi2 of SPEC need ``f'L f``, ``f'D f`` and ``g'D g``, where g is f with its
+degree-weighted mean removed. phi3 needs the products of ``D^(1/2) f`` with the leading
+eigenvectors of the normalised Laplacian.
 
-    (1)  Laplacian score  g'L g / g'D g
-
-SPEC scores ``h = D^(1/2) f / |D^(1/2) f|`` against eigenpairs (l_j, xi_j) of the
-normalised Laplacian, with ``a_j = h'xi_j``:
-
-    (2)  phi1 = sum_j l_j^r a_j^2
-    (3)  phi2 = sum_(j>1) l_j^r a_j^2 / (1 - a_1^2),   which is (1) for r = 1
-    (4)  phi3 = sum_(1<j<=K) (2^r - l_j^r) a_j^2
-
-With V an orthonormal basis of the leading eigenvectors of the graph, centred, a centred
-feature x has
-
-    (5)  energy share  |V'x|^2 / |x|^2
-
-the share of its variance in the span of these smooth vectors. It is 1 for a feature
-that is constant on each connected component, and about ``K / (n - 1)`` for one that is
-independent of the K eigenvectors. All of these scores are ratios of quadratic forms in
-the columns of X, which are read in blocks. Equation numbers are those of this file.
+GraphEnergy needs the share ``|V'x|^2 / |x|^2`` of the variance of a centred feature x,
+where V is an orthonormal basis of the leading eigenvectors of the graph, centred. It
+is 1 for a feature that is constant on each connected component, and about
+``K / (n - 1)`` for one that is independent of the K eigenvectors.
 """
 
 from typing import Any, NamedTuple

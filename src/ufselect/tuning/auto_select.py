@@ -64,7 +64,7 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
 
     Tests whether the table has structure, ranks the features by a consensus of graph
     energy and SCFS over subsamples, and keeps those that the structure of the other
-    features explains better than permuted copies.
+    features explains better than permuted copies. docs/auto.md has the rules.
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         A selector whose ranking replaces the consensus. If you also give a number of
         features, its ranking is not changed.
     n_features_to_select : int, float, None or "auto", default="auto"
-        "auto" keeps the confirmed features, see Notes; otherwise the number of
-        features, fraction of them, or None for half.
+        "auto" keeps the confirmed features; otherwise the number of features, fraction
+        of them, or None for half.
     n_clusters : int or "auto", default="auto"
         Number of clusters of the selectors that need one; "auto" means 8.
     max_features : int or None, default=200
@@ -107,51 +107,23 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
     permuted_explained_ : ndarray of shape (p,)
         The largest such share among 20 permuted copies of each feature.
     scores_ : ndarray of shape (p,)
-        From 0 to 1, with a quarter for each tier: rejected features, tentative ones,
-        those that correlate with a better one, and the others. Within a tier they
-        increase with the inverse geometric mean rank of the consensus, or with the
-        scores of the ``selector``. If you give a ``selector`` and a number, they are
-        the scores of the selector.
+        A quarter of 0 to 1 for each tier: rejected features, tentative ones, those that
+        correlate with a better one, and the others; within it, by the ranking. If you
+        give a ``selector`` and a number, they are the scores of the selector.
     order_ : ndarray of shape (p,)
         Features from best to worst.
     n_selected_ : int
         Number of selected features.
     labels_ : ndarray of shape (n,)
-        Clusters of the samples, by k-means on the selected features with
-        ``n_clusters_`` clusters. For data out-of-core, only of the samples that were
-        read.
+        Clusters of the samples, by k-means on the selected features. Out-of-core, up to
+        5000 evenly spaced samples are read, and all decisions use only these.
     n_clusters_ : int
-        The given number, or one more than the number of directions with structure, at
-        least 2 and at most 8; 1 without structure.
+        The given number, or one more than the directions with structure, from 2 to 8;
+        1 without structure.
     reasons_ : list of str
         Each decision and its reason, as a sentence.
     selector_ : selector or None
         The fitted ``selector``, if one was given.
-
-    Notes
-    -----
-    **Structure.** `structure_test` compares the largest eigenvalue with those of 39
-    tables in which every column is permuted. For counts, samples are scaled to unit
-    length. Other tables are not scaled if the ratio of the eigenvalues is at least 1.5
-    without scaling; otherwise features are scaled if that increases the ratio.
-
-    **Ranking.** On six subsamples of two thirds of the samples, at most 1000 each,
-    features are ranked by `GraphEnergy` and by `SCFS`. The consensus is the geometric
-    mean of the ranks, in which graph energy counts twice.
-
-    **Calls.** The leading eigenvectors of the features in other folds explain a share
-    of the variance of each feature, which is compared with the shares of permuted
-    copies. A feature is *confirmed* if the false discovery rate is at most 5 %, no
-    better confirmed feature correlates with it above ``max_correlation``, and fewer
-    than ``max_features`` are better. With "auto", correlated features are confirmed,
-    too, if fewer than ten would be. A feature is *tentative* if the rate is at most
-    20 %, and *rejected* otherwise.
-
-    **Many samples.** Of a Dask collection, a Zarr array, an HDF5 data set or a
-    memory-mapped array, up to 5000 evenly spaced samples are read, and all decisions
-    use only these.
-
-    docs/auto.md has the formulas, docs/quality.md the measurements.
 
     Examples
     --------
