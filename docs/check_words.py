@@ -48,6 +48,12 @@ GLOSSARY = {
     "sample names, index column": r"identity column|(?:is|are) no features?\b",
     "report, or web page": r"local page\b|HTML page|page of the report",
     "If you ...": r"whoever\b|who names\b",
+    "neighbourhoods, scatter matrix": r"cliques?\b|scatters\b",
+    "timeout, location": r"patience\b|whereabouts\b",
+    "parallel jobs": r"(?:fits|starts|jobs|runs) at once\b",
+    "representative": r"stands? for (?:it|them|others?)\b|they stand for\b",
+    "partition (for neighbours)": r"neighbours in cells\b|cells hold\b",
+    "callback, progress": r"hears? of\b",
     "a plain word": r"in every dress|walk of one|house rules|riddles?\b",
 }
 BANNED = {say: re.compile(rf"\b(?:{no})", re.I) for say, no in GLOSSARY.items()}

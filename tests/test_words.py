@@ -46,6 +46,12 @@ def page(tmp_path):
         ("See the local page.", "web page"),
         ("| Whoever | asks |", "If you"),
         ("The rooms of the package.", "memory limit"),
+        ("The cliques of all samples.", "neighbourhoods"),
+        ("It loses patience.", "timeout"),
+        ("How many fits at once?", "parallel jobs"),
+        ("A confirmed feature stands for it.", "representative"),
+        ("A search for neighbours in cells.", "partition"),
+        ("A callback hears of it.", "progress"),
     ],
 )
 def test_a_phrase_that_the_glossary_replaces_fails(
