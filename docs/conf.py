@@ -79,5 +79,6 @@ def setup(app):
     app.connect("builder-inited", site_pages.write_reference)
     # Before numpydoc, which has the usual priority, 500.
     app.connect("autodoc-process-docstring", site_pages.escape_names, priority=400)
+    app.connect("autodoc-process-docstring", site_pages.lead_to_pages, priority=400)
     app.connect("source-read", site_pages.lead_to_the_gallery)
     site_pages.add_formulas(app)

@@ -69,6 +69,11 @@ def escape_names(app, what, name, value, options, lines):
     ]
 
 
+def lead_to_pages(app, what, name, value, options, lines):
+    """Turn the paths of pages in docstrings into links."""
+    lines[:] = [re.sub(r"\bdocs/([\w/-]+)\.md", r":doc:`/\1`", line) for line in lines]
+
+
 def lead_to_the_gallery(app, name, source):
     """Turn links to files of examples, which work in the repository, into pages."""
     text = re.sub(
