@@ -1,8 +1,11 @@
 """Selectors in files: the same when they come back, and nothing else comes in."""
 
+import hashlib
+import io
 import json
 import os
 import pickle
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -22,8 +25,14 @@ from ufselect import (
     load_selector,
     save_selector,
 )
-from ufselect.data.checkpoints import read_arrays, write_arrays
-from ufselect.models import DESCRIPTION, OPENING, ModelError, known_selectors
+from ufselect.models import (
+    DESCRIPTION,
+    OPENING,
+    ModelError,
+    known_selectors,
+    read_arrays,
+    write_arrays,
+)
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(24, 7)) + 4 * (np.arange(24) % 2)[:, np.newaxis] * (
@@ -95,7 +104,7 @@ def test_all_selectors_are_known():
     assert set(known_selectors()) == classes - {"UnsupervisedSelector"}
 
 
-def test_generators_and_outputs_are_kept_and_checkpoints_are_not(tmp_path):
+def test_generators_and_outputs_are_kept(tmp_path):
     state = np.random.RandomState(3)
     state.standard_normal(5)
     again = through_a_file(RandomSelection(random_state=state), tmp_path)
@@ -108,9 +117,6 @@ def test_generators_and_outputs_are_kept_and_checkpoints_are_not(tmp_path):
     again = through_a_file(SCFS(alpha=np.float32(0.5)), tmp_path)
     assert again.get_params() == SCFS(alpha=np.float32(0.5)).get_params()
     assert not hasattr(again, "scores_")
-    # It names a file to write.
-    again = through_a_file(SCFS(checkpoint=tmp_path / "a.npz"), tmp_path)
-    assert again.checkpoint is None
 
 
 class Foreign(MaxVariance):
@@ -135,11 +141,11 @@ def test_what_cannot_be_kept_is_refused_when_it_is_saved(tmp_path):
 def rewritten(path, change):
     """Save a selector, and write its file again with a change to what is in it."""
     save_selector(AutoSelect(MaxVariance(), random_state=0).fit(FRAME), path)
-    arrays = read_arrays(path, OPENING)
+    arrays = read_arrays(path)
     description = json.loads(arrays[DESCRIPTION].tobytes())
     change(description, arrays)
     text = json.dumps(description).encode()
-    write_arrays(path, OPENING, {**arrays, DESCRIPTION: np.frombuffer(text, np.uint8)})
+    write_arrays(path, {**arrays, DESCRIPTION: np.frombuffer(text, np.uint8)})
 
 
 def put(section, name, value):
@@ -262,6 +268,45 @@ def test_deep_and_large_files_are_bounded(tmp_path):
     rewritten(tmp_path / "a.selector", repeated)
     many = load_selector(tmp_path / "a.selector").many_
     assert all(each is many[0] for each in many)
+
+
+def forged(save=np.savez, **arrays):
+    """Return the content of a file with the right digest, and any arrays."""
+    content = io.BytesIO()
+    save(content, **arrays)
+    digest = hashlib.sha256(content.getvalue()).hexdigest().encode()
+    return OPENING + digest + b"\n" + content.getvalue()
+
+
+def more_than_there_is(stream, **arrays):
+    inner = io.BytesIO()
+    np.save(inner, np.zeros(7))
+    wide = inner.getvalue().replace(b"(7,), }" + b" " * 10, b"(70000000000,), }")
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("X.npy", wide)
+
+
+class Program:
+    def __reduce__(self):
+        return pytest.fail, ("a pickle was loaded",)
+
+
+def test_no_changed_byte_no_pickle_and_no_bomb_is_accepted(tmp_path):
+    path = tmp_path / "a.selector"
+    save_selector(MaxVariance(2).fit(FRAME), path)
+    whole = path.read_bytes()
+    for where in range(0, len(whole), 7):
+        content = bytearray(whole)
+        content[where] ^= 1 << where % 8
+        path.write_bytes(content)
+        assert "is not a selector file, or is damaged" in refusal(path)
+    for content, said in [
+        (forged(reached=np.array([Program()], dtype=object)), "Python objects"),
+        (forged(np.savez_compressed, reached=np.zeros(10**6)), "is compressed"),
+        (forged(more_than_there_is), "which is more than it holds"),
+    ]:
+        path.write_bytes(content)
+        assert said in refusal(path)
 
 
 def test_other_files_folders_and_pipes_are_refused(tmp_path):

@@ -4,9 +4,12 @@ The file holds JSON and arrays of numbers; loading it runs no code from it. It c
 classes of this package only.
 """
 
+import hashlib
 import json
 import math
 import os
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect._version import __version__
-from ufselect.data.checkpoints import read_arrays, write_arrays
-from ufselect.data.replacing import not_written
+from ufselect.data.replacing import not_written, replacing
 from ufselect.data.tables.isolation import reason_of
 from ufselect.evaluation.structure_found import StructureTest
 from ufselect.evaluation.subsamples import Stability
@@ -28,14 +30,13 @@ __all__ = ["ModelError", "load_selector", "save_selector"]
 VERSION = 2
 # The file begins with these words and the digest of the rest.
 OPENING = b"ufselect selector sha256 "
+DIGEST_LENGTH = 64
 # Under this name the arrays of the file hold its JSON.
 DESCRIPTION = "description"
 # In JSON, the value of this key says what an object is, if not a dictionary.
 KIND = "is"
 # Attributes that are named tuples, which JSON knows as lists.
 RECORDS: dict[str, Any] = {"stability_": Stability, "structure_": StructureTest}
-# Names a file that a fit writes to; the sender of a file must not choose it.
-NOT_KEPT = {"checkpoint"}
 # Where scikit-learn keeps the setting of set_output.
 OUTPUT = "_sklearn_output_config"
 OUTPUTS = ("default", "pandas", "polars")
@@ -64,8 +65,7 @@ def save_selector(selector: UnsupervisedSelector, path: AnyPath) -> None:
     """Write a selector, fitted or not, to a file that any program may open safely.
 
     The file holds JSON and arrays, and appears when it is complete. It keeps the
-    parameters and everything learned, but no ``checkpoint``, which names a file to
-    write to.
+    parameters and everything learned.
 
     Parameters
     ----------
@@ -104,9 +104,48 @@ def save_selector(selector: UnsupervisedSelector, path: AnyPath) -> None:
         raise ModelError(reason_of(error)) from None
     arrays[DESCRIPTION] = np.frombuffer(text.encode(), np.uint8)
     try:
-        write_arrays(Path(path), OPENING, arrays)
+        write_arrays(Path(path), arrays)
     except OSError as error:
         raise ModelError(not_written(Path(path), error)) from error
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Write arrays to a file that begins with OPENING and a digest of the rest."""
+    with replacing(path) as part, part.open("w+b") as stream:
+        stream.write(OPENING + b"0" * DIGEST_LENGTH + b"\n")
+        np.savez(stream, **arrays)
+        stream.seek(len(OPENING) + DIGEST_LENGTH + 1)
+        digest = hashlib.file_digest(stream, "sha256").hexdigest().encode()
+        stream.seek(len(OPENING))
+        stream.write(digest)
+
+
+def read_arrays(path: Path) -> Arrays:
+    """Read a file of :func:`write_arrays`; ValueError if it is damaged.
+
+    This takes no more memory than the file: compressed arrays, and arrays that declare
+    more than they hold, are refused.
+    """
+    from ufselect.data.tables.matrices import checked_header
+
+    arrays: Arrays = {}
+    with path.open("rb") as stream:
+        found = stream.readline(len(OPENING) + DIGEST_LENGTH + 1)
+        if not found.startswith(OPENING):
+            raise ValueError(f"it does not begin with {OPENING.decode().strip()!r}")
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        if found[len(OPENING) :].strip() != digest.encode():
+            raise ValueError("it was damaged or changed after it was written")
+        with zipfile.ZipFile(stream) as archive:
+            for member in archive.infolist():
+                if member.compress_type != zipfile.ZIP_STORED:
+                    raise ValueError(f"{member.filename!r} is compressed")
+                with archive.open(member) as part:
+                    checked_header(part, member.file_size, member.filename)
+                with archive.open(member) as part:
+                    name = member.filename.removesuffix(".npy")
+                    arrays[name] = np.lib.format.read_array(part, allow_pickle=False)
+    return arrays
 
 
 def _description(value: Any, arrays: Arrays) -> Any:
@@ -153,7 +192,6 @@ def _selector_description(selector: UnsupervisedSelector) -> dict[str, Any]:
             "other; save the selectors that it is made of"
         )
     parameters = selector.get_params(deep=False)
-    parameters.update(dict.fromkeys(NOT_KEPT & set(parameters)))
     learned = {
         key: value
         for key, value in vars(selector).items()
@@ -208,7 +246,7 @@ def load_selector(path: AnyPath) -> UnsupervisedSelector:
     if not Path(path).is_file():  # a pipe would wait for a writer
         raise ModelError(f"{path} is not a file; name one that save_selector wrote")
     try:
-        arrays = read_arrays(Path(path), OPENING)
+        arrays = read_arrays(Path(path))
         text = arrays.pop(DESCRIPTION).tobytes()
         _check_version(json.loads(text), str(path))
         content = json.loads(text, object_hook=lambda found: _value(found, arrays))
@@ -281,7 +319,6 @@ def _selector(content: dict[str, Any]) -> UnsupervisedSelector:
     parameters = content["parameters"]
     if set(parameters) != set(known[name]().get_params(deep=False)):
         raise ValueError(f"its parameters are not those of {name}")
-    parameters.update(dict.fromkeys(NOT_KEPT & set(parameters)))
     if isinstance(parameters.get("selectors"), list):
         # JSON knows pairs of a name and a selector as lists.
         pairs = parameters["selectors"]

@@ -34,7 +34,6 @@ from studies.reliability.watched import Trial, Verdict, counted, verdicts
 from studies.settings import Settings
 from ufselect import AutoSelect, MaxVariance, load_selector, save_selector
 from ufselect.data import TableError, read_labelled, read_table
-from ufselect.data.checkpoints import Checkpoint
 from ufselect.experiments.plan import plan_path, read_plan
 from ufselect.models import ModelError
 
@@ -171,16 +170,6 @@ def write_labelled(path: Path) -> None:
     scipy.io.savemat(path, {"X": SPARSE, "Y": np.arange(len(VALUES)) % 2})
 
 
-def write_checkpoint(path: Path) -> None:
-    """Write what a fit has reached."""
-    Checkpoint(path, [1]).write({"W": VALUES})
-
-
-def read_checkpoint(path: Path) -> None:
-    """Read what a fit has reached."""
-    Checkpoint(path, [1]).read()
-
-
 def write_selector(path: Path) -> None:
     """Write a fitted selector."""
     selector = AutoSelect(MaxVariance(), n_features_to_select=2, random_state=0)
@@ -196,7 +185,6 @@ TABLE = Kind(None, read_whole, (TableError,))
 OTHERS = {
     "plan.toml": Kind(write_plan, read_plan, (ValueError,)),
     "labelled.mat": Kind(write_labelled, read_labelled, (ValueError,)),
-    "checkpoint.npz": Kind(write_checkpoint, read_checkpoint, (ValueError,)),
     "fitted.selector": Kind(write_selector, read_selector, (ModelError,)),
 }
 KINDS = {**dict.fromkeys(SEEDS, TABLE), **OTHERS}

@@ -11,7 +11,6 @@ import pytest
 
 from ufselect import LaplacianScore, save_selector
 from ufselect.data import read_table, write_table
-from ufselect.data.checkpoints import Checkpoint
 from ufselect.data.replacing import replacing, write_whole
 
 
@@ -23,7 +22,6 @@ def table(folder):
 WRITERS = {
     "text": lambda folder, path: write_whole(path, "new, and longer than before"),
     "table": lambda folder, path: write_table(table(folder), [0], path),
-    "checkpoint": lambda folder, path: Checkpoint(path, []).write({"a": np.eye(2)}),
     "model": lambda folder, path: save_selector(LaplacianScore(), path),
 }
 

@@ -106,7 +106,6 @@ def test_what_a_path_is_not_for_is_refused_at_once(X, selector):
     for parameters, complaint in [
         ({"solver": "paper"}, "solver='paper'"),
         ({"n_init": 3}, "n_init=3"),
-        ({"checkpoint": "a.npz"}, "checkpoint='a.npz'"),
     ]:
         with pytest.raises(ValueError, match=complaint):
             clone(selector).set_params(**parameters).path(X)

@@ -297,22 +297,6 @@ class TestDescent:
 
         assert (P + D).sum(axis=0).min() >= 0.99 * UNIFORM_SHARE * 18 / 3
 
-    def test_a_state_is_gone_on_from_to_the_last_digit(self, kind):
-        problem = Problem()
-        partition = problem.partition(kind)
-        step_size = descend(partition, 1.0, max_steps=3, **problem.fitted(kind))
-        state = {name: value.copy() for name, value in partition.state().items()}
-
-        again = problem.partition(kind, state["P"])
-        again.restore(state)
-        for one in (partition, again):
-            descend(one, 1.0, step_size, max_steps=3, **problem.fitted(kind))
-
-        np.testing.assert_array_equal(partition.rows[0], again.rows[0])
-        before = again.rows[0].copy()
-        descend(again, 1.0, max_steps=0, **problem.fitted(kind))
-        np.testing.assert_array_equal(again.rows[0], before)
-
 
 # The projection on the probability simplex.
 

@@ -426,17 +426,6 @@ class DataMatrix(ABC):
             norms[block] = np.linalg.norm(self.rows(block), axis=1)
         return norms
 
-    def row_hashes(self) -> Float:
-        """Return hashes of each row, as whole numbers.
-
-        They depend on all values and their columns, but not on how rows are stored,
-        divided into blocks or distributed over machines.
-        """
-        generator = np.random.default_rng(0)
-        factors = generator.integers(2**63, size=self.shape[1], dtype=np.uint64)
-        hashes, _ = self.over_rows(_row_hashes, (), 2 * factors + 1)
-        return self.gather(hashes)
-
     def _slices(self, length: int, other_length: int) -> Iterator[slice]:
         step = max(1, self.block_bytes // (8 * max(1, other_length)))
         for start in range(0, length, step):
@@ -445,17 +434,3 @@ class DataMatrix(ABC):
 
 def _normal_dot(block: DataMatrix, rows: Arrays, right: Float) -> tuple[Arrays, Arrays]:
     return (), (block.transpose_dot(block.dot(right)),)
-
-
-def _row_hashes(
-    block: DataMatrix, rows: Arrays, factors: NDArray[np.uint64]
-) -> tuple[Arrays, Arrays]:
-    hashes = np.empty((block.shape[0], 2))
-    for piece in block._slices(*block.shape):
-        # Negative zeros become zeros. Sums and products wrap around, so that they do
-        # not depend on the order.
-        bits = (block.rows(piece) + 0.0).view(np.uint64)
-        mixed = ((bits ^ (bits >> np.uint64(29))) * factors).sum(axis=1)
-        # Two halves, as float64 represents whole numbers exactly only up to 2^53.
-        hashes[piece, 0], hashes[piece, 1] = mixed >> np.uint64(32), mixed % 2**32
-    return (hashes,), ()

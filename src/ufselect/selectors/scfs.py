@@ -3,9 +3,7 @@
 import warnings
 from collections.abc import Iterable, Iterator
 from numbers import Integral
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -25,12 +23,6 @@ from ufselect.selectors.base import IterativeSelector, Properties
 from ufselect.solvers import scfs
 from ufselect.solvers.iterations import in_parallel
 from ufselect.solvers.ridge import ranked_below, row_norms
-
-if TYPE_CHECKING:
-    from ufselect.data.checkpoints import Checkpoint
-
-# Parameters that do not change the result of a fit.
-NOT_OF_THE_FIT = ("n_features_to_select", "n_jobs", "checkpoint", "working_memory")
 
 
 class SCFS(IterativeSelector):
@@ -88,9 +80,6 @@ class SCFS(IterativeSelector):
         Stop when the objective changes by less than this share of itself.
     random_state : int, RandomState instance or None, default=None
         Seed of the start.
-    checkpoint : path or None, default=None
-        A file of a few n x c arrays, replaced every few iterations, from which the same
-        fit continues if it was interrupted. For the exact solver with one start.
     working_memory : float, default=8e6
         Bytes of a block of rows, as float64, in which X is read from a memory-mapped
         array, a Zarr or HDF5 file or a backed AnnData; about two are in memory at a
@@ -165,7 +154,6 @@ class SCFS(IterativeSelector):
         "fit_intercept": ["boolean"],
         **ITERATIONS,
         "random_state": ["random_state"],
-        "checkpoint": [None, str, PathLike],
         "working_memory": [POSITIVE],
     }
 
@@ -186,7 +174,6 @@ class SCFS(IterativeSelector):
         max_iter: int = 1000,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,
-        checkpoint: str | PathLike[str] | None = None,
         working_memory: float = 8e6,
         verbose: bool = False,
     ) -> None:
@@ -204,7 +191,6 @@ class SCFS(IterativeSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
-        self.checkpoint = checkpoint
         self.working_memory = working_memory
         self.verbose = verbose
 
@@ -213,7 +199,6 @@ class SCFS(IterativeSelector):
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
-        checkpoint = None if self.checkpoint is None else self._checkpoint(data)
         random = check_random_state(self.random_state)
         exact = self.solver == "exact"
         n_starts = self.n_init if isinstance(self.init, str) else 1
@@ -228,16 +213,10 @@ class SCFS(IterativeSelector):
             )
             # The first start decides on beta="auto".
             drawn = random.get_state()
-            state = None if checkpoint is None else checkpoint.read()
-            alternation = problem.begin(self.init, random, state, auto_beta=auto)
-            if state is not None:
-                beta = float(state["beta"])
-            elif beta is None:
+            alternation = problem.begin(self.init, random, auto_beta=auto)
+            if beta is None:
                 beta = alternation.auto_beta(alpha)
-            keep = checkpoint.write if checkpoint is not None else None
-            fit = alternation.fit(alpha, beta, *limits, progress, keep=keep)
-            if checkpoint is not None:
-                checkpoint.remove()
+            fit = alternation.fit(alpha, beta, *limits, progress)
             lowered = fit.vanished and exact and auto and not progress.stopped
             if lowered:
                 random.set_state(drawn)
@@ -298,25 +277,6 @@ class SCFS(IterativeSelector):
         self._keep_history(fit.history, unit)
         return ranked_below(row_norms(self.coef_), fit.kkt_ratios)
 
-    def _checkpoint(self, data: DataMatrix) -> "Checkpoint":
-        """Return the checkpoint of this X and these parameters."""
-        from ufselect.data.checkpoints import Checkpoint
-
-        assert self.checkpoint is not None
-        if self.solver == "paper" or self.n_init > 1:
-            raise ValueError(
-                f"checkpoint is for one start of the exact solver; now there are "
-                f"n_init={self.n_init} of solver={self.solver!r}."
-            )
-        settings = self.get_params(deep=False)
-        left_out = [*NOT_OF_THE_FIT, "verbose", "init"]
-        if isinstance(self.random_state, np.random.RandomState):
-            # Where it was drawn from last time is not known.
-            left_out.append("random_state")
-        values = [each for each in sorted(settings.items()) if each[0] not in left_out]
-        inputs = [data.shape, data.row_hashes(), values, self.init]
-        return Checkpoint(Path(self.checkpoint), inputs, scfs.STATE_NAMES)
-
     def path(
         self,
         X: Any,
@@ -352,11 +312,10 @@ class SCFS(IterativeSelector):
         [(10.0, 5.0), (10.0, 1.0), (100.0, 5.0), (100.0, 1.0)]
         """
         self._validate_params()
-        if self.solver == "paper" or self.n_init > 1 or self.checkpoint is not None:
+        if self.solver == "paper" or self.n_init > 1:
             raise ValueError(
-                "A path is for one start of the exact solver without checkpoint; now "
-                f"there are solver={self.solver!r}, n_init={self.n_init} and "
-                f"checkpoint={self.checkpoint!r}."
+                "A path is for one start of the exact solver; now there are "
+                f"solver={self.solver!r} and n_init={self.n_init}."
             )
         check = scfs.checked_weights
         return self._along_path(X, check(alphas, "alphas"), check(betas, "betas"))

@@ -469,18 +469,6 @@ class GroupLasso:
             self.descend(lam, n_gradients, n_cg)
         return Solution(self.coef(), self.error(), ratios, gap)
 
-    def state(self) -> dict[str, Float]:
-        """Return the arrays that are needed to resume."""
-        lipschitz = np.array(self.lipschitz)
-        return {"S": self.S.astype(np.float64), "W": self.W, "lipschitz": lipschitz}
-
-    def restore(self, state: dict[str, Float]) -> None:
-        """Resume from a state on the same X, after setting the target."""
-        if len(state["S"]):
-            self.enter(state["S"].astype(np.intp))
-            self.place(state["W"])
-        self.lipschitz = float(state["lipschitz"])
-
 
 def _cross_gram(
     X: DataMatrix, rows: Arrays, S: Index, entering: Index

@@ -31,11 +31,8 @@ from ufselect.solvers.group_lasso import (
 from ufselect.solvers.iterations import Report
 from ufselect.solvers.preparation import Kind, preparation_kind, prepare
 from ufselect.solvers.ridge import Ridge, SampleRidge, row_norms
-from ufselect.solvers.soft_partition import STATE_ARRAYS, SoftPartition
+from ufselect.solvers.soft_partition import SoftPartition
 from ufselect.solvers.starts import kernel_matrix, start
-
-State = dict[str, Float]
-Keep = Callable[[State], None]
 
 # Default alpha for X scaled to |X|^2 = c; default beta as a share of the smallest beta
 # at which W = 0.
@@ -53,16 +50,6 @@ MAX_PARTITION_STEPS, PARTITION_TOLERANCE = 20, 0.03
 
 # The same for clustering alone, without W.
 MAX_CLUSTERING_STEPS, CLUSTERING_TOLERANCE = 50, 1e-5
-
-# Iterations between two saved states.
-ITERATIONS_PER_STATE = 5
-
-# Arrays of a saved state: of the alternation, of W and of P.
-STATE_NAMES = (
-    *("step_size", "history", "beta"),
-    *("S", "W", "lipschitz"),
-    *("P", *STATE_ARRAYS),
-)
 
 # Duality gap of the last solve for W, relative to |G|^2, and its coordinate steps for
 # the rows with the largest KKT ratios.
@@ -135,13 +122,10 @@ class SCFSProblem:
         self,
         init: Any,
         random: np.random.RandomState,
-        state: State | None = None,
         *,
         auto_beta: bool = False,
     ) -> "Alternation":
-        """Return the alternation at a starting point, or at a saved state."""
-        if state is not None:
-            return Alternation(self, self.X.beside(state["P"]), state)
+        """Return the alternation at a starting point."""
         gram = self.gram if self.intercept else None
         P = start(init, self.X, self.n_clusters, random, K=self.K, gram=gram)
         alternation = Alternation(self, P)
@@ -176,13 +160,9 @@ class Alternation:
     problem : SCFSProblem
     P : Beside
         Initial memberships, aligned with the rows of X; overwritten.
-    state : dict of ndarray, optional
-        A state of the same problem, saved by ``fit``, to resume from.
     """
 
-    def __init__(
-        self, problem: SCFSProblem, P: Beside, state: State | None = None
-    ) -> None:
+    def __init__(self, problem: SCFSProblem, P: Beside) -> None:
         self.problem = problem
         X, K = problem.X, problem.K
         if K is not None:
@@ -192,12 +172,7 @@ class Alternation:
         self.lasso = GroupLasso(
             problem.regressors, problem.n_clusters, gram=problem.gram
         )
-        self.state = state
-        if state is not None:
-            self.partition.restore(state)
         self._set_target()
-        if state is not None:
-            self.lasso.restore(state)
 
     def _set_target(self) -> None:
         """Set G as the target of the group lasso, or X'G if that is sufficient."""
@@ -272,7 +247,6 @@ class Alternation:
         max_iter: int,
         tol: float,
         report: Report | None = None,
-        keep: Keep | None = None,
     ) -> Fit:
         """Alternate until the relative decrease of the objective is below tol.
 
@@ -283,16 +257,11 @@ class Alternation:
         tol : float
         report : callable, optional
             Called with the iteration and the objective; returning True stops the fit.
-        keep : callable, optional
-            Called every few iterations with the state that is needed to resume.
         """
         partition, lasso, lam = self.partition, self.lasso, beta / alpha
         n_samples, total = self.problem.X.shape[0], self.problem.n_clusters
         step_size, history, converged = 1.0, list[float](), False
-        if self.state is not None:
-            step_size = float(self.state["step_size"])
-            history, self.state = self.state["history"].tolist(), None
-        for iteration in range(len(history), max_iter):
+        for iteration in range(max_iter):
             # From an empty working set, a second round adds the features that violate
             # optimality once the first have entered.
             for _ in range(1 if len(lasso.S) else 2):
@@ -324,13 +293,6 @@ class Alternation:
             stopped = report is not None and report(iteration, history[-1])
             if stopped or converged:
                 break
-            if keep is not None and (iteration + 1) % ITERATIONS_PER_STATE == 0:
-                reached = {
-                    "step_size": np.array(step_size),
-                    "history": np.array(history),
-                    "beta": np.array(beta),
-                }
-                keep(reached | lasso.state() | partition.state())
         solution = lasso.solve(
             lam, tol=FINAL_GAP, n_coordinate_steps=FINAL_COORDINATE_STEPS
         )

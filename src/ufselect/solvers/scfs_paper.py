@@ -23,8 +23,6 @@ from ufselect.solvers.scfs import (
     AUTO_ALPHA,
     AUTO_BETA,
     Fit,
-    Keep,
-    State,
     checked_penalty,
 )
 from ufselect.solvers.soft_partition import indicator
@@ -176,7 +174,6 @@ class PaperProblem:
         self,
         init: Any,
         random: np.random.RandomState,
-        state: State | None = None,
         *,
         auto_beta: bool = False,
     ) -> "PaperAlgorithm":
@@ -213,9 +210,8 @@ class PaperAlgorithm:
         max_iter: int,
         tol: float,
         report: Report | None = None,
-        keep: Keep | None = None,
     ) -> Fit:
-        """Run Algorithm 1; no intermediate state is saved."""
+        """Run Algorithm 1."""
         X = self.problem.X
         G, W, history, converged = fit_paper(
             indicator(self.P),

@@ -43,9 +43,6 @@ UNIFORM_SHARE = 1e-6
 # Step sizes tried along a segment if the full step does not decrease the objective.
 SEGMENT = np.concatenate([[0.0], 0.5 ** np.arange(29, 3.0, -1), np.arange(1, 11) / 10])
 
-# Arrays of a saved state, in addition to P.
-STATE_ARRAYS = ("BtP", "MBtP", "q", "PtP")
-
 SMALLEST_STEP, LARGEST_STEP = 1e-10, 1e10
 
 
@@ -215,20 +212,6 @@ class SoftPartition:
             self._rows, _ = self._over_rows(_moved, self._rows, self._pending)
             self._pending = 0.0
         return self._rows
-
-    def state(self) -> dict[str, Float]:
-        """Return the arrays that are needed to resume."""
-        P = self.X.gather(self.rows)
-        if self.X.scattered:
-            # Send P back to the workers, so that Dask need not keep the graph of all
-            # steps to recompute lost rows.
-            self._rows = self.X.beside(P, np.zeros_like(P))
-        return {"P": P} | {name: getattr(self, name) for name in STATE_ARRAYS}
-
-    def restore(self, state: dict[str, Float]) -> None:
-        """Resume from a saved state of the same P, with identical results."""
-        for name in STATE_ARRAYS:
-            setattr(self, name, state[name])
 
     def self_expression(self) -> float:
         """Return ``|X - G G'X|^2 - |X|^2``."""
