@@ -40,7 +40,7 @@ OPPOSITE_COLUMNS = np.array([[0.0, 0.0], [1.0, -1.0], [3.0, -3.0]])
 CENTRED_COLUMN = np.array([[1.0], [-1.0]])
 # Scaled to unit length, all rows are equal.
 PROPORTIONAL_ROWS = np.array([[1.0], [1.0], [1.0], [1.0], [2.0]])
-# Shifted to be non-negative, one row is zero; Eq. 16 makes its G smaller and smaller.
+# Shifted to be non-negative, one row is zero; Eq. (11) makes its G smaller and smaller.
 ZERO_ROW = np.array([[0, 0, 0, 0, 0, 610946, 0, -263139, 866293, 67320]], float).T
 
 

@@ -77,7 +77,7 @@ def test_the_end_of_a_path_does_not_depend_on_the_way(letter, monkeypatch):
     at_once, _ = path(X, [0.2], tol=1e-12)
     found, expected = (full(one, X.shape[1]) for one in (fit, at_once))
     with monkeypatch.context() as patched:
-        patched.setattr(group_lasso, "LEAST_GROWTH", 1)
+        patched.setattr(group_lasso, "MIN_GROWTH", 1)
         slowly, _ = path(X, [0.7, 0.4, 0.2], tol=1e-12)
 
     value = objective(X, expected, penalties[-1])

@@ -37,7 +37,7 @@ def centred(matrix):
     return matrix - matrix.mean(axis=0)
 
 
-def equation_8(X, G, W, alpha, beta, *, intercept=False):
+def equation_3(X, G, W, alpha, beta, *, intercept=False):
     """Return the objective term by term, with n x n matrices and no shortcut."""
     error = centred(X @ W - G) if intercept else X @ W - G
     return (
@@ -100,12 +100,12 @@ def test_zero_rows_follow_the_others_nearest_first(planted):
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("standardize", [False, "features", "samples"])
-def test_the_last_objective_is_equation_8(X, standardize, intercept):
+def test_the_last_objective_is_equation_3(X, standardize, intercept):
     selector = SCFS(
         n_clusters=3, standardize=standardize, fit_intercept=intercept, random_state=0
     ).fit(X)
 
-    expected = equation_8(
+    expected = equation_3(
         as_scaled(X, standardize),
         indicators(selector.memberships_),
         selector.coef_,
@@ -132,12 +132,12 @@ def test_without_an_intercept_constant_and_far_columns_do_no_harm(planted, form,
     assert not again.coef_[5].any()
     for each, table in ((selector, X), (again, with_constants)):
         G = indicators(each.memberships_)
-        by_hand = equation_8(table, G, each.coef_, each.alpha_, each.beta_)
+        by_hand = equation_3(table, G, each.coef_, each.alpha_, each.beta_)
         assert each.objective_history_[-1] == pytest.approx(by_hand, rel=1e-6)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_numbers_are_the_weights_of_equation_8(X, solver):
+def test_numbers_are_the_weights_of_equation_3(X, solver):
     plain = {"standardize": False, "fit_intercept": False}
     asked = {"n_clusters": 3, "solver": solver, "random_state": 0}
     auto = SCFS(**asked).fit(X)
@@ -148,7 +148,7 @@ def test_numbers_are_the_weights_of_equation_8(X, solver):
     np.testing.assert_allclose(given.scores_, auto.scores_, rtol=1e-6, atol=1e-12)
     if solver == "exact":
         fit = SCFS(**asked, **plain, alpha=20.0, beta=3.0).fit(X)
-        expected = equation_8(X, indicators(fit.memberships_), fit.coef_, 20.0, 3.0)
+        expected = equation_3(X, indicators(fit.memberships_), fit.coef_, 20.0, 3.0)
         np.testing.assert_allclose(fit.objective_history_[-1], expected, rtol=1e-9)
 
 
@@ -288,7 +288,7 @@ def test_the_paper_solver_shifts_negative_data_and_leaves_others(X):
     selector = SCFS(n_clusters=3, solver="paper", random_state=0).fit(positive)
     G, kind = indicators(selector.memberships_), selector.standardize_
     scores = selector.scores_
-    expected = equation_8(positive, G, selector.coef_, selector.alpha_, selector.beta_)
+    expected = equation_3(positive, G, selector.coef_, selector.alpha_, selector.beta_)
 
     # Here G is feasible up to 1 / gamma, so that the constraint costs next to nothing.
     np.testing.assert_allclose(selector.objective_history_[-1], expected, rtol=1e-3)
@@ -326,7 +326,7 @@ def test_a_beta_that_was_decided_is_lowered_once_or_nothing_is_found(monkeypatch
     asked = SCFS(n_clusters=3, beta=lowered.beta_, random_state=0).fit(X)
     np.testing.assert_allclose(lowered.scores_, asked.scores_)
     # No feature even then, or most of them: there is nothing, and correlation ranks.
-    for name, value in {"AUTO_BETA": 1e9, "LARGEST_SHARE": 0.05}.items():
+    for name, value in {"AUTO_BETA": 1e9, "MAX_SHARE": 0.05}.items():
         monkeypatch.setattr(scfs_solver, "AUTO_BETA", 5.0)
         monkeypatch.setattr(scfs_solver, name, value)
         with pytest.warns(UserWarning, match="finds no 3 clusters in X that depend"):

@@ -41,7 +41,7 @@ def self_expression_error(X, indicators):
     return np.sum((X - indicators @ indicators.T @ X) ** 2)
 
 
-def eq8(X, memberships, coef, alpha, beta, intercept):
+def eq3(X, memberships, coef, alpha, beta, intercept):
     """Return the objective of the paper; X and G are centred for an intercept."""
     indicators = indicator_of(memberships)
     regressors, target = X, indicators
@@ -156,7 +156,7 @@ def proximal_gradient(X, target, penalty, coef, n_steps):
 
 
 def alternation(X, memberships, alpha, beta, intercept, n_rounds):
-    """Return P and W after plain alternation over Eq. 8."""
+    """Return P and W after plain alternation over Eq. (3)."""
     centred = X - X.mean(axis=0)
     kernel = centred @ centred.T
     regressors = centred if intercept else X

@@ -30,7 +30,7 @@ SHAPE = pytest.mark.parametrize("shape", SHAPES)
 def form(request, monkeypatch):
     """Let the group lasso factorise on one side; "gram" and "blocks" always can."""
     if request.param in ("features", "samples", "neither"):
-        monkeypatch.setattr(GroupLasso, "_side", lambda self: request.param)
+        monkeypatch.setattr(GroupLasso, "_cheaper_side", lambda self: request.param)
     return request.param
 
 
@@ -127,7 +127,7 @@ def test_the_duality_gap_bounds_the_excess_of_any_coefficients():
     plain = proximal_gradient(X, target, lam, np.zeros((80, 3)), 5000)
     optimum = group_lasso_objective(X, target, best.coef, lam)
     lasso = lasso_of(X, target)
-    lasso.enter(np.arange(80))
+    lasso.admit(np.full(80, 2.0))
 
     assert best.gap <= 1e-9
     assert optimum <= group_lasso_objective(X, target, plain, lam) * (1 + 1e-6)
@@ -310,7 +310,7 @@ def test_the_cheapest_side_is_chosen(shape, n_targets, side):
     lasso.X.shape = shape
     lasso.S = np.arange(shape[1])
 
-    assert lasso._side() == side
+    assert lasso._cheaper_side() == side
     assert makes_gram((9, 3))
     assert not makes_gram((3, 10))
 

@@ -1,11 +1,11 @@
-"""The exact solver of SCFS, against Eq. 8 written out and a plain alternation."""
+"""The exact solver of SCFS, against Eq. (3) written out and a plain alternation."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from solvers.naive import (
     alternation,
-    eq8,
+    eq3,
     indicator_of,
     one_hot,
     planted,
@@ -15,7 +15,7 @@ from solvers.naive import (
 from ufselect.matrix import as_matrix
 from ufselect.solvers.group_lasso import GroupLasso, largest_penalty
 from ufselect.solvers.ridge import row_norms
-from ufselect.solvers.scfs import Alternation, SCFSProblem, by_penalty
+from ufselect.solvers.scfs import Alternation, SCFSProblem, path_weights
 
 SHAPES = [(40, 12), (24, 60)]
 
@@ -75,7 +75,7 @@ START = pytest.mark.parametrize("start", ["random", "crisp"])
 @START
 @SETTINGS
 @INTERCEPT
-def test_history_never_rises_and_ends_with_eq_8(
+def test_history_never_rises_and_ends_with_eq_3(
     shape, start, strength, share, intercept
 ):
     X, memberships, alpha, beta = problem(shape, intercept, start, strength, share)
@@ -85,7 +85,7 @@ def test_history_never_rises_and_ends_with_eq_8(
         options = {"intercept": intercept, "tol": 1e-12, "max_iter": max_iter}
         found = fit(X, memberships, alpha, beta, **options)
         history = np.array(found.history)
-        value = eq8(X, found.memberships, found.coef, alpha, beta, intercept)
+        value = eq3(X, found.memberships, found.coef, alpha, beta, intercept)
         P = found.memberships
 
         assert len(history) == 1 or max_iter > 1
@@ -105,7 +105,7 @@ def test_it_ends_no_higher_than_a_plain_alternation(shape, start, intercept):
     plain = alternation(X, memberships, alpha, beta, intercept, 40)
     found = fit(X, memberships, alpha, beta, intercept=intercept)
 
-    assert found.history[-1] <= 1.005 * eq8(X, *plain, alpha, beta, intercept)
+    assert found.history[-1] <= 1.005 * eq3(X, *plain, alpha, beta, intercept)
 
 
 @SHAPE
@@ -121,7 +121,7 @@ def test_coefficients_are_optimal_for_the_final_memberships(shape, intercept):
     pull = 2 * row_norms(regressors.T @ residual) * alpha / beta
     lasso = GroupLasso(as_matrix(regressors), 3)
     lasso.set_target(np.sum(target**2), Y=target)
-    lasso.enter(np.arange(shape[1]))
+    lasso.admit(np.full(shape[1], 2.0))
     lasso.place(found.coef)
 
     np.testing.assert_allclose(found.kkt_ratios, pull, rtol=1e-6)
@@ -212,12 +212,13 @@ def test_another_fit_goes_on_from_clusters_and_coefficients():
 
 
 def test_pairs_come_by_falling_penalty_with_alphas_up_and_down_in_turns():
+    alternation = begin(planted(12, 6)[0], soft_partition(12, 3))
     weights = [1e-4, 1e-2, 1, 1e2]
-    pairs = list(by_penalty(weights, weights))
+    pairs = list(path_weights(alternation, weights, weights))
     penalties = [round(np.log10(beta / alpha)) for alpha, beta in pairs]
-    alphas = [alpha for alpha, _ in by_penalty([1, 2, 4], [1, 2, 4])]
+    alphas = [alpha for alpha, _ in path_weights(alternation, [1, 2, 4], [1, 2, 4])]
 
     assert sorted(pairs) == [(a, b) for a in weights for b in weights]
     assert penalties == sorted(penalties, reverse=True)
     assert alphas == [1, 1, 2, 4, 2, 1, 2, 4, 4]
-    assert list(by_penalty([1, 1], [2])) == [(1, 2), (1, 2)]
+    assert list(path_weights(alternation, [1, 1], [2])) == [(1, 2), (1, 2)]

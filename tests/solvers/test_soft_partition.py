@@ -22,7 +22,7 @@ from ufselect.matrix import RowBlockMatrix, as_matrix
 from ufselect.matrix import base as matrix_base
 from ufselect.solvers.soft_partition import (
     SEGMENT,
-    UNIFORM_SHARE,
+    Direction,
     SoftPartition,
     Sums,
     indicator,
@@ -89,15 +89,15 @@ class Problem:
         P = self.P if P is None else P
         return PARTITIONS[kind](self.X, P, self.offset)
 
-    def fitted(self, kind, follows=False):
+    def fitted(self, kind, hat=False):
         """Return what a descent is told about fitted values."""
-        if follows:
+        if hat:
             M = self.H if kind == "kernel" else self.A
             return {"hat": lambda BtP: M @ BtP}
         return {"V": self.T if kind == "kernel" else self.W}
 
-    def value(self, P, alpha, follows=False):
-        if not follows:
+    def value(self, P, alpha, hat=False):
+        if not hat:
             return partition_objective(self.K, P, self.T, alpha)
         G = indicator_of(P)
         last = np.sum(G**2) - np.sum(G * (self.H @ G))
@@ -140,94 +140,99 @@ def test_self_expression_is_the_error_of_the_full_projection(kind, seed):
     assert inertia == pytest.approx(model.inertia_, rel=1e-10)
 
 
-FOLLOWS = pytest.mark.parametrize("follows", [False, True], ids=["fixed", "follows"])
+HAT = pytest.mark.parametrize("hat", [False, True], ids=["fixed", "hat matrix"])
 OFFSET = pytest.mark.parametrize("offset", [False, True], ids=["centred", "offset"])
 
 
-def sums_of(partition, PtT, follows):
-    """Return the sums at P."""
-    PtKP = partition.BtP.T @ partition.MBtP
-    return Sums(partition.q, partition.PtP, PtKP, PtT, follows)
+def column_products(left, right):
+    return np.einsum("ij,ij->j", left, right)
 
 
 class TestStep:
-    """What a step is made of: the gradient, the segment and the step size."""
+    """What a step is made of: the gradient, the objective along it and its slope."""
 
-    def sums(self, problem, kind, follows):
-        partition = problem.partition(kind)
-        root = problem.H @ problem.P if follows else problem.T
-        PtT = np.einsum("ij,ij->j", problem.P, root)
-        return partition, sums_of(partition, PtT, follows), root
+    def sums(self, problem, P, hat):
+        """Return the sums at P, and what the columns of P are multiplied with."""
+        T = problem.H @ P if hat else problem.T
+        PtKP = P.T @ problem.K @ P
+        return Sums(P.sum(axis=0), P.T @ P, PtKP, column_products(P, T), hat), T
 
-    def gradient(self, problem, sums, T, P, alpha):
+    def gradient(self, problem, P, alpha, hat):
+        sums, T = self.sums(problem, P, hat)
         A, M, d, r = sums.gradient(alpha)
         return problem.K @ P @ A + P @ M - T * d + r
 
-    @FOLLOWS
+    @HAT
     @each("alpha", [0.0, 0.1, 50.0])
     @each("seed", range(3))
-    def test_the_gradient_equals_central_differences(self, alpha, seed, follows):
+    def test_the_gradient_equals_central_differences(self, alpha, seed, hat):
         problem, step = Problem(seed=seed), 1e-6
-        _, sums, T = self.sums(problem, "rows", follows)
 
         expected = np.empty_like(problem.P)
         for place in np.ndindex(*problem.P.shape):
             there, back = problem.P.copy(), problem.P.copy()
             there[place] += step
             back[place] -= step
-            values = (problem.value(P, alpha, follows) for P in (there, back))
+            values = (problem.value(P, alpha, hat) for P in (there, back))
             expected[place] = (next(values) - next(values)) / (2 * step)
-        found = self.gradient(problem, sums, T, problem.P, alpha)
+        found = self.gradient(problem, problem.P, alpha, hat)
 
         atol = 1e-6 * np.abs(expected).max()
         np.testing.assert_allclose(found, expected, rtol=0, atol=atol)
-        if not follows:
+        if not hat:
             formula = partition_gradient(problem.K, problem.P, problem.T, alpha)
-            np.testing.assert_allclose(found, formula, rtol=1e-10, atol=1e-10)
+            np.testing.assert_allclose(found, formula, rtol=1e-8, atol=1e-8)
 
-    def project(self, problem, kind, partition, sums, alpha, step_size):
-        """Return the direction of a projected gradient step: its sums, and D."""
-        options = problem.fitted(kind, sums.follows)
-        hat, V = options.get("hat"), options.get("V")
-        if hat is not None:
-            V = hat(partition.shifted(partition.BtP, partition.q))
-        along, _ = partition._project(sums.gradient(alpha), V, hat, step_size)
-        return along, partition.X.gather(partition._rows[1:])
-
-    @FOLLOWS
+    @HAT
     @OFFSET
     @each("alpha", [0.0, 2.0, 1e4])
-    def test_step_segment_and_slope_are_those_of_the_function(
-        self, kind, alpha, follows, offset
+    def test_sums_and_slope_along_a_direction_are_those_of_the_function(
+        self, alpha, hat, offset
     ):
         problem, tiny = Problem(offset=offset), 1e-6
-        partition, sums, T = self.sums(problem, kind, follows)
-        gradient = self.gradient(problem, sums, T, problem.P, alpha)
-        expected = project_rows_to_simplex(problem.P - 1e-2 * gradient)
+        P, K = problem.P, problem.K
+        D = soft_partition(*P.shape, seed=1) - P
+        sums, T = self.sums(problem, P, hat)
+        DtHD = column_products(D, problem.H @ D) if hat else np.zeros(3)
+        along = Direction(
+            *(D.sum(axis=0), P.T @ D, D.T @ D, P.T @ K @ D, D.T @ K @ D),
+            *(column_products(D, T), DtHD),
+        )
+        constant = np.trace(K) + (0.0 if hat else alpha * np.sum(problem.T**2))
 
-        along, D = self.project(problem, kind, partition, sums, alpha, 1e-2)
-        if alpha < 100:  # a longer step would empty a cluster
-            np.testing.assert_allclose(problem.P + D, expected, atol=1e-10)
-        constant = np.trace(problem.K)
-        constant += 0.0 if follows else alpha * np.sum(problem.T**2)
-        found = sums.moved(along, SEGMENT).objective(alpha) + constant
-        expected = [problem.value(problem.P + t * D, alpha, follows) for t in SEGMENT]
-        slope = along.slope(sums.moved(along, 0.4).gradient(alpha), 0.4)
-        ends = [
-            problem.value(problem.P + t * D, alpha, follows)
-            for t in (0.4 - tiny, 0.4 + tiny)
-        ]
+        found = along.sums(sums, SEGMENT).objective(alpha) + constant
+        expected = [problem.value(P + t * D, alpha, hat) for t in SEGMENT]
+        slope = along.slope(along.sums(sums, 0.4).gradient(alpha), 0.4)
+        ends = [problem.value(P + t * D, alpha, hat) for t in (0.4 - tiny, 0.4 + tiny)]
 
         np.testing.assert_allclose(found, expected, rtol=1e-10)
         assert slope == pytest.approx((ends[1] - ends[0]) / (2 * tiny), rel=1e-4)
 
-    @FOLLOWS
+    @HAT
     @OFFSET
-    def test_sums_are_those_of_the_memberships(self, kind, follows, offset):
+    @each("alpha", [0.0, 2.0])
+    def test_a_step_leads_towards_the_projection_of_a_gradient_step(
+        self, kind, alpha, hat, offset
+    ):
+        problem = Problem(offset=offset)
+        partition = problem.partition(kind)
+        gradient = self.gradient(problem, problem.P, alpha, hat)
+        D = project_rows_to_simplex(problem.P - 1e-2 * gradient) - problem.P
+
+        descend(partition, alpha, 1e-2, **problem.fitted(kind, hat))
+        moved = partition.rows[0] - problem.P
+
+        t = np.vdot(moved, D) / np.vdot(D, D)
+        assert 0 < t <= 1 + 1e-9
+        np.testing.assert_allclose(moved, t * D, atol=1e-10)
+
+    @HAT
+    @OFFSET
+    def test_sums_are_those_of_the_memberships(self, kind, hat, offset):
         problem = Problem(offset=offset)
         partition = problem.partition(kind)
 
-        descend(partition, 1.0, max_steps=4, **problem.fitted(kind, follows))
+        descend(partition, 1.0, max_steps=4, **problem.fitted(kind, hat))
         afresh = problem.partition(kind, np.array(partition.rows[0]))
 
         for name in ("BtP", "MBtP", "q", "PtP"):
@@ -251,22 +256,22 @@ STARTS = {
 
 
 class TestDescent:
-    @FOLLOWS
+    @HAT
     @each("start", STARTS)
     @each("alpha", [0.0, 1.0, 1e4, 1e12])
     @each("step_size", [1.0, 1e-8, 1e8])
     def test_every_step_keeps_a_partition_and_never_rises(
-        self, kind, start, alpha, step_size, follows
+        self, kind, start, alpha, step_size, hat
     ):
         problem = Problem()
         partition = problem.partition(kind, STARTS[start])
-        value = problem.value(STARTS[start], alpha, follows)
+        value = problem.value(STARTS[start], alpha, hat)
 
         for _ in range(10):
-            options = problem.fitted(kind, follows)
+            options = problem.fitted(kind, hat)
             step_size = descend(partition, alpha, step_size, **options)
             P = partition.rows[0]
-            previous, value = value, problem.value(P, alpha, follows)
+            previous, value = value, problem.value(P, alpha, hat)
 
             assert value <= previous * (1 + 1e-12)
             assert P.min() >= -1e-15
@@ -284,18 +289,6 @@ class TestDescent:
         possible = np.sum(slope * P, axis=1) - slope.min(axis=1)
 
         assert possible.sum() <= 1e-3 * problem.value(P, alpha)
-
-    def test_no_cluster_is_emptied(self, kind):
-        problem = Problem()
-        partition = problem.partition(kind, empty_column(18, 1e-12))
-        sums = sums_of(partition, np.zeros(3), False)
-
-        partition._project(
-            sums.gradient(0.0), np.zeros_like(partition.BtP), None, 1e-30
-        )
-        P, D = (partition.X.gather(partition._rows[i:]) for i in (0, 1))
-
-        assert (P + D).sum(axis=0).min() >= 0.99 * UNIFORM_SHARE * 18 / 3
 
 
 # The projection on the probability simplex.

@@ -200,10 +200,9 @@ class SCFS(IterativeSelector):
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         random = check_random_state(self.random_state)
-        exact = self.solver == "exact"
+        exact, auto = self.solver == "exact", self.beta == "auto"
         n_starts = self.n_init if isinstance(self.init, str) else 1
-        at_once = exact and self.n_jobs is not None and not data.out_of_core
-        limits, auto = (self.max_iter, self.tol), self.beta == "auto"
+        limits = self.max_iter, self.tol
         with data.limited_threads():
             # Prepare X, and what every start needs of it, once.
             problem = self._problem(data, summary)
@@ -213,27 +212,28 @@ class SCFS(IterativeSelector):
             )
             # The first start decides on beta="auto".
             drawn = random.get_state()
-            alternation = problem.begin(self.init, random, auto_beta=auto)
+            first = problem.begin(self.init, random, auto_beta=auto)
             if beta is None:
-                beta = alternation.auto_beta(alpha)
-            fit = alternation.fit(alpha, beta, *limits, progress)
-            lowered = fit.vanished and exact and auto and not progress.stopped
+                beta = first.auto_beta(alpha)
+            best = first.fit(alpha, beta, *limits, progress)
+            lowered = best.vanished and exact and auto and not progress.stopped
             if lowered:
                 random.set_state(drawn)
-                again = problem.begin(self.init, random, auto_beta=auto)
-                fit = again.fit_lowered(alpha, beta, *limits, progress)
-            best = fit
-            if n_starts > 1 and not (lowered and fit.vanished):
-                told = None if at_once else progress
-                others = (
-                    problem.begin(self.init, random, auto_beta=auto)
-                    for _ in range(n_starts - 1)
-                )
-                calls = ((each, alpha, best.beta, *limits, told) for each in others)
-                n_jobs = self.n_jobs if at_once else 1
-                fits = in_parallel(type(alternation).fit, calls, n_jobs)
-                while not progress.stopped and (other := next(fits, None)) is not None:
-                    best = min(best, other, key=lambda each: each.history[-1])
+                first = problem.begin(self.init, random, auto_beta=auto)
+                best = first.fit_lowered(alpha, beta, *limits, progress)
+            n_others = 0 if lowered and best.vanished else n_starts - 1
+            others = (
+                problem.begin(self.init, random, auto_beta=auto)
+                for _ in range(n_others)
+            )
+            settings = alpha, best.beta, *limits
+            if exact and self.n_jobs is not None and not data.out_of_core:
+                calls = ((each, *settings) for each in others)
+                fits = in_parallel(scfs.Alternation.fit, calls, self.n_jobs)
+            else:
+                fits = (each.fit(*settings, progress) for each in others)
+            while not progress.stopped and (fit := next(fits, None)) is not None:
+                best = min(best, fit, key=lambda each: each.history[-1])
             progress.finish()
         scores = self._keep(problem, best, alpha)
         if best.vanished and lowered:
@@ -254,7 +254,7 @@ class SCFS(IterativeSelector):
         return scores
 
     def _problem(self, data: DataMatrix, summary: ColumnSummary) -> Any:
-        """Return Eq. 8 for X, which fits on the same X in memory may share."""
+        """Return Eq. (3) for X, which fits on the same X in memory may share."""
         inputs = (data, summary, self.standardize, self.n_clusters)
         if self.solver == "paper":
             from ufselect.solvers.scfs_paper import PaperProblem
@@ -292,7 +292,7 @@ class SCFS(IterativeSelector):
         ----------
         X : as for ``fit``
         alphas, betas : array-like of float or None, default=None
-            Weights in Eq. 8 as printed. None is a quarter, half, once, twice and four
+            Weights in Eq. (3) as printed. None is a quarter, half, once, twice and four
             times what "auto" is.
 
         Yields
@@ -317,22 +317,28 @@ class SCFS(IterativeSelector):
                 "A path is for one start of the exact solver; now there are "
                 f"solver={self.solver!r} and n_init={self.n_init}."
             )
-        check = scfs.checked_weights
-        return self._along_path(X, check(alphas, "alphas"), check(betas, "betas"))
+        weights = {"alphas": alphas, "betas": betas}
+        for name, given in weights.items():
+            weights[name] = found = None if given is None else [float(w) for w in given]
+            if found is not None and not (found and all(0 < w < np.inf for w in found)):
+                raise ValueError(
+                    f"{name}={found} must be a list of positive, finite numbers."
+                )
+        return self._along_path(X, **weights)
 
     def _along_path(
-        self, X: Any, alphas: list[float] | None, betas: list[float] | None
+        self, X: Any, alphas: Iterable[float] | None, betas: Iterable[float] | None
     ) -> Iterator["SCFS"]:
-        first = clone(self).set_params(beta="auto" if betas is None else betas[0])
+        auto = betas is None
+        first = clone(self)
         data, summary = first._read(X)
         first._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         with data.limited_threads():
             problem = first._problem(data, summary)
             random = check_random_state(self.random_state)
-            auto = first.beta == "auto"
             alternation = problem.begin(first.init, random, auto_beta=auto)
-            weights = alternation.path_weights(alphas, betas)
-        pairs, left_out = list(scfs.by_penalty(*weights)), []
+            pairs = list(scfs.path_weights(alternation, alphas, betas))
+        left_out = []
         for alpha, beta in pairs:
             point = clone(self).set_params(alpha=alpha, beta=beta)
             point._adopt_columns(first)

@@ -25,9 +25,9 @@ from ufselect.solvers.ridge import (
     row_norms,
 )
 
-# Up to LARGEST_GRAM features, and no more than samples, X'X is computed once for all
+# Up to MAX_GRAM features, and no more than samples, X'X is computed once for all
 # working sets; up to SMALL_GRAM features, also with a third as many samples.
-LARGEST_GRAM, SMALL_GRAM = 4096, 2048
+MAX_GRAM, SMALL_GRAM = 4096, 2048
 
 # A Cholesky factorisation saves about this many gradients; the second number is that
 # of the products with each factorisation.
@@ -35,7 +35,7 @@ GRADIENTS_PER_FACTORISATION, PRODUCTS_PER_FACTORISATION = 100, 10
 
 # Number of features that may always enter the working set at once; share of its rows
 # that may be zero before they are dropped.
-LEAST_GROWTH, LARGEST_ZERO_SHARE = 200, 0.1
+MIN_GROWTH, MAX_ZERO_SHARE = 200, 0.1
 
 # Rounds without a smaller duality gap after which the solver stops.
 MAX_IDLE_ROUNDS = 20
@@ -68,10 +68,8 @@ class L21:
 
     # Whether the penalty is smooth where no row is zero, so that Newton steps help.
     smooth = True
-
-    def sizes(self, W: Float) -> Float:
-        """Return the norm of each row, whose sum is Omega."""
-        return row_norms(W)
+    # Returns the norm of each row, whose sum is Omega.
+    sizes = staticmethod(row_norms)
 
     def prox(self, W: Float, amount: float) -> Float:
         """Return the proximal operator of ``amount Omega`` at W, overwriting W."""
@@ -96,7 +94,7 @@ def makes_gram(shape: tuple[int, int]) -> bool:
     n_samples, n_features = shape
     if n_features <= SMALL_GRAM:
         return n_features <= 3 * n_samples
-    return n_features <= min(n_samples, LARGEST_GRAM)
+    return n_features <= min(n_samples, MAX_GRAM)
 
 
 class WorkingSetTooLarge(Exception):
@@ -155,14 +153,12 @@ class GroupLasso:
         self.S: Index = np.zeros(0, dtype=np.intp)
         self.W: Float = np.zeros((0, n_targets))
         self.ZtZW = self.ZtY = self.W
-        self.lipschitz = 0.0
+        self.lipschitz, self.side = 0.0, "features"
         # Z in memory, unless Z'X is taken from X'X or X is read in blocks of rows.
         self.Z: DataMatrix | None = None
         self._ZtX: Float | None = None
         # Z'Z, unless a factorisation on the side of the samples is cheaper.
         self._ZtZ: Float | None = np.zeros((0, 0))
-
-    # Y and W
 
     def set_target(
         self, squared: float, *, Y: Float | None = None, XtY: Float | None = None
@@ -204,8 +200,6 @@ class GroupLasso:
         coef = np.zeros((self.X.shape[1], self.W.shape[1]))
         coef[self.S] = self.W
         return coef
-
-    # Features outside of the working set
 
     def kkt_ratios(self, lam: float) -> Float:
         """Return ``2 |x_i'(Y - X W)|* / lam`` of all features (E5)."""
@@ -250,44 +244,25 @@ class GroupLasso:
 
         Rows that are zero and satisfy E5 are dropped once there are many.
         """
-        nonzero = self.W.any(axis=1)
+        staying = np.flatnonzero(self.W.any(axis=1))
         violates = ratios > 1.0
-        violates[self.S[nonzero]] = False
+        violates[self.S[staying]] = False
         entering = np.flatnonzero(violates)
         violates[self.S] = False
-        n_needed = np.count_nonzero(nonzero) + len(entering)
-        can_shrink = 0 < n_needed < (1 - LARGEST_ZERO_SHARE) * len(self.S)
+        n_needed = len(staying) + len(entering)
+        can_shrink = 0 < n_needed < (1 - MAX_ZERO_SHARE) * len(self.S)
         if not violates.any() and not can_shrink:
             return
-        growth = max(LEAST_GROWTH, len(self.S) // 2)
+        growth = max(MIN_GROWTH, len(self.S) // 2)
         if len(entering) > growth:
             strongest = np.argsort(-ratios[entering], kind="stable")[:growth]
             entering = entering[strongest]
-        self.enter(entering)
-
-    def enter(self, entering: Index) -> None:
-        """Drop features with a zero row from the working set and add others."""
-        staying = np.flatnonzero(self.W.any(axis=1))
-        kept = len(staying)
-        if kept + len(entering) > self.max_rows:
-            raise WorkingSetTooLarge(kept + len(entering))
+        if len(staying) + len(entering) > self.max_rows:
+            raise WorkingSetTooLarge(len(staying) + len(entering))
         self.S = np.concatenate([self.S[staying], entering])
         W = np.zeros((len(self.S), self.W.shape[1]))
-        W[:kept] = self.W[staying]
-        known = None if self._ZtZ is None else self._ZtZ[np.ix_(staying, staying)]
-        n_known = 0 if known is None else kept
-        if self.gram is not None:
-            self._ZtX = self.gram.take(self.S, axis=0)
-            self._ZtZ = self._ZtX.take(self.S, axis=1)
-        elif self.X.out_of_core and self.XtY is not None:
-            (cross,) = self.X.sums_over_rows(_cross_gram, (), self.S, entering)
-            self._ZtZ = _grown_gram(known, cross)
-        else:
-            precision = self.X.precision
-            self.Z, self._ZtZ = self.X.take(self.S).rounded(precision), None
-            if self._side() == "features":
-                cross = self.Z.transpose_dot(self.Z.columns(slice(n_known, None)))
-                self._ZtZ = _grown_gram(known, cross).astype(precision, copy=False)
+        W[: len(staying)] = self.W[staying]
+        self._take_columns(staying, entering)
         self.set_target(self.squared, Y=self.Y, XtY=self.XtY)
         self.place(W)
         if not len(entering):
@@ -304,7 +279,29 @@ class GroupLasso:
         # Z'Z, which power iteration approaches from below.
         self.lipschitz = 2.2 * float(np.linalg.norm(vector))
 
-    def _side(self) -> str:
+    def _take_columns(self, staying: Index, entering: Index) -> None:
+        """Compute Z and Z'Z of a new working set, or take them from X'X."""
+        if self.gram is not None:
+            self._ZtX = self.gram.take(self.S, axis=0)
+            self._ZtZ = self._ZtX.take(self.S, axis=1)
+            return
+        known = np.zeros((0, 0))
+        if self._ZtZ is not None:
+            known = self._ZtZ[np.ix_(staying, staying)]
+        if self.X.out_of_core and self.XtY is not None:
+            (cross,) = self.X.sums_over_rows(_cross_gram, (), self.S, entering)
+            precision = np.dtype(np.float64)
+        else:
+            precision, self.side = self.X.precision, self._cheaper_side()
+            self.Z, self._ZtZ = self.X.take(self.S).rounded(precision), None
+            if self.side != "features":
+                return
+            cross = self.Z.transpose_dot(self.Z.columns(slice(len(known), None)))
+        above, corner = cross[: len(known)], cross[len(known) :]
+        ZtZ = np.block([[known, above], [above.T, corner]])
+        self._ZtZ = ZtZ.astype(precision, copy=False)
+
+    def _cheaper_side(self) -> str:
         """Return the side whose factorisation is cheaper, or "neither"."""
         n, a, c = self.X.shape[0], len(self.S), self.W.shape[1]
         gradient = 2 * c * a * min(2 * n, a)
@@ -314,8 +311,6 @@ class GroupLasso:
         products = 2 * PRODUCTS_PER_FACTORISATION * c * a
         cheaper = features + products * a <= samples + products * 2 * n
         return "features" if cheaper else "samples"
-
-    # Descent on the working set
 
     def gradient_steps(
         self,
@@ -374,7 +369,7 @@ class GroupLasso:
             return None
         if self._ZtZ is not None and not through_samples:
             return FeatureRidge(self._ZtZ, inverse_weights)
-        if self.Z is None or self._side() == "neither":
+        if self.Z is None or self.side == "neither":
             return None
         return SampleRidge(self.Z, inverse_weights)
 
@@ -433,7 +428,7 @@ class GroupLasso:
         """Take gradient steps before and after a Newton step, or more without one."""
         if not len(self.S):
             return
-        if not self.penalty.smooth or (self._ZtZ is None and self._side() == "neither"):
+        if not self.penalty.smooth or self.side == "neither":
             n_gradients *= GRADIENTS_WITHOUT_NEWTON
         self.gradient_steps(lam, n_gradients)
         ridge = self.ridge(lam)
@@ -475,11 +470,3 @@ def _cross_gram(
 ) -> tuple[Arrays, Arrays]:
     """Return the columns of ``Z'Z`` of the entering features."""
     return (), (X.columns(S).T @ X.columns(entering),)
-
-
-def _grown_gram(known: Float | None, cross: Float) -> Float:
-    """Return ``Z'Z`` from its known part and the columns of the entering features."""
-    if known is None:
-        return cross
-    above, corner = cross[: len(known)], cross[len(known) :]
-    return np.block([[known, above], [above.T, corner]])

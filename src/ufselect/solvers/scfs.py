@@ -1,6 +1,6 @@
 """SCFS with its exact constraint: alternate between a soft partition and a group lasso.
 
-Minimises Eq. 8 of the paper,
+Minimises Eq. (3) of the paper,
 
     |X - G G'X|^2 + alpha |X W - G|^2 + beta |W|_21,   G >= 0,  G G'1 = 1,
 
@@ -15,7 +15,8 @@ coefficients only by powers of k.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -39,8 +40,8 @@ from ufselect.solvers.starts import kernel_matrix, start
 AUTO_ALPHA, AUTO_BETA = 0.1, 0.05
 
 # If W = 0 at the default beta, as with thousands of noise features, beta is divided by
-# REDUCTION. A model with more than LARGEST_SHARE of the features is rejected.
-REDUCTION, LARGEST_SHARE = 10, 0.5
+# REDUCTION. A model with more than MAX_SHARE of the features is rejected.
+REDUCTION, MAX_SHARE = 10, 0.5
 
 # Default weights of a path, as multiples of the "auto" weights.
 AROUND_AUTO = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -60,7 +61,7 @@ ROUNDING = 1e-10
 
 
 class SCFSProblem:
-    """Eq. 8 for one X, scaled to ``|X|^2 = c``, with the cheapest matrices for it.
+    """Eq. (3) for one X, scaled to ``|X|^2 = c``, with the cheapest matrices for it.
 
     Parameters
     ----------
@@ -119,11 +120,7 @@ class SCFSProblem:
         return own_alpha, own_beta
 
     def begin(
-        self,
-        init: Any,
-        random: np.random.RandomState,
-        *,
-        auto_beta: bool = False,
+        self, init: Any, random: np.random.RandomState, *, auto_beta: bool = False
     ) -> "Alternation":
         """Return the alternation at a starting point."""
         gram = self.gram if self.intercept else None
@@ -174,72 +171,6 @@ class Alternation:
         )
         self._set_target()
 
-    def _set_target(self) -> None:
-        """Set G as the target of the group lasso, or X'G if that is sufficient."""
-        P = self.partition
-        root = np.sqrt(P.q)
-        squared = float(np.sum(P.PtP.diagonal() / P.q)) - self.problem.intercept
-        if self.problem.K is None:
-            self.lasso.set_target(squared, XtY=P.shifted(P.BtP, P.q) / root)
-        else:
-            G = P.BtP / root
-            mean = G.mean(axis=0) if self.problem.intercept else 0.0
-            self.lasso.set_target(squared, Y=G - mean)
-
-    def auto_beta(self, alpha: float) -> float:
-        """Return a share of the smallest beta at which W = 0, for the initial G."""
-        lam = float(self.lasso.kkt_ratios(1.0).max())
-        n_clusters = self.problem.n_clusters
-        size = math.sqrt(n_clusters)
-        return AUTO_BETA * alpha * checked_penalty(lam, n_clusters, size)
-
-    def path_weights(
-        self, alphas: list[float] | None, betas: list[float] | None
-    ) -> tuple[list[float], list[float]]:
-        """Return the given weights, or multiples of "auto", in units of the data."""
-        unit = self.problem.unit
-        if alphas is None:
-            alphas = [each * AUTO_ALPHA / unit / unit for each in AROUND_AUTO]
-        if betas is None:
-            usual = self.auto_beta(AUTO_ALPHA) / unit / unit / unit
-            betas = [each * usual for each in AROUND_AUTO]
-        return alphas, betas
-
-    def cluster_only(self) -> None:
-        """Decrease ``|X - G G'X|^2`` without the other terms."""
-        self.partition.descend(
-            0.0,
-            step_size=1.0,
-            max_steps=MAX_CLUSTERING_STEPS,
-            tol=CLUSTERING_TOLERANCE * self.problem.n_clusters,
-        )
-        self._set_target()
-
-    def objective(self, alpha: float, beta: float) -> float:
-        """Return Eq. 8."""
-        partition, lasso = self.partition, self.lasso
-        first = self.problem.n_clusters + partition.self_expression()
-        penalty = beta * float(row_norms(lasso.W).sum())
-        return max(first, 0.0) + alpha * lasso.error() + penalty
-
-    def _hat(self, ridge: Ridge) -> Callable[[Float], Float]:
-        """Return the map from ``B'P`` to V with ``H P = B V``, for the hat matrix H."""
-        lasso = self.lasso
-        if self.problem.K is not None:
-            # B is the identity matrix.
-            if isinstance(ridge, SampleRidge):
-                return lambda P: P - ridge.residual(P)
-            Z = lasso.Z
-            assert Z is not None
-            return lambda P: Z.dot(ridge.inverse(Z.transpose_dot(P)))
-
-        def hat(XtP: Float) -> Float:
-            V = np.zeros_like(XtP)
-            V[lasso.S] = ridge.inverse(XtP[lasso.S])
-            return V
-
-        return hat
-
     def fit(
         self,
         alpha: float,
@@ -259,35 +190,36 @@ class Alternation:
             Called with the iteration and the objective; returning True stops the fit.
         """
         partition, lasso, lam = self.partition, self.lasso, beta / alpha
-        n_samples, total = self.problem.X.shape[0], self.problem.n_clusters
+        X, by_samples = self.problem.X, self.problem.K is not None
         step_size, history, converged = 1.0, list[float](), False
         for iteration in range(max_iter):
+            # W for the current G, a group lasso: admit features, and take one step.
             # From an empty working set, a second round adds the features that violate
             # optimality once the first have entered.
             for _ in range(1 if len(lasso.S) else 2):
-                lasso.admit(lasso.kkt_ratios(lam))
-                lasso.descend(lam, 1, FEW_CG_STEPS)
-            # One factorisation serves the step for G, with W minimised out, and the
-            # new W (Theorem 2).
-            wide = self.problem.K is not None and 2 * len(lasso.S) > n_samples
-            ridge = lasso.ridge(lam, through_samples=wide)
+                lasso.admit(lasso.kkt_ratios(lam))  # (E5)
+                lasso.descend(lam, 1, FEW_CG_STEPS)  # (E7)
+            # G, with W minimised out by the ridge regression that majorises the group
+            # lasso at W. One factorisation serves this step and the new W (Theorem 2).
+            wide = by_samples and 2 * len(lasso.S) > X.shape[0]
+            ridge = lasso.ridge(lam, through_samples=wide)  # (E3)
             hat = V = None
             if ridge is not None:
-                hat = self._hat(ridge)
+                hat = partial(self._hat, ridge)  # T = H G (E4)
             elif lasso.W.any():
-                V = lasso.coef() if self.problem.K is None else lasso.fitted()
+                V = lasso.fitted() if by_samples else lasso.coef()  # T = X W (E1)
             step_size = partition.descend(
                 alpha,
                 V,
                 hat,
                 step_size=step_size,
                 max_steps=MAX_PARTITION_STEPS,
-                tol=PARTITION_TOLERANCE * tol * total,
+                tol=PARTITION_TOLERANCE * tol * self.problem.n_clusters,
             )
             self._set_target()
             if ridge is not None:
                 lasso.place(ridge.inverse(lasso.ZtY))
-            history.append(self.objective(alpha, beta))
+            history.append(self.objective(alpha, beta))  # (3)
             fell = history[-2] - history[-1] if iteration else np.inf
             converged = fell < tol * history[-1]
             stopped = report is not None and report(iteration, history[-1])
@@ -298,7 +230,7 @@ class Alternation:
         )
         history[-1] = min(history[-1], self.objective(alpha, beta))
         return Fit(
-            self.problem.X.as_array(partition.rows),
+            X.as_array(partition.rows),
             solution.coef,
             solution.kkt_ratios,
             history,
@@ -307,6 +239,54 @@ class Alternation:
             largest_beta=beta * float(solution.kkt_ratios.max()),
             vanished=not solution.coef.any(),
         )
+
+    def objective(self, alpha: float, beta: float) -> float:
+        """Return Eq. (3)."""
+        first = self.problem.n_clusters + self.partition.self_expression()
+        penalty = beta * float(row_norms(self.lasso.W).sum())
+        return max(first, 0.0) + alpha * self.lasso.error() + penalty
+
+    def _set_target(self) -> None:
+        """Set G as the target of the group lasso, or X'G if that is sufficient."""
+        P = self.partition
+        root = np.sqrt(P.q)
+        squared = float(np.sum(P.PtP.diagonal() / P.q)) - self.problem.intercept
+        if self.problem.K is None:
+            self.lasso.set_target(squared, XtY=P.shifted(P.BtP, P.q) / root)
+        else:
+            G = P.BtP / root
+            mean = G.mean(axis=0) if self.problem.intercept else 0.0
+            self.lasso.set_target(squared, Y=G - mean)
+
+    def _hat(self, ridge: Ridge, BtP: Float) -> Float:
+        """Return V with ``H P = B V`` from ``B'P``, for the hat matrix H (E4)."""
+        lasso = self.lasso
+        if self.problem.K is None:
+            V = np.zeros_like(BtP)
+            V[lasso.S] = ridge.inverse(BtP[lasso.S])
+            return V
+        # B is the identity matrix.
+        if isinstance(ridge, SampleRidge):
+            return BtP - ridge.residual(BtP)
+        assert lasso.Z is not None
+        return lasso.Z.dot(ridge.inverse(lasso.Z.transpose_dot(BtP)))
+
+    def cluster_only(self) -> None:
+        """Decrease ``|X - G G'X|^2`` without the other terms."""
+        self.partition.descend(
+            0.0,
+            step_size=1.0,
+            max_steps=MAX_CLUSTERING_STEPS,
+            tol=CLUSTERING_TOLERANCE * self.problem.n_clusters,
+        )
+        self._set_target()
+
+    def auto_beta(self, alpha: float) -> float:
+        """Return a share of the smallest beta at which W = 0, for the initial G."""
+        lam = float(self.lasso.kkt_ratios(1.0).max())  # (E6)
+        n_clusters = self.problem.n_clusters
+        size = math.sqrt(n_clusters)
+        return AUTO_BETA * alpha * checked_penalty(lam, n_clusters, size)
 
     def fit_lowered(
         self, alpha: float, beta: float, max_iter: int, tol: float, report: Report
@@ -327,7 +307,7 @@ class Alternation:
             largest_beta=beta * float(ratios.max()),
             vanished=True,
         )
-        self.lasso.max_rows = int(LARGEST_SHARE * self.problem.X.shape[1])
+        self.lasso.max_rows = int(MAX_SHARE * self.problem.X.shape[1])
         try:
             fit = self.fit(alpha, beta / REDUCTION, max_iter, tol, report)
         except WorkingSetTooLarge:
@@ -348,30 +328,24 @@ def checked_penalty(lam: float, n_clusters: int, size: float) -> float:
     return lam
 
 
-def checked_weights(weights: Iterable[float] | None, name: str) -> list[float] | None:
-    """Return weights as floats; raise ValueError if one is not positive and finite."""
-    if weights is None:
-        return None
-    found = [float(weight) for weight in weights]
-    if not found or not all(0 < weight < math.inf for weight in found):
-        raise ValueError(f"{name}={found} must be a list of positive, finite numbers.")
-    return found
-
-
-def by_penalty(
-    alphas: Iterable[float], betas: Iterable[float]
+def path_weights(
+    alternation: Alternation,
+    alphas: Iterable[float] | None,
+    betas: Iterable[float] | None,
 ) -> Iterator[tuple[float, float]]:
-    """Yield all pairs from the largest ``lam = beta / alpha`` to the smallest.
+    """Yield pairs of weights, in units of the data, by falling ``lam = beta / alpha``.
 
-    For a given G, W depends on the weights only through lam. Pairs with the same lam
-    have nearly the same features, and along a decreasing lam few features leave the
-    model. For one lam the alphas decrease, for the next they increase, and so on.
-
-    Examples
-    --------
-    >>> list(by_penalty([1, 2], [1, 2]))
-    [(1, 2), (1, 1), (2, 2), (2, 1)]
+    None stands for multiples of the "auto" weights. For a given G, W depends on the
+    weights only through lam. Pairs with the same lam have nearly the same features, and
+    along a decreasing lam few features leave the model. For one lam the alphas
+    decrease, for the next they increase, and so on.
     """
+    unit = alternation.problem.unit
+    if alphas is None:
+        alphas = [each * AUTO_ALPHA / unit / unit for each in AROUND_AUTO]
+    if betas is None:
+        usual = alternation.auto_beta(AUTO_ALPHA) / unit / unit / unit
+        betas = [each * usual for each in AROUND_AUTO]
     pairs = defaultdict(list)
     for alpha, beta in product(sorted(alphas), betas):
         # Penalties that differ only by rounding are equal.

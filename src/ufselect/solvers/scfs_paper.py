@@ -36,7 +36,7 @@ EPSILON = 2e-16
 def multiplicative_step(
     G: Float, XXtG: Float, XW: Float, alpha: float, weight: float
 ) -> Float:
-    """Return G after the update of Eq. 16 of the paper, with ``weight = n gamma``."""
+    """Return G after the update of Eq. (11) of the paper, with ``weight = n gamma``."""
     M = XXtG + weight * G.sum(axis=0)
     numerator = np.maximum(2 * M + alpha * XW, 0.0)
     denominator = M @ (G.T @ G)
@@ -78,22 +78,22 @@ def fit_paper(
     -------
     G, W : ndarray of shape (n, c), (p, c)
     history : list of float
-        Eq. 8 plus ``gamma n |G G'1 - 1|^2`` after each iteration.
+        The objective, Eq. (13), after each iteration.
     converged : bool
     """
     weight, squared = gamma * X.shape[0], float(np.sum(column_lengths(X) ** 2))
-    # The W step (Eq. 10), on the nonzero rows of W.
+    # On the nonzero rows of W.
     ridge, active = ReweightedRidge(X), np.arange(X.shape[1])
     W, inverse_D = np.zeros((X.shape[1], G.shape[1])), np.ones(X.shape[1])
     XXtG = X.dot(X.transpose_dot(G)) if K is None else K @ G
     history: list[float] = []
     for iteration in range(max_iter):
-        W[active], residual = ridge.solve(G, alpha / beta * inverse_D)
+        W[active], residual = ridge.solve(G, alpha / beta * inverse_D)  # (6)
         XW = G - residual
-        G = multiplicative_step(G, XXtG, XW, alpha, weight)
+        G = multiplicative_step(G, XXtG, XW, alpha, weight)  # (11)
         XXtG = X.dot(X.transpose_dot(G)) if K is None else K @ G
         norms = row_norms(W[active])
-        inverse_D = 2 * norms + EPSILON
+        inverse_D = 2 * norms + EPSILON  # (7)
         Q, C = G.T @ XXtG, G.T @ G
         value = (
             max(float(squared - 2 * np.trace(Q) + np.sum(Q * C)), 0.0)
@@ -101,7 +101,7 @@ def fit_paper(
             + beta * float(norms.sum())
             + weight * float(np.sum((G @ G.sum(axis=0) - 1) ** 2))
         )
-        history.append(value)
+        history.append(value)  # (13)
         # Removing columns costs a copy: wait until half of them are zero.
         alive = np.flatnonzero(norms > EPSILON)
         if 0 < 2 * len(alive) <= len(active):
@@ -125,7 +125,7 @@ def normalised_memberships(G: Float, start: Float) -> Float:
 
 
 class PaperProblem:
-    """Eq. 8 for a non-negative X, for the published algorithm.
+    """Eq. (3) for a non-negative X, for the published algorithm.
 
     Parameters
     ----------

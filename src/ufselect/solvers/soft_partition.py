@@ -3,8 +3,8 @@
 A soft partition is an n x c matrix P of cluster memberships, ``P >= 0`` and
 ``P 1 = 1``. With cluster sizes ``q = P'1``, the matrices ``G = P diag(q)^(-1/2)`` are
 exactly those with ``G >= 0``, ``G G'1 = 1`` and no zero column (Theorem 1 of
-docs/mathematics.md). With ``K = X X'``, ``Q = G'KG`` and ``C = G'G``, the part of Eq. 8
-that depends on G is
+docs/mathematics.md). With ``K = X X'``, ``Q = G'KG`` and ``C = G'G``, the part of
+Eq. (3) that depends on G is
 
     tr K - 2 tr Q + <Q, C> + alpha (tr C - 2 <G, T> + |T|^2)                 (E1)
 
@@ -43,7 +43,8 @@ UNIFORM_SHARE = 1e-6
 # Step sizes tried along a segment if the full step does not decrease the objective.
 SEGMENT = np.concatenate([[0.0], 0.5 ** np.arange(29, 3.0, -1), np.arange(1, 11) / 10])
 
-SMALLEST_STEP, LARGEST_STEP = 1e-10, 1e10
+# Limits of the step size.
+MIN_STEP, MAX_STEP = 1e-10, 1e10
 
 
 def indicator(P: Float) -> Float:
@@ -81,37 +82,20 @@ def project_rows_to_simplex(points: Float) -> Float:
 
 
 class Sums(NamedTuple):
-    """``P'1``, ``P'P``, ``P'KP`` and the diagonal of ``P'T``, for one P or several.
-
-    If W ``follows`` G, that is, W is minimised out, the last one is the diagonal of
-    ``P'HP``.
-    """
+    """``P'1``, ``P'P``, ``P'KP`` and the diagonal of ``P'T``, or of ``P'HP`` for E4."""
 
     q: Float
     PtP: Float
     PtKP: Float
     PtT: Float
-    follows: bool
-
-    def moved(self, along: "Direction", t: float | Float) -> "Sums":
-        """Return the sums at ``P + t D``, for one t or an array."""
-        t = np.asarray(t)[..., np.newaxis]
-        tt = t[..., np.newaxis]
-        both = 1 + self.follows
-        return Sums(
-            self.q + t * along.q,
-            self.PtP + tt * (along.PtD + along.PtD.T + tt * along.DtD),
-            self.PtKP + tt * (along.PtKD + along.PtKD.T + tt * along.DtKD),
-            self.PtT + t * (both * along.DtT + t * along.DtHD),
-            self.follows,
-        )
+    hat: bool
 
     def objective(self, alpha: float) -> Float:
         """Return E4, or E1 without ``|T|^2``; both without ``tr K``."""
         root = np.sqrt(self.q)
         outer = root[..., :, np.newaxis] * root[..., np.newaxis, :]
         Q, C = self.PtKP / outer, self.PtP / outer
-        GtT = self.PtT / (self.q if self.follows else 0.5 * root)
+        GtT = self.PtT / (self.q if self.hat else 0.5 * root)
         trace = np.trace(alpha * C - 2 * Q, axis1=-2, axis2=-1)
         return np.asarray(
             trace + np.sum(Q * C, axis=(-2, -1)) - alpha * GtT.sum(axis=-1)
@@ -123,7 +107,7 @@ class Sums(NamedTuple):
         outer, identity = np.outer(root, root), np.eye(len(root))
         of_KP = (2 * self.PtP / outer - 4 * identity) / outer
         of_P = (2 * self.PtKP / outer + 2 * alpha * identity) / outer
-        of_T = 2 * alpha / (self.q if self.follows else root)
+        of_T = 2 * alpha / (self.q if self.hat else root)
         columns = np.sum(self.PtKP * of_KP.T + self.PtP * of_P.T, axis=1)
         columns -= self.PtT * of_T
         return Gradient(of_KP, of_P, of_T, -columns / (2 * self.q))
@@ -139,10 +123,8 @@ class Gradient(NamedTuple):
 
 
 class Direction(NamedTuple):
-    """``B'D``, ``M B'D`` and the sums of P with D and of D with D."""
+    """The sums of P with a direction D, and of D with D, for steps from P along D."""
 
-    BtD: Float
-    MBtD: Float
     q: Float
     PtD: Float
     DtD: Float
@@ -150,6 +132,19 @@ class Direction(NamedTuple):
     DtKD: Float
     DtT: Float
     DtHD: Float
+
+    def sums(self, start: Sums, t: float | Float) -> Sums:
+        """Return the sums at ``P + t D``, quadratic in t, for one t or an array."""
+        t = np.asarray(t)[..., np.newaxis]
+        tt = t[..., np.newaxis]
+        both = 1 + start.hat
+        return Sums(
+            start.q + t * self.q,
+            start.PtP + tt * (self.PtD + self.PtD.T + tt * self.DtD),
+            start.PtKP + tt * (self.PtKD + self.PtKD.T + tt * self.DtKD),
+            start.PtT + t * (both * self.DtT + t * self.DtHD),
+            start.hat,
+        )
 
     def slope(self, gradient: Gradient, t: float) -> float:
         """Return the inner product of D with the gradient at ``P + t D``."""
@@ -192,18 +187,12 @@ class SoftPartition:
         self.X, self.K, self.offset = X, K, None if K is not None else offset
         if K is not None:
             P = (X.gather(P),)
+        self._over_rows: Step = X.over_rows if K is None else _over_identity
+        self._rows: Beside
         self._rows, (self.BtP, self.q, self.PtP) = self._over_rows(_first_sums, P)
         self.MBtP = self.BtP if K is None else product_with(K, self.BtP)
         # Step along D that the next pass over the rows applies to P.
         self._pending = 0.0
-
-    def _over_rows(
-        self, step: Step, rows: Beside, *arguments: Any
-    ) -> tuple[Beside, Arrays]:
-        """Apply a function to all blocks of rows of B; None is the identity matrix."""
-        if self.K is not None:
-            return step(None, rows, *arguments)
-        return self.X.over_rows(step, rows, *arguments)
 
     @property
     def rows(self) -> Beside:
@@ -213,14 +202,15 @@ class SoftPartition:
             self._pending = 0.0
         return self._rows
 
-    def self_expression(self) -> float:
-        """Return ``|X - G G'X|^2 - |X|^2``."""
-        PtKP, PtT = self.BtP.T @ self.MBtP, np.zeros_like(self.q)
-        return float(Sums(self.q, self.PtP, PtKP, PtT, False).objective(0.0))
-
     def shifted(self, BtP: Float, q: Float) -> Float:
         """Return ``B'P`` for the B of the regression, which need not be centred."""
         return BtP if self.offset is None else BtP + np.outer(self.offset, q)
+
+    def self_expression(self) -> float:
+        """Return ``|X - G G'X|^2 - |X|^2``."""
+        PtKP = self.BtP.T @ self.MBtP
+        sums = Sums(self.q, self.PtP, PtKP, np.zeros_like(self.q), hat=False)
+        return float(sums.objective(0.0))
 
     def descend(
         self,
@@ -252,76 +242,73 @@ class SoftPartition:
         step_size : float
             For the next call.
         """
+        shifted = self.shifted(self.BtP, self.q)
         if hat is not None:
-            V = hat(self.shifted(self.BtP, self.q))
+            V = hat(shifted)
         elif V is None:
             V = np.zeros_like(self.BtP)
-        PtT = np.einsum("ij,ij->j", self.shifted(self.BtP, self.q), V)
-        PtKP = self.BtP.T @ self.MBtP
+        PtKP, PtT = self.BtP.T @ self.MBtP, np.einsum("ij,ij->j", shifted, V)
         sums = Sums(self.q, self.PtP, PtKP, PtT, hat is not None)
         gradient, value = sums.gradient(alpha), sums.objective(alpha)
         for _ in range(max_steps):
-            along, VD = self._project(gradient, V, hat, step_size)
-            t, end = 1.0, sums.moved(along, 1.0)
-            gain = value - end.objective(alpha)
+            # D leads from P to the projection of a gradient step on the simplex.
+            factor = self.MBtP @ gradient.of_KP
+            factor -= V * gradient.of_T
+            constant = gradient.of_ones
+            if self.offset is not None:
+                constant = constant - (self.offset @ V) * gradient.of_T
+            step = step_size, factor, gradient.of_P, constant
+            self._rows, (BtD, q, PtD, DtD) = self._over_rows(
+                _projected, self._rows, self._pending, *step
+            )
+            self._pending = 0.0
+            smallest = UNIFORM_SHARE * self.X.shape[0] / len(q)
+            if (self.q + q).min() < smallest:
+                self._rows, (BtD, q, PtD, DtD) = self._over_rows(
+                    _projected, self._rows, 0.0, *step, UNIFORM_SHARE
+                )
+            MBtD = BtD if self.K is None else product_with(self.K, BtD)
+            shifted = self.shifted(BtD, q)
+            VD, DtHD = np.zeros_like(V), np.zeros_like(q)
+            if hat is not None:
+                VD = hat(shifted)
+                DtHD = np.einsum("ij,ij->j", shifted, VD)
+            DtT = np.einsum("ij,ij->j", shifted, V)
+            PtKD, DtKD = self.BtP.T @ MBtD, BtD.T @ MBtD
+            along = Direction(q, PtD, DtD, PtKD, DtKD, DtT, DtHD)
             # Accept any full step that decreases the objective: later step sizes gain
             # more from it than from an exact line search.
+            t, end = 1.0, along.sums(sums, 1.0)
+            gain = value - end.objective(alpha)
             if gain <= 0:
-                values = sums.moved(along, SEGMENT).objective(alpha)
+                values = along.sums(sums, SEGMENT).objective(alpha)
                 t, gain = float(SEGMENT[values.argmin()]), values[0] - values.min()
-                end = sums.moved(along, t)
+                end = along.sums(sums, t)
             if t == 0.0:
                 break
-            sums, value = end, value - gain
-            self.BtP, self._pending = self.BtP + t * along.BtD, t
-            self.MBtP = self.BtP if self.K is None else self.MBtP + t * along.MBtD
+            self.BtP, self._pending = self.BtP + t * BtD, t
+            self.MBtP = self.BtP if self.K is None else self.MBtP + t * MBtD
             V = V + t * VD
-            self.q, self.PtP = sums.q, sums.PtP
+            self.q, self.PtP = end.q, end.PtP
+            sums, value = end, value - gain
             if gain <= tol:
                 break
-            before, gradient = gradient, sums.gradient(alpha)
             # Barzilai-Borwein step size.
+            before, gradient = gradient, sums.gradient(alpha)
             rise = along.slope(gradient, t) - along.slope(before, 0.0)
             step_size *= 4
             if rise > 0:
-                step_size = t * float(np.trace(along.DtD)) / rise
-                step_size = min(max(step_size, SMALLEST_STEP), LARGEST_STEP)
+                step_size = t * float(np.trace(DtD)) / rise
+                step_size = min(max(step_size, MIN_STEP), MAX_STEP)
         return step_size
-
-    def _project(
-        self,
-        gradient: Gradient,
-        V: Float,
-        hat: Callable[[Float], Float] | None,
-        step_size: float,
-    ) -> tuple[Direction, Float | float]:
-        """Return D, the projected gradient step minus P, and V with ``H D = B V``."""
-        factor = self.MBtP @ gradient.of_KP
-        factor -= V * gradient.of_T
-        constant = gradient.of_ones
-        if self.offset is not None:
-            constant = constant - (self.offset @ V) * gradient.of_T
-        arguments = (self._pending, factor, gradient.of_P, constant, step_size)
-        self._rows, found = self._over_rows(_projected, self._rows, *arguments)
-        self._pending = 0.0
-        smallest = (self.q + found[1]).min()
-        if smallest < UNIFORM_SHARE * self.X.shape[0] / len(self.q):
-            self._rows, found = self._over_rows(_mixed, self._rows)
-        BtD, q, PtD, DtD = found
-        shifted = self.shifted(BtD, q)
-        VD: Float | float = 0.0
-        DtHD = np.zeros_like(q)
-        if hat is not None:
-            VD = hat(shifted)
-            DtHD = np.einsum("ij,ij->j", shifted, VD)
-        DtT = np.einsum("ij,ij->j", shifted, V)
-        MBtD = BtD if self.K is None else product_with(self.K, BtD)
-        PtKD, DtKD = self.BtP.T @ MBtD, BtD.T @ MBtD
-        return Direction(BtD, MBtD, q, PtD, DtD, PtKD, DtKD, DtT, DtHD), VD
 
 
 # Functions of a block of rows of B, None for the identity matrix, and of the same rows
 # of P and D.
+
+
+def _over_identity(step: Step, rows: Arrays, *arguments: Any) -> tuple[Arrays, Arrays]:
+    return step(None, rows, *arguments)
 
 
 def _first_sums(B: DataMatrix | None, rows: Arrays) -> tuple[Arrays, Arrays]:
@@ -339,29 +326,27 @@ def _projected(
     B: DataMatrix | None,
     rows: Arrays,
     pending: float,
+    step_size: float,
     factor: Float,
     of_P: Float,
     constant: Float,
-    step_size: float,
+    uniform_share: float = 0.0,
 ) -> tuple[Arrays, Arrays]:
-    """Apply the pending step to P, and project its next gradient step."""
+    """Apply the pending step to P, and project its next gradient step.
+
+    A little of the uniform partition, mixed into the projection, keeps all clusters.
+    """
     P, D = rows
     if pending:
         P = P + pending * D
     gradient = factor if B is None else B.dot(factor)
-    gradient += P @ of_P
+    gradient = gradient + P @ of_P
     gradient += constant
     gradient *= -step_size
     gradient += P
     D = project_rows_to_simplex(gradient)
     D -= P
-    BtD = D if B is None else B.transpose_dot(D)
-    return (P, D), (BtD, column_sums(D), P.T @ D, D.T @ D)
-
-
-def _mixed(B: DataMatrix | None, rows: Arrays) -> tuple[Arrays, Arrays]:
-    """Mix a little of the uniform partition into a step, so that no cluster empties."""
-    P, D = rows
-    D = (1 - UNIFORM_SHARE) * D + UNIFORM_SHARE * (1 / P.shape[1] - P)
+    if uniform_share:
+        D = (1 - uniform_share) * D + uniform_share * (1 / P.shape[1] - P)
     BtD = D if B is None else B.transpose_dot(D)
     return (P, D), (BtD, column_sums(D), P.T @ D, D.T @ D)
