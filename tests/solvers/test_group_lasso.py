@@ -11,13 +11,15 @@ from ufselect.matrix import RowBlockMatrix, as_matrix
 from ufselect.selectors.cpfs import L1Inf
 from ufselect.solvers import group_lasso
 from ufselect.solvers.group_lasso import (
+    CG_TOLERANCE,
     FEW_CG_STEPS,
     L21,
     GroupLasso,
+    conjugate_gradients,
     largest_penalty,
     makes_gram,
 )
-from ufselect.solvers.ridge import CG_TOLERANCE, conjugate_gradients, row_norms
+from ufselect.solvers.ridge import row_norms
 from ufselect.solvers.soft_partition import project_rows_to_simplex
 
 FORMS = ["gram", "features", "samples", "neither", "blocks"]

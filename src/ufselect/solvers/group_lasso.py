@@ -21,7 +21,6 @@ from ufselect.solvers.ridge import (
     FeatureRidge,
     Ridge,
     SampleRidge,
-    conjugate_gradients,
     row_norms,
 )
 
@@ -43,6 +42,10 @@ MAX_IDLE_ROUNDS = 20
 # Conjugate gradient steps of a Newton step: FEW while Y still changes; in a solve, from
 # FIRST to MAX, with MORE in every round.
 FEW_CG_STEPS, FIRST_CG_STEPS, MORE_CG_STEPS, MAX_CG_STEPS = 4, 14, 2, 30
+
+# Conjugate gradients stop at this residual, relative to the right-hand side, or at this
+# second derivative, relative to that of the ridge regression.
+CG_TOLERANCE, MIN_SECOND_DERIVATIVE = 1e-2, 1e-10
 
 # Proximal gradient steps of a round without Newton steps; with Newton steps there is
 # one, and one more after every ROUNDS_PER_GRADIENT rounds.
@@ -463,6 +466,41 @@ class GroupLasso:
             n_cg = min(FIRST_CG_STEPS + MORE_CG_STEPS * n_rounds, MAX_CG_STEPS)
             self.descend(lam, n_gradients, n_cg)
         return Solution(self.coef(), self.error(), ratios, gap)
+
+
+def conjugate_gradients(
+    right: Float, ridge: Ridge, weights: Float, unit: Float, n_steps: int
+) -> Float:
+    """Solve ``(M - R) V = right`` with the matrix M of the ridge regression (E7).
+
+    M is the preconditioner. M - R is half the second derivative of the objective, with
+    ``R = weights u u'`` in every row. Directions are combinations of ``M^-1 residual``,
+    so their products with M are combinations of residuals, and no other product with M
+    or ``Z'Z`` is needed.
+    """
+    V, direction, image = (np.zeros_like(right) for _ in range(3))
+    residual, before = right.copy(), np.inf
+    largest = CG_TOLERANCE * np.linalg.norm(right)
+    for _ in range(n_steps):
+        if np.linalg.norm(residual) <= largest:
+            break
+        preconditioned = ridge.inverse(residual.T).T
+        decrease = float(np.vdot(residual, preconditioned))
+        direction *= decrease / before
+        direction += preconditioned
+        image *= decrease / before
+        image += residual
+        curved = image - weights * np.einsum("ij,ij->j", unit, direction) * unit
+        second = np.vdot(direction, curved)
+        if second <= MIN_SECOND_DERIVATIVE * np.vdot(direction, image):
+            # Collinear columns: the remaining residual is a rounding error.
+            break
+        step_size = decrease / second
+        V += step_size * direction
+        curved *= step_size
+        residual -= curved
+        before = decrease
+    return V
 
 
 def _cross_gram(

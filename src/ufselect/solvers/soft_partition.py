@@ -125,7 +125,7 @@ class Gradient(NamedTuple):
 class Direction(NamedTuple):
     """The sums of P with a direction D, and of D with D, for steps from P along D."""
 
-    q: Float
+    dq: Float
     PtD: Float
     DtD: Float
     PtKD: Float
@@ -139,7 +139,7 @@ class Direction(NamedTuple):
         tt = t[..., np.newaxis]
         both = 1 + start.hat
         return Sums(
-            start.q + t * self.q,
+            start.q + t * self.dq,
             start.PtP + tt * (self.PtD + self.PtD.T + tt * self.DtD),
             start.PtKP + tt * (self.PtKD + self.PtKD.T + tt * self.DtKD),
             start.PtT + t * (both * self.DtT + t * self.DtHD),
@@ -152,7 +152,7 @@ class Direction(NamedTuple):
             np.sum((self.PtKD.T + t * self.DtKD) * gradient.of_KP.T)
             + np.sum((self.PtD.T + t * self.DtD) * gradient.of_P.T)
             - (self.DtT + t * self.DtHD) @ gradient.of_T
-            + self.q @ gradient.of_ones
+            + self.dq @ gradient.of_ones
         )
 
 
@@ -258,24 +258,24 @@ class SoftPartition:
             if self.offset is not None:
                 constant = constant - (self.offset @ V) * gradient.of_T
             step = step_size, factor, gradient.of_P, constant
-            self._rows, (BtD, q, PtD, DtD) = self._over_rows(
+            self._rows, (BtD, dq, PtD, DtD) = self._over_rows(
                 _projected, self._rows, self._pending, *step
             )
             self._pending = 0.0
-            smallest = UNIFORM_SHARE * self.X.shape[0] / len(q)
-            if (self.q + q).min() < smallest:
-                self._rows, (BtD, q, PtD, DtD) = self._over_rows(
+            smallest = UNIFORM_SHARE * self.X.shape[0] / len(dq)
+            if (self.q + dq).min() < smallest:
+                self._rows, (BtD, dq, PtD, DtD) = self._over_rows(
                     _projected, self._rows, 0.0, *step, UNIFORM_SHARE
                 )
             MBtD = BtD if self.K is None else product_with(self.K, BtD)
-            shifted = self.shifted(BtD, q)
-            VD, DtHD = np.zeros_like(V), np.zeros_like(q)
+            shifted = self.shifted(BtD, dq)
+            VD, DtHD = np.zeros_like(V), np.zeros_like(dq)
             if hat is not None:
                 VD = hat(shifted)
                 DtHD = np.einsum("ij,ij->j", shifted, VD)
             DtT = np.einsum("ij,ij->j", shifted, V)
             PtKD, DtKD = self.BtP.T @ MBtD, BtD.T @ MBtD
-            along = Direction(q, PtD, DtD, PtKD, DtKD, DtT, DtHD)
+            along = Direction(dq, PtD, DtD, PtKD, DtKD, DtT, DtHD)
             # Accept any full step that decreases the objective: later step sizes gain
             # more from it than from an exact line search.
             t, end = 1.0, along.sums(sums, 1.0)
