@@ -19,7 +19,6 @@ from solvers.naive import (
 )
 
 from ufselect.matrix import RowBlockMatrix, as_matrix
-from ufselect.matrix import base as matrix_base
 from ufselect.solvers.soft_partition import (
     SEGMENT,
     Direction,
@@ -53,7 +52,8 @@ def beside_rows(X, P, offset=None):
 
 
 def beside_blocks(X, P, offset=None):
-    matrix = RowBlockMatrix(X)
+    # Five rows of seven columns to a block.
+    matrix = RowBlockMatrix(X, block_bytes=8 * 5 * 7)
     return SoftPartition(matrix, matrix.beside(P), offset=offset)
 
 
@@ -61,9 +61,7 @@ PARTITIONS = {"kernel": beside_kernel, "rows": beside_rows, "blocks": beside_blo
 
 
 @pytest.fixture(params=PARTITIONS)
-def kind(request, monkeypatch):
-    # Five rows of seven columns to a block.
-    monkeypatch.setattr(matrix_base, "BLOCK_BYTES", 8 * 5 * 7)
+def kind(request):
     return request.param
 
 
