@@ -7,8 +7,8 @@ from small_experiments import stored_experiment
 
 from ufselect.evaluation import nemenyi_critical_difference
 from ufselect.experiments.stored import title_of
+from ufselect.plotting.convergence import FLOOR
 from ufselect.report.experiment import ExperimentReport, parameter_map
-from ufselect.report.experiment_figures import FLOOR
 from ufselect.report.experiment_tables import (
     MetricTable,
     Significance,

@@ -88,7 +88,7 @@ def demo_command(
         _write_sample(write, seed, json=json, quiet=quiet)
         return 0
     refuse_missing_folders(output)
-    load("ufselect.report.maps", "ufselect.evaluation.judging")
+    load("ufselect.plotting.maps", "ufselect.evaluation.judging")
     with Progress(quiet=quiet) as progress:
         progress.now("selecting features of the example")
         kept = _toy(seed)

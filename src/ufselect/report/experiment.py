@@ -14,8 +14,10 @@ import pandas as pd
 from ufselect.experiments.cells import FIXED, GRID
 from ufselect.experiments.plan import Method
 from ufselect.experiments.stored import ORACLE, PLACE, Experiment
-from ufselect.report.drawing import short_value
-from ufselect.report.experiment_figures import convergence, range_chart
+from ufselect.plotting.axes import short_value
+from ufselect.plotting.bars import range_chart
+from ufselect.plotting.convergence import convergence
+from ufselect.plotting.maps import surface
 from ufselect.report.experiment_tables import (
     MetricTable,
     cost_summary,
@@ -23,7 +25,6 @@ from ufselect.report.experiment_tables import (
     metric_table,
     text_table_of,
 )
-from ufselect.report.maps import surface
 from ufselect.report.rendering import (
     Block,
     Paragraph,

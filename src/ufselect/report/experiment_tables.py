@@ -18,7 +18,7 @@ from ufselect.experiments.cells import FIXED
 from ufselect.experiments.plan import ALL_FEATURES, BASELINES
 from ufselect.experiments.protocol import LOWER_IS_BETTER
 from ufselect.experiments.stored import ORACLE, Experiment
-from ufselect.report.experiment_figures import rank_diagram
+from ufselect.plotting.bars import rank_diagram
 from ufselect.report.rendering import Part, TextTable
 
 REFERENCE = "random"

@@ -17,7 +17,7 @@ from ufselect.evaluation.criteria import CRITERIA, N_NEIGHBOURS
 from ufselect.evaluation.significance import MOST_SAMPLES
 from ufselect.evaluation.tables import UNITS, in_units
 from ufselect.matrix import Float, Index
-from ufselect.report.drawing import (
+from ufselect.plotting.axes import (
     COLOURS,
     FULL_WIDTH,
     GREY,
@@ -26,7 +26,7 @@ from ufselect.report.drawing import (
     panels,
     printable,
 )
-from ufselect.report.maps import agreement_maps
+from ufselect.plotting.maps import agreement_maps
 from ufselect.report.rendering import Picture, TextTable, render, text_table
 from ufselect.report.selection_subject import MOST_PRODUCTS
 from ufselect.solvers.rankings import rank_agreement, ranks_of, top_overlap

@@ -22,7 +22,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ufselect.data.tables.layout import looks_like_formula
-from ufselect.report.drawing import Graphic, Plot, svg_of
+from ufselect.plotting.axes import Graphic, Plot, svg_of
 from ufselect.report.second_process import begin
 
 # Rows of a table that a reader can save; Python has all of them.

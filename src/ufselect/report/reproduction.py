@@ -20,13 +20,14 @@ from ufselect.experiments.stored import (
     read_experiment,
     title_of,
 )
+from ufselect.plotting.bars import bar_chart
+from ufselect.plotting.convergence import curves
 from ufselect.report.experiment import (
     Document,
     histories_frame,
     parameter_map,
     varying,
 )
-from ufselect.report.experiment_figures import bar_chart, curves
 from ufselect.report.rendering import Part, TextTable, yes_or_no
 
 BASELINE = "Baseline"

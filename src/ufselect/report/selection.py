@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ufselect._version import __version__, versions_here
 from ufselect.evaluation import StructureTest
+from ufselect.plotting.curves import score_curve
+from ufselect.plotting.fitted import learned
 from ufselect.report.halves import Halves
 from ufselect.report.rendering import Part, render
-from ufselect.report.selection_figures import score_curve
 from ufselect.report.selection_measures import measure
 from ufselect.report.selection_subject import (
     EFFORTS,
@@ -25,7 +26,6 @@ from ufselect.report.selection_subject import (
     ImageOrder,
     Progress,
     Subject,
-    learned,
     who_chose,
 )
 from ufselect.report.selection_text import (

@@ -17,20 +17,17 @@ from ufselect.evaluation.significance import (
 )
 from ufselect.evaluation.subsamples import FEWEST_SAMPLES, N_PERMUTED, preparation_of
 from ufselect.evaluation.tables import UNITS, few_threads, in_units
+from ufselect.plotting.bars import random_bands
+from ufselect.plotting.curves import false_share_curve, selection_frequencies
+from ufselect.plotting.fitted import learned
+from ufselect.plotting.maps import agreement_maps
 from ufselect.report.halves import N_SUBSAMPLES, Halves, fit_halves
-from ufselect.report.maps import agreement_maps
 from ufselect.report.rendering import Part
-from ufselect.report.selection_figures import (
-    false_share_curve,
-    random_bands,
-    selection_frequencies,
-)
 from ufselect.report.selection_subject import (
     MOST_PRODUCTS,
     Progress,
     Subject,
     features_part,
-    learned,
     measure_convergence,
     measure_heat_map,
     measure_pixels,

@@ -14,15 +14,14 @@ from scipy.spatial.distance import squareform
 
 from ufselect.evaluation import redundancy, sample_view, stand_ins
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
-from ufselect.report.drawing import Graphic, shortened
+from ufselect.plotting.axes import Graphic, shortened
+from ufselect.plotting.convergence import objective_curve
+from ufselect.plotting.fitted import MAX_GROUPS, groups_shown, learned
+from ufselect.plotting.heatmap import cluster_map, in_cluster_order, marked_clusters
+from ufselect.plotting.maps import PixelPanel, pixel_plot, redundancy_map
+from ufselect.plotting.scatter import sample_scatter, sparkline
 from ufselect.report.halves import Halves
-from ufselect.report.maps import PixelPanel, cluster_map, pixel_plot, redundancy_map
 from ufselect.report.rendering import Part
-from ufselect.report.selection_figures import (
-    objective_curve,
-    sample_scatter,
-    sparkline,
-)
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import unit_columns
 
@@ -44,8 +43,6 @@ MOST_COLUMNS_OF_MAP = 400
 MOST_PIXELS = 10_000
 # Samples whose distribution is drawn by cluster; of more, every second or third.
 MOST_IN_DISTRIBUTION = 10_000
-# Groups that colours and shapes can tell apart.
-MOST_GROUPS = 48
 
 # Columns of the table of features: where each comes from, and how it is written.
 SHOWN: dict[str, tuple[str, Callable[[Any], str]]] = {
@@ -137,10 +134,7 @@ class Subject:
         found = self.given_clusters
         if found is None:
             found = learned(self.selector, "labels_")
-        if found is None or len(found) != self.table.shape[0]:
-            return None
-        clusters = np.asarray(found)
-        return clusters if 1 < len(np.unique(clusters)) <= MOST_GROUPS else None
+        return groups_shown(found, self.table.shape[0])
 
     def sample(self, place: int) -> str:
         """Return the name of a sample, or its number from 1 on."""
@@ -158,57 +152,10 @@ class Subject:
 
     @cached_property
     def marks(self) -> list[tuple[Any, bool]] | None:
-        """Return the cluster that each listed feature marks, and whether it is high.
-
-        It is the one whose mean differs most from the mean of all other samples.
-        """
+        """Return the cluster that each listed feature marks, and whether it is high."""
         if self.clusters is None:
             return None
-        kinds, places = np.unique(self.clusters, return_inverse=True)
-        counts = np.bincount(places)
-        found = []
-        for column in self.listed.T:
-            # Divided first, or sums of large numbers would overflow.
-            scale = max(float(np.abs(column).max()), np.finfo(float).tiny)
-            inside = np.bincount(places, column / scale)
-            outside = (inside.sum() - inside) / (len(places) - counts)
-            difference = inside / counts - outside
-            # Of two clusters, which differ alike, the one where the feature is high.
-            best = np.lexsort([difference, np.abs(difference).round(9)])[-1]
-            found.append((kinds[best].item(), bool(difference[best] > 0)))
-        return found
-
-    def in_order(self, most: int) -> tuple[Index, Index, list[Any] | None]:
-        """Return samples and features by cluster, and the cluster each marks.
-
-        Without clusters samples stand along the direction in which they differ most.
-        """
-        columns = self.listed[:, :most]
-        rows = np.arange(columns.shape[1])
-        if self.clusters is not None and self.marks is not None:
-            kinds = [kind for kind, _ in self.marks]
-            rows = np.array(sorted(rows, key=lambda row: kinds[row]))
-            order = np.argsort(self.clusters, kind="stable")
-            return order, rows, [kinds[row] for row in rows]
-        scale = np.maximum(np.abs(columns).max(axis=0), np.finfo(float).tiny)
-        centred = columns / scale - (columns / scale).mean(axis=0)
-        first = np.linalg.svd(centred, full_matrices=False)[0][:, 0]
-        return np.argsort(first), rows, None
-
-
-def learned(selector: Any, name: str) -> Any:
-    """Return what a selector, or the one that it fitted inside, has learned, or None.
-
-    Examples
-    --------
-    >>> from ufselect import SCFS, AutoSelect
-    >>> from ufselect.data import planted
-    >>> selector = AutoSelect(SCFS(), random_state=0).fit(planted("blobs").table)
-    >>> len(learned(selector, "labels_"))
-    90
-    """
-    inside = getattr(selector, "selector_", None)
-    return getattr(selector, name, getattr(inside, name, None))
+        return marked_clusters(self.listed, self.clusters)
 
 
 def who_chose(selector: Any) -> str:
@@ -308,7 +255,8 @@ def _few(names: Sequence[str], columns: Index) -> str:
 def measure_heat_map(subject: Subject) -> Part:
     """Set the chosen features over the samples, both by cluster."""
     clusters = subject.clusters
-    order, rows, marks = subject.in_order(MOST_ROWS_OF_MAP)
+    columns = subject.listed[:, :MOST_ROWS_OF_MAP]
+    order, rows, marks = in_cluster_order(columns, clusters, subject.marks)
     if len(order) > MOST_COLUMNS_OF_MAP:
         places = np.linspace(0, len(order) - 1, MOST_COLUMNS_OF_MAP).round()
         order = order[places.astype(int)]
@@ -316,7 +264,7 @@ def measure_heat_map(subject: Subject) -> Part:
     names = [subject.names[column] for column in subject.chosen[rows]]
     groups = None if clusters is None else clusters[order]
     labels = subject.labels
-    if labels is not None and len(np.unique(labels)) > MOST_GROUPS:
+    if labels is not None and len(np.unique(labels)) > MAX_GROUPS:
         labels = None
     labels = None if labels is None else np.asarray(labels)[order].tolist()
     # Six significant digits; all of them would make the report twice as long.
@@ -338,7 +286,7 @@ def measure_planes(subject: Subject) -> Part:
     groups, grouped_by = subject.clusters, "cluster"
     if groups is None:
         groups, grouped_by = subject.labels, "label"
-    if groups is not None and len(np.unique(groups)) > MOST_GROUPS:
+    if groups is not None and len(np.unique(groups)) > MAX_GROUPS:
         groups = None
     names = [subject.sample(sample) for sample in every.samples]
     shown = None if groups is None else np.asarray(groups)[every.samples].tolist()

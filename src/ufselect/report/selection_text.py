@@ -12,7 +12,7 @@ import pandas as pd
 from ufselect._version import __version__, versions_here
 from ufselect.evaluation.significance import SIGNIFICANT
 from ufselect.evaluation.subsamples import Stability
-from ufselect.report.drawing import printable, shortened
+from ufselect.plotting.axes import printable, shortened
 from ufselect.report.rendering import docstring_sections, render
 from ufselect.selectors import SCFS
 from ufselect.selectors.base import UnsupervisedSelector

@@ -4,7 +4,6 @@ import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -284,8 +283,9 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         ax : matplotlib Axes
         """
-        check_is_fitted(self, "order_")
-        return import_module("ufselect.pl").scores(self, ax=ax)
+        from ufselect.plotting.curves import scores
+
+        return scores(self, ax=ax)
 
     def _as_matrix(self, data: Any) -> DataMatrix:
         return as_matrix(data)

@@ -1,4 +1,4 @@
-"""Maps: features over samples, agreement, correlations, parameters, pixels."""
+"""Maps of pairs, parameters and pixels: a colour, and often a value, in each cell."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -6,172 +6,75 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ufselect.report.drawing import (
+from ufselect.plotting.axes import (
     FULL_WIDTH,
     GREY,
     Plot,
     as_plot,
+    axes_or_new,
     colour_scale,
     drawing,
-    palette,
     panels,
     printable,
     short_value,
     shortened,
 )
+from ufselect.plotting.fitted import chosen_features, fitted_selector
+from ufselect.solvers.rankings import ranks_of, top_overlap
 
 # Longer names are cut, or they would leave no room for the map.
-LONGEST_NAME = 18
-LONGEST_LEVEL_NAME = 4
-# Standard deviations at which a heat map has its strongest colours.
-LIMIT = 2.5
-# In inches: the height of a row of a heat map, of the least map, and of a strip.
-ROW, LEAST_HEIGHT, STRIP = 0.17, 1.6, 0.15
+MAX_NAME_LENGTH = 18
+# Longer names stand upright below the map.
+MAX_LEVEL_NAME_LENGTH = 4
 # Maps of more names have no values in their cells.
-MOST_NAMES_WITH_VALUES = 12
+MAX_NAMES_WITH_VALUES = 12
 KEPT = "#d1495b"
 
 
-def cluster_map(
-    values: ArrayLike,
-    names: Sequence[str],
-    groups: ArrayLike | None = None,
-    *,
-    labels: Sequence[Any] | None = None,
-    marks: Sequence[Any] | None = None,
-) -> Plot:
-    """Draw features over samples as a heat map, each feature standardized.
+def compare(
+    selectors: Mapping[str, Any], *, n_features: int | None = None, ax: Any = None
+) -> Any:
+    """Draw the share of selected features that each pair of methods has in common.
 
     Parameters
     ----------
-    values : array-like of shape (features, samples)
-        In the order in which they are drawn: samples of one group side by side.
-    names : sequence of str
-        Of the features.
-    groups : array-like, optional
-        Group of each sample, drawn as a strip of colours above the map.
-    labels : sequence, optional
-        Label of each sample, drawn as a second strip.
-    marks : sequence, optional
-        Group that each feature marks, drawn as a strip beside the map.
+    selectors : mapping of str to selector or AnnData
+        Name to a fitted selector, or to an AnnData with a selection.
+    n_features : int, optional
+        How many of the best to compare; by default the fewest that one selected.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
 
     Examples
     --------
-    >>> plot = cluster_map([[0, 0, 5, 6], [9, 8, 1, 0]], ["a", "b"], [0, 0, 1, 1])
-    >>> "2 features over 4 samples in 2 clusters" in plot.svg
-    True
+    >>> from ufselect import LaplacianScore, MaxVariance, pl
+    >>> from ufselect.data import planted
+    >>> X = planted("blobs").table
+    >>> both = {"variance": MaxVariance(5).fit(X), "LS": LaplacianScore(5).fit(X)}
+    >>> pl.compare(both).get_title()
+    'share of the best 5 in common'
     """
-    n_features, n_samples = np.shape(values) if np.ndim(values) == 2 else (0, 0)
-    height = max(LEAST_HEIGHT, ROW * n_features)
-    with drawing():
-        figure, (axes,) = panels(1, height=height + 1.6, width=FULL_WIDTH)
-        draw_heat_map(axes, values, names, groups, labels, marks)
-        words = f"Heat map of {n_features} features over {n_samples} samples"
-        if groups is not None:
-            words += f" in {len(np.unique(np.asarray(groups)))} clusters"
-        return as_plot(figure, f"{words}.", hover=[(axes, "cells")])
-
-
-def draw_heat_map(
-    axes: Any,
-    values: ArrayLike,
-    names: Sequence[str],
-    groups: ArrayLike | None = None,
-    labels: Sequence[Any] | None = None,
-    marks: Sequence[Any] | None = None,
-) -> None:
-    """Draw standardized features over samples, with strips of groups around them."""
-    table = _standardized(values)
-    n_features, n_samples = table.shape
-    look = {"cmap": "RdBu_r", "vmin": -LIMIT, "vmax": LIMIT}
-    image = axes.imshow(table, aspect="auto", interpolation="none", **look)
-    axes.set(xticks=[], yticks=[], xlabel=f"{n_samples} samples")
-    axes.spines[:].set_visible(False)
-    # Texts, because a tick with its label takes ten times as long to draw.
-    beside = {"va": "center", "fontsize": 8, "clip_on": False}
-    gap = 0.008
-    for place, name in enumerate(names):
-        across = axes.get_yaxis_transform()
-        text = shortened(name, LONGEST_NAME)
-        axes.text(-gap, place, text, ha="right", transform=across, **beside)
-    height = STRIP / max(LEAST_HEIGHT, ROW * n_features)
-    top = 1.0
-    for title, members in {"label": labels, "cluster": groups}.items():
-        if members is None:
-            continue
-        kinds, places = np.unique(np.asarray(members), return_inverse=True)
-        strip = axes.inset_axes((0, top + height / 3, 1, height))
-        # Labels in other colours than clusters, from the other end.
-        colours = palette(len(kinds), from_end=title == "label")
-        _draw_strip(strip, places[np.newaxis], colours)
-        strip.text(-gap, 0.5, title, ha="right", transform=strip.transAxes, **beside)
-        top += 4 / 3 * height
-        if title == "cluster":
-            borders = np.flatnonzero(np.diff(places)) + 0.5
-            ends = (-0.5, n_features - 0.5)
-            axes.vlines(borders, *ends, color="white", linewidth=1.2)
-            _name_blocks(strip, kinds, places, along="x")
-            if marks is not None:
-                owners = np.searchsorted(kinds, np.asarray(marks))
-                side = axes.inset_axes((1 + gap, 0, 1.5 * gap, 1))
-                _draw_strip(side, owners[:, np.newaxis], colours)
-                _name_blocks(side, kinds, owners, along="y")
-        elif len(kinds) <= MOST_NAMES_WITH_VALUES:
-            _explain_labels(axes, kinds, colours)
-    bar = axes.figure.colorbar(
-        image, ax=axes, location="bottom", shrink=0.3, aspect=40, pad=0.02
-    )
-    bar.set_label("standardized value", size=9)
-    bar.ax.tick_params(labelsize=8)
-    bar.outline.set_visible(False)
-
-
-def _standardized(values: ArrayLike) -> NDArray[np.float64]:
-    table = np.array(values, dtype=np.float64)
-    if table.ndim != 2 or not table.size:
-        raise ValueError(f"a heat map needs features and samples, got {table.shape}")
-    # Divided first, or the squares of large numbers would overflow.
-    table /= np.maximum(np.abs(table).max(axis=1, keepdims=True), np.finfo(float).tiny)
-    table -= table.mean(axis=1, keepdims=True)
-    spread = table.std(axis=1, keepdims=True)
-    return np.clip(table / np.where(spread > 0, spread, 1.0), -LIMIT, LIMIT)
-
-
-def _draw_strip(axes: Any, places: NDArray[np.intp], colours: Sequence[str]) -> None:
-    from matplotlib.colors import ListedColormap
-
-    look = {"cmap": ListedColormap(colours), "vmin": 0, "vmax": len(colours) - 1}
-    axes.imshow(places, aspect="auto", interpolation="none", **look)
-    axes.set_axis_off()
-
-
-def _explain_labels(axes: Any, kinds: NDArray[Any], colours: Sequence[str]) -> None:
-    """Say below the map which colour is which label."""
-    from matplotlib.patches import Patch
-
-    legend = axes.legend(
-        [Patch(color=colour) for colour in colours],
-        ["label"] * len(kinds),
-        loc="upper left",
-        bbox_to_anchor=(0, -0.01),
-        ncols=3,
-        fontsize=8,
-    )
-    for text, kind in zip(legend.get_texts(), kinds, strict=True):
-        text.set_text(shortened(str(kind), 12))
-
-
-def _name_blocks(
-    axes: Any, kinds: NDArray[Any], places: NDArray[np.intp], *, along: str
-) -> None:
-    """Write the name of each group above its samples, or beside its features."""
-    for place in np.unique(places).tolist():
-        middle = float(np.flatnonzero(places == place).mean())
-        name = shortened(str(kinds[place]), 12)
-        if along == "x":
-            axes.text(middle, -0.7, name, ha="center", va="bottom", fontsize=9)
-        else:
-            axes.text(0.8, middle, f"marks {name}", va="center", fontsize=8)
+    if len(selectors) < 2:
+        raise ValueError("compare needs two selectors or more, by name.")
+    fitted = [fitted_selector(each) for each in selectors.values()]
+    if n_features is None:
+        n_features = min(len(chosen_features(each)) for each in fitted)
+    lengths = {len(each.scores_) for each in fitted}
+    if len(lengths) > 1:
+        numbers = " and ".join(map(str, sorted(lengths)))
+        raise ValueError(
+            f"The selectors were fitted to tables of {numbers} features; compare "
+            "selectors of one table."
+        )
+    ranks = ranks_of(np.array([each.scores_ for each in fitted]))
+    size = 1.5 + 0.7 * len(selectors)
+    ax = axes_or_new(ax, (size + 1, size))
+    draw_pairs(ax, list(selectors), top_overlap(ranks, n_features))
+    ax.set_title(f"share of the best {n_features} in common")
+    return ax
 
 
 def agreement_maps(
@@ -226,15 +129,15 @@ def draw_pairs(
     if shown.shape != (count, count):
         raise ValueError(f"a map of shape {shown.shape} does not fit {count} names")
     colours = colour_scale(np.zeros(0), (0.0, 1.0))
-    if values and count <= MOST_NAMES_WITH_VALUES:
+    if values and count <= MAX_NAMES_WITH_VALUES:
         draw_map(axes, shown, colours, ".2f")
     else:
         axes.imshow(shown, cmap=colours.cmap, norm=colours.norm, interpolation="none")
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
-    labels = [shortened(name, LONGEST_NAME) for name in names]
+    labels = [shortened(name, MAX_NAME_LENGTH) for name in names]
     # Long names would cover one another.
-    upright = max(map(len, labels), default=0) > LONGEST_LEVEL_NAME
+    upright = max(map(len, labels), default=0) > MAX_LEVEL_NAME_LENGTH
     axes.set_xticks(range(count), labels, rotation=90 if upright else 0)
     axes.set_yticks(range(count), labels)
     axes.set_ylim(count - 0.5, -0.5)

@@ -1,4 +1,4 @@
-"""What all figures share: style, colours, axes, and the way to SVG."""
+"""What all figures share: style, colours, axes, legends, and SVG."""
 
 import hashlib
 import io
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from ufselect._names import printable as printable
 from ufselect._names import shortened as shortened
-from ufselect.data.replacing import write_whole
 
 # Namespace of the elements of a figure; it is the default one, without a prefix.
 SVG = "{http://www.w3.org/2000/svg}"
@@ -78,7 +77,7 @@ class Plot:
         """Write the figure to a file, whose ending says the format: svg, pdf or png."""
         path = Path(path)
         if path.suffix == ".svg":
-            write_whole(path, self.svg)
+            path.write_text(self.svg, encoding="utf-8")
             return
         if self.figure is None:
             raise ValueError(
@@ -112,12 +111,18 @@ class Graphic(str):
         return cell
 
 
+def load_matplotlib() -> None:
+    """Import what drawing needs, before it is needed or to see that it is there."""
+    import matplotlib.backends.backend_svg
+    import matplotlib.figure  # noqa: F401
+
+
 @contextmanager
 def drawing() -> Iterator[None]:
     """Draw in the style of reports, without changing the settings of the user."""
     import matplotlib
 
-    style = resources.files("ufselect.report") / "templates" / "report.mplstyle"
+    style = resources.files(__package__) / "figures.mplstyle"
     with (
         resources.as_file(style) as path,
         matplotlib.rc_context(fname=path),
@@ -126,6 +131,15 @@ def drawing() -> Iterator[None]:
         # The text is set by the viewer, who may have the glyphs that we lack.
         warnings.filterwarnings("ignore", message=".*[Gg]lyph .* missing from")
         yield
+
+
+def axes_or_new(ax: Any, size: tuple[float, float]) -> Any:
+    """Return given axes, or those of a new figure that a notebook shows."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
 def panels(
@@ -278,7 +292,7 @@ def power_of_ten(value: float) -> str:
 
     Examples
     --------
-    >>> from ufselect.report.drawing import power_of_ten
+    >>> from ufselect.plotting.axes import power_of_ten
     >>> [power_of_ten(value) for value in (0.0001, 1, 10, 100, 0.5, 0)]
     ['10⁻⁴', '1', '10', '10²', '0.5', '0']
     """
@@ -293,7 +307,7 @@ def short_value(value: Any) -> str:
 
     Examples
     --------
-    >>> from ufselect.report.drawing import short_value
+    >>> from ufselect.plotting.axes import short_value
     >>> [short_value(value) for value in (100.0, 5, "heat", True, None)]
     ['10²', '5', 'heat', 'True', 'None']
     """

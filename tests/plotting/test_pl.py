@@ -1,10 +1,12 @@
 """Plots in Python: the numbers of the selector on the axes that were given."""
 
-import anndata
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 from matplotlib import pyplot
+from sklearn.exceptions import NotFittedError
 
 import ufselect
 from ufselect import SCFS, AutoSelect, MaxVariance, StabilitySelection, pl
@@ -51,22 +53,20 @@ def test_heat_map_and_sample_map_are_those_of_the_report(auto, ax):
     report = selection_report(X, selector, effort=Effort(0, 0, 0))
     expected = report.heatmap.plot().figure.axes[0].images[0].get_array()
 
-    assert pl.heatmap(X, selector, ax=ax) is ax
+    assert pl.heatmap(selector, X, ax=ax) is ax
     assert np.asarray(ax.images[0].get_array()) == pytest.approx(np.asarray(expected))
     words = {text.get_text() for text in ax.texts}
     assert words == {f"x{column}" for column in selector.order_[: selector.n_selected_]}
-    labelled = pl.heatmap(X, selector, labels=np.arange(len(X)) % 2, n_features=4)
+    labelled = pl.heatmap(selector, X, labels=np.arange(len(X)) % 2, n_features=4)
     assert [text.get_text() for text in labelled.get_legend().get_texts()] == ["0", "1"]
     assert labelled.images[0].get_array().shape == (4, len(X))
-    axes = pl.samples(X, selector)
+    axes = pl.samples(selector, X)
     points = np.vstack([line.get_xydata() for line in axes.lines])
     frame = report.planes.frame()
     assert np.sort(points[:, 0]) == pytest.approx(np.sort(frame["chosen 1"]))
     assert len(axes.lines) == selector.n_clusters_
-    everything = pl.samples(X, selector, all_features=True, color=["a"] * len(X))
+    everything = pl.samples(selector, X, all_features=True, color=["a"] * len(X))
     assert everything.get_title().startswith("all features")
-    with pytest.raises(ValueError, match="Give a fitted selector"):
-        pl.heatmap(X)
 
 
 def test_stability_of_a_report_of_stability_selection_or_measured(auto, ax):
@@ -102,6 +102,7 @@ def test_compare_has_the_share_in_common_of_each_pair(auto, ax):
 
 
 def test_an_anndata_with_a_selection_needs_no_selector(auto, ax):
+    anndata = pytest.importorskip("anndata")
     X, _ = auto
     adata = anndata.AnnData(X)
     adata.obs["kind"] = ["a", "b"] * (len(X) // 2)
@@ -117,3 +118,98 @@ def test_an_anndata_with_a_selection_needs_no_selector(auto, ax):
     assert len(pl.samples(adata, color="kind").lines) == 2
     with pytest.raises(ValueError, match=r"'sort' is not a column of adata.obs"):
         pl.samples(adata, color="sort")
+
+
+def as_polars(X):
+    return pytest.importorskip("polars").DataFrame(
+        X, schema=[f"x{i}" for i in range(X.shape[1])]
+    )
+
+
+def as_anndata(X):
+    adata = pytest.importorskip("anndata").AnnData(X)
+    adata.var_names = [f"x{i}" for i in range(X.shape[1])]
+    return adata
+
+
+def as_dask(X):
+    return pytest.importorskip("dask.array").from_array(X, chunks=(20, -1))
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        *(pd.DataFrame, as_polars, np.ndarray.tolist, sp.csr_matrix, sp.csc_array),
+        *(as_anndata, as_dask),
+    ],
+)
+def test_plots_take_the_tables_that_fit_takes(auto, convert):
+    X, _ = auto
+    table = convert(X)
+    expected, selector = (
+        SCFS(5, n_clusters=3, random_state=0).fit(each) for each in (X, table)
+    )
+    drawn = [pl.heatmap(expected, X), pl.heatmap(selector, table)]
+    points = [pl.samples(expected, X), pl.samples(selector, table)]
+
+    first, second = (np.asarray(axes.images[0].get_array()) for axes in drawn)
+    assert second == pytest.approx(first)
+    assert [text.get_text().lstrip("x") for text in drawn[1].texts] == [
+        text.get_text().lstrip("x") for text in drawn[0].texts
+    ]
+    first, second = (
+        np.vstack([line.get_xydata() for line in axes.lines]) for axes in points
+    )
+    assert second == pytest.approx(first)
+    pyplot.close("all")
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        pl.scores,
+        lambda selector: pl.heatmap(selector, np.eye(3)),
+        lambda selector: pl.samples(selector, np.eye(3)),
+        lambda selector: pl.stability(selector, np.eye(3)),
+        lambda selector: pl.compare({"a": selector, "b": selector}),
+        lambda selector: selector.plot(),
+    ],
+)
+def test_a_selector_that_is_not_fitted_is_refused(draw):
+    with pytest.raises(NotFittedError, match="MaxVariance instance is not fitted"):
+        draw(MaxVariance())
+
+
+def test_where_nothing_was_chosen_scores_are_drawn_without_a_cut(ax):
+    X = np.random.default_rng(0).normal(size=(60, 40))
+    with pytest.warns(UserWarning, match="shows no groups"):
+        selector = AutoSelect(random_state=0).fit(X)
+    pl.scores(selector, ax=ax)
+
+    assert np.sort(ax.lines[0].get_ydata()) == pytest.approx(np.sort(selector.scores_))
+    assert not ax.texts
+    for draw in (pl.heatmap, pl.samples, pl.stability):
+        with pytest.raises(ValueError, match="AutoSelect chose no feature"):
+            draw(selector, X)
+
+
+@pytest.mark.parametrize(
+    ("draw", "complaint"),
+    [
+        (lambda X, s: pl.heatmap(X, s), "first argument is a fitted selector"),
+        (lambda X, s: pl.heatmap(s), "Give X, the table that MaxVariance was fitted"),
+        (lambda X, s: pl.samples(s), "Give X, the table that MaxVariance was fitted"),
+        (lambda X, s: pl.heatmap(s, X[:, 1:]), "X has 39 features"),
+        (lambda X, s: pl.heatmap(s, X, feature_names=["a"]), "1 names for 40"),
+        (
+            lambda X, s: pl.compare({"a": s, "b": MaxVariance(2).fit(X[:, :9])}),
+            "tables of 9 and 40 features",
+        ),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_in_one_sentence(auto, draw, complaint):
+    X, _ = auto
+    with pytest.raises((TypeError, ValueError), match=complaint) as refused:
+        draw(X, MaxVariance(3).fit(X))
+
+    assert len(str(refused.value).splitlines()) == 1

@@ -1,14 +1,14 @@
-"""Figures of experiments: bars, convergence, ranges, and critical differences."""
+"""Bars and ranges of results: of random sets, of methods on data sets, of ranks."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ufselect.evaluation import indistinguishable_groups
-from ufselect.report.drawing import (
+from ufselect.plotting.axes import (
     COLOURS,
     FULL_WIDTH,
     GREY,
@@ -19,31 +19,18 @@ from ufselect.report.drawing import (
     as_plot,
     colour_and_hatch,
     drawing,
-    line_handle,
     make_logarithmic,
     panels,
     printable,
 )
 
+# Of random sets: bins of their values, and the range in which nine in ten of them lie.
+N_BINS = 16
+BAND = (0.05, 0.95)
 # Of the distance between two groups; the rest is left free.
 GROUP_WIDTH = 0.86
-
-Groups = Mapping[str, Mapping[str, float]]
-DASHES = ("-", "--", ":", "-.")
-# Remaining share at which a curve is as good as at its end.
-FLOOR = 1e-6
-# Enough for the eye; a thousand iterations need not be a thousand points.
-POINTS = 60
-
-Histories = Mapping[str, Mapping[str, ArrayLike]]
-LOOKS: dict[str, dict[str, Any]] = {
-    "published": {"color": COLOURS[1], "linewidth": 3.2, "linestyle": "-"},
-    "ours": {"color": COLOURS[0], "linewidth": 1.8, "marker": "o", "markersize": 3},
-}
 # A panel whose values span more than this factor has a logarithmic axis.
 WIDE_SPAN = 10
-
-Values = Mapping[str, Sequence[float]]
 # Heights, counted downwards from the axis in rows of labels.
 FIRST_BAR = 0.5
 BETWEEN_BARS = 0.36
@@ -51,6 +38,59 @@ RULER = -1.9
 ROW_IN_INCHES = 0.29
 # Of the length of the axis: how far the stems reach over its ends.
 OVERHANG = 0.04
+
+Groups = Mapping[str, Mapping[str, float]]
+Values = Mapping[str, Sequence[float]]
+
+
+def random_bands(
+    values: Mapping[str, float],
+    random_values: Mapping[str, ArrayLike],
+    notes: Mapping[str, str] | None = None,
+) -> Plot:
+    """Draw each value of a selection in the distribution of random sets.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+        Criterion to the value of the selection; the larger the better.
+    random_values : mapping of str to array
+        Criterion to the values of random sets.
+    notes : mapping of str to str, optional
+        What to write below the name of a criterion.
+
+    Examples
+    --------
+    >>> from ufselect.report import random_bands
+    >>> plot = random_bands({"structure": 0.9}, {"structure": [0.1, 0.2, 0.3]})
+    >>> "structure" in plot.svg
+    True
+    """
+    words = []
+    with drawing():
+        width = FULL_WIDTH / max(2, len(values))
+        figure, every_axes = panels(len(values), height=2.9, width=width, most=4)
+        for axes, (name, value) in zip(every_axes, values.items(), strict=True):
+            others = np.asarray(random_values[name], dtype=np.float64)
+            low, high = np.quantile(others, BAND)
+            band = axes.axvspan(low, high, color=COLOURS[4], alpha=0.3, linewidth=0)
+            # Values that are all equal need a bin, too.
+            margin = 0.01 if np.ptp(others) == 0 else 0.0
+            bins = np.linspace(others.min() - margin, others.max() + margin, N_BINS + 1)
+            *_, bars = axes.hist(others, bins=bins, color=GREYS[1])
+            line = axes.axvline(value, color=COLOURS[3], linewidth=2.6)
+            axes.margins(x=0.12)
+            axes.set_yticks([])
+            axes.spines["left"].set_visible(False)
+            axes.xaxis.get_major_locator().set_params(nbins=4)
+            lines = [name, *([notes[name]] if notes and name in notes else [])]
+            axes.set_title("\n".join(map(printable, lines)), fontsize=11)
+            words.append(f"{name} {value:.3g}, random sets {low:.3g} to {high:.3g}")
+        labels = ["random sets", "nine in ten of them", "chosen features"]
+        add_legend(figure, [bars, band, line], labels)
+        figure.supxlabel("value of the criterion; to the right is better")
+        said = f"The chosen features among random sets: {'; '.join(words)}."
+        return as_plot(figure, said, hover=list(zip(every_axes, words, strict=True)))
 
 
 def bar_chart(
@@ -124,128 +164,6 @@ def bar_chart(
         axes.grid(axis="y")
         add_legend(figure, handles, methods)
         return as_plot(figure, f"Bars: {label} of {', '.join(methods)}")
-
-
-def convergence(histories: Histories) -> Plot:
-    """Draw curves of convergence: one panel per data set, a line per method.
-
-    Objectives have different units and signs, so that each is shown as the share of
-    its own way that is left: 1 at the first value, 0 at the last.
-
-    Parameters
-    ----------
-    histories : mapping of str to mapping
-        Data set to method to the objective after each iteration. One that does not
-        change is left out.
-
-    Examples
-    --------
-    >>> from ufselect.report import convergence
-    >>> plot = convergence({"ORL": {"SCFS": [8, 4, 3, 3], "NDFS": [90, 60, 50]}})
-    >>> "remaining share of the change" in plot.svg
-    True
-    """
-    curves = {
-        name: {
-            method: way
-            for method, values in members.items()
-            if (way := _remaining_share(values)) is not None
-        }
-        for name, members in histories.items()
-    }
-    curves = {name: members for name, members in curves.items() if members}
-    methods = list(dict.fromkeys(name for row in curves.values() for name in row))
-    if not methods:
-        raise ValueError("convergence needs at least one curve that changes, got none")
-    looks = {}
-    for place, method in enumerate(methods):
-        # When colours come round, dashes change.
-        turn, index = divmod(place, len(COLOURS))
-        style = DASHES[turn % len(DASHES)]
-        look = {"color": COLOURS[index], "linestyle": style, "linewidth": 1.8}
-        looks[method] = look
-    with drawing():
-        figure, every_axes = panels(len(curves), height=2.8)
-        for axes, (name, members) in zip(every_axes, curves.items(), strict=True):
-            axes.set_title(printable(name))
-            make_logarithmic(axes, "x", "y")
-            axes.set_ylim(FLOOR / 1.5, 2)
-            axes.grid()
-            for method, way in members.items():
-                axes.plot(*way, **looks[method])
-        figure.supxlabel("iteration")
-        figure.supylabel("remaining share of the change")
-        handles = [line_handle(look) for look in looks.values()]
-        add_legend(figure, handles, methods)
-        return as_plot(figure, f"Convergence of {', '.join(methods)}")
-
-
-def _remaining_share(values: ArrayLike) -> NDArray[np.float64] | None:
-    """Return iterations and remaining shares, or None where nothing changes."""
-    curve = np.asarray(values, dtype=np.float64)
-    if curve.size < 2 or not np.isfinite(curve).all() or curve[0] == curve[-1]:
-        return None
-    left = (curve - curve[-1]) / (curve[0] - curve[-1])
-    shown = np.unique(np.geomspace(1, len(curve), POINTS).round().astype(int))
-    return np.stack([shown, np.maximum(left[shown - 1], FLOOR)])
-
-
-def curves(
-    ours: Mapping[str, ArrayLike], published: Mapping[str, ArrayLike] | None = None
-) -> Plot:
-    """Draw curves of convergence: ours over the published, one panel per set.
-
-    Parameters
-    ----------
-    ours, published : mapping of str to array
-        Data set to the objective after each iteration. Since units differ, each curve
-        is divided by its first value. A data set may be absent from one of the two,
-        which is said in its panel.
-
-    Examples
-    --------
-    >>> from ufselect.report import curves
-    >>> plot = curves({"ORL": [8, 4, 2]}, {"ORL": [100, 60, 50, 50]})
-    >>> "objective / its first value" in plot.svg
-    True
-    """
-    families = {"published": published or {}, "ours": ours}
-    names = list(dict.fromkeys([*families["published"], *ours]))
-    if not names:
-        raise ValueError("curves need at least one data set, and there is none")
-    scaled = {
-        family: {name: _relative(name, curve) for name, curve in members.items()}
-        for family, members in families.items()
-        if members
-    }
-    with drawing():
-        figure, every_axes = panels(len(names), height=2.8)
-        for axes, name in zip(every_axes, names, strict=True):
-            axes.set_title(printable(name))
-            axes.ticklabel_format(useOffset=False)
-            axes.grid()
-            for family, members in scaled.items():
-                if name in members:
-                    x = np.arange(1, len(members[name]) + 1)
-                    axes.plot(x, members[name], **LOOKS[family])
-                else:
-                    side = {"transform": axes.transAxes, "ha": "right", "va": "top"}
-                    axes.text(0.96, 0.92, f"{family}: none", **side)
-        figure.supxlabel("iteration")
-        figure.supylabel("objective / its first value")
-        handles = [line_handle(LOOKS[family]) for family in scaled]
-        add_legend(figure, handles, list(scaled))
-        return as_plot(figure, f"Curves of convergence on {', '.join(names)}")
-
-
-def _relative(name: str, curve: ArrayLike) -> NDArray[np.float64]:
-    values = np.array(curve, dtype=np.float64)
-    if values.ndim != 1 or not values.size or not values[0] > 0:
-        raise ValueError(
-            f"the curve of {name} must be a sequence that begins with a positive "
-            f"number, to divide by; got {curve!r:.60}"
-        )
-    return values / values[0]
 
 
 def range_chart(measures: Mapping[str, Values]) -> Plot:

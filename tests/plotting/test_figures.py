@@ -18,6 +18,15 @@ from matplotlib.colors import to_rgb
 from scipy.spatial.distance import pdist
 from svg_reading import SVG, lines_of, place_of, words_of
 
+from ufselect.plotting.axes import (
+    COLOURS,
+    GREYS,
+    as_plot,
+    drawing,
+    markers,
+    palette,
+    panels,
+)
 from ufselect.report import (
     Picture,
     PixelPanel,
@@ -41,15 +50,6 @@ from ufselect.report import (
     selection_frequencies,
     sparkline,
     surface,
-)
-from ufselect.report.drawing import (
-    COLOURS,
-    GREYS,
-    as_plot,
-    drawing,
-    markers,
-    palette,
-    panels,
 )
 
 # Names that would break markup, formulas, legends, XML or fonts.
@@ -577,7 +577,7 @@ def test_ranges_by_cluster_lie_where_the_values_do():
         (lambda: range_chart({"seconds": {}}), "at least one"),
         (lambda: convergence({"ORL": {"SCFS": [2.0, 2.0]}}), "at least one"),
         (lambda: score_curve([1.0, 2.0], 3), "n_selected=3 must"),
-        (lambda: score_curve([1.0, 2.0], 0), "n_selected=0 must"),
+        (lambda: score_curve([1.0, 2.0], -1), "n_selected=-1 must"),
         (lambda: objective_curve([]), "must be a sequence"),
         (lambda: false_share_curve([0.1], [], [0.1], 1), "n_selected=1 needs share"),
         (lambda: redundancy_map(["a"], np.eye(2)), "does not fit 1 names"),

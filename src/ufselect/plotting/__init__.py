@@ -1,0 +1,1 @@
+"""Figures of selections and of experiments, drawn with Matplotlib."""

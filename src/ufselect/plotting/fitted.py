@@ -1,0 +1,136 @@
+"""What plots read from fitted selectors and from their tables."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ufselect.evaluation.tables import checked_table
+from ufselect.matrix import Float, Index, as_matrix, is_out_of_core, out_of_core_columns
+from ufselect.matrix.inputs import is_anndata, unwrapped
+
+# Groups that colours and shapes can tell apart.
+MAX_GROUPS = 48
+
+
+class AnnotatedSelection:
+    """What `ufselect.tl.select` has written to an AnnData, as a selector has it."""
+
+    def __init__(self, adata: Any, key: str) -> None:
+        missing = [name for name in (key, f"{key}_score") if name not in adata.var]
+        if missing:
+            raise ValueError(
+                f"adata.var has no column {missing[0]!r}; run ufselect.tl.select "
+                "first, or give the selector."
+            )
+        self.scores_ = adata.var[f"{key}_score"].to_numpy(dtype=float)
+        self.order_ = np.argsort(adata.var[f"{key}_rank"].to_numpy(), kind="stable")
+        self._support = adata.var[key].to_numpy(dtype=bool)
+
+    def get_support(self) -> NDArray[np.bool_]:
+        """Return which features are selected."""
+        return self._support
+
+
+def fitted_selector(selector: Any, key: str = "ufselect") -> Any:
+    """Return a selector that is fitted, or the selection in an AnnData."""
+    if is_anndata(selector):
+        return AnnotatedSelection(selector, key)
+    if not hasattr(selector, "get_support"):
+        raise TypeError(
+            "The first argument is a fitted selector or an AnnData with a selection, "
+            f"not {type(selector).__name__}; write for example pl.heatmap(selector, X)."
+        )
+    check_is_fitted(selector, "order_")
+    return selector
+
+
+def table_of(selector: Any, X: Any) -> Any:
+    """Return the table of a selection; an AnnData is selection and table."""
+    if X is None and not is_anndata(selector):
+        raise ValueError(
+            f"Give X, the table that {type(selector).__name__} was fitted to, after "
+            "the selector."
+        )
+    return selector if X is None else X
+
+
+def chosen_features(selector: Any) -> Index:
+    """Return the chosen features, best first; raise ValueError if there are none."""
+    chosen: Index = selector.order_[: int(np.count_nonzero(selector.get_support()))]
+    if not len(chosen):
+        raise ValueError(
+            f"{type(selector).__name__} chose no feature, so there is none to draw; "
+            "pl.scores draws the scores of all, and n_features_to_select=10 chooses "
+            "ten."
+        )
+    return chosen
+
+
+def chosen_columns(X: Any, columns: Index, n_features: int) -> Float:
+    """Return columns of whatever a selector was fitted to, as an array."""
+    table = unwrapped(X)
+    out_of_core = is_out_of_core(table)
+    data = table if out_of_core else checked_table(X, "X")
+    if data.shape[1] != n_features:
+        raise ValueError(
+            f"X has {data.shape[1]} features, but the selector was fitted to "
+            f"{n_features}; give the table of the fit."
+        )
+    if not out_of_core:
+        return as_matrix(data).by_columns().columns(columns)
+    part = out_of_core_columns(table, columns)
+    dense = part.toarray() if hasattr(part, "toarray") else part
+    return np.asarray(dense, dtype=np.float64)
+
+
+def names_of(X: Any, selector: Any, given: Sequence[str] | None) -> list[str]:
+    """Return the names of all features: those given, of the table, or of the fit."""
+    n_features = len(selector.order_)
+    names = given
+    if names is None:
+        names = getattr(X, "var_names", getattr(X, "columns", None))
+    if names is None:
+        every = [f"x{column}" for column in range(n_features)]
+        names = getattr(selector, "feature_names_in_", every)
+    if len(names) != n_features:
+        raise ValueError(
+            f"There are {len(names)} names for {n_features} features; give one for "
+            "each."
+        )
+    return [str(name) for name in names]
+
+
+def members_of(X: Any, given: ArrayLike | str | None) -> NDArray[Any] | None:
+    """Return groups of samples, or the column of ``adata.obs`` that is named."""
+    if not isinstance(given, str):
+        return None if given is None else np.asarray(given)
+    if not is_anndata(X) or given not in X.obs:
+        raise ValueError(f"{given!r} is not a column of adata.obs.")
+    members: NDArray[Any] = X.obs[given].to_numpy(dtype=str)
+    return members
+
+
+def groups_shown(groups: ArrayLike | None, n_samples: int) -> NDArray[Any] | None:
+    """Return the group of each sample, if there are several and not too many."""
+    if groups is None or len(np.asarray(groups)) != n_samples:
+        return None
+    members = np.asarray(groups)
+    return members if 1 < len(np.unique(members)) <= MAX_GROUPS else None
+
+
+def learned(selector: Any, name: str) -> Any:
+    """Return what a selector, or the one that it fitted inside, has learned, or None.
+
+    Examples
+    --------
+    >>> from ufselect import SCFS, AutoSelect
+    >>> from ufselect.data import planted
+    >>> selector = AutoSelect(SCFS(), random_state=0).fit(planted("blobs").table)
+    >>> len(learned(selector, "labels_"))
+    90
+    """
+    inside = getattr(selector, "selector_", None)
+    return getattr(selector, name, getattr(inside, name, None))

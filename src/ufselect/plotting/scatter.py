@@ -1,0 +1,231 @@
+"""Scatter plots of samples, and small drawings of how the values of a feature lie."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ufselect.evaluation import sample_view
+from ufselect.matrix.inputs import unwrapped
+from ufselect.plotting.axes import (
+    FULL_WIDTH,
+    Graphic,
+    Plot,
+    add_legend,
+    as_plot,
+    axes_or_new,
+    drawing,
+    markers,
+    palette,
+    panels,
+    printable,
+    shortened,
+)
+from ufselect.plotting.fitted import (
+    chosen_features,
+    fitted_selector,
+    groups_shown,
+    learned,
+    members_of,
+    table_of,
+)
+
+# More entries would fill the figure with its legend.
+MAX_LEGEND_ENTRIES = 24
+MAX_NAME_LENGTH = 30
+SPARK_BINS = 16
+SPARK_BAR, SPARK_HEIGHT = 5, 20
+
+
+def samples(
+    selector: Any,
+    X: Any = None,
+    *,
+    color: ArrayLike | str | None = None,
+    all_features: bool = False,
+    key: str = "ufselect",
+    random_state: int = 0,
+    ax: Any = None,
+) -> Any:
+    """Draw the samples on the principal components of the chosen features.
+
+    Parameters
+    ----------
+    selector : selector or AnnData
+        Fitted, or an AnnData with a selection.
+    X : {array-like, sparse matrix, DataFrame, AnnData} of shape (n, p)
+        What the selector was fitted to; not needed for an AnnData with a selection.
+    color : array-like of shape (n,), or str, optional
+        Groups, by default the clusters that the selector found; a name is that of a
+        column of ``adata.obs``.
+    all_features : bool
+        Use all features instead of the chosen ones.
+    key : str
+        Name of the columns of ``adata.var``.
+    random_state : int
+        Of the samples that are drawn if there are many.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from ufselect import SCFS, pl
+    >>> from ufselect.data import planted
+    >>> X = planted("blobs").table
+    >>> pl.samples(SCFS(5, n_clusters=3, random_state=0).fit(X), X).get_title()
+    'chosen features (...% of variance)'
+    """
+    X, fitted = table_of(selector, X), fitted_selector(selector, key)
+    columns = None if all_features else chosen_features(fitted)
+    view = sample_view(X, columns, random_state=random_state)
+    members = members_of(X, color)
+    if members is None:
+        members = groups_shown(learned(fitted, "labels_"), np.shape(unwrapped(X))[0])
+    ax = axes_or_new(ax, (5.5, 4.5))
+    words = f"{'all' if all_features else 'chosen'} features"
+    handles, kinds, _ = draw_points(
+        ax,
+        view.points,
+        None if members is None else members[view.samples].tolist(),
+        f"{words} ({sum(view.shares):.0%} of variance)",
+    )
+    if 1 < len(kinds) <= MAX_LEGEND_ENTRIES:
+        titles = [shortened(kind, MAX_NAME_LENGTH) for kind in kinds]
+        ax.legend(handles, titles, frameon=False)
+    return ax
+
+
+def sample_scatter(
+    planes: Mapping[str, ArrayLike],
+    groups: Sequence[Any] | None = None,
+    *,
+    names: Sequence[str] | None = None,
+) -> Plot:
+    """Draw samples as points, one panel per plane, in the colours of their groups.
+
+    Parameters
+    ----------
+    planes : mapping of str to array of shape (n, 2)
+        Title to the points of all samples.
+    groups : sequence, optional
+        Group of each sample, such as its cluster. Groups differ by colour and shape.
+    names : sequence of str, optional
+        Name of each sample, shown under the pointer.
+
+    Examples
+    --------
+    >>> from ufselect.report import sample_scatter
+    >>> plot = sample_scatter({"all": [[0, 1], [2, 3]]}, groups=["a", "b"])
+    >>> plot.svg.startswith("<svg")
+    True
+    """
+    titles: dict[str, list[str]] = {}
+    with drawing():
+        width = FULL_WIDTH / max(2, len(planes))
+        figure, every_axes = panels(len(planes), height=4.2, width=width)
+        for panel, (title, plane) in enumerate(planes.items()):
+            axes = every_axes[panel]
+            points = np.array(plane, dtype=np.float64)
+            handles, kinds, members = draw_points(axes, points, groups, title)
+            for place, drawn in enumerate(handles if names is not None else ()):
+                drawn.set_gid(f"points-{panel}-{place}")
+                titles[drawn.get_gid()] = [
+                    f"{names[sample]}{f' ({kinds[place]})' if kinds[place] else ''}: "  # type: ignore[index]
+                    f"{points[sample, 0]:.3g}, {points[sample, 1]:.3g}"
+                    for sample in np.flatnonzero(members == place).tolist()
+                ]
+        if 1 < len(kinds) <= MAX_LEGEND_ENTRIES:
+            add_legend(figure, handles, [shortened(k, MAX_NAME_LENGTH) for k in kinds])
+        said = f" in {len(kinds)} groups" if groups is not None else ""
+        words = f"{len(points)} samples{said} by {' and by '.join(planes)}"
+        return as_plot(figure, words, titles=titles)
+
+
+def draw_points(
+    axes: Any,
+    points: NDArray[np.float64],
+    groups: Sequence[Any] | None,
+    title: str = "",
+) -> tuple[list[Any], list[str], NDArray[np.intp]]:
+    """Draw points by group; return what was drawn, the groups, and their members."""
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise ValueError(
+            f"{title!r} has shape {points.shape} but points have two coordinates"
+        )
+    values = np.asarray([""] * len(points) if groups is None else groups)
+    if values.dtype.kind not in "biuf":
+        values = values.astype(str)
+    kinds, members = np.unique(values, return_inverse=True)
+    size = float(np.clip(90 / np.sqrt(len(points)), 3, 6))
+    looks = zip(palette(len(kinds)), markers(len(kinds)), strict=True)
+    handles = []
+    for place, (colour, marker) in enumerate(looks):
+        look = {"color": colour, "marker": marker, "markersize": size, "alpha": 0.75}
+        inside = points[members == place].T
+        handles += axes.plot(*inside, linestyle="", markeredgewidth=0, **look)
+    axes.set_title(printable(title))
+    axes.set(xlabel="first component", ylabel="second component", xticks=[], yticks=[])
+    return handles, [str(kind) for kind in kinds], members
+
+
+def sparkline(values: ArrayLike, groups: ArrayLike | None = None) -> Graphic:
+    """Return a distribution as a cell: a histogram, or quartiles by group.
+
+    Examples
+    --------
+    >>> from ufselect.report import sparkline
+    >>> sparkline([0.0, 1.0, 1.0, 4.0])
+    'from 0 to 4, median 1'
+    >>> sparkline([0.0, 1.0, 5.0, 6.0], [0, 0, 1, 1])
+    'median by cluster: 0 at 0.5, 1 at 5.5'
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    if not numbers.size:
+        return _cell("", SPARK_HEIGHT, "no values")
+    # Halved, the largest numbers have a difference that is one.
+    low, high = numbers.min() / 2, numbers.max() / 2
+    spread = high - low or 1.0
+    if groups is None:
+        places = (numbers / 2 - low) / spread * SPARK_BINS
+        if high == low:
+            places += SPARK_BINS / 2
+        counts = np.bincount(np.minimum(places.astype(np.intp), SPARK_BINS - 1))
+        # One that is not empty is seen.
+        heights = np.ceil(counts / counts.max() * (SPARK_HEIGHT - 1)).astype(int)
+        bars = "".join(
+            f"M{SPARK_BAR * place} {SPARK_HEIGHT}v-{height}h{SPARK_BAR - 1}v{height}z"
+            for place, height in enumerate(heights.tolist())
+            if height
+        )
+        words = f"from {2 * low:.4g} to {2 * high:.4g}, median {np.median(numbers):.4g}"
+        shape = f'<path fill="currentColor" opacity=".65" d="{bars}"/>'
+        return _cell(shape, SPARK_HEIGHT, words)
+    kinds, members = np.unique(np.asarray(groups), return_inverse=True)
+    step = 5 if len(kinds) < 5 else 4
+    scale = (SPARK_BAR * SPARK_BINS - 4) / spread
+    shapes, said = [], []
+    for place, colour in enumerate(palette(len(kinds))):
+        quartiles = np.quantile(numbers[members == place], [0.25, 0.5, 0.75])
+        first, middle, last = 2 + scale * (quartiles / 2 - low)
+        y = step * (place + 0.5) + 1
+        shapes.append(
+            f'<path stroke="{colour}" stroke-width="2" opacity=".6" '
+            f'd="M{first:.1f} {y}H{max(last, first + 0.1):.1f}"/>'
+            f'<circle cx="{middle:.1f}" cy="{y}" r="2" fill="{colour}"/>'
+        )
+        said.append(f"{kinds[place]} at {quartiles[1]:.4g}")
+    words = f"median by cluster: {', '.join(said)}"
+    return _cell("".join(shapes), step * len(kinds) + 2, words)
+
+
+def _cell(shapes: str, height: int, words: str) -> Graphic:
+    svg = (
+        f'<svg width="{SPARK_BAR * SPARK_BINS}" height="{height}" role="img" '
+        f'aria-label="{escape(words)}">{shapes}</svg>'
+    )
+    return Graphic(svg, words)
