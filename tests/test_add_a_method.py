@@ -10,7 +10,7 @@ from small_tables import small_frame, write_frame
 from ufselect import SCFS, all_selectors
 from ufselect.cli import main
 from ufselect.experiments.plan import read_plan
-from ufselect.selectors import GROUP, installed_selectors
+from ufselect.registry import GROUP, installed_selectors
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ufselect import tuning as tuning
     from ufselect.models import load_selector as load_selector
     from ufselect.models import save_selector as save_selector
+    from ufselect.registry import all_selectors as all_selectors
+    from ufselect.registry import selector as selector
     from ufselect.selectors import *  # noqa: F403 - every method is public
     from ufselect.tuning import AutoSelect as AutoSelect
     from ufselect.tuning import Consensus as Consensus

@@ -21,7 +21,7 @@ from ufselect.data.replacing import not_written, replacing
 from ufselect.data.tables.isolation import reason_of
 from ufselect.evaluation.structure_found import StructureTest
 from ufselect.evaluation.subsamples import Stability
-from ufselect.selectors import all_selectors
+from ufselect.registry import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning import AutoSelect, Consensus, StabilitySelection
 

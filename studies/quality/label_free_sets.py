@@ -30,8 +30,8 @@ from threadpoolctl import threadpool_limits
 import ufselect
 from ufselect.data import read_labelled
 from ufselect.evaluation import judge_by_k_means
+from ufselect.registry import all_selectors, selector
 from ufselect.report import markdown_table
-from ufselect.selectors import all_selectors, selector
 
 DOMAINS = {
     "genes": "Brain_Tumor1 DLBCL Garber2001 Gordon Lapointe2004 Nakayama SRBCT Su2001 "

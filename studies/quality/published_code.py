@@ -38,7 +38,7 @@ from ufselect.evaluation import judge_ranking
 from ufselect.experiments.convergence_curves import c_means, points_at_distances
 from ufselect.experiments.protocol import prepare_table
 from ufselect.experiments.published import published, verdict
-from ufselect.selectors import all_selectors
+from ufselect.registry import all_selectors
 
 DURATION = "90 minutes"
 BUDGET = 60

@@ -15,7 +15,7 @@ from small_tables import small_frame, write_frame
 
 from ufselect import __version__
 from ufselect.cli import demo, main
-from ufselect.cli.inputs import Invocation, load
+from ufselect.cli.inputs import Invocation, loading
 from ufselect.cli.main import COMMANDS, NO_SPACE, program
 from ufselect.cli.options import EXIT_CODES
 
@@ -40,7 +40,7 @@ def test_help_has_what_people_need_first(capsys):
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
     listed = re.findall(r"^  ([a-z]+)  +\w", text, re.M)
-    assert listed == list(COMMANDS)
+    assert listed == COMMANDS
     assert listed[0] == "select"
     assert EXIT_CODES in text
 
@@ -257,8 +257,8 @@ def test_ctrl_c_during_an_import_waits_for_its_end(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     told = []
     context = click.Context(program, obj=Invocation([], lambda: told.append("loaded")))
-    with context, pytest.raises(KeyboardInterrupt):
-        load("interrupting")
+    with context, pytest.raises(KeyboardInterrupt), loading():
+        import interrupting  # noqa: F401 - written above
 
     assert sys.modules.pop("interrupting").whole
     assert told == []

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from ufselect import AutoSelect
+from ufselect.plotting.axes import load_matplotlib
 from ufselect.report import score_curve, selection_report
 from ufselect.report.halves import fit_halves
 from ufselect.report.rendering import Part
@@ -18,7 +19,7 @@ from ufselect.tuning.fits import FitEffort
 
 def test_a_second_process_draws_the_same_figures():
     draw = partial(score_curve, [3.0, 2.0, 1.0], 2)
-    with second_process("matplotlib.figure"):
+    with second_process(load_matplotlib):
         parts = [
             Part(pd.DataFrame(), each)
             for each in (draw, lambda: draw(), partial(score_curve, [], "none"), draw)

@@ -16,6 +16,7 @@ from ufselect import SCFS, AutoSelect, LaplacianScore, MaxVariance, StabilitySel
 from ufselect.cli import select
 from ufselect.data import planted as planted_table
 from ufselect.evaluation import Verdict, redundancy, verdicts
+from ufselect.registry import all_selectors
 from ufselect.report import (
     Effort,
     SelectionReport,
@@ -25,7 +26,6 @@ from ufselect.report import (
 )
 from ufselect.report.selection_measures import CRITERIA, corrected
 from ufselect.report.selection_subject import EFFORTS, N_RANDOM
-from ufselect.selectors import all_selectors
 from ufselect.tuning import false_selections
 
 FIGURES = [

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ufselect.cli.inputs import (
-    FIGURES,
-    READING,
     check_source,
     command_line,
-    load,
+    loading,
     named_selector,
     read,
 )
@@ -47,7 +45,6 @@ if TYPE_CHECKING:
     from ufselect.data import Table
     from ufselect.report.method_comparison import Comparison
 
-COMPARISON = "ufselect.report.method_comparison"
 DEFAULT_METHODS = "AutoSelect,SCFS,LaplacianScore,MCFS"
 # Random selections, enough to estimate their spread.
 N_RANDOM = 20
@@ -108,11 +105,18 @@ def compare_command(**given: Any) -> int:
     if options.report is not None and options.report == options.markdown:
         raise click.UsageError("--report and --markdown need different files")
     check_source(options.file)
-    load(READING, "ufselect.tuning.auto_select")
+    with loading():
+        import ufselect.data.tables.reading
+        import ufselect.tuning.auto_select
     selectors = _selectors(options)
     with progress_for(options) as progress:
         table = read(options, progress)
-        load(COMPARISON, *([FIGURES] if options.report else []))
+        with loading():
+            import ufselect.report.method_comparison  # noqa: F401
+            from ufselect.plotting.axes import load_matplotlib
+
+            if options.report is not None:
+                load_matplotlib()
         from ufselect.report import markdown_table
 
         compared = _compare(table, selectors, options, progress)

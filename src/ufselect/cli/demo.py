@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ufselect.cli.inputs import load
+from ufselect.cli.inputs import loading
 from ufselect.cli.options import JSON, PATH, QUIET, SEED, Option, command
 from ufselect.cli.output import (
     Progress,
@@ -88,7 +88,9 @@ def demo_command(
         _write_sample(write, seed, json=json, quiet=quiet)
         return 0
     refuse_missing_folders(output)
-    load("ufselect.plotting.maps", "ufselect.evaluation.judging")
+    with loading():
+        import ufselect.evaluation.judging
+        import ufselect.plotting.maps  # noqa: F401
     with Progress(quiet=quiet) as progress:
         progress.now("selecting features of the example")
         kept = _toy(seed)
@@ -136,7 +138,8 @@ def _write_sample(path: Path, seed: int, *, json: bool, quiet: bool) -> None:
     refuse_missing_folders(path)
     if path.exists():
         raise ValueError(f"{path} already exists; give --write another name")
-    load("pandas")
+    with loading():
+        import pandas as pd  # noqa: F401
     text = sample_table(seed).to_csv(index=False, lineterminator="\n")
     write_whole(path, text, overwrite=False)
     if json:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self
 
-from ufselect.cli.inputs import FIGURES, load
+from ufselect.cli.inputs import loading
 from ufselect.cli.options import (
     JSON,
     MARKDOWN,
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from ufselect.experiments.plan import Plan
     from ufselect.report.experiment import Document
 
-RUNNER = "ufselect.experiments.runner"
 N_CORES = os.cpu_count() or 1
 HTML = Option("--html FILE", "write a report with tables and figures", type=PATH)
 PRINTING = [MARKDOWN, JSON, QUIET]
@@ -186,7 +185,12 @@ def reproduce_command(**given: Any) -> int:
     """
     options = SimpleNamespace(**given)
     refuse_missing_folders(options.output, options.markdown)
-    load("ufselect.report.reproduction", RUNNER, FIGURES)
+    with loading():
+        import ufselect.experiments.runner
+        import ufselect.report.reproduction  # noqa: F401
+        from ufselect.plotting.axes import load_matplotlib
+
+        load_matplotlib()
     from ufselect.experiments.convergence_curves import fit_curves
     from ufselect.experiments.plan import plan_path, read_plan
     from ufselect.experiments.published import published
@@ -214,8 +218,13 @@ def reproduce_command(**given: Any) -> int:
 def _check_outputs(options: SimpleNamespace) -> None:
     """Refuse what cannot be written before hours of work; load libraries."""
     refuse_missing_folders(options.html, options.markdown)
-    figures = [FIGURES] if options.html else []
-    load("ufselect.report.experiment", RUNNER, *figures)
+    with loading():
+        import ufselect.experiments.runner
+        import ufselect.report.experiment  # noqa: F401
+        from ufselect.plotting.axes import load_matplotlib
+
+        if options.html is not None:
+            load_matplotlib()
 
 
 def _give(report: "Document", page: Path | None, options: SimpleNamespace) -> None:

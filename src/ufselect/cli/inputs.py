@@ -6,8 +6,8 @@ import shlex
 import signal
 import threading
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from ufselect.cli.output import Progress
     from ufselect.data import Table
 
-# Draws figures; loaded before the work, in case it is missing.
-FIGURES = "matplotlib.figure"
-READING = "ufselect.data.tables.reading"
 # By default the output fits a screen of 24 lines.
 MAX_NOTES = 3
 USUAL = re.compile("^Text |holds sample names|is text and was left out")
@@ -42,8 +39,9 @@ class Invocation(NamedTuple):
     loaded: Callable[[], None]
 
 
-def load(*modules: str) -> None:
-    """Import what takes time, once it is known that there is something to do.
+@contextmanager
+def loading() -> Iterator[None]:
+    """Import in this block what takes time, once there is something to do.
 
     The first call makes Ctrl-C an exception; until then it ends the process at once.
     Later Ctrl-C waits for the import: in its midst, exceptions may be swallowed.
@@ -55,8 +53,7 @@ def load(*modules: str) -> None:
     if deferred:
         signal.signal(signal.SIGINT, lambda *received: pending.append(received))
     try:
-        for module in modules:
-            import_module(module)
+        yield
     finally:
         if deferred:
             signal.signal(signal.SIGINT, handler)

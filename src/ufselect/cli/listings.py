@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ufselect.cli.inputs import load
+from ufselect.cli.inputs import loading
 from ufselect.cli.options import JSON, PATH, QUIET, Option, command
 from ufselect.cli.output import console, print_json, print_table, say
 
@@ -24,10 +24,10 @@ def methods_command(json: bool, quiet: bool) -> int:
         ufselect methods
         ufselect methods --json
     """
-    load("ufselect.tuning")
-    from ufselect import AutoSelect, all_selectors
+    with loading():
+        from ufselect import AutoSelect, all_selectors
 
-    methods = {"AutoSelect": AutoSelect, **all_selectors()}
+        methods = {"AutoSelect": AutoSelect, **all_selectors()}
     summaries = {
         name: (inspect.getdoc(method) or "").partition("\n")[0]
         for name, method in methods.items()
@@ -81,10 +81,10 @@ def datasets_command(
     """
     if more and not fetch:
         raise click.UsageError(f"{more[0]!r} is unexpected; fetch sets with --fetch")
-    load("ufselect.data.download")
-    from ufselect.data import DataUnavailableError, catalogued_sets
-    from ufselect.data import fetch as download
-    from ufselect.data.download import local_names, whereabouts
+    with loading():
+        from ufselect.data import DataUnavailableError, catalogued_sets
+        from ufselect.data import fetch as download
+        from ufselect.data.download import local_names, whereabouts
 
     wanted = [*fetch, *more]
     names = wanted[:] or list(dict.fromkeys([*catalogued_sets(), *local_names(data)]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ufselect.cli.inputs import check_source, few_notes, load, reading_options
+from ufselect.cli.inputs import check_source, few_notes, loading, reading_options
 from ufselect.cli.options import PRINTING, SEED, TABLE, command
 from ufselect.cli.output import (
     print_json,
@@ -45,8 +45,8 @@ def look_command(**given: Any) -> int:
     """
     options = SimpleNamespace(**given)
     check_source(options.file)
-    load("ufselect.data.previewing")
-    from ufselect.data import preview
+    with loading():
+        from ufselect.data import preview
 
     with progress_for(options) as progress:
         progress.now(f"reading {options.name or options.file}")

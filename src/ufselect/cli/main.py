@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -20,27 +19,13 @@ from ufselect.cli.options import EXIT_CODES, JSON, QUIET, Argument, command
 from ufselect.cli.output import print_json, say
 
 NO_SPACE = "the disk is full; free some space, or write to another place"
-# Where each command is, loaded when it is asked for; help has them in this order.
+# In the order of the help.
 SECTIONS = {
-    "Start here": {
-        "select": "select",
-        "look": "look",
-        "compare": "compare",
-        "serve": "serve",
-    },
-    "Experiments": {
-        "run": "experiments",
-        "report": "experiments",
-        "reproduce": "experiments",
-    },
-    "More": {
-        "methods": "listings",
-        "datasets": "listings",
-        "demo": "demo",
-        "completion": "main",
-    },
+    "Start here": ("select", "look", "compare", "serve"),
+    "Experiments": ("run", "report", "reproduce"),
+    "More": ("methods", "datasets", "demo", "completion"),
 }
-COMMANDS = {name: room for each in SECTIONS.values() for name, room in each.items()}
+COMMANDS = [name for names in SECTIONS.values() for name in names]
 COMPLETE_VARIABLE = "_UFSELECT_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")
 
@@ -61,14 +46,36 @@ class Program(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the help."""
-        return list(COMMANDS)
+        return COMMANDS
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
-        if cmd_name not in COMMANDS:
-            return None
-        module = import_module(f"ufselect.cli.{COMMANDS[cmd_name]}")
-        found: click.Command = getattr(module, f"{cmd_name}_command")
+        """Import a command and nothing of the others."""
+        found: click.Command
+        match cmd_name:
+            case "select":
+                from ufselect.cli.select import select_command as found
+            case "look":
+                from ufselect.cli.look import look_command as found
+            case "compare":
+                from ufselect.cli.compare import compare_command as found
+            case "serve":
+                from ufselect.cli.serve import serve_command as found
+            case "run":
+                from ufselect.cli.experiments import run_command as found
+            case "report":
+                from ufselect.cli.experiments import report_command as found
+            case "reproduce":
+                from ufselect.cli.experiments import reproduce_command as found
+            case "methods":
+                from ufselect.cli.listings import methods_command as found
+            case "datasets":
+                from ufselect.cli.listings import datasets_command as found
+            case "demo":
+                from ufselect.cli.demo import demo_command as found
+            case "completion":
+                found = completion_command
+            case _:
+                return None
         return found
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:

@@ -187,7 +187,7 @@ class MethodNames(click.ParamType):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Complete the name after the last comma; no method is loaded for it."""
-        from ufselect.selectors import own_names
+        from ufselect.registry import own_names
 
         before, comma, start = incomplete.rpartition(",")
         return [

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ufselect.cli.inputs import (
-    READING,
     check_source,
     checked,
     command_line,
-    load,
+    loading,
     named_selector,
     read,
 )
@@ -48,17 +47,13 @@ from ufselect.cli.output import (
     refuse_missing_folders,
     write_whole,
 )
-from ufselect.report.second_process import begin, second_process
+from ufselect.report.second_process import begin, load_fits, second_process
 
 if TYPE_CHECKING:
     from ufselect import AutoSelect
     from ufselect.data import Table
     from ufselect.report import Effort, SelectionReport
 
-REPORT = "ufselect.report.selection"
-# What the second process imports first, to fit and to draw.
-FITTING = ("ufselect.report.halves", "ufselect.tuning.auto_select")
-DRAWING = ("matplotlib.backends.backend_svg", "matplotlib.figure")
 # In bytes: fits to smaller tables take less time than the start of a second process.
 LARGE_FILE = 10_000_000
 # Largest number of values of a table that the second process gets a copy of: 800 MB.
@@ -171,7 +166,9 @@ def select_command(**given: Any) -> int:
     start = time.monotonic()
     _check_usage(options)
     check_source(options.file)
-    load(READING)
+    with loading():
+        import ufselect.data.tables.reading
+        from ufselect.plotting.axes import load_matplotlib
     ranking = None
     if _uses_default_names(options):
         source = Path(options.file).name
@@ -192,15 +189,17 @@ def select_command(**given: Any) -> int:
         large = _is_large(options)
         if large:
             # It loads scikit-learn while this one reads.
-            in_background.enter_context(second_process(*FITTING, *DRAWING))
+            background = second_process(load_fits, load_matplotlib)
+            in_background.enter_context(background)
         table = read(options, progress)
         if options.save_clusters is not None:
             # Of a memory-mapped table only some samples would get a cluster.
             table = replace(table, values=_in_memory(table.values))
         _refuse_other_images(options, table)
         if options.report and not large:
-            in_background.enter_context(second_process(*DRAWING))
-        load(REPORT)
+            in_background.enter_context(second_process(load_matplotlib))
+        with loading():
+            import ufselect.report.selection  # noqa: F401
         selector, halves = _selector(named, options), None
         if large:
             halves = _begin_halves(table, selector, options, start)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ufselect.cli.inputs import check_source, load
+from ufselect.cli.inputs import check_source, loading
 from ufselect.cli.options import (
     JSON,
     PATH,
@@ -70,8 +70,8 @@ def serve_command(**given: Any) -> int:
         check_source(str(options.file))
         if options.file.stat().st_size == 0:
             raise ValueError(f"{options.file} is empty; export the table again")
-    load("ufselect.serving.server")
-    from ufselect.serving import Settings, server
+    with loading():
+        from ufselect.serving import Settings, server
 
     settings = Settings(
         file=options.file,

@@ -20,7 +20,7 @@ from ufselect.experiments.cells import Located
 from ufselect.experiments.published import PublishedResults
 from ufselect.experiments.store import Float
 from ufselect.matrix import as_matrix
-from ufselect.selectors import all_selectors
+from ufselect.registry import all_selectors
 from ufselect.solvers.scfs_paper import PaperAlgorithm, PaperProblem
 from ufselect.solvers.starts import isometric_rows, squared_distances
 
@@ -105,7 +105,7 @@ def fit_curve(table: Any, n_clusters: int, printed: Float, seconds: float) -> Cu
 
     Examples
     --------
-    >>> from ufselect.selectors import all_selectors
+    >>> from ufselect.registry import all_selectors
     >>> X = np.random.RandomState(0).uniform(size=(20, 8))
     >>> scfs = all_selectors()["SCFS"](
     ...     n_clusters=2, solver="paper", alpha=100.0, beta=1.0, random_state=0

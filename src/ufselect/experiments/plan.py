@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from ufselect._names import nearest_words
 from ufselect.experiments.limits import NO_LIMITS, Limits, bytes_of
 from ufselect.experiments.protocol import METRICS, PREPARATIONS
-from ufselect.selectors import all_selectors
+from ufselect.registry import all_selectors
 
 Number = TypeVar("Number", int, float)
 

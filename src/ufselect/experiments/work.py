@@ -24,7 +24,8 @@ from ufselect.experiments.protocol import (
 )
 from ufselect.experiments.store import DONE, FAILED, Float, Outcome
 from ufselect.matrix.cache import ResultCache, cached_results
-from ufselect.selectors import UnsupervisedSelector, all_selectors
+from ufselect.registry import all_selectors
+from ufselect.selectors import UnsupervisedSelector
 
 
 class Job(NamedTuple):

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib import import_module
 from typing import Any
 
 
@@ -21,14 +20,14 @@ class SecondProcess:
 
     Parameters
     ----------
-    *modules : str
-        What the subprocess imports before its first call.
+    *first : callable
+        What the subprocess calls first, such as imports of what it will need.
     """
 
-    def __init__(self, *modules: str) -> None:
+    def __init__(self, *first: Callable[[], None]) -> None:
         code = "from ufselect.report.second_process import answer_parent as a; a()"
         self._process = subprocess.Popen(  # nosec B603 # nothing in it is given
-            [sys.executable, "-P", "-c", code, *modules],
+            [sys.executable, "-P", "-c", code],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -38,6 +37,8 @@ class SecondProcess:
             start_new_session=True,
         )
         self._thread = ThreadPoolExecutor(1)
+        for call in first:
+            self.submit(call)
 
     def submit(self, call: Callable[[], Any]) -> "Future[Any]":
         """Return the future result, which is None if the call fails there."""
@@ -59,10 +60,14 @@ class SecondProcess:
         self._process.communicate()
 
 
+def load_fits() -> None:
+    """Import what fits to halves of a table need."""
+    import ufselect.report.halves
+    import ufselect.tuning.auto_select  # noqa: F401
+
+
 def answer_parent() -> None:
     """Call what comes on standard input, until that ends."""
-    for module in sys.argv[1:]:
-        import_module(module)
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             call = pickle.load(sys.stdin.buffer)  # nosec B301
@@ -75,14 +80,14 @@ _process: ContextVar[SecondProcess | None] = ContextVar("second", default=None)
 
 
 @contextmanager
-def second_process(*modules: str) -> Iterator[None]:
+def second_process(*first: Callable[[], None]) -> Iterator[None]:
     """Have a second process for `begin`, unless there is only one core."""
     from joblib import cpu_count
 
     if cpu_count() < 2 or not sys.executable:
         yield
         return
-    process = SecondProcess(*modules)
+    process = SecondProcess(*first)
     token = _process.set(process)
     try:
         yield

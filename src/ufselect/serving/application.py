@@ -17,12 +17,12 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from ufselect._version import __version__
+from ufselect.registry import all_selectors
 from ufselect.report.rendering import (
     content_security_policy,
     docstring_sections,
     package_file,
 )
-from ufselect.selectors import all_selectors
 from ufselect.serving.choices import (
     FORMATS,
     checked_choices,

@@ -11,9 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 ADDRESS = "127.0.0.1"
 # For answers under way when the server ends.
@@ -64,7 +62,14 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> int:
     announce : callable
         Gets the address of the page as soon as it can be opened.
     """
-    uvicorn, _ = _needed("uvicorn"), _needed("starlette")
+    try:
+        import starlette  # noqa: F401
+        import uvicorn
+    except ImportError as error:
+        raise ImportError(
+            f"the web page needs {error.name}; pip install 'ufselect[serve]' "
+            "installs it"
+        ) from error
     from ufselect.serving.application import Application
     from ufselect.serving.guard import TimedProtocol
 
@@ -177,12 +182,3 @@ def _end_when_asked() -> None:
     hangup = getattr(signal, "SIGHUP", None)
     if hangup is not None and signal.getsignal(hangup) is signal.SIG_DFL:
         signal.signal(hangup, lambda *_: signal.raise_signal(signal.SIGTERM))
-
-
-def _needed(package: str) -> Any:
-    try:
-        return import_module(package)
-    except ImportError as error:
-        raise ImportError(
-            f"the web page needs {package}; pip install 'ufselect[serve]' installs it"
-        ) from error

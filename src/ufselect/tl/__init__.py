@@ -15,8 +15,8 @@ from sklearn.base import clone
 from ufselect._names import nearest_words
 from ufselect._version import __version__
 from ufselect.matrix import Index, is_out_of_core, out_of_core_rows
+from ufselect.registry import selector as selector_of
 from ufselect.selectors import UnsupervisedSelector
-from ufselect.selectors import selector as selector_of
 from ufselect.solvers.rankings import frequency_scores
 from ufselect.tuning import AutoSelect
 from ufselect.tuning.fits import checked_selector

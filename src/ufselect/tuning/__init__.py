@@ -1,6 +1,6 @@
 """Decisions without labels: which features and how many, how stable, and at which FDR.
 
-Selectors are passed as arguments or created by ``ufselect.selector``.
+Selectors are passed as arguments; each class knows one or two for its default.
 """
 
 from typing import TYPE_CHECKING

@@ -26,7 +26,6 @@ from ufselect.evaluation.structure_found import (
 from ufselect.evaluation.subsamples import rows_of_groups
 from ufselect.evaluation.tables import few_threads
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
-from ufselect.selectors import selector as selector_named
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.graph_scores import (
     MAX_SUBSAMPLE,
@@ -275,11 +274,12 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         scfs: Any = None
         # Without structure, SCFS is not fitted: it would converge slowly.
         if self.structure_found_:
+            from ufselect.selectors import SCFS
+
             # With the preparation that suits all of X.
             preparation = choose_preparation(data, summary)
             number = N_CLUSTERS if self.n_clusters == "auto" else int(self.n_clusters)
-            scfs = selector_named(
-                "SCFS",
+            scfs = SCFS(
                 n_clusters=min(number, data.shape[0]),
                 standardize=False if preparation == "none" else preparation,
             )

@@ -17,7 +17,6 @@ from ufselect._sklearn_compat import (
     name_estimators,
 )
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.selectors import selector as selector_named
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import (
     COMBINATIONS,
@@ -34,8 +33,6 @@ from ufselect.tuning.fits import (
     fit_all,
     seeded,
 )
-
-DEFAULT_MEMBERS = ("SCFS", "LaplacianScore")
 
 Named = list[tuple[str, UnsupervisedSelector]]
 
@@ -213,7 +210,9 @@ default="log-rank"
 
     def _members(self) -> Named:
         if self.selectors is None:
-            return [(name.lower(), selector_named(name)) for name in DEFAULT_MEMBERS]
+            from ufselect.selectors import SCFS, LaplacianScore
+
+            return [("scfs", SCFS()), ("laplacianscore", LaplacianScore())]
         if len(self.selectors) == 0:
             raise ValueError("selectors=[] is empty; give a selector or None.")
         named = self._named_selectors

@@ -12,7 +12,6 @@ from ufselect._sklearn_compat import COUNT, CallbackSupportMixin, FitProgress, I
 from ufselect.evaluation import selection_stability
 from ufselect.evaluation.subsamples import Stability, rows_of_groups
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
-from ufselect.selectors import selector as selector_named
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import frequency_scores
 from ufselect.tuning.fits import (
@@ -26,9 +25,6 @@ from ufselect.tuning.fits import (
     seeded,
     take_rows,
 )
-
-# Fast, and without n_clusters, which may exceed the samples of a subsample.
-DEFAULT_SELECTOR = "LaplacianScore"
 
 
 class StabilitySelection(CallbackSupportMixin, FitsGroups):
@@ -148,7 +144,10 @@ class StabilitySelection(CallbackSupportMixin, FitsGroups):
         random = check_random_state(self.random_state)
         selector = self.selector
         if selector is None:
-            selector = selector_named(DEFAULT_SELECTOR)
+            from ufselect.selectors import LaplacianScore
+
+            # Fast, and without n_clusters, which may exceed the samples of a subsample.
+            selector = LaplacianScore()
         checked_selector(selector, "StabilitySelection")
         groups = self._groups_of(n_samples)
         # A fit needs at least two samples.

@@ -26,16 +26,14 @@ Source = str | os.PathLike[str] | BinaryIO
 
 
 class Format(NamedTuple):
-    """A format: its title, its reader, and how to recognise it.
+    """A format: its title, and how to recognise it.
 
-    ``reader`` is a module and a function, imported when needed, since some formats need
-    optional packages. A file ``of_columns`` may have columns that are not features;
-    other formats hold features only. A damaged ``crashing`` file can crash the process
-    that reads it. HDF5 cannot open a temporary file that has no name.
+    A file ``of_columns`` may have columns that are not features; other formats hold
+    features only. A damaged ``crashing`` file can crash the process that reads it. HDF5
+    cannot open a temporary file that has no name.
     """
 
     title: str
-    reader: str
     endings: tuple[str, ...] = ()
     magic: tuple[bytes, ...] = ()
     of_columns: bool = False
@@ -46,45 +44,53 @@ class Format(NamedTuple):
 
 FORMATS = {
     "text": Format(
-        *("a text table", "text.read_text"),
+        "a text table",
         endings=(".csv", ".tsv", ".tab", ".txt", ".dat", ".data"),
         of_columns=True,
         read_compressed=True,
         crashing=False,
     ),
     "parquet": Format(
-        *("a Parquet file", "frames.read_parquet", (".parquet", ".pq"), (b"PAR1",)),
+        "a Parquet file",
+        (".parquet", ".pq"),
+        (b"PAR1",),
         of_columns=True,
     ),
     "feather": Format(
-        *("an Arrow file", "frames.read_feather", (".feather", ".arrow", ".ipc")),
+        "an Arrow file",
+        (".feather", ".arrow", ".ipc"),
         magic=(b"ARROW1", b"FEA1"),
         of_columns=True,
     ),
     "excel": Format(
-        *("an Excel workbook", "frames.read_excel", (".xlsx", ".xlsm")),
+        "an Excel workbook",
+        (".xlsx", ".xlsm"),
         of_columns=True,
         crashing=False,
     ),
     "npy": Format(
-        *("a NumPy array", "matrices.read_npy", (".npy",), (b"\x93NUMPY",)),
+        "a NumPy array",
+        (".npy",),
+        (b"\x93NUMPY",),
         crashing=False,
     ),
-    "npz": Format("a NumPy archive", "matrices.read_npz", (".npz",)),
+    "npz": Format("a NumPy archive", (".npz",)),
     "mat": Format(
-        *("a MATLAB file", "hdf5.read_matlab", (".mat",)),
+        "a MATLAB file",
+        (".mat",),
         magic=(b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"),
         on_hdf5=True,
     ),
     "mtx": Format(
-        *("a Matrix Market file", "matrices.read_matrix_market", (".mtx",)),
+        "a Matrix Market file",
+        (".mtx",),
         magic=(b"%%MatrixMarket",),
         read_compressed=True,
     ),
-    "h5ad": Format("an AnnData file", "hdf5.read_anndata", (".h5ad",), on_hdf5=True),
-    "10x": Format("a 10x Genomics file", "hdf5.read_10x", on_hdf5=True),
+    "h5ad": Format("an AnnData file", (".h5ad",), on_hdf5=True),
+    "10x": Format("a 10x Genomics file", on_hdf5=True),
     # One of the three above: their names or their content tell which.
-    "hdf5": Format("an HDF5 file", "", magic=(b"\x89HDF\r\n\x1a\n",), on_hdf5=True),
+    "hdf5": Format("an HDF5 file", magic=(b"\x89HDF\r\n\x1a\n",), on_hdf5=True),
 }
 EXTENSIONS = {end: name for name, each in FORMATS.items() for end in each.endings}
 KNOWN = ".csv, .tsv, .txt, .parquet, .feather, .xlsx, .npy, .npz, .mat, .mtx and .h5ad"

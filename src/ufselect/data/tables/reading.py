@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -25,6 +24,7 @@ from ufselect.data.tables.detection import (
     located,
     opened,
 )
+from ufselect.data.tables.frames import read_excel, read_feather, read_parquet
 from ufselect.data.tables.isolation import (
     EndedError,
     available_bytes,
@@ -41,6 +41,7 @@ from ufselect.data.tables.table import (
     TableError,
     several,
 )
+from ufselect.data.tables.text import read_text
 
 # Computing time after which a reader is taken to be in an endless loop.
 LEAST_SECONDS = 10
@@ -48,6 +49,13 @@ SECONDS_PER_MEGABYTE = 5
 # Copies of the content that a library and its reader hold at once.
 READING_COPIES = 4
 Reader = Callable[[File, Request, list[str]], Table]
+# Of formats that are read without SciPy; the others are in `reader_of`.
+READERS: dict[str, Reader] = {
+    "text": read_text,
+    "parquet": read_parquet,
+    "feather": read_feather,
+    "excel": read_excel,
+}
 
 
 def read_table(
@@ -220,7 +228,9 @@ def _read(file: File, request: Request, holder: Spool | None, isolate: bool) -> 
 
 def _found(kind: str, file: File, request: Request) -> Table:
     if kind == "hdf5":
-        kind = import_module("ufselect.data.tables.hdf5").kind_of_hdf5(file)
+        from ufselect.data.tables.hdf5 import kind_of_hdf5
+
+        kind = kind_of_hdf5(file)
     # Text is read by code of our own: an error there does not mean damage.
     reading = (
         saying_when_too_large(file.name)
@@ -228,8 +238,24 @@ def _found(kind: str, file: File, request: Request) -> Table:
         else saying_when_damaged(file.name, FORMATS[kind].title)
     )
     notes: list[str] = []
-    module, function = FORMATS[kind].reader.split(".")
-    reader: Reader = getattr(import_module(f"ufselect.data.tables.{module}"), function)
+    reader = reader_of(kind)
     with reading:
         table = reader(file, request, notes)
     return replace(table, format=kind, notes=tuple(notes))
+
+
+def reader_of(kind: str) -> Reader:
+    """Return the reader of a format."""
+    if kind in READERS:
+        return READERS[kind]
+    from ufselect.data.tables import hdf5, matrices
+
+    readers: dict[str, Reader] = {
+        "npy": matrices.read_npy,
+        "npz": matrices.read_npz,
+        "mtx": matrices.read_matrix_market,
+        "mat": hdf5.read_matlab,
+        "h5ad": hdf5.read_anndata,
+        "10x": hdf5.read_10x,
+    }
+    return readers[kind]

@@ -11,7 +11,6 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from importlib import import_module
 from io import StringIO, TextIOWrapper
 from itertools import chain, repeat
 from typing import Any, TextIO
@@ -478,16 +477,19 @@ def parsed(
 def _arrow_csv() -> Any:
     """Return the CSV reader of pyarrow, or None if pyarrow is not installed."""
     try:
-        return import_module("pyarrow.csv")
+        from pyarrow import csv as reader
     except ImportError:
         return None
+    return reader
 
 
 def _by_arrow(
     cells: str, decimal: str, missing: Sequence[str]
 ) -> NDArray[np.float64] | None:
     """Return cells, one in each line, as numbers; None if one of them is text."""
-    arrow, reader, content = import_module("pyarrow"), _arrow_csv(), cells.encode()
+    import pyarrow as arrow
+
+    reader, content = _arrow_csv(), cells.encode()
     try:
         table = reader.read_csv(
             arrow.BufferReader(content),
