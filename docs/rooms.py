@@ -1,7 +1,7 @@
 """Draw the packages of ufselect and their imports: `python docs/rooms.py`.
 
-Writes docs/images/rooms.svg from the code. Packages are in an order in which every
-import leads upwards; beside each is the first line of its docstring.
+Writes docs/images/rooms.svg from the code. Packages and single modules are in an order
+in which every import leads upwards; beside each is the first line of its docstring.
 """
 
 import ast
@@ -12,6 +12,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "ufselect"
 PICTURE = ROOT / "docs" / "images" / "rooms.svg"
+
+# `selector.plot()` imports what draws when it is called: all others lead up.
+WHEN_CALLED = {("selectors", "plotting")}
 
 ROW, WIDTH, HEIGHT, LEFT, TOP = 58, 540, 44, 12, 12
 STYLE = """
@@ -27,11 +30,13 @@ marker path { fill: #5b7fa6; stroke: none }
 """
 
 
-def rooms():
-    """Return the first line of the docstring of every package, by name."""
+def rooms(package=PACKAGE):
+    """Return the first line of the docstring of every package and module, by name."""
+    folders = {path.parent.name: path for path in package.glob("*/__init__.py")}
+    modules = {path.stem: path for path in package.glob("[!_]*.py")}
     return {
-        path.parent.name: ast.get_docstring(parsed(path)).split("\n")[0]
-        for path in sorted(PACKAGE.glob("*/__init__.py"))
+        name: ast.get_docstring(parsed(path)).split("\n")[0]
+        for name, path in sorted((folders | modules).items())
     }
 
 
@@ -50,17 +55,20 @@ def imported_names(tree):
 
 
 def room_imports(package=PACKAGE):
-    """Return, for every package, the other packages that it imports from."""
+    """Return, for every package and module, the others that it imports from."""
     found = {}
-    known, public = rooms(), public_names(package)
+    known, public = rooms(package), public_names(package)
     for room in known:
+        paths = [package / f"{room}.py", *sorted((package / room).rglob("*.py"))]
         parts = [
             public.get(name, name).split(".")
-            for path in sorted((package / room).rglob("*.py"))
+            for path in paths
+            if path.exists()
             for name in imported_names(parsed(path))
         ]
         others = {part[1] for part in parts if part[0] == "ufselect" and part[1:]}
-        found[room] = (others & known.keys()) - {room}
+        called = {other for first, other in WHEN_CALLED if first == room}
+        found[room] = (others & known.keys()) - {room} - called
     return found
 
 

@@ -21,6 +21,7 @@ PUBLIC = {
     "ufselect.pl": "Plots",
     "ufselect.models": "Saved selectors",
     "ufselect.tl": "Single cells",
+    "ufselect.plugin": "Methods of your own",
     "ufselect.serving": "The web page",
 }
 
@@ -53,6 +54,9 @@ def entry(module, name, value):
         return [f":py:obj:`ufselect.{name}` is on the first page of this reference."]
     if inspect.ismodule(value):
         return [f"``{module}.{name}`` has a page of its own."]
+    if not getattr(value, "__module__", module).startswith("ufselect"):
+        # A range or a type, which the docstring of the module explains.
+        return [f".. py:data:: {name}"]
     if inspect.isclass(value):
         # Fields of named tuples say no more than their number.
         options = [] if issubclass(value, tuple) else ["   :members:"]

@@ -1,5 +1,7 @@
 """What docs/add-a-method.md says about a method in one file is so."""
 
+import inspect
+import re
 import tomllib
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 from documented_method import documented_code, documented_method
 from small_tables import small_frame, write_frame
 
-from ufselect import SCFS, all_selectors
+from ufselect import SCFS, all_selectors, plugin
 from ufselect.cli import main
 from ufselect.experiments.plan import read_plan
 from ufselect.registry import GROUP, installed_selectors
@@ -70,6 +72,22 @@ def test_its_scores_are_those_of_numpy(planted):
     expected = np.sum(np.corrcoef(X, rowvar=False) ** 2, axis=1)
 
     np.testing.assert_allclose(documented_method()().fit(X).scores_, expected)
+
+
+def test_the_method_imports_what_is_public():
+    modules = set(re.findall(r"^(?:from|import) (\S+)", documented_code(), re.M))
+
+    assert modules == {"numpy", "ufselect.plugin"}
+
+
+def test_what_a_method_needs_is_explained():
+    for name in plugin.__all__:
+        value = getattr(plugin, name)
+        ours = getattr(value, "__module__", "").startswith("ufselect.")
+        words = inspect.getdoc(value) if ours else plugin.__doc__
+
+        assert ours or f"``{name}``" in words, name
+        assert len(words or "") > 20, name
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,29 @@ def scaled(
 def prepare(
     data: DataMatrix, summary: ColumnSummary, kind: Kind, size: float
 ) -> Prepared:
-    """Return views of the matrix, scaled so that ``|X - mean|^2 = size``."""
+    """Return views of the matrix, scaled so that ``|X - mean|^2 = size``.
+
+    Parameters
+    ----------
+    data : DataMatrix
+    summary : ColumnSummary
+        Of its columns; constant columns become zero.
+    kind : {"features", "samples", "none"}
+        What is scaled before: features to unit variance, samples to unit length, or
+        none; `preparation_kind` finds it for a parameter ``standardize``.
+    size : float
+        The squared Frobenius norm of the centred matrix, such as n times the number of
+        columns that vary.
+
+    Examples
+    --------
+    >>> from ufselect.matrix import as_matrix
+    >>> data = as_matrix(np.array([[0.0, 10.0], [2.0, 70.0]]))
+    >>> X = prepare(data, data.summary(), "features", size=4.0).centred
+    >>> X.feature_gram()
+    array([[2., 2.],
+           [2., 2.]])
+    """
     data, summary, scale = scaled(data, summary, kind)
     deviations = np.where(summary.constant, 0.0, summary.deviation * scale)
     largest = deviations.max()
