@@ -1,4 +1,4 @@
-"""Selectors by name: those of this package, and those that other packages register."""
+"""Selectors by name: those of this package, and those that others register."""
 
 import warnings
 from functools import cache

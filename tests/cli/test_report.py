@@ -13,8 +13,8 @@ from one_sentence import refused
 from small_experiments import change, planted_sets
 
 from ufselect.cli import main
+from ufselect.experiments.report import experiment_report
 from ufselect.experiments.stored import read_experiment
-from ufselect.report.experiment import experiment_report
 
 SETS = ("one", "two", "three", "four", "five")
 HOSTILE = "<script>alert(1)</script>"

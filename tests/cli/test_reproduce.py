@@ -14,7 +14,7 @@ from small_experiments import planted_sets
 from ufselect.cli import main
 from ufselect.experiments import plan, published
 from ufselect.experiments.cells import Located
-from ufselect.report.reproduction import read_comparison
+from ufselect.experiments.reproduction import read_comparison
 
 PLAN = """
 name = "scfs-2020-quick"

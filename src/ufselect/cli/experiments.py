@@ -41,7 +41,7 @@ from ufselect.cli.output import (
 if TYPE_CHECKING:
     from ufselect.experiments.cells import Located
     from ufselect.experiments.plan import Plan
-    from ufselect.report.experiment import Document
+    from ufselect.experiments.report import Document
 
 N_CORES = os.cpu_count() or 1
 HTML = Option("--html FILE", "write a report with tables and figures", type=PATH)
@@ -109,8 +109,8 @@ def run_command(**given: Any) -> int:
     options = SimpleNamespace(**given)
     _check_outputs(options)
     from ufselect.experiments.plan import find_plan, read_plan
+    from ufselect.experiments.report import experiment_report
     from ufselect.experiments.stored import read_experiment
-    from ufselect.report.experiment import experiment_report
 
     plan = read_plan(find_plan(options.plan))
     store = options.store or Path(f"{plan.name}.sqlite")
@@ -145,8 +145,8 @@ def report_command(**given: Any) -> int:
     options = SimpleNamespace(**given)
     _check_outputs(options)
     from ufselect.experiments.plan import find_plan, read_plan
+    from ufselect.experiments.report import experiment_report
     from ufselect.experiments.stored import read_experiment
-    from ufselect.report.experiment import experiment_report
 
     plan = read_plan(find_plan(options.plan)) if options.plan else None
     _give(
@@ -186,15 +186,13 @@ def reproduce_command(**given: Any) -> int:
     options = SimpleNamespace(**given)
     refuse_missing_folders(options.output, options.markdown)
     with loading():
-        import ufselect.experiments.runner
-        import ufselect.report.reproduction  # noqa: F401
         from ufselect.plotting.axes import load_matplotlib
 
         load_matplotlib()
     from ufselect.experiments.convergence_curves import fit_curves
     from ufselect.experiments.plan import plan_path, read_plan
     from ufselect.experiments.published import published
-    from ufselect.report.reproduction import read_comparison
+    from ufselect.experiments.reproduction import read_comparison
 
     paper = published(options.name)
     name = f"{options.name}-quick" if options.quick else options.name
@@ -219,8 +217,6 @@ def _check_outputs(options: SimpleNamespace) -> None:
     """Refuse what cannot be written before hours of work; load libraries."""
     refuse_missing_folders(options.html, options.markdown)
     with loading():
-        import ufselect.experiments.runner
-        import ufselect.report.experiment  # noqa: F401
         from ufselect.plotting.axes import load_matplotlib
 
         if options.html is not None:

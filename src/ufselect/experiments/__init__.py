@@ -1,1 +1,1 @@
-"""Experiments, and published results to compare them with."""
+"""Experiments, their reports, and published results to compare them with."""

@@ -1,4 +1,4 @@
-"""From a selection or an experiment to a report: HTML, text, JSON, and figures.
+"""From a selection to a report: HTML, text, JSON, and figures.
 
 Matplotlib is imported when the first figure is drawn.
 """

@@ -1,4 +1,4 @@
-"""Decisions without labels: which features and how many, how stable, and at which FDR.
+"""Decisions without labels: which features, how many, how stable, at which FDR.
 
 Selectors are passed as arguments; each class knows one or two for its default.
 """

@@ -14,6 +14,12 @@ from ufselect.experiments.cells import FIXED, GRID, Located
 from ufselect.experiments.convergence_curves import CurveFit
 from ufselect.experiments.plan import ALL_FEATURES, BASELINES, Plan
 from ufselect.experiments.published import PublishedResults, verdict
+from ufselect.experiments.report import (
+    Document,
+    histories_frame,
+    parameter_map,
+    varying,
+)
 from ufselect.experiments.stored import (
     ORACLE,
     Experiment,
@@ -22,12 +28,6 @@ from ufselect.experiments.stored import (
 )
 from ufselect.plotting.bars import bar_chart
 from ufselect.plotting.convergence import curves
-from ufselect.report.experiment import (
-    Document,
-    histories_frame,
-    parameter_map,
-    varying,
-)
 from ufselect.report.rendering import Part, TextTable, yes_or_no
 
 BASELINE = "Baseline"

@@ -14,17 +14,17 @@ import pandas as pd
 from ufselect.experiments.cells import FIXED, GRID
 from ufselect.experiments.plan import Method
 from ufselect.experiments.stored import ORACLE, PLACE, Experiment
-from ufselect.plotting.axes import short_value
-from ufselect.plotting.bars import range_chart
-from ufselect.plotting.convergence import convergence
-from ufselect.plotting.maps import surface
-from ufselect.report.experiment_tables import (
+from ufselect.experiments.tables import (
     MetricTable,
     cost_summary,
     fit_costs,
     metric_table,
     text_table_of,
 )
+from ufselect.plotting.axes import short_value
+from ufselect.plotting.bars import range_chart
+from ufselect.plotting.convergence import convergence
+from ufselect.plotting.maps import surface
 from ufselect.report.rendering import (
     Block,
     Paragraph,

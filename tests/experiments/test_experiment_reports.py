@@ -6,15 +6,15 @@ import pytest
 from small_experiments import stored_experiment
 
 from ufselect.evaluation import nemenyi_critical_difference
+from ufselect.experiments.report import ExperimentReport, parameter_map
+from ufselect.experiments.reproduction import _bars, _published_curves
 from ufselect.experiments.stored import title_of
-from ufselect.plotting.convergence import FLOOR
-from ufselect.report.experiment import ExperimentReport, parameter_map
-from ufselect.report.experiment_tables import (
+from ufselect.experiments.tables import (
     MetricTable,
     Significance,
     cost_summary,
 )
-from ufselect.report.reproduction import _bars, _published_curves
+from ufselect.plotting.convergence import FLOOR
 
 LABELS = ["good", "random", "all features"]
 RANDOM = [0.5, 0.51, 0.52, 0.53, 0.54, 0.55]
