@@ -26,8 +26,8 @@ INDEX = FOLDER.with_suffix(".md")
 NOT_OF_A_METHOD = {"relations.md"}
 
 MAX_DOCSTRING_LINES = 75
-# Their docstrings are not shortened yet.
-LONG = {"CPFS", "FSASL", "GLSPFS", "JELSR", "NDFS", "SCFS", "SPUFS", "UDFS"}
+# SCFS has the parameters of two solvers.
+MOST_LINES = {"SCFS": 92}
 
 
 @pytest.mark.parametrize("name", all_selectors())
@@ -56,12 +56,12 @@ def test_the_index_has_the_parts_that_a_method_declares(name):
     assert f"\n| {name} | {parts} |\n" in INDEX.read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", sorted(set(all_selectors()) - LONG))
+@pytest.mark.parametrize("name", all_selectors())
 def test_a_docstring_is_short_and_leads_to_the_page(name):
     docstring = inspect.getdoc(all_selectors()[name])
 
     assert f"docs/methods/{name.lower()}.md" in " ".join(docstring.split())
-    assert len(docstring.splitlines()) <= MAX_DOCSTRING_LINES
+    assert len(docstring.splitlines()) <= MOST_LINES.get(name, MAX_DOCSTRING_LINES)
 
 
 @pytest.mark.parametrize("name", ["AutoSelect", "Consensus", "StabilitySelection"])

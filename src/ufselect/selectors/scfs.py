@@ -32,10 +32,10 @@ class SCFS(IterativeSelector):
     from as few features as possible, and ranks features by their weight in it::
 
         minimise  |X - G G'X|^2 + alpha |X W - G|^2 + beta |W|_21
-        subject to  G >= 0,  G G'1 = 1                             (Eq. 8)
+        subject to  G >= 0,  G G'1 = 1                             (3)
 
-    over G (n x c) and W (p x c). Features are ranked by the row norms of W; those
-    whose row is zero follow, nearest to entering the model first.
+    over G (n x c) and W (p x c); (3) is its number in the paper. Features are ranked by
+    the row norms of W; those whose row is zero follow, nearest to the model first.
     docs/methods/scfs.md says what it cannot find and what it costs.
 
     Parameters
@@ -46,16 +46,15 @@ class SCFS(IterativeSelector):
         Number of clusters c. With one there is no intercept, and the ranking says only
         which features lie far from zero.
     alpha : float or "auto", default="auto"
-        Weight of the regression. A number is Eq. 8 as printed and depends on the
-        units of X; "auto" is 0.1 in units where X is centred and ``|X|^2 = c``.
+        Weight of the regression. A number is that of (3) and depends on the unit of X;
+        "auto" is 0.1 in units where X is centred and ``|X|^2 = c``.
     beta : float or "auto", default="auto"
-        Weight of sparsity. A number is Eq. 8 as printed; "auto" is 0.05 of the value
-        above which W = 0 at the start, or a tenth of that, if W would end as 0. If W
-        does so again, or more than half of the features are in the model, no clusters
-        depend on some of them: a warning says so, and features are ranked by their
-        correlation with the clusters of the start.
+        Weight of sparsity. A number is that of (3); "auto" is 0.05 of the value above
+        which W = 0 at the start, or a tenth of that if W would end as 0. If no clusters
+        depend on some of the features, a warning says so, and features are ranked by
+        their correlation with the clusters of the start.
     solver : {"exact", "paper"}, default="exact"
-        "exact" optimises Eq. 8 over its feasible set; the objective never rises.
+        "exact" optimises (3) over its feasible set; the objective never rises.
         "paper" is Algorithm 1 of the publication, for comparison.
     gamma : float, default=1e6
         Weight of the constraint in the paper solver; the exact solver has none.
@@ -73,7 +72,7 @@ class SCFS(IterativeSelector):
         ("samples"), or nothing (False). "auto": features of measurements, samples of
         words, counts and drawings, else nothing; with the paper solver, nothing.
     fit_intercept : bool, default=True
-        Centre X and G in the second term. False is Eq. 8 as printed, as for "paper".
+        Centre X and G in the second term. False is (3) as printed, as for "paper".
     max_iter : int, default=1000
         Largest number of iterations.
     tol : float, default=1e-5
@@ -81,9 +80,8 @@ class SCFS(IterativeSelector):
     random_state : int, RandomState instance or None, default=None
         Seed of the start.
     working_memory : float, default=8e6
-        Bytes of a block of rows, as float64, in which X is read from a memory-mapped
-        array, a Zarr or HDF5 file or a backed AnnData; about two are in memory at a
-        time. A block is never smaller than a chunk of the file.
+        Bytes of a block of rows in which X is read if it is out-of-core; about two are
+        in memory at a time. A block is never smaller than a chunk of the file.
     verbose : bool, default=False
         Print the objective of each iteration.
 
@@ -95,17 +93,14 @@ class SCFS(IterativeSelector):
         Features from best to worst.
     coef_ : ndarray of shape (p, c)
         W, for X as prepared.
-    memberships_ : ndarray or dask.array.Array of shape (n, c)
-        Cluster memberships P of the samples; on Dask if the samples are.
-    labels_ : ndarray or dask.array.Array of shape (n,)
-        Cluster of largest membership.
+    memberships_, labels_ : ndarrays or dask arrays of shapes (n, c) and (n,)
+        Cluster memberships P of the samples, and the cluster of the largest.
     objective_history_ : ndarray of shape (n_iter_,)
-        Eq. 8 after each iteration, on X as prepared, plus ``gamma n |G G'1 - 1|^2`` for
-        the paper solver.
+        (3), or for the paper solver (13), after each iteration, for X as prepared.
     n_iter_ : int
         Number of iterations.
     alpha_, beta_ : float
-        Weights in Eq. 8 as printed.
+        Weights in (3) as printed.
     standardize_ : {"features", "samples", "none"}
         The preparation used.
 
