@@ -10,7 +10,8 @@ docs/mathematics.md). With an intercept, X and G are centred in the second term;
 constant. The objective never increases (Theorem 3).
 
 X is centred and scaled to ``|X|^2 = c``, so that multiplying X by k changes weights and
-coefficients only by powers of k.
+coefficients only by powers of k. Numbers at line ends are equations of the paper as
+printed, or those of docs/mathematics.md, which begin with E.
 """
 
 import math
@@ -199,10 +200,11 @@ class Alternation:
             for _ in range(1 if len(lasso.S) else 2):
                 lasso.admit(lasso.kkt_ratios(lam))  # (E5)
                 lasso.descend(lam, 1, FEW_CG_STEPS)  # (E7)
-            # G, with W minimised out by the ridge regression that majorises the group
-            # lasso at W. One factorisation serves this step and the new W (Theorem 2).
+            # G, the problem of Eq. (8), over soft partitions. W is minimised out by the
+            # ridge regression that majorises the group lasso at W. One factorisation
+            # serves this step and the new W (Theorem 2).
             wide = by_samples and 2 * len(lasso.S) > X.shape[0]
-            ridge = lasso.ridge(lam, through_samples=wide)  # (E3)
+            ridge = lasso.ridge(lam, through_samples=wide)  # D of (7), (E3)
             hat = V = None
             if ridge is not None:
                 hat = partial(self._hat, ridge)  # T = H G (E4)
@@ -218,7 +220,7 @@ class Alternation:
             )
             self._set_target()
             if ridge is not None:
-                lasso.place(ridge.inverse(lasso.ZtY))
+                lasso.place(ridge.inverse(lasso.ZtY))  # (6)
             history.append(self.objective(alpha, beta))  # (3)
             fell = history[-2] - history[-1] if iteration else np.inf
             converged = fell < tol * history[-1]
