@@ -11,6 +11,7 @@ import click
 import pytest
 from one_sentence import refused
 from real_command import run
+from signals import heeding_ctrl_c
 from small_tables import small_frame, write_frame
 
 from ufselect import __version__
@@ -257,12 +258,14 @@ def test_ctrl_c_during_an_import_waits_for_its_end(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     told = []
     context = click.Context(program, obj=Invocation([], lambda: told.append("loaded")))
-    with context, pytest.raises(KeyboardInterrupt), loading():
-        import interrupting  # noqa: F401 - written above
+    with heeding_ctrl_c():
+        with context, pytest.raises(KeyboardInterrupt), loading():
+            import interrupting  # noqa: F401 - written above
+        handler = signal.getsignal(signal.SIGINT)
 
     assert sys.modules.pop("interrupting").whole
     assert told == []
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert handler is signal.default_int_handler
 
 
 def test_version_is_printed_by_the_installed_command():

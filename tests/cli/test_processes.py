@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from signals import heed_signals
 from small_tables import CHOSEN, small_frame, users_table, write_frame
 
 import ufselect
@@ -119,6 +120,7 @@ def test_interruption_keeps_what_is_complete_and_says_so(tmp_path):
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_signals,
     )
     # Scores are there long before the many fits of a thorough page are.
     while not scores.exists() and process.poll() is None:
@@ -151,6 +153,7 @@ def test_interruption_at_the_very_start_is_one_sentence(tmp_path, module):
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_signals,
     )
     # Should the module never come, the test fails rather than waits.
     watch = threading.Timer(60, process.kill)

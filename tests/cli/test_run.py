@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from one_sentence import refused
+from signals import heed_signals
 from small_experiments import change, planted_sets, query
 
 from ufselect.cli import main
@@ -134,7 +135,10 @@ def test_ctrl_c_and_termination_end_with_what_was_kept(folder, number):
     (folder / "tiny.toml").write_text(plan)
     command = [sys.executable, "-m", "ufselect", "run", "tiny.toml"]
     process = subprocess.Popen(
-        [*command, "--data", ".", "--jobs", "2"], stderr=subprocess.PIPE, text=True
+        [*command, "--data", ".", "--jobs", "2"],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_signals,
     )
     first_line = process.stderr.readline()
     process.send_signal(number)

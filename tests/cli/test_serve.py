@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from one_sentence import refused
 from page_server import PageServer
+from signals import heed_signals
 from small_tables import small_frame, write_frame
 
 import ufselect.serving.server
@@ -184,7 +185,12 @@ def test_files_are_private_and_a_killed_server_leaves_them_to_the_next(
 def test_ctrl_c_says_what_was_put_away_and_addresses_differ(needed):
     options = ["--no-browser", "--port", "0"]
     servers = [
-        subprocess.Popen([*COMMAND, *options], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [*COMMAND, *options],
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=heed_signals,
+        )
         for _ in range(2)
     ]
     lines = [server.stdout.readline() for server in servers]

@@ -9,14 +9,11 @@ import sys
 import time
 from urllib.parse import quote, urlsplit
 
+from signals import heed_signals
+
 SECONDS = 180
 # Of the largest table that the server of most tests takes.
 MOST_BYTES = 2_000_000
-
-
-def _heed_hangups():
-    """Restore the default of SIGHUP, which ``nohup`` sets to be ignored."""
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class PageServer:
@@ -33,7 +30,7 @@ class PageServer:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=_heed_hangups if os.name == "posix" else None,
+            preexec_fn=heed_signals if os.name == "posix" else None,
         )
         line = self.process.stdout.readline()
         assert line, self.process.stderr.read()
