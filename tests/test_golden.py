@@ -19,7 +19,10 @@ TOLERANCES = {
 }
 
 
-@pytest.mark.parametrize("name", [*golden.PLANTED, *golden.RESEARCH])
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in golden.RESEARCH]
+
+
+@pytest.mark.parametrize("name", [*golden.PLANTED, *SLOW])
 def test_results_are_those_of_the_golden_file(name):
     X = golden.table(name)
     if X is None:

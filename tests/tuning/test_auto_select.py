@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ufselect import MCFS, AutoSelect, LaplacianScore, RandomSelection
-from ufselect.data import data_folder, planted, read_labelled
+from ufselect.data import planted, read_labelled
 from ufselect.evaluation import judge_by_k_means, skip_near_duplicates
 
 
@@ -257,11 +257,10 @@ def test_wrong_parameters_are_refused(blobs, parameters, message):
 RESEARCH = ("lung_small", "CNAE9", "Semeion", "Arrhythmia", "lymphoma", "bbcsport")
 
 
-@pytest.mark.skipif(data_folder() is None, reason="needs research data")
 @pytest.mark.parametrize("name", RESEARCH)
-def test_research_data_is_decided_about_as_it_is_stored(name):
+def test_research_data_is_decided_about_as_it_is_stored(data_folder, name):
     # Integers of one byte, sparse columns: whatever is in the file.
-    X = loadmat(data_folder() / f"{name}.mat")["X"]
+    X = loadmat(data_folder / f"{name}.mat")["X"]
     X = X.tocsr()[:150] if sp.issparse(X) else X[:150]
 
     selector = fitted(X)
@@ -270,10 +269,8 @@ def test_research_data_is_decided_about_as_it_is_stored(name):
     assert 1 <= selector.get_support().sum() <= 200
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(data_folder() is None, reason="needs research data")
-def test_the_cells_of_zeisel_are_told_apart():
-    data = read_labelled(data_folder() / "scZeiselSub.mat")
+def test_the_cells_of_zeisel_are_told_apart(data_folder):
+    data = read_labelled(data_folder / "scZeiselSub.mat")
 
     chosen = fitted(data.table).transform(data.table)
     accuracy = judge_by_k_means(np.asarray(chosen), data.classes, seeds=range(3))[:, 0]
