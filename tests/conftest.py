@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from playwright.sync_api import sync_playwright
 
 import ufselect.data
 
@@ -71,10 +70,11 @@ def planted():
 @pytest.fixture(scope="module")
 def chromium():
     """Return Playwright's handle of a real browser."""
+    sync_api = pytest.importorskip("playwright.sync_api")
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip("no Chromium found; install the package chromium")
-    with sync_playwright() as playwright:
+    with sync_api.sync_playwright() as playwright:
         launched = playwright.chromium.launch(
             executable_path=path,
             chromium_sandbox=False,  # tests may run as root

@@ -5,7 +5,6 @@ from datetime import date
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 from quick_selectors import made
@@ -67,6 +66,7 @@ def test_a_value_that_is_not_finite_is_refused_with_its_column(selector, X):
 
 
 def test_a_column_of_a_frame_that_is_no_numbers_is_refused_by_name(selector, X):
+    pl = pytest.importorskip("polars")
     bad, frame = spoiled(X, np.nan), pd.DataFrame(X, columns=NAMES)
     nullable = frame.convert_dtypes()
     nullable.loc[3, "pulse"] = pd.NA
@@ -187,7 +187,7 @@ DISGUISED = {
     "a date in a cell": (lambda X: cell(X, np.datetime64(DATE)), "Column 1 .* dates"),
     "dates as objects": (lambda X: frame(X, [DATE] * 30), "Column 'mass' .* dates"),
     "dates of Polars": (
-        lambda X: pl.from_pandas(frame(X, NO_DATE)),
+        lambda X: pytest.importorskip("polars").from_pandas(frame(X, NO_DATE)),
         "Column 'mass' .* dates",
     ),
     "NA in a cell": (lambda X: cell(X, pd.NA), r"NaN in column 1 \(1 of 30"),

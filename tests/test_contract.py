@@ -3,10 +3,8 @@
 import pickle
 from copy import deepcopy
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 from documented_method import documented_method
@@ -275,11 +273,12 @@ def test_number_of_features(one_of_few, planted):
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "numpy"])
 def test_output_frames_keep_names(one_of_few, planted, kind):
+    polars = pytest.importorskip("polars")
     X = planted(15, 12).X
     names = [f"x{i}" if kind == "numpy" else f"gene {i}" for i in range(12)]
     frame = {
         "pandas": lambda: pd.DataFrame(X, columns=names),
-        "polars": lambda: pl.DataFrame(X, schema=names),
+        "polars": lambda: polars.DataFrame(X, schema=names),
         "numpy": lambda: X,
     }[kind]()
 
@@ -289,7 +288,7 @@ def test_output_frames_keep_names(one_of_few, planted, kind):
     kept = one_of_few.get_support(indices=True)
     chosen = [names[i] for i in kept]
     assert isinstance(first, pd.DataFrame)
-    assert isinstance(second, pl.DataFrame)
+    assert isinstance(second, polars.DataFrame)
     assert list(one_of_few.get_feature_names_out()) == chosen
     for result in (first, second):
         assert list(result.columns) == chosen
@@ -322,6 +321,7 @@ def test_a_ranking_is_a_frame_with_what_was_learned(planted):
     assert named["feature"].str.len().eq(1).all()
     with pytest.raises(NotFittedError):
         MaxVariance().ranking()
+    plt = pytest.importorskip("matplotlib.pyplot")
     figure, ax = plt.subplots()
     for selector in around:
         assert selector.plot(ax=ax) is ax

@@ -2,7 +2,6 @@
 
 import json
 
-import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -82,6 +81,7 @@ def test_a_table_keeps_its_names_and_columns_without_are_numbered(
 
 
 def test_anndata_is_subset_and_says_ranks_and_scores(tmp_path, capsys):
+    h5py = pytest.importorskip("h5py")
     data, output = selected(tmp_path, "a.h5ad", capsys)
     spreads = small_frame()[NAMES].std(ddof=0)
 

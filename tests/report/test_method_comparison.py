@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from accessibility import serious_violations
 from markupsafe import escape
 
 from ufselect.data import planted
@@ -160,10 +160,4 @@ def test_the_report_fits_the_window(page, tmp_path, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator(".verdict").inner_text().startswith("No method leads")
     assert page.locator("figure svg[aria-label]").count() == 3
-    result = Axe().run(page)
-    serious = [
-        each
-        for each in result.response["violations"]
-        if each["impact"] in ("serious", "critical")
-    ]
-    assert serious == []
+    assert serious_violations(page) == []

@@ -1,6 +1,5 @@
 """MATLAB files of version 7.3, in the HDF5 layout of MATLAB."""
 
-import h5py
 import numpy as np
 import scipy.sparse as sp
 
@@ -9,6 +8,8 @@ HEADER = b"MATLAB 7.3 MAT-file, Platform: GLNXA64, Created on: Mon".ljust(124)
 
 def save_73(path, **variables):
     """Write variables as MATLAB does, in column order with classes as attributes."""
+    import h5py
+
     with h5py.File(path, "w", userblock_size=512) as file:
         for name, values in variables.items():
             if sp.issparse(values):
@@ -32,6 +33,8 @@ def add_header(path):
 
 
 def save_cells(file, name, texts):
+    import h5py
+
     references = []
     for number, text in enumerate(texts):
         characters = np.array([[ord(letter)] for letter in text], dtype=np.uint16)

@@ -4,17 +4,16 @@ import zipfile
 from decimal import Decimal
 
 import numpy as np
-import openpyxl
 import pandas as pd
-import polars
-import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet
 import pytest
 from table_reading import check, cut, refused
 
 from ufselect.data import read_table, write_table
 from ufselect.data.tables import frames
+
+pa = pytest.importorskip("pyarrow")
+feather = pytest.importorskip("pyarrow.feather")
+parquet = pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.fixture
@@ -72,14 +71,15 @@ def test_large_table_is_read_in_batches(tmp_path, monkeypatch, ending):
 def test_float32_and_decimal_numbers(tmp_path):
     single = pa.table({"a": pa.array([1, 2], pa.float32())})
     exact = pa.table({"a": pa.array([Decimal("1.25"), Decimal("2.50")])})
-    pyarrow.parquet.write_table(single, tmp_path / "single.parquet")
-    pyarrow.parquet.write_table(exact, tmp_path / "exact.parquet")
+    parquet.write_table(single, tmp_path / "single.parquet")
+    parquet.write_table(exact, tmp_path / "exact.parquet")
 
     assert read_table(tmp_path / "single.parquet").values.dtype == np.float32
     assert read_table(tmp_path / "exact.parquet").values.tolist() == [[1.25], [2.5]]
 
 
 def test_what_polars_writes_is_read(tmp_path):
+    polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"a": [1, 2], "b": [0.5, None], "c": ["u", "u"]})
     frame.write_parquet(tmp_path / "a.parquet")
     frame.write_ipc(tmp_path / "a.arrow")
@@ -135,7 +135,7 @@ def test_rows_that_a_file_says_it_has_and_has_not_are_no_numbers(
 
 def test_columns_of_one_name_and_files_without_numbers_are_refused(tmp_path):
     table = pa.table([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
-    pyarrow.feather.write_feather(table, str(tmp_path / "a.feather"))
+    feather.write_feather(table, str(tmp_path / "a.feather"))
     pd.DataFrame({"a": ["u", "u"]}).to_parquet(tmp_path / "a.parquet")
 
     refused("two columns called 'a'; rename", tmp_path / "a.feather")
@@ -146,6 +146,7 @@ def test_columns_of_one_name_and_files_without_numbers_are_refused(tmp_path):
 
 
 def save(path, rows, title="data"):
+    openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
     book.active.title = title
     for row in rows:
@@ -165,6 +166,7 @@ def test_sheet_is_read(tmp_path, frame, index):
 
 
 def test_sheet_is_chosen_by_name(tmp_path, frame):
+    openpyxl = pytest.importorskip("openpyxl")
     path = tmp_path / "a.xlsx"
     with pd.ExcelWriter(path) as writer:
         pd.DataFrame({"about": ["made by us"]}).to_excel(writer, sheet_name="Info")
@@ -204,6 +206,7 @@ def test_what_is_around_the_table_is_left_out(tmp_path):
     ],
 )
 def test_useless_sheet_is_refused(tmp_path, rows, words):
+    openpyxl = pytest.importorskip("openpyxl")
     refused(words, save(tmp_path / "a.xlsx", rows))
 
     book = openpyxl.load_workbook(save(tmp_path / "a.xlsx", np.eye(4).tolist()))
@@ -213,6 +216,7 @@ def test_useless_sheet_is_refused(tmp_path, rows, words):
 
 
 def test_workbook_is_written_with_its_sheet_and_no_formula(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
     rows = [["who", "=a", "b", "c"], ["x", 1, 2.5, 3], ["=1+1", 4, None, 6]]
     book = openpyxl.Workbook()
     book.active.title = "mine"

@@ -3,8 +3,6 @@
 import shutil
 from pathlib import Path
 
-import anndata
-import h5py
 import numpy as np
 import pytest
 import scipy.io
@@ -16,6 +14,7 @@ from table_reading import check, cut, dense, refused
 from ufselect.data import TableError, read_table, write_table
 from ufselect.data.tables.table import filled, without_incomplete
 
+h5py = pytest.importorskip("h5py")
 FOLDER = Path(__file__).with_name("written_by_anndata")
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 
@@ -52,6 +51,7 @@ def test_labels_and_layers_of_any_encoding():
 @pytest.mark.parametrize("name", ["dense", "sparse"])
 @pytest.mark.parametrize("subset", [True, False])
 def test_selected_features_are_written_and_the_rest_is_kept(tmp_path, name, subset):
+    anndata = pytest.importorskip("anndata")
     source, target = FOLDER / f"{name}.h5ad", tmp_path / "b.h5ad"
     options = {"scores": [5.0, 7.0, 6.0], "subset": subset}
     write_table(read_table(source), [2, 0], target, **options)
@@ -83,6 +83,7 @@ def test_features_left_out_get_no_score(tmp_path):
 
 @pytest.mark.parametrize("kind", [np.array, sp.csr_matrix, sp.csc_matrix])
 def test_filled_cells_of_anndata_are_missing_again_unless_asked(tmp_path, kind):
+    anndata = pytest.importorskip("anndata")
     gaps = X.copy()
     gaps[1, 2], gaps[3, 0] = np.nan, np.nan
     anndata.AnnData(kind(gaps)).write_h5ad(tmp_path / "a.h5ad")
@@ -115,6 +116,7 @@ def test_file_may_be_written_over_itself_twice_and_no_other_as_one(tmp_path):
 
 
 def test_categories_of_files_from_before_version_0_7_are_read(tmp_path):
+    anndata = pytest.importorskip("anndata")
     path = tmp_path / "old.h5ad"
     rows = [(b"s1", 1, 0.5), (b"s2", 0, 0.5), (b"s3", -1, 1.0), (b"s4", 1, 2.0)]
     with h5py.File(path, "w") as file:

@@ -3,7 +3,6 @@
 import json
 from io import BytesIO
 
-import anndata
 import numpy as np
 import pandas as pd
 import pytest
@@ -245,6 +244,7 @@ def test_preview_says_what_is_wrong_and_what_helps(text, words, options):
 
 
 def test_preview_of_streams_on_hdf5_and_of_sparse_matrices(tmp_path):
+    anndata = pytest.importorskip("anndata")
     values = sp.random(30, 20, 0.2, "csr", random_state=0)
     kinds = pd.Categorical(["T", "B"] * 15)
     obs = pd.DataFrame({"cell_type": kinds, "depth": np.arange(30) ** 2.5})
