@@ -26,7 +26,7 @@ SLOW_PATHS = (
 
 
 def pytest_collection_modifyitems(items):
-    """Mark what only ``scripts/test --all`` runs."""
+    """Mark tests as slow by their fixtures and files."""
     for item in items:
         fixtures = SLOW_FIXTURES & set(getattr(item, "fixturenames", ()))
         if fixtures or set(SLOW_PATHS) & set(item.path.parts):

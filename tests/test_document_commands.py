@@ -39,6 +39,7 @@ ELSEWHERE = {
     "./scripts/package": ".ci/run runs it; tests/test_packaging.py",
     "./scripts/docs": ".ci/run runs it; tests/test_site.py, tests/test_examples.py",
     "./scripts/audit": "needs the network; scripts/test runs the half that does not",
+    "./scripts/nightly": "takes hours, and runs all tests several times",
     "./scripts/versions": "installs old packages, and runs the quick tests with them",
     "ufselect serve": "waits for a browser; tests/cli/test_serve.py, tests/serving",
     "dask scheduler": "never ends; test_documents.py starts such a cluster",
