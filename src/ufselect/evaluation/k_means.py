@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array, check_random_state, gen_batches
 
 from ufselect.evaluation.tables import largest_magnitude
 from ufselect.matrix import Float
@@ -76,8 +76,10 @@ class SampleDistances:
         self.pairs: Float | None = None
         if self.n_samples <= keep_pairs_up_to:
             self.pairs = self.to_points(self.rows)
-            np.maximum(self.pairs, 0.0, out=self.pairs)
-            np.fill_diagonal(self.pairs, 0.0)
+            # Copies of a sample are at distance zero with every BLAS.
+            for rows in gen_batches(len(norms), max(1, BLOCK // len(norms))):
+                rounding = DISTANCE_ROUNDING * np.add.outer(norms[rows], norms)
+                self.pairs[rows][self.pairs[rows] <= rounding] = 0.0
 
     def to_points(self, points: Float) -> Float:
         """Return the distances (..., m, n) to centred points (..., m, k)."""

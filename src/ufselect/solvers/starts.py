@@ -125,11 +125,12 @@ def start_memberships(
         return random.dirichlet(np.ones(n_clusters), size=n_samples)
     if gram is not None:
         points = isometric_rows(gram)
-    elif n_samples <= LARGEST_SAMPLE:
-        points = matrix.rows(slice(None))
     else:
-        sample = np.sort(random.permutation(n_samples)[:LARGEST_SAMPLE])
-        points = matrix.rows(sample)
+        rows: slice | Index = slice(None)
+        if n_samples > LARGEST_SAMPLE:
+            rows = np.sort(random.permutation(n_samples)[:LARGEST_SAMPLE])
+        # Products round differently in another layout, and c-means may amplify that.
+        points = np.ascontiguousarray(matrix.rows(rows))
     find = k_means_centres if kind == "k-means" else c_means_centres
     centres = find(points, n_clusters, random)
     if len(points) == n_samples:
