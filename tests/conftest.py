@@ -17,9 +17,12 @@ SLOW_PATHS = (
     "test_document_commands.py",
     "test_documents.py",
     "test_examples.py",
+    "test_in_browser.py",
     "test_packaging.py",
     "test_processes.py",
+    "test_reproduce.py",
     "test_scfs_cluster.py",
+    "test_second_process.py",
     "test_site.py",
     "test_worker_pool.py",
 )

@@ -40,6 +40,7 @@ def selected(file, capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_fits_begun_in_a_second_process_do_not_change_the_answer(
     file, monkeypatch, capsys
 ):

@@ -70,7 +70,12 @@ def area(method, case, seed):
     return roc_auc_score(data.informative, selector.scores_)
 
 
-@pytest.mark.parametrize("name", sorted(set(all_selectors()) - {"RandomSelection"}))
+# Their 45 fits take seconds.
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("FSASL", "LDSSL")]
+QUICK = sorted(set(all_selectors()) - {"RandomSelection", "FSASL", "LDSSL"})
+
+
+@pytest.mark.parametrize("name", QUICK + SLOW)
 def test_useful_columns_rank_above_noise(name):
     cases = [case for case in CASES if case not in CANNOT.get(name, {})]
     found = {
