@@ -1,5 +1,6 @@
 """What several test modules share: planted data and the folder of public data."""
 
+import re
 import shutil
 from typing import NamedTuple
 
@@ -34,6 +35,15 @@ def pytest_collection_modifyitems(items):
         fixtures = SLOW_FIXTURES & set(getattr(item, "fixturenames", ()))
         if fixtures or set(SLOW_PATHS) & set(item.path.parts):
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_make_parametrize_id(val):
+    """Name a case by its value, (60, 12) or SCFS(), where pytest would number it."""
+    is_estimator = hasattr(val, "get_params") and not isinstance(val, type)
+    if isinstance(val, tuple | list | dict | range) or is_estimator:
+        text = repr(val)
+        return text if len(text) <= 60 and not re.search(r" at 0x|\n", text) else None
+    return None
 
 
 class Planted(NamedTuple):

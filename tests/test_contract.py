@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from documented_method import documented_method
-from each_case import each
 from quick_selectors import made
 from sklearn.base import clone
 from sklearn.cluster import KMeans
@@ -164,8 +163,8 @@ def test_constant_columns_come_last(selector, X):
     assert set(order[-4:]) == {0, 1, p + 2, p + 3}
 
 
-@each("standardize", [False, "features", "samples"])
-@each("convert", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("standardize", [False, "features", "samples"])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
 def test_constant_columns_come_last_without_an_intercept(X, standardize, convert):
     # Without an intercept, a constant column is a good predictor of any cluster.
     with_constant = convert(np.column_stack([np.full(len(X), 3.0), X]))
@@ -188,9 +187,9 @@ def test_permuting_features_permutes_scores(name, selector, X, fitted):
     np.testing.assert_allclose(permuted, scores[permutation], rtol=1e-6, atol=1e-9)
 
 
-@each("init", ["k-means", "fuzzy", "random"])
-@each("fit_intercept", [True, False])
-@each("standardize", [False, "features", "samples"])
+@pytest.mark.parametrize("init", ["k-means", "fuzzy", "random"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("standardize", [False, "features", "samples"])
 def test_the_exact_objective_never_rises(X, init, fit_intercept, standardize):
     options = {"init": init, "fit_intercept": fit_intercept, "standardize": standardize}
     selector = SCFS(n_clusters=4, random_state=0, tol=1e-7, **options)

@@ -6,7 +6,6 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from each_case import each
 
 from ufselect.data import catalogued_sets, read_labelled
 from ufselect.data.catalogue import has_checksum, unknown_name
@@ -15,7 +14,7 @@ SETS = catalogued_sets()
 CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}|git-blob:[0-9a-f]{40}")
 
 
-@each("name", list(SETS))
+@pytest.mark.parametrize("name", list(SETS))
 def test_entry_is_complete(name):
     entry = SETS[name]
 

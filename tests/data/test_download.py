@@ -15,7 +15,6 @@ from data.local_server import (
     send,
     status,
 )
-from each_case import each
 
 import ufselect.data.catalogue
 from ufselect.data import (
@@ -230,7 +229,7 @@ def without_length(handler):
     send(handler, 200, BODY[:1000], Content_Length=None)
 
 
-@each(
+@pytest.mark.parametrize(
     ("answer", "size", "reason", "requests"),
     [
         (cut_at(BODY, 50_000), 200_000, "ended before all 200000 bytes had come", 3),
@@ -302,7 +301,7 @@ def test_server_that_trickles_is_given_up(server, tmp_path, part):
     assert len(server.requests) == 1
 
 
-@each(
+@pytest.mark.parametrize(
     ("goal", "complaint"),
     [
         ("http://example.invalid/set.mat", "which is not https"),
