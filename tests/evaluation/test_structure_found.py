@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from scipy.stats import kstest
 from sklearn.datasets import load_wine
 
@@ -35,7 +34,7 @@ def noise(kind, random):
 
 
 @pytest.mark.slow
-@each("kind", ["counts", "heavy tails", "unequal units"])
+@pytest.mark.parametrize("kind", ["counts", "heavy tails", "unequal units"])
 def test_p_values_of_noise_are_uniform(kind):
     random = np.random.default_rng(6)
     found = np.array(
@@ -48,7 +47,7 @@ def test_p_values_of_noise_are_uniform(kind):
     assert np.mean(found <= 0.05) <= 0.12
 
 
-@each("shape", [(60, 400), (60, 8)])
+@pytest.mark.parametrize("shape", [(60, 400), (60, 8)])
 def test_shared_permutations_give_the_eigenvalues_of_permuted_columns(shape):
     random = np.random.default_rng(0)
     raw = random.normal(size=shape) * np.linspace(1, 3, shape[1])

@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from scipy.stats import kstest
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
@@ -578,7 +577,7 @@ def test_of_several_splits_twice_the_median_p_value_is_given():
     assert "not clearly more" in lost.sentence
 
 
-@each("places", [[0], [3, 4, 5, 99], range(40, 65)])
+@pytest.mark.parametrize("places", [[0], [3, 4, 5, 99], range(40, 65)])
 def test_matched_sets_have_distinct_columns_near_the_given_places(places):
     order = np.random.RandomState(1).permutation(100)
 

@@ -5,7 +5,6 @@ import tracemalloc
 import numpy as np
 import oracle_files
 import pytest
-from each_case import each
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import CPFS
@@ -21,7 +20,7 @@ from ufselect.solvers import group_lasso
 from ufselect.solvers.group_lasso import WorkingSetTooLarge
 
 # One tall and one wide.
-LETTER = each("letter", "AB")
+LETTER = pytest.mark.parametrize("letter", "AB")
 
 
 def data(letter):
@@ -53,7 +52,7 @@ def objective(X, coef, penalty):
 
 
 @LETTER
-@each("fraction", [0.8, 0.3, 0.05])
+@pytest.mark.parametrize("fraction", [0.8, 0.3, 0.05])
 def test_solution_satisfies_the_optimality_conditions(letter, fraction):
     X = centred(letter)
     fit, (penalty,) = path(X, [fraction], tol=1e-13)
@@ -171,7 +170,7 @@ def test_a_number_means_the_objective_as_printed(letter):
     np.testing.assert_allclose(by_number.scores_, by_fraction.scores_, rtol=1e-6)
 
 
-@each("factor", [1e-150, 1e-6, 1e150])
+@pytest.mark.parametrize("factor", [1e-150, 1e-6, 1e150])
 def test_units_of_the_data_do_not_matter_and_equal_columns_are_equal(factor):
     X = np.column_stack([data("B"), data("B")[:, 3]])
     scores = CPFS().fit(X).scores_

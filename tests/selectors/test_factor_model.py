@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 
 from ufselect import LDSSL, MFFS, SGFS
 from ufselect.selectors.mffs import LARGEST_AUTO_COMPONENTS
 from ufselect.solvers.graphs import neighbour_graph
 
-METHOD = each("method", [MFFS, SGFS, LDSSL])
-EXTENSION = each("method", [SGFS, LDSSL])
+METHOD = pytest.mark.parametrize("method", [MFFS, SGFS, LDSSL])
+EXTENSION = pytest.mark.parametrize("method", [SGFS, LDSSL])
 
 
 @pytest.fixture
@@ -57,7 +56,7 @@ def printed_objective(X, fitted):
     return error + penalties + fitted.lam_ / 2 * overlap
 
 
-@each(
+@pytest.mark.parametrize(
     ("method", "parameters"),
     [
         (MFFS, {}),
@@ -70,7 +69,7 @@ def printed_objective(X, fitted):
         (LDSSL, {"alpha": 2.0, "beta": 20.0, "lam": 10.0, "sigma": 4.0, "mu": 0.1}),
     ],
 )
-@each("convert", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
 def test_the_history_is_the_objective_as_printed(X, method, parameters, convert):
     fitted = method(**parameters, random_state=0).fit(convert(X))
 
@@ -80,8 +79,8 @@ def test_the_history_is_the_objective_as_printed(X, method, parameters, convert)
 
 
 @EXTENSION
-@each("rho", [0.5, 1e5])
-@each("exponent", [None, 1.0, 0.5])
+@pytest.mark.parametrize("rho", [0.5, 1e5])
+@pytest.mark.parametrize("exponent", [None, 1.0, 0.5])
 def test_without_alpha_and_beta_it_is_mffs(X, method, rho, exponent):
     common = {"exponent": exponent, "random_state": 0, "tol": 1e-3}
 
@@ -95,7 +94,7 @@ def test_without_alpha_and_beta_it_is_mffs(X, method, rho, exponent):
 
 
 @METHOD
-@each("weight", MFFS.PARAM_GRID["rho"])
+@pytest.mark.parametrize("weight", MFFS.PARAM_GRID["rho"])
 def test_the_objective_never_rises(X, method, weight):
     names = ["rho"] if method is MFFS else ["alpha", "beta"]
     selector = method(**dict.fromkeys(names, weight), tol=1e-2, random_state=0)
@@ -142,7 +141,7 @@ def test_samples_that_equal_their_neighbours_leave_the_other_terms():
     assert np.isfinite(fitted.scores_).all()
 
 
-@each(
+@pytest.mark.parametrize(
     ("shape", "wanted", "expected"),
     [((40, 12), 5, 5), ((8, 30), None, 8), ((120, 140), None, LARGEST_AUTO_COMPONENTS)],
 )

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from sklearn.manifold import SpectralEmbedding
 
 from ufselect import GraphEnergy
@@ -118,7 +117,7 @@ def test_of_separate_regular_groups_the_share_is_that_between_them():
     assert found[3] == 0.0
 
 
-@each("copies", [2, 15])
+@pytest.mark.parametrize("copies", [2, 15])
 def test_equal_samples_leave_a_graph_with_edges(copies):
     rows = np.random.default_rng(0).normal(size=(30 // copies, 4))
     X = np.repeat(rows, copies, axis=0)
@@ -174,7 +173,7 @@ def test_lowered_scores_come_behind_in_their_order():
     np.testing.assert_array_equal(found[[1, 3]], scores[[1, 3]])
 
 
-@each(
+@pytest.mark.parametrize(
     ("n_samples", "sizes"),
     [(9, [9]), (15, [15]), (18, [15, 15]), (90, [60, 60]), (9000, [1000, 1000])],
 )

@@ -6,7 +6,6 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from scipy.linalg import eigh
 from sklearn.linear_model import lars_path
 
@@ -18,7 +17,7 @@ from ufselect.solvers.landmarks import find_landmarks, landmark_weights
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
-METHODS = each("method", [LaplacianScore, MCFS])
+METHODS = pytest.mark.parametrize("method", [LaplacianScore, MCFS])
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +58,9 @@ def whole_graph(X, landmarks):
     return Z @ np.diag(1 / Z.sum(axis=0)) @ Z.T
 
 
-@each(("weights", "sigma"), [("binary", None), ("heat", None), ("heat", 3.0)])
+@pytest.mark.parametrize(
+    ("weights", "sigma"), [("binary", None), ("heat", None), ("heat", 3.0)]
+)
 def test_laplacian_scores_are_those_of_the_whole_graph(planted, weights, sigma):
     X = 100 * planted(120, 15, distance=1.0).X + np.arange(15)
     unit = X.std(axis=0).max()
@@ -89,8 +90,8 @@ def transcription(X, S, n_clusters, n_nonzero, ridge=1e-3):
     return functions, scores
 
 
-@each("sigma", [None, 2.0])
-@each("n_nonzero", [3, 11])
+@pytest.mark.parametrize("sigma", [None, 2.0])
+@pytest.mark.parametrize("n_nonzero", [3, 11])
 def test_mcfs_is_that_of_the_whole_graph(planted, n_nonzero, sigma):
     X = planted(120, 15, distance=1.0).X
     prepared = (X - X.mean(axis=0)) / X.std(axis=0) / np.sqrt(120)
@@ -137,7 +138,7 @@ def as_backed(X, folder):
 
 
 @METHODS
-@each("standardize", ["samples", False])
+@pytest.mark.parametrize("standardize", ["samples", False])
 @pytest.mark.parametrize("store", [as_zarr, as_hdf5, as_sparse_chunks, as_backed])
 def test_files_and_sparse_data_give_the_scores_of_chunks(
     planted, method, standardize, store, tmp_path
@@ -168,7 +169,7 @@ def test_few_or_mapped_samples_are_ranked_as_in_memory(planted, method, tmp_path
     np.testing.assert_allclose(in_file.scores_, known.scores_, rtol=1e-10)
 
 
-@each("geometry", ["blobs", "rings", "subspaces", "counts"])
+@pytest.mark.parametrize("geometry", ["blobs", "rings", "subspaces", "counts"])
 def test_as_much_is_found_as_in_memory(geometry):
     data = ufselect.data.planted(geometry, n_samples=1500, n_noise=40)
     X = np.asarray(data.table, dtype=float)
@@ -225,7 +226,9 @@ def test_sums_of_chunks_are_not_kept_together(planted):
     assert peak < 32e6
 
 
-@each(("shape", "n_wanted"), [((1200, 300), 10), ((900, 300), 150), ((6000, 20), 5)])
+@pytest.mark.parametrize(
+    ("shape", "n_wanted"), [((1200, 300), 10), ((900, 300), 150), ((6000, 20), 5)]
+)
 def test_a_fit_takes_no_more_memory_than_it_says(planted, shape, n_wanted):
     X = chunked(planted(*shape).X, 300)
     with pytest.raises(ValueError, match=r"needs about .* bytes for") as caught:

@@ -2,8 +2,8 @@
 
 import numpy as np
 import oracle_files
+import pytest
 import scipy.sparse as sp
-from each_case import each
 
 from ufselect import SPEC, LaplacianScore
 from ufselect.matrix import as_matrix
@@ -46,7 +46,7 @@ def test_sparse_and_full_columns_have_the_same_forms_as_dense_ones():
     np.testing.assert_allclose(ratio, naive, rtol=1e-8)
 
 
-@each("letter", ["A", "B"])
+@pytest.mark.parametrize("letter", ["A", "B"])
 def test_selector_ranks_small_scores_first(letter):
     given = oracle_files.inputs(letter)
     ((_, values),) = oracle_files.runs("ls", letter)
@@ -71,7 +71,7 @@ def test_scores_equal_the_sum_over_pairs():
     )
 
 
-@each("weights", ["binary", "heat"])
+@pytest.mark.parametrize("weights", ["binary", "heat"])
 def test_it_is_the_second_function_of_spec(weights):
     X = oracle_files.inputs("B")["X"]
     laplacian_score = LaplacianScore(weights=weights).fit(X).scores_
@@ -80,8 +80,8 @@ def test_it_is_the_second_function_of_spec(weights):
     np.testing.assert_allclose(laplacian_score, spec)
 
 
-@each("method", [LaplacianScore, SPEC])
-@each("convert", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("method", [LaplacianScore, SPEC])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
 def test_neighbours_far_from_zero_are_those_near_zero(method, convert):
     # So many columns that distances come from products, which lose their digits.
     X = np.round(np.random.RandomState(0).standard_normal((40, 20)) * 1024) / 1024

@@ -1,9 +1,9 @@
 """MCFS against reference numbers, a plain transcription, and known faults of others."""
 
 import numpy as np
+import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from each_case import each
 from oracle_files import all_runs, inputs
 from sklearn.linear_model import lars_path
 
@@ -27,7 +27,7 @@ def raw_coefficients(X, embedding, n_nonzero, ridge=1e-3):
     return np.column_stack([point.coef for point in points]), entry
 
 
-@each(("name", "run"), list(all_runs("mcfs")))
+@pytest.mark.parametrize(("name", "run"), list(all_runs("mcfs")))
 def test_it_equals_the_numbers_of_the_public_code(name, run):
     given, values, data = run["parameters"], run["values"], inputs(name)
     X = data["X"] if given["X"] == "X" else unit_length(data["X"])
@@ -63,8 +63,8 @@ def transcription(X, n_clusters, n_nonzero, ridge=1e-3):
     return scores
 
 
-@each("shape", [(60, 12), (24, 40), (15, 50)])
-@each("n_nonzero", [2, 6, 11])
+@pytest.mark.parametrize("shape", [(60, 12), (24, 40), (15, 50)])
+@pytest.mark.parametrize("n_nonzero", [2, 6, 11])
 def test_it_equals_the_transcription(planted, shape, n_nonzero):
     # Close enough for one graph: of several parts any basis would do.
     X = planted(*shape, n_informative=6, distance=1.0).X

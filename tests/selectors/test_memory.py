@@ -6,7 +6,6 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from method_pages import sections_of
 from sklearn.base import clone
 
@@ -60,8 +59,8 @@ def peak_bytes(selector, X):
         tracemalloc.stop()
 
 
-@each("name", sorted(LIMITED))
-@each("shape", [(600, 300), (300, 600)])
+@pytest.mark.parametrize("name", sorted(LIMITED))
+@pytest.mark.parametrize("shape", [(600, 300), (300, 600)])
 def test_a_fit_beyond_the_limit_is_refused_in_one_sentence(name, shape):
     expected = rf"^{name} needs about .* but max_memory=1e\+04; raise max_memory, .*\.$"
 
@@ -78,8 +77,10 @@ def test_a_fit_beyond_the_limit_is_refused_in_one_sentence(name, shape):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@each("name", ESTIMATED)
-@each(("shape", "density"), [((500, 200), 1.0), ((250, 1000), 1.0), ((500, 200), 0.1)])
+@pytest.mark.parametrize("name", ESTIMATED)
+@pytest.mark.parametrize(
+    ("shape", "density"), [((500, 200), 1.0), ((250, 1000), 1.0), ((500, 200), 0.1)]
+)
 def test_what_is_said_to_be_needed_is_what_is_taken(name, shape, density):
     X, selector = blobs(*shape, density), made(name)
     said = needed_bytes(selector, X)
@@ -92,7 +93,7 @@ def test_what_is_said_to_be_needed_is_what_is_taken(name, shape, density):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@each("name", LINEAR_IN_SAMPLES)
+@pytest.mark.parametrize("name", LINEAR_IN_SAMPLES)
 def test_no_dense_matrix_of_all_pairs_of_samples(name):
     n_samples = 2500
     X = blobs(n_samples, 12)
@@ -101,7 +102,7 @@ def test_no_dense_matrix_of_all_pairs_of_samples(name):
     assert peak_bytes(selector, X) < 8 * n_samples**2 / 2
 
 
-@each("name", SQUARE_IN_SAMPLES)
+@pytest.mark.parametrize("name", SQUARE_IN_SAMPLES)
 def test_methods_defined_by_all_pairs_of_samples_say_so(name):
     cost = sections_of(name)["Cost"]
 

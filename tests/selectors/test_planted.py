@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 import pytest
-from each_case import each
 from method_pages import sections_of
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
@@ -87,7 +86,7 @@ def test_useful_columns_rank_above_noise(name):
     assert {case: x for case, x in found.items() if x <= CLEARLY_ABOVE_CHANCE} == {}
 
 
-@each("name", CANNOT)
+@pytest.mark.parametrize("name", CANNOT)
 def test_the_page_says_what_the_method_cannot(name):
     said = sections_of(name)["What it cannot do"]
 
@@ -95,7 +94,7 @@ def test_the_page_says_what_the_method_cannot(name):
     assert [words for words in CANNOT[name].values() if words not in said] == []
 
 
-@each("case", ["tall blobs", "wide counts"])
+@pytest.mark.parametrize("case", ["tall blobs", "wide counts"])
 def test_a_random_ranking_is_not_clearly_above_chance(case):
     # Else the bound would say nothing of the others.
     areas = [area(all_selectors()["RandomSelection"], case, seed) for seed in range(60)]

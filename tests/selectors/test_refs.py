@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from each_case import each
 from scipy.optimize import minimize
 
 import ufselect.selectors.refs as greedy
@@ -43,9 +42,9 @@ def naive_order(features, ridge, count):
     return chosen, errors
 
 
-@each("alpha", [1e-2, 1.0, 10.0])
-@each("beta", [0.0, 0.1, 5.0])
-@each("refresh", [2, 100])
+@pytest.mark.parametrize("alpha", [1e-2, 1.0, 10.0])
+@pytest.mark.parametrize("beta", [0.0, 0.1, 5.0])
+@pytest.mark.parametrize("refresh", [2, 100])
 def test_each_choice_is_that_of_brute_force(
     features, alpha, beta, refresh, monkeypatch
 ):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from each_case import each
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
 
@@ -62,7 +61,7 @@ def X(planted):
     return planted(30, 12).X
 
 
-@each(("name", "selector"), all_selectors().items())
+@pytest.mark.parametrize(("name", "selector"), all_selectors().items())
 def test_a_parameter_out_of_range_is_refused(X, name, selector):
     known = selector().get_params()
     bad = [(key, value) for key in BAD if key in known for value in BAD[key]]
@@ -71,7 +70,7 @@ def test_a_parameter_out_of_range_is_refused(X, name, selector):
             selector(**{key: value}).fit(X)
 
 
-@each("selector", [FSASL, JELSR, MCFS, NDFS, SPFS])
+@pytest.mark.parametrize("selector", [FSASL, JELSR, MCFS, NDFS, SPFS])
 def test_more_clusters_than_samples_are_refused(X, selector):
     message = "n_clusters=31 but X has n_samples=30; ask for at most 30"
 
@@ -79,13 +78,13 @@ def test_more_clusters_than_samples_are_refused(X, selector):
         selector(n_clusters=31).fit(X)
 
 
-@each("selector", [MFFS, SGFS, LDSSL])
+@pytest.mark.parametrize("selector", [MFFS, SGFS, LDSSL])
 def test_more_components_than_features_are_refused(X, selector):
     with pytest.raises(ValueError, match="n_components=13 but X has 12 features"):
         selector(n_components=13).fit(X)
 
 
-@each(
+@pytest.mark.parametrize(
     ("selector", "name"),
     [
         (FSASL, "gamma"),
@@ -107,7 +106,9 @@ def test_greedy_picks_need_no_clusters(X):
     assert SPFS(strategy="greedy", n_clusters=31).fit(X).order_.shape == (12,)
 
 
-@each("selector", [GLSPFS, JELSR, LDSSL, MFFS, NDFS, SGFS, SPUFS, UDFS])
+@pytest.mark.parametrize(
+    "selector", [GLSPFS, JELSR, LDSSL, MFFS, NDFS, SGFS, SPUFS, UDFS]
+)
 def test_it_says_that_it_did_not_converge(X, selector):
     message = f"{selector.__name__} stopped after max_iter=2 iterations"
 

@@ -4,7 +4,6 @@ import numpy as np
 import oracle_files
 import pytest
 import scipy.sparse as sp
-from each_case import each
 
 from ufselect import SPEC
 from ufselect.matrix import as_matrix
@@ -28,7 +27,7 @@ def naive_functions(X, graph, n_clusters, exponent=1.0):
     )
 
 
-@each("letter", ["A", "B"])
+@pytest.mark.parametrize("letter", ["A", "B"])
 def test_scores_are_the_reference_numbers(letter):
     X = oracle_files.inputs(letter)["X"]
 
@@ -41,8 +40,8 @@ def test_scores_are_the_reference_numbers(letter):
         np.testing.assert_allclose(selector.scores_, expected, rtol=1e-6)
 
 
-@each("phi", [1, 2, 3])
-@each("exponent", [0.25, 1.0, 4.0])
+@pytest.mark.parametrize("phi", [1, 2, 3])
+@pytest.mark.parametrize("exponent", [0.25, 1.0, 4.0])
 def test_scores_equal_those_of_the_full_spectrum(phi, exponent):
     given = oracle_files.inputs("A")
     expected = naive_functions(given["X"], given["S"], 4, exponent)[phi - 1]

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from oracle_files import all_runs, inputs
 from sklearn.base import clone
 from sklearn.linear_model import MultiTaskLasso
@@ -18,7 +17,7 @@ from ufselect.solvers.graphs import (
     squared_distances_of,
 )
 
-SHAPE = each("shape", [(60, 30), (40, 100)])
+SHAPE = pytest.mark.parametrize("shape", [(60, 30), (40, 100)])
 
 
 def unit_columns(X):
@@ -77,7 +76,7 @@ def test_a_given_lam_is_that_of_the_printed_objective(planted):
     assert given.n_iter_ == 1
 
 
-SMALL_SHAPE = each("shape", [(30, 12), (15, 40)])
+SMALL_SHAPE = pytest.mark.parametrize("shape", [(30, 12), (15, 40)])
 
 
 def problem(shape, seed=0):
@@ -100,7 +99,7 @@ def naive_greedy(X, kernel, n_selected):
     return order, errors
 
 
-@each(("name", "run"), list(all_runs("spfs_sfs")))
+@pytest.mark.parametrize(("name", "run"), list(all_runs("spfs_sfs")))
 def test_greedy_order_equals_that_of_the_public_code(name, run):
     given = inputs(name)
     X = given[run["parameters"]["X"]]
@@ -128,7 +127,7 @@ def test_greedy_equals_trying_every_column(shape):
     np.testing.assert_array_equal(np.sort(some.order), np.flatnonzero(even))
 
 
-@each(("name", "run"), list(all_runs("spfs_nes")))
+@pytest.mark.parametrize(("name", "run"), list(all_runs("spfs_nes")))
 def test_the_regression_equals_the_numbers_of_the_public_code(name, run):
     given, values = inputs(name), run["values"]
     X = given[run["parameters"]["X"]]
@@ -157,7 +156,7 @@ def test_the_regression_is_the_multi_task_lasso_with_a_half(shape):
 
 
 @SMALL_SHAPE
-@each("n_wanted", [3, 6, 10])
+@pytest.mark.parametrize("n_wanted", [3, 6, 10])
 def test_the_search_ends_near_the_number_wanted(shape, n_wanted):
     X, root = problem(shape)
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from oracle_files import all_runs, inputs, read
 from solvers.naive import planted
 
@@ -25,7 +24,7 @@ from ufselect.solvers.graphs import (
     scatter_matrices,
 )
 
-SHAPE = each("shape", [(40, 12), (20, 45), (30, 30)])
+SHAPE = pytest.mark.parametrize("shape", [(40, 12), (20, 45), (30, 30)])
 
 
 def fit(X, start, weights, *, container=np.asarray, **options):
@@ -75,7 +74,7 @@ def transcription(X, start, A, M, weights, delta, exponent, n_iterations):
     return S, V, history
 
 
-@each(("name", "run"), list(all_runs("mffs")))
+@pytest.mark.parametrize(("name", "run"), list(all_runs("mffs")))
 def test_it_equals_the_numbers_of_the_public_code(name, run):
     given, values = inputs(name), run["values"]
     start, weights = (
@@ -97,8 +96,8 @@ def test_it_equals_the_numbers_of_the_public_code(name, run):
 
 
 @SHAPE
-@each("container", [np.asarray, sp.csr_array, sp.csc_array])
-@each(
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize(
     ("weights", "delta", "exponent"),
     [
         (Weights(1.0), 0.0, 1.0),
@@ -133,8 +132,8 @@ def test_it_equals_the_transcription(shape, container, weights, delta, exponent)
 
 
 @SHAPE
-@each("lam", [1e-2, 1.0, 1e4, 1e8])
-@each(
+@pytest.mark.parametrize("lam", [1e-2, 1.0, 1e4, 1e8])
+@pytest.mark.parametrize(
     ("alpha", "beta", "gamma", "delta"),
     [
         (0.0, 0.0, 0.0, 0.0),

@@ -5,7 +5,6 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_files import inputs
@@ -42,7 +41,7 @@ def naive_graph(X, k, sigma=None):
     return graph
 
 
-@each("letter", ["A", "B"])
+@pytest.mark.parametrize("letter", ["A", "B"])
 def test_graph_and_laplacians_are_those_of_the_reference(letter):
     given_arrays = inputs(letter)
     graph = neighbour_graph(given_arrays["X"], given_arrays["n_neighbors"])
@@ -54,8 +53,8 @@ def test_graph_and_laplacians_are_those_of_the_reference(letter):
     )
 
 
-@each("sigma", [None, 0.7])
-@each("convert", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("sigma", [None, 0.7])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
 def test_graph_equals_the_naive_one(sigma, convert):
     X = points()
     X.flags.writeable = False
@@ -81,8 +80,8 @@ def sparse_points(n_samples, n_features):
     return sp.csr_array(points(n_samples, n_features) * keep)
 
 
-@each("convert", [sp.csr_array, sp.csr_array.toarray])
-@each("megabytes", [None, 0.01])
+@pytest.mark.parametrize("convert", [sp.csr_array, sp.csr_array.toarray])
+@pytest.mark.parametrize("megabytes", [None, 0.01])
 def test_neighbours_are_those_of_all_distances(convert, megabytes, monkeypatch):
     X = sparse_points(300, 20)
     everything = np.linalg.norm(X.toarray()[:, np.newaxis] - X.toarray(), axis=2)
@@ -96,8 +95,8 @@ def test_neighbours_are_those_of_all_distances(convert, megabytes, monkeypatch):
     np.testing.assert_allclose(distances, np.sort(everything, axis=1)[:, :4])
 
 
-@each("convert", [np.asarray, sp.csr_array])
-@each("unit", [1, 1 / 3, 1e-9])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("unit", [1, 1 / 3, 1e-9])
 def test_of_samples_at_equal_distances_those_of_lower_index_are_neighbours(
     convert, unit
 ):
@@ -140,7 +139,7 @@ def test_laplacian_has_zero_row_sums_and_no_negative_eigenvalue(seed, n, k):
 X = np.random.default_rng(0).normal(size=(12, 5))
 
 
-@each("name", ["A", "B"])
+@pytest.mark.parametrize("name", ["A", "B"])
 def test_kernel_bandwidth_and_root_equal_the_reference(name):
     given = inputs(name)
     squared = squared_distances_of(given["Xc"] @ given["Xc"].T)
@@ -153,7 +152,7 @@ def test_kernel_bandwidth_and_root_equal_the_reference(name):
     np.testing.assert_allclose(kernel_root(kernel, n_columns=3), given["Yk"], rtol=1e-6)
 
 
-@each("unit", [1e-140, 1.0, 1e140])
+@pytest.mark.parametrize("unit", [1e-140, 1.0, 1e140])
 def test_kernels_are_those_of_all_distances_in_any_unit(unit):
     squared, scaled = squareform(pdist(X, "sqeuclidean")), unit * X
     expected = np.exp(-squared / median_distance(squared) ** 2)
@@ -176,7 +175,7 @@ def test_mostly_equal_points_have_the_median_of_the_others():
     assert median_distance(np.zeros((3, 3))) == 1.0
 
 
-@each("share", [0.5, 0.9, 0.999])
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.999])
 def test_a_truncated_root_keeps_its_share_and_not_a_column_more(share):
     kernel = gaussian_kernel(squared_distances_of(X @ X.T))
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from sklearn.linear_model import MultiTaskLasso
 from solvers.naive import group_lasso_objective, planted, proximal_gradient
 
@@ -296,7 +295,7 @@ def test_columns_that_cancel_and_columns_of_zeros(form):
             assert not solution.coef[4].any()
 
 
-@each(
+@pytest.mark.parametrize(
     ("shape", "n_targets", "side"),
     [
         ((1000, 50), 3, "features"),

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from scipy.linalg import subspace_angles
 from solvers.naive import planted
 
@@ -46,7 +45,7 @@ def twenty(X, n_nearest=4, bandwidth=np.inf):
     return Landmarks(np.vstack([X[:80:4], X[:1] + 100]), n_nearest, bandwidth)
 
 
-BANDWIDTHS = each("bandwidth", [np.inf, 2.0])
+BANDWIDTHS = pytest.mark.parametrize("bandwidth", [np.inf, 2.0])
 
 
 @BANDWIDTHS
@@ -82,7 +81,7 @@ def test_the_embedding_is_that_of_the_whole_graph(bandwidth):
     assert landmark_embedding(few, 8).shape == (4, 3)
 
 
-@each("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 def test_blocks_of_any_size_and_kind_give_the_same_sums(container):
     X = centred()
     landmarks = twenty(X, bandwidth=2.0)

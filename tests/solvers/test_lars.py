@@ -1,8 +1,8 @@
 """The path of the elastic net, against scikit-learn and its optimality conditions."""
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
-from each_case import each
 from sklearn.linear_model import lars_path
 
 from ufselect.matrix import as_matrix
@@ -14,7 +14,7 @@ from ufselect.solvers.lars import (
     elastic_net_points_from_sums,
 )
 
-SHAPES = each("shape", [(40, 15), (20, 45), (12, 60)])
+SHAPES = pytest.mark.parametrize("shape", [(40, 15), (20, 45), (12, 60)])
 
 
 def problem(shape, seed=0):
@@ -39,8 +39,8 @@ def first_with(path, count):
 
 
 @SHAPES
-@each("ridge", [1e-3, 0.1])
-@each("seed", range(3))
+@pytest.mark.parametrize("ridge", [1e-3, 0.1])
+@pytest.mark.parametrize("seed", range(3))
 def test_it_equals_the_path_of_scikit_learn(shape, ridge, seed):
     X, y = problem(shape, seed)
     p = shape[1]
@@ -117,7 +117,7 @@ def test_paths_side_by_side_are_those_of_each_target(shape):
 
 
 @SHAPES
-@each("ridge", [1e-3, 1.0])
+@pytest.mark.parametrize("ridge", [1e-3, 1.0])
 def test_sums_over_the_samples_are_enough_and_sparse_data_give_the_same(shape, ridge):
     X, y = problem(shape)
     X = np.where(np.abs(X) > 0.1, X, 0.0)
@@ -143,7 +143,9 @@ def test_a_ridge_below_rounding_errors_is_raised_to_them():
     np.testing.assert_allclose(points[0].coef[:8], points[0].coef[8:], atol=1e-3)
 
 
-@each(("n_samples", "n_steps", "ridge"), [(6, 30, 0.1), (40, 150, 1e-3)])
+@pytest.mark.parametrize(
+    ("n_samples", "n_steps", "ridge"), [(6, 30, 0.1), (40, 150, 1e-3)]
+)
 def test_systems_are_solved_while_columns_come_and_go(n_samples, n_steps, ridge):
     random = np.random.RandomState(1)
     model = ActiveColumns(n_samples, ridge)

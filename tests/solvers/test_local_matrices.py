@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from oracle_files import inputs, read
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -41,7 +40,7 @@ def naive(X, n_neighbors, regularisation):
     return (np.eye(n) - S).T @ (np.eye(n) - S)
 
 
-@each("name", ["A", "B"])
+@pytest.mark.parametrize("name", ["A", "B"])
 def test_it_equals_the_numbers_of_the_public_code(name):
     X, table = inputs(name)["X"], read(f"lle_{name}")
     expected = np.array(table["outputs"]["runs"][0]["values"]["L_LLE"])
@@ -51,8 +50,8 @@ def test_it_equals_the_numbers_of_the_public_code(name):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * expected.max())
 
 
-@each("shape", [(30, 8), (15, 40), (20, 2)])
-@each("convert", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("shape", [(30, 8), (15, 40), (20, 2)])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
 def test_it_equals_the_transcription(shape, convert, monkeypatch):
     X = points(*shape)
 
@@ -109,8 +108,8 @@ def naive_alignment(X, n_neighbors, n_components):
     return B
 
 
-@each("shape", [(30, 8), (15, 40)])
-@each("convert", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("shape", [(30, 8), (15, 40)])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
 def test_alignment_equals_the_transcription(shape, convert):
     X = points(*shape)
 
@@ -119,7 +118,7 @@ def test_alignment_equals_the_transcription(shape, convert):
     np.testing.assert_allclose(found, naive_alignment(X, 5, 2), atol=1e-9)
 
 
-@each("n_neighbors", [4, 7])
+@pytest.mark.parametrize("n_neighbors", [4, 7])
 def test_alignment_annihilates_constants_and_coordinates_of_flat_data(n_neighbors):
     flat = points(40, 2)
     X = flat @ points(2, 9, seed=1) + 5.0
@@ -132,7 +131,7 @@ def test_alignment_annihilates_constants_and_coordinates_of_flat_data(n_neighbor
 
 
 # With three features there are fewer of them than neighbours.
-SHAPES = each("shape", [(30, 3), (30, 12), (20, 45)])
+SHAPES = pytest.mark.parametrize("shape", [(30, 3), (30, 12), (20, 45)])
 
 
 def discriminant(X, ridge, n_neighbors=5):
@@ -166,7 +165,7 @@ def test_the_discriminant_equals_the_numbers_of_the_public_code():
 
 
 @SHAPES
-@each("ridge", [0.1, 1.0, 50.0])
+@pytest.mark.parametrize("ridge", [0.1, 1.0, 50.0])
 def test_it_equals_its_definition_by_scatter_matrices_of_features(shape, ridge):
     # B3. Code that turns the ridge into its inverse where p <= n_neighbors fails here,
     # as does code in which the places of a neighbourhood do not depend on its sample.
@@ -183,7 +182,7 @@ def test_it_equals_its_definition_by_scatter_matrices_of_features(shape, ridge):
 
 
 @SHAPES
-@each("bandwidth", [None, 0.3, 2.0])
+@pytest.mark.parametrize("bandwidth", [None, 0.3, 2.0])
 def test_gaussian_neighbourhoods_equal_a_kernel_of_pairs(shape, bandwidth):
     X = 5.0 + np.random.RandomState(0).standard_normal(shape)
     neighbourhoods = neighbourhoods_of(X, 5)
@@ -201,7 +200,7 @@ def test_gaussian_neighbourhoods_equal_a_kernel_of_pairs(shape, bandwidth):
 
 
 @SHAPES
-@each("ridge", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("ridge", [0.01, 1.0, 100.0])
 def test_the_matrix_of_gaussian_neighbourhoods_is_positive_and_blind_to_constants(
     shape, ridge
 ):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from sklearn.datasets import make_blobs
 
 from ufselect import MCFS, LaplacianScore
@@ -38,8 +37,8 @@ def by_cells(monkeypatch):
     monkeypatch.setattr(neighbours, "MAX_EXACT_SAMPLES", 500)
 
 
-@each("name", list(TABLES))
-@each("convert", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("name", list(TABLES))
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
 def test_nearly_all_neighbours_are_found(by_cells, name, convert):
     points = convert(TABLES[name])
 
@@ -65,7 +64,7 @@ def test_sparse_noise_is_compared_with_all_samples(by_cells, monkeypatch):
     np.testing.assert_allclose(distances, exact, rtol=1e-6)
 
 
-@each("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_graph_of_cells_is_a_graph_and_always_the_same(by_cells, dtype):
     points = TABLES["clusters"].astype(dtype)
 
@@ -77,7 +76,7 @@ def test_graph_of_cells_is_a_graph_and_always_the_same(by_cells, dtype):
     assert (graph != neighbour_graph(points, 5, weights="heat")).nnz == 0
 
 
-@each("convert", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
 def test_the_number_of_threads_does_not_matter(by_cells, convert):
     points = convert(TABLES["noise"])
     with libraries().limit(limits=1, user_api="blas"):
@@ -89,8 +88,8 @@ def test_the_number_of_threads_does_not_matter(by_cells, convert):
     np.testing.assert_array_equal(found[0], alone[0])
 
 
-@each("n_distinct", [1, 2, 40])
-@each("convert", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("n_distinct", [1, 2, 40])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
 def test_copies_of_few_samples_find_each_other(by_cells, n_distinct, convert):
     points = RANDOM.uniform(size=(n_distinct, 6))[RANDOM.randint(n_distinct, size=2000)]
 
@@ -100,7 +99,7 @@ def test_copies_of_few_samples_find_each_other(by_cells, n_distinct, convert):
     assert all(len(set(row) - {i}) == 5 for i, row in enumerate(index))
 
 
-@each("unit", [1e-140, 1e140])
+@pytest.mark.parametrize("unit", [1e-140, 1e140])
 def test_units_do_not_matter(by_cells, unit):
     points = TABLES["clusters"]
 
@@ -117,7 +116,7 @@ def test_all_distances_for_few_samples_or_features_or_many_neighbours(monkeypatc
     nearest_neighbours(TABLES["uniform"], 750)
 
 
-@each("method", [LaplacianScore(10), MCFS(10, n_clusters=7)])
+@pytest.mark.parametrize("method", [LaplacianScore(10), MCFS(10, n_clusters=7)])
 def test_ranking_is_that_of_all_distances(method, monkeypatch):
     X = TABLES["clusters"]
     exact = method.fit(X).scores_

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 
 from ufselect.matrix import RowBlockMatrix, as_matrix
 from ufselect.solvers.preparation import (
@@ -14,7 +13,10 @@ from ufselect.solvers.preparation import (
 
 KINDS = ["features", "samples", "none"]
 CONTAINERS = [np.asarray, sp.csr_array, sp.csc_array]
-KIND, CONTAINER = each("kind", KINDS), each("container", CONTAINERS)
+KIND, CONTAINER = (
+    pytest.mark.parametrize("kind", KINDS),
+    pytest.mark.parametrize("container", CONTAINERS),
+)
 
 
 def measurements():
@@ -66,8 +68,8 @@ def test_the_choice_depends_on_neither_order_nor_unit_nor_container(X, expected)
         assert {choice(container(table)) for container in CONTAINERS} == {expected}
 
 
-@each("n_zeros", [0, 3, 6, 15, 24, 25, 26, 40])
-@each("sign", [1, -1])
+@pytest.mark.parametrize("n_zeros", [0, 3, 6, 15, 24, 25, 26, 40])
+@pytest.mark.parametrize("sign", [1, -1])
 def test_sparse_mapped_and_dense_data_decide_alike(n_zeros, sign, tmp_path):
     X = np.abs(measurements()) + 0.1
     X[:n_zeros] = 0.0
@@ -80,7 +82,7 @@ def test_sparse_mapped_and_dense_data_decide_alike(n_zeros, sign, tmp_path):
 
 @CONTAINER
 @KIND
-@each("data", [measurements, counts, codes])
+@pytest.mark.parametrize("data", [measurements, counts, codes])
 def test_both_views_are_the_explicit_matrix(container, data, kind):
     X = data()
     # Constant columns and rows of zeros become nothing.
@@ -102,7 +104,7 @@ def test_both_views_are_the_explicit_matrix(container, data, kind):
 
 @CONTAINER
 @KIND
-@each("size", [1e-200, 1e200])
+@pytest.mark.parametrize("size", [1e-200, 1e200])
 def test_extreme_units_do_not_matter(container, kind, size):
     found = prepared(container(size * counts()), kind).centred
     expected = prepared(counts(), kind).centred.rows(slice(None))
@@ -127,7 +129,7 @@ def test_extreme_units_do_not_matter(container, kind, size):
 
 
 class TestLargeOffsets:
-    @each("offset", [1e4, 1e8, -1e8])
+    @pytest.mark.parametrize("offset", [1e4, 1e8, -1e8])
     @KIND
     def test_products_are_those_of_exact_centring(self, kind, offset):
         X = np.random.default_rng(0).normal(size=(60, 15)) + offset
@@ -150,8 +152,8 @@ class TestLargeOffsets:
             size = np.abs(expected).max()
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * size)
 
-    @each("kind", ["features", "none"])
-    @each("convert", [sp.csr_array, sp.csc_array])
+    @pytest.mark.parametrize("kind", ["features", "none"])
+    @pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_array])
     def test_sparse_products_keep_their_digits_too(self, kind, convert):
         # A column far from zero among words, and one that is constant.
         X = np.random.default_rng(0).poisson(0.3, size=(60, 15)).astype(float)
@@ -177,7 +179,7 @@ class TestLargeOffsets:
 
         np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
 
-    @each("far", [False, True])
+    @pytest.mark.parametrize("far", [False, True])
     @KIND
     def test_mapped_blocks_are_copied_only_if_they_lie_far_from_zero(
         self, far, kind, tmp_path

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from each_case import each
 from scipy.stats import spearmanr
 
 from ufselect.solvers.rankings import (
@@ -30,7 +29,7 @@ def scores():
     return np.random.RandomState(0).randint(5, size=(4, 12)).astype(float)
 
 
-@each(
+@pytest.mark.parametrize(
     ("combine", "expected"),
     [
         ("log-rank", 1 / np.cbrt([36, 12, 8, 30, 45, 80])),

@@ -3,8 +3,8 @@
 from collections import namedtuple
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
-from each_case import each
 from oracle_files import all_runs, inputs, read
 from solvers.naive import algorithm_1, indicator_of, one_hot, planted, soft_partition
 
@@ -13,7 +13,7 @@ from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.scfs_paper import fit_paper, multiplicative_step
 from ufselect.solvers.starts import kernel_matrix
 
-SHAPE = each("shape", [(40, 12), (20, 45), (30, 30)])
+SHAPE = pytest.mark.parametrize("shape", [(40, 12), (20, 45), (30, 30)])
 
 
 Found = namedtuple("Found", "indicators coef history converged")
@@ -41,8 +41,10 @@ def problem(shape, start="crisp"):
 
 
 @SHAPE
-@each("start", ["crisp", "soft"])
-@each(("alpha", "beta"), [(1.0, 1.0), (100.0, 1.0), (1.0, 100.0), (1e4, 1e4)])
+@pytest.mark.parametrize("start", ["crisp", "soft"])
+@pytest.mark.parametrize(
+    ("alpha", "beta"), [(1.0, 1.0), (100.0, 1.0), (1.0, 100.0), (1e4, 1e4)]
+)
 def test_it_equals_the_transcription(shape, start, alpha, beta):
     X, indicators = problem(shape, start)
     indicators.flags.writeable = False
@@ -59,7 +61,7 @@ def test_it_equals_the_transcription(shape, start, alpha, beta):
         np.testing.assert_allclose(sparse.history, history, rtol=1e-8)
 
 
-@each(("name", "run"), list(all_runs("scfs")))
+@pytest.mark.parametrize(("name", "run"), list(all_runs("scfs")))
 def test_it_equals_the_numbers_of_the_public_code_and_stops_where_it_does(name, run):
     data, given, values = inputs(name), run["parameters"], run["values"]
     X, G, weights = data["X"], data[given["G0"]], (given["alpha"], given["beta"])
@@ -105,7 +107,7 @@ def test_a_report_of_true_stops_it():
     assert (found.converged, len(found.history)) == (False, 5)
 
 
-@each(
+@pytest.mark.parametrize(
     ("shape", "unit", "share"),
     [
         *(((30, 30), 1e-3, 0.3), ((20, 45), 1e-3, 0.3)),

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 
 from ufselect.matrix import as_matrix
 from ufselect.solvers import screened_paths
@@ -33,9 +32,9 @@ def problem(n_samples, n_features=160, seed=0):
     return X, X @ chosen + 0.1 * random.standard_normal((n_samples, 3))
 
 
-@each("n_samples", [15, 60])
-@each("n_nonzero", [1, 10, 25])
-@each("seed", range(3))
+@pytest.mark.parametrize("n_samples", [15, 60])
+@pytest.mark.parametrize("n_nonzero", [1, 10, 25])
+@pytest.mark.parametrize("seed", range(3))
 def test_what_is_not_looked_at_changes_nothing(few, n_samples, n_nonzero, seed):
     X, targets = problem(n_samples, seed=seed)
     matrix = as_matrix(X)
@@ -75,8 +74,8 @@ def crooked(n_residuals, seed=0):
     return first + place * (last - first) + detour, bounds
 
 
-@each("n_residuals", [2, 3, 20])
-@each("seed", range(5))
+@pytest.mark.parametrize("n_residuals", [2, 3, 20])
+@pytest.mark.parametrize("seed", range(5))
 def test_no_share_exceeds_those_at_the_ends_by_more_than_said(n_residuals, seed):
     X = problem(60, seed=seed)[0]
     residuals, bounds = crooked(n_residuals, seed)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from each_case import each
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
@@ -161,8 +160,8 @@ class TestStep:
         return problem.K @ P @ A + P @ M - T * d + r
 
     @HAT
-    @each("alpha", [0.0, 0.1, 50.0])
-    @each("seed", range(3))
+    @pytest.mark.parametrize("alpha", [0.0, 0.1, 50.0])
+    @pytest.mark.parametrize("seed", range(3))
     def test_the_gradient_equals_central_differences(self, alpha, seed, hat):
         problem, step = Problem(seed=seed), 1e-6
 
@@ -183,7 +182,7 @@ class TestStep:
 
     @HAT
     @OFFSET
-    @each("alpha", [0.0, 2.0, 1e4])
+    @pytest.mark.parametrize("alpha", [0.0, 2.0, 1e4])
     def test_sums_and_slope_along_a_direction_are_those_of_the_function(
         self, alpha, hat, offset
     ):
@@ -208,7 +207,7 @@ class TestStep:
 
     @HAT
     @OFFSET
-    @each("alpha", [0.0, 2.0])
+    @pytest.mark.parametrize("alpha", [0.0, 2.0])
     def test_a_step_leads_towards_the_projection_of_a_gradient_step(
         self, kind, alpha, hat, offset
     ):
@@ -255,9 +254,9 @@ STARTS = {
 
 class TestDescent:
     @HAT
-    @each("start", STARTS)
-    @each("alpha", [0.0, 1.0, 1e4, 1e12])
-    @each("step_size", [1.0, 1e-8, 1e8])
+    @pytest.mark.parametrize("start", STARTS)
+    @pytest.mark.parametrize("alpha", [0.0, 1.0, 1e4, 1e12])
+    @pytest.mark.parametrize("step_size", [1.0, 1e-8, 1e8])
     def test_every_step_keeps_a_partition_and_never_rises(
         self, kind, start, alpha, step_size, hat
     ):

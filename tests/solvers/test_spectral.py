@@ -3,9 +3,9 @@
 import tracemalloc
 
 import numpy as np
+import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from each_case import each
 from oracle_files import inputs, read
 from scipy.sparse.linalg import ArpackNoConvergence
 
@@ -38,7 +38,7 @@ def up_to_sign(vectors):
     return vectors * np.sign(vectors[peaks, np.arange(vectors.shape[1])])
 
 
-@each("name", "AB")
+@pytest.mark.parametrize("name", "AB")
 def test_it_equals_the_numbers_of_the_public_code(name):
     expected = np.array(read(f"mcfs_{name}")["parameters"]["embedding"])
 
@@ -47,7 +47,7 @@ def test_it_equals_the_numbers_of_the_public_code(name):
     np.testing.assert_allclose(found, up_to_sign(expected), rtol=0, atol=1e-6)
 
 
-@each("small", [0, 1000])
+@pytest.mark.parametrize("small", [0, 1000])
 def test_it_solves_the_generalised_problem(monkeypatch, small):
     monkeypatch.setattr(spectral, "MAX_DENSE_SAMPLES", small)
     graph = neighbour_graph(cloud(250), 5, weights="heat")
@@ -60,8 +60,8 @@ def test_it_solves_the_generalised_problem(monkeypatch, small):
     np.testing.assert_allclose(spectral_embedding(graph, 5), vectors, atol=1e-8)
 
 
-@each("small", [0, 1000])
-@each("n_components", [1, 2, 3, 6])
+@pytest.mark.parametrize("small", [0, 1000])
+@pytest.mark.parametrize("n_components", [1, 2, 3, 6])
 def test_parts_of_a_graph_are_told_apart_and_only_the_constant_is_left_out(
     monkeypatch, small, n_components
 ):
@@ -112,7 +112,7 @@ def test_many_parts_take_no_more_memory_than_the_vectors_wanted():
     assert peak < 8 * n_pairs**2
 
 
-@each("heavier", range(3))
+@pytest.mark.parametrize("heavier", range(3))
 def test_of_equally_heavy_parts_rounding_errors_choose_none(heavier):
     pair = np.array([[0.0, 1.0], [1.0, 0.0]])
     weights = np.where(np.arange(3) == heavier, 1 + 4e-16, 1.0)
@@ -144,8 +144,8 @@ def found_in(matrix, n_vectors):
     return largest_eigenvectors(lambda block: matrix @ block, start, n_vectors)
 
 
-@each("order", [4, 15, 60, 300])
-@each("n_vectors", [1, 3])
+@pytest.mark.parametrize("order", [4, 15, 60, 300])
+@pytest.mark.parametrize("n_vectors", [1, 3])
 def test_it_equals_the_dense_decomposition(order, n_vectors):
     matrix, vectors = symmetric(np.linspace(1, 10, order)[::-1] ** 2)
 
@@ -157,7 +157,7 @@ def test_it_equals_the_dense_decomposition(order, n_vectors):
     np.testing.assert_allclose(found.T @ found, np.eye(n_vectors), atol=1e-12)
 
 
-@each("n_equal", [2, 5, 40])
+@pytest.mark.parametrize("n_equal", [2, 5, 40])
 def test_an_eigenvalue_is_found_as_often_as_it_occurs(n_equal):
     values = np.concatenate([np.full(n_equal, 2.0), np.linspace(0, 1.9, 200)])
     matrix, _ = symmetric(values)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from each_case import each
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 from solvers.naive import planted
@@ -44,10 +43,10 @@ def assert_soft_partition(memberships):
     np.testing.assert_allclose(memberships.sum(axis=1), 1)
 
 
-@each("n_clusters", [1, 3, 20])
-@each("gram", [False, True])
-@each("shape", SHAPES)
-@each("kind", KINDS)
+@pytest.mark.parametrize("n_clusters", [1, 3, 20])
+@pytest.mark.parametrize("gram", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_it_is_a_soft_partition_that_depends_on_the_seed(kind, shape, gram, n_clusters):
     X = np.random.default_rng(0).normal(size=shape)
     X.flags.writeable = False
@@ -67,9 +66,9 @@ def test_it_is_a_soft_partition_that_depends_on_the_seed(kind, shape, gram, n_cl
         assert not np.array_equal(first, other)
 
 
-@each("kind", ["k-means", "fuzzy"])
-@each("gram", [False, True])
-@each("shape", SHAPES)
+@pytest.mark.parametrize("kind", ["k-means", "fuzzy"])
+@pytest.mark.parametrize("gram", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
 def test_clusters_far_apart_are_found(kind, gram, shape):
     X, labels = planted(*shape, distance=30)
 
@@ -82,8 +81,8 @@ def test_clusters_far_apart_are_found(kind, gram, shape):
     assert max(scores) == 1.0
 
 
-@each("shape", [(20, 50), (20, 4)])
-@each("size", [1e-100, 1.0, 1e100])
+@pytest.mark.parametrize("shape", [(20, 50), (20, 4)])
+@pytest.mark.parametrize("size", [1e-100, 1.0, 1e100])
 def test_rows_from_the_gram_matrix_keep_distances(shape, size):
     X, _ = planted(*shape)
 
@@ -94,9 +93,9 @@ def test_rows_from_the_gram_matrix_keep_distances(shape, size):
     )
 
 
-@each("kind", KINDS)
-@each("container", [np.asarray, sp.csr_array])
-@each("centred", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("centred", [False, True])
 def test_of_many_samples_only_some_are_read(kind, container, centred, monkeypatch):
     monkeypatch.setattr(starts, "LARGEST_SAMPLE", 20)
     X, labels = planted(200, 6, distance=30)
@@ -116,7 +115,7 @@ def test_of_many_samples_only_some_are_read(kind, container, centred, monkeypatc
         assert adjusted_rand_score(memberships.argmax(axis=1), labels) == 1.0
 
 
-@each("find", [k_means_centres, c_means_centres])
+@pytest.mark.parametrize("find", [k_means_centres, c_means_centres])
 def test_each_centre_is_the_mean_of_its_samples(find):
     points, _ = planted(60, 4, distance=20)
 
@@ -159,7 +158,7 @@ def test_leading_eigenpairs_are_those_of_the_eigendecomposition():
         np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
-@each("with_kernel", [False, True])
+@pytest.mark.parametrize("with_kernel", [False, True])
 def test_clusters_hidden_in_noise_are_found_for_every_seed(with_kernel):
     labels = np.arange(90) % 3
     X = np.random.RandomState(0).standard_normal((90, 300))
@@ -183,7 +182,7 @@ def test_the_kernel_matrix_is_formed_only_when_it_is_the_smaller(monkeypatch):
     assert kernel_matrix(as_matrix(sp.csr_array(sp.eye_array(30, 100)))) is None
 
 
-@each("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 def test_distinct_rows_are_counted_and_too_few_refused(container):
     rows = planted(5, 4)[0]
     close = np.vstack([rows, rows[:1] * (1 + 1e-6), rows[:1] * (1 + 1e-15)])

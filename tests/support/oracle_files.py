@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 FOLDER = Path(__file__).parents[1] / "oracles"
 
@@ -37,7 +38,8 @@ def runs(method, letter):
 
 
 def all_runs(method):
-    """Yield the letter of the matrix and each stored run, for both matrices."""
+    """Yield the letter of the matrix and each stored run, as cases of a test."""
     for letter in "AB":
         for run in read(f"{method}_{letter}")["outputs"]["runs"]:
-            yield letter, run
+            chosen = (f"{name}={value}" for name, value in run["parameters"].items())
+            yield pytest.param(letter, run, id=f"{method} {letter} {' '.join(chosen)}")
