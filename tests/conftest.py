@@ -42,7 +42,7 @@ def pytest_make_parametrize_id(val):
     is_estimator = hasattr(val, "get_params") and not isinstance(val, type)
     if isinstance(val, tuple | list | dict | range) or is_estimator:
         text = repr(val)
-        return text if len(text) <= 60 and not re.search(r" at 0x|\n", text) else None
+        return text if len(text) <= 80 and not re.search(r" at 0x|\n", text) else None
     return None
 
 

@@ -58,7 +58,10 @@ def start_of(M, c):
     return np.linalg.norm(norms) / np.sqrt(c) / (2 * norms)
 
 
-@pytest.mark.parametrize("run", read("udfs_A")["outputs"]["runs"])
+RUNS = read("udfs_A")["outputs"]["runs"]
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run['parameters']}")
 def test_iterations_are_the_numbers_of_the_public_code(run):
     X, given, values = inputs("A")["X"], read("udfs_A")["parameters"], run["values"]
     L, c = discriminant_of(X, given["lam"]), given["n_clusters"]
