@@ -1,11 +1,11 @@
 """Selectors by name: those of this package, and those that others register."""
 
-import warnings
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ufselect import selectors, tuning
 from ufselect._names import nearest_words
+from ufselect._warn import warn
 
 if TYPE_CHECKING:
     from ufselect.selectors import UnsupervisedSelector
@@ -128,11 +128,10 @@ def installed_selectors() -> dict[str, "type[UnsupervisedSelector]"]:
                     f"{kind!r} is not a selector; derive it from UnsupervisedSelector."
                 )
         except Exception as error:  # noqa: BLE001 - others' modules may raise anything
-            warnings.warn(
+            warn(
                 f"The method {announced.name!r} ({announced.value}) was left out: "
                 f"{type(error).__name__}: {error}",
                 RuntimeWarning,
-                stacklevel=2,
             )
         else:
             found[kind.__name__] = kind

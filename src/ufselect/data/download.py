@@ -5,7 +5,6 @@ import socket
 import ssl
 import threading
 import time
-import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
 from http.client import IncompleteRead
@@ -16,6 +15,7 @@ from urllib.parse import urljoin, urlsplit
 import numpy as np
 
 from ufselect._version import __version__
+from ufselect._warn import warn
 from ufselect.data.catalogue import (
     FOLDER_VARIABLE,
     CataloguedSet,
@@ -236,10 +236,9 @@ def load_set(
             "rename the file, or put the right one in its place"
         )
     if not has_checksum(path, known.checksum):
-        warnings.warn(
+        warn(
             f"{path} is not the catalogued file of {known.name}: it has the same shape "
             "and number of classes, but another checksum",
-            stacklevel=2,
         )
     return data
 

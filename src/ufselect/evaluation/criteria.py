@@ -5,7 +5,6 @@ computations that all sets have in common, and returns a criterion: a function o
 sorted indices of a set of columns. Higher values are better.
 """
 
-import warnings
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 from sklearn.utils import gen_batches
 
+from ufselect._warn import warn
 from ufselect.evaluation.tables import (
     Centred,
     centred,
@@ -418,12 +418,10 @@ def skip_near_duplicates(
         places = np.searchsorted(varying, columns)
         taken = columns[distinct_columns(unit, places, n_features, max_correlation)]
     if len(taken) < n_features:
-        warnings.warn(
+        warn(
             f"Only {len(taken)} of n_features={n_features} columns have no pairwise "
             f"correlation above max_correlation={max_correlation}; raise "
             "max_correlation or ask for fewer columns.",
-            UserWarning,
-            stacklevel=2,
         )
     return taken
 

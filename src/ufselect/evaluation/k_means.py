@@ -16,7 +16,6 @@ cluster,
     |m' - m|^2 = (|C| v + sum_i s_i |x_i - m|^2) / |C'| - v'.
 """
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state, gen_batches
 
+from ufselect._warn import warn
 from ufselect.evaluation.tables import largest_magnitude
 from ufselect.matrix import Float
 from ufselect.solvers.preparation import LARGEST_LENGTH
@@ -555,11 +555,10 @@ def repeated_k_means(
     labels = np.concatenate([labels for labels, _ in blocks])
     fewest = min(len(np.unique(row)) for row in labels)
     if fewest < n_clusters:
-        warnings.warn(
+        warn(
             f"k-means found {fewest} distinct clusters, fewer than "
             f"n_clusters={n_clusters}, possibly due to duplicated samples.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return labels, np.concatenate([inertia for _, inertia in blocks])
 

@@ -148,8 +148,7 @@ class SparseMatrix(InMemoryMatrix):
         gram += shift @ shift
         return gram
 
-    @np.errstate(invalid="ignore")
-    def summary(self) -> ColumnSummary:
+    def _column_summary(self) -> ColumnSummary:
         """Return statistics of the columns, zeros included."""
         minimum, maximum = min_max_axis(self.raw, axis=0)
         peak = np.maximum(np.abs(minimum), np.abs(maximum)).astype(np.float64)
@@ -314,8 +313,7 @@ class RowBlockMatrix(DataMatrix):
                 result[inside] = self._affine(raw, index[inside], slice(None))
         return result
 
-    @np.errstate(invalid="ignore")
-    def summary(self) -> ColumnSummary:
+    def _column_summary(self) -> ColumnSummary:
         """Return statistics of the columns, in one pass over blocks of rows."""
         parts = (
             PartialSummary.of(piece.raw)

@@ -184,6 +184,8 @@ class DataMatrix(ABC):
     near_zero = False
     # Size of dense blocks of the matrix.
     block_bytes = BLOCK_BYTES
+    # Statistics of the columns, once they are known.
+    _summary: ColumnSummary | None = None
 
     def __init__(
         self,
@@ -209,6 +211,13 @@ class DataMatrix(ABC):
         view.shift, view.scale, view.plain = shift, scale, False
         view.near_zero |= near_zero
         return view
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what copies and a cache of results take: all but the summary.
+
+        A copy is made for other values.
+        """
+        return {name: each for name, each in vars(self).items() if name != "_summary"}
 
     def scale_samples(self, factors: Float) -> Self:
         """Return the raw data with each row multiplied by a factor."""
@@ -390,9 +399,15 @@ class DataMatrix(ABC):
         )
         return limit
 
-    # The caller checks the result for NaN and infinity.
-    @np.errstate(invalid="ignore")
     def summary(self) -> ColumnSummary:
+        """Return statistics of the columns, which are computed once."""
+        if self._summary is None:
+            # The caller checks the result for NaN and infinity.
+            with np.errstate(invalid="ignore"):
+                self._summary = self._column_summary()
+        return self._summary
+
+    def _column_summary(self) -> ColumnSummary:
         """Return statistics of the columns, in one pass over blocks of rows."""
         blocks = self._slices(*self.shape)
         parts = (PartialSummary.of(self.rows(block)) for block in blocks)

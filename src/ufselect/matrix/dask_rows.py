@@ -242,7 +242,7 @@ class DaskMatrix(DataMatrix):
     def _feature_gram(self) -> Float:
         return self.sums_over_rows(_gram)[0]
 
-    def summary(self) -> ColumnSummary:
+    def _column_summary(self) -> ColumnSummary:
         """Return statistics of the columns, merged from those of the chunks."""
         from dask.delayed import delayed
 

@@ -1,6 +1,5 @@
 """What a report about a selection measures with further fits and random sets."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ufselect._warn import warn
 from ufselect.evaluation import Verdict, selection_stability, verdicts
 from ufselect.evaluation.significance import (
     CRITERION_NAMES,
@@ -166,7 +166,7 @@ def measure_halves(subject: Subject) -> Halves:
             effort=FitEffort(subject.n_jobs, subject.seconds_left),
         )
     for message in halves.warned:
-        warnings.warn(message, UserWarning, stacklevel=2)
+        warn(message)
     return halves
 
 
@@ -236,7 +236,7 @@ def measure_against_random(subject: Subject, halves: Halves) -> Part:
         refuse_beyond(FEWEST_RANDOM * min(costs.values()))
     for name in set(names) - set(asked):
         message = f"Not judged by {name}: with so many features it would take too long."
-        warnings.warn(message, UserWarning, stacklevel=2)
+        warn(message)
     affordable = MOST_PRODUCTS // max(costs[name] for name in asked)
     rows, best = halves.rows[0], halves.best(count)[0]
     unseen = np.setdiff1d(np.arange(n_samples), rows)

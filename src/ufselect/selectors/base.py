@@ -1,6 +1,5 @@
 """The base class of all selectors."""
 
-import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from ufselect._sklearn_compat import (
     RealNotInt,
     fit_context,
 )
+from ufselect._warn import warn
 from ufselect.matrix import (
     ColumnSummary,
     DataMatrix,
@@ -140,13 +140,17 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self : object
         """
-        matrix, summary = self._read(X)
+        return self._fit_matrix(self._checked(X))
+
+    def _fit_matrix(self, matrix: DataMatrix) -> Self:
+        """Score and rank the features of a checked matrix, or of some rows of one."""
+        matrix, summary = self._accepted(matrix)
         self._keep_scores(self._score_features(matrix, summary), summary)
         return self
 
     @refusing_in_one_line()
-    def _read(self, X: Any) -> tuple[DataMatrix, ColumnSummary]:
-        """Check X, keep its column names, and return it as a matrix with a summary."""
+    def _checked(self, X: Any) -> DataMatrix:
+        """Check X, keep its column names, and return it as a matrix."""
         table = unwrapped(X)
         storage = storage_of(table)
         out_of_core = storage in ("file", "dask")
@@ -158,26 +162,36 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             data = self._validated_out_of_core(table, column_names(X))
         else:
             data = self._validated(X, reset=True)
-        self.n_selected_ = self._resolve_number(data.shape[1])
-        matrix = self._as_matrix(data)
+        return self._as_matrix(data)
+
+    @refusing_in_one_line()
+    def _accepted(self, matrix: DataMatrix) -> tuple[DataMatrix, ColumnSummary]:
+        """Set the number of features; return a matrix that can be ranked, and summary.
+
+        What it needs in memory is checked before any pass over it.
+        """
+        n_samples, n_features = matrix.shape
+        self.n_features_in_ = n_features
+        self.n_selected_ = self._resolve_number(n_features)
         if (need := self._memory_needed(matrix)) is not None:
             self._refuse_beyond_memory(need)
         summary = matrix.summary()
-        if out_of_core:
-            self._refuse_columns_not_finite(summary)
+        # What is in memory was checked before.
+        self._refuse_columns_not_finite(summary)
         if summary.constant.all():
             raise ValueError(
-                f"All {data.shape[1]} columns of X are constant: there is nothing to "
+                f"All {n_features} columns of X are constant: there is nothing to "
                 "rank. Check that samples are in rows and features in columns."
             )
         if not self.ANY_UNIT:
-            refuse_immeasurable(summary, data.shape[0], name_of=self._column_name)
-        if not out_of_core and data.dtype == np.float32:
+            refuse_immeasurable(summary, n_samples, name_of=self._column_name)
+        is_array = not matrix.out_of_core or isinstance(matrix.raw, np.ndarray)
+        if is_array and matrix.raw.dtype == np.float32:
             peak = max(np.abs(summary.minimum).max(), np.abs(summary.maximum).max())
             limit = LARGEST_TO_SQUARE[np.dtype(np.float32)]
             if not 1 / limit < peak < limit:
                 # Products would overflow or vanish in single precision.
-                matrix = self._as_matrix(data.astype(np.float64))
+                matrix = self._as_matrix(matrix.raw.astype(np.float64))
         return matrix, summary
 
     def _adopt_columns(self, other: Self) -> None:
@@ -413,13 +427,11 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                 f"ask for at most {n_samples} clusters."
             )
 
-    def _warn_not_converged(self, max_iter: int, stacklevel: int = 5) -> None:
-        warnings.warn(
+    def _warn_not_converged(self, max_iter: int) -> None:
+        warn(
             f"{type(self).__name__} stopped after max_iter={max_iter} iterations "
             "before converging; raise max_iter or tol.",
             ConvergenceWarning,
-            # Past this class and scikit-learn's wrapper, to the caller of fit.
-            stacklevel=stacklevel,
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -459,4 +471,4 @@ class IterativeSelector(CallbackSupportMixin, UnsupervisedSelector):
     def _warn_unless(self, converged: bool) -> None:
         """Warn if a fit did not converge, unless a callback stopped it."""
         if self.n_iter_ == self.max_iter and not converged:
-            self._warn_not_converged(self.max_iter, stacklevel=6)
+            self._warn_not_converged(self.max_iter)

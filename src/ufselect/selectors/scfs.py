@@ -1,6 +1,5 @@
 """SCFS: subspace clustering for unsupervised feature selection."""
 
-import warnings
 from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import Any, ClassVar
@@ -17,6 +16,7 @@ from ufselect._sklearn_compat import (
     StrOptions,
     fit_context,
 )
+from ufselect._warn import warn
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
 from ufselect.matrix.cache import active, cached_unchanged
 from ufselect.selectors.base import IterativeSelector, Properties
@@ -237,7 +237,7 @@ class SCFS(IterativeSelector):
                 "of the features, and ranks features by their correlation with the "
                 "clusters that it starts from; try another n_clusters, or set beta."
             )
-            warnings.warn(sentence, UserWarning, stacklevel=4)
+            warn(sentence)
         elif best.vanished:
             otherwise = "try another n_clusters" if auto else 'use beta="auto"'
             raise ValueError(
@@ -326,7 +326,7 @@ class SCFS(IterativeSelector):
     ) -> Iterator["SCFS"]:
         auto = betas is None
         first = clone(self)
-        data, summary = first._read(X)
+        data, summary = first._accepted(first._checked(X))
         first._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
         with data.limited_threads():
             problem = first._problem(data, summary)
@@ -347,7 +347,7 @@ class SCFS(IterativeSelector):
                 "leave no feature in the model (W = 0) and have no ranking: "
                 f"{', '.join(left_out)}; lower beta or raise alpha."
             )
-            warnings.warn(sentence, UserWarning, stacklevel=2)
+            warn(sentence)
 
     @fit_context(prefer_skip_nested_validation=True)
     def _fit_on_path(

@@ -3,7 +3,6 @@
 This module never imports anndata.
 """
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from sklearn.base import clone
 
 from ufselect._names import nearest_words
 from ufselect._version import __version__
+from ufselect._warn import warn
 from ufselect.matrix import Index, is_out_of_core, out_of_core_rows
 from ufselect.registry import selector as selector_of
 from ufselect.selectors import UnsupervisedSelector
@@ -123,12 +123,10 @@ def select(
     selector = _selector(method, number, random_state, parameters)
     _refuse_non_finite(selector, X, adata.var_names)
     if _looks_like_counts(X):
-        warnings.warn(
+        warn(
             "The values look like raw counts, in which the depth of a cell hides its "
             "kind; normalise them and take logarithms (scanpy.pp.normalize_total, "
             "scanpy.pp.log1p), or name a layer that has them.",
-            UserWarning,
-            stacklevel=2,
         )
     columns = _fitted_columns(selector, X, batches, adata.var_names, key_added)
     if not inplace:

@@ -18,6 +18,7 @@ from ufselect._sklearn_compat import (
     Interval,
     StrOptions,
 )
+from ufselect._warn import warn
 from ufselect.evaluation.structure_found import (
     N_PERMUTATIONS,
     features_that_follow,
@@ -352,12 +353,10 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
             self._warn("Do not use this selection.")
         n_left = n_features - int(np.count_nonzero(redundant))
         if self.max_correlation != "auto" and n_left < self.n_selected_:
-            warnings.warn(
+            warn(
                 f"Only {n_left} instead of {self.n_selected_} features are selected, "
                 "because all others correlate with a better one above "
                 f"max_correlation={max_correlation}.",
-                UserWarning,
-                stacklevel=8,
             )
             self.n_selected_ = n_left
         if self.selector_ is None:
@@ -411,11 +410,8 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
 
     def _warn(self, sentence: str) -> None:
         self._say(sentence)
-        warnings.warn(
+        warn(
             sentence if self.structure_found_ else " ".join(self.reasons_),
-            UserWarning,
-            # Points to the caller of fit, past this class and scikit-learn's wrapper.
-            stacklevel=9,
         )
 
     def _say(self, reason: str) -> None:

@@ -125,7 +125,6 @@ def false_selections(
         works,
         FitEffort(n_jobs, time_budget, verbose),
         title="false_selections",
-        stacklevel=4,
     )
     counts = [
         false_among_best(scores[:n_features], scores[n_features:], columns[work.name])

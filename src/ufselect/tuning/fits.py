@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ufselect._sklearn_compat import POSITIVE, FitProgress
+from ufselect._warn import warn
 from ufselect.evaluation.subsamples import checked_groups
 from ufselect.matrix import Float, Index
 from ufselect.matrix.cache import ResultCache, cached_results
@@ -159,7 +160,6 @@ def fit_all(
     *,
     title: str,
     share: bool = False,
-    stacklevel: int = 6,
 ) -> Finished:
     """Return the scores of all fits that succeed.
 
@@ -179,8 +179,6 @@ def fit_all(
         Name of the caller, for messages.
     share : bool
         Cache Gram matrices and graphs in each worker, for fits to equal tables.
-    stacklevel : int
-        Of warnings; the default points to the caller of ``fit``.
     """
     token = uuid4().hex if share else None
     budget = effort.time_budget
@@ -221,18 +219,14 @@ def fit_all(
     if n_failed and not good:
         raise ValueError(f"{title}: all of {n_failed} fits failed: {reasons}")
     if n_failed:
-        warnings.warn(
+        warn(
             f"{title}: {n_failed} of {len(works)} fits failed: {reasons}",
-            UserWarning,
-            stacklevel=stacklevel - 1,
         )
     if len(outcomes) < len(works) and not effort.stopped:
-        warnings.warn(
+        warn(
             f"{title}: time_budget={budget} seconds allowed {len(outcomes)} of "
             f"{len(works)} fits; {works[len(outcomes)].name} and later ones are left "
             "out.",
-            UserWarning,
-            stacklevel=stacklevel - 1,
         )
     return Finished([works[i] for i in good], np.array([outcomes[i] for i in good]))
 

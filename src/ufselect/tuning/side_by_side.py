@@ -198,7 +198,6 @@ def sensitivity_to_clusters(
         FitEffort(n_jobs, time_budget, verbose),
         title="sensitivity_to_clusters",
         share=True,
-        stacklevel=4,
     )
     fitted = [int(work.selector.get_params()["n_clusters"]) for work in finished.works]
     if len(fitted) < 2:

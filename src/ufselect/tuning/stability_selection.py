@@ -130,7 +130,7 @@ class StabilitySelection(CallbackSupportMixin, FitsGroups):
         progress = FitProgress(self, len(works), verbose=False, unit=1.0)
         effort = FitEffort(self.n_jobs, self.time_budget, self.verbose, progress)
         title = type(self).__name__
-        scores = fit_all(data.raw, works, effort, title=title, stacklevel=7).scores
+        scores = fit_all(data.raw, works, effort, title=title).scores
         self.n_subsamples_, n_features = scores.shape
         best = np.argsort(-scores, axis=1, kind="stable")[:, : self.n_selected_]
         times = np.bincount(best.ravel(), minlength=n_features)
