@@ -11,10 +11,10 @@ import pytest
 from sklearn.base import clone
 
 from ufselect import SCFS, AutoSelect
-from ufselect._sklearn_compat import listening
 from ufselect.cli import output as progress
 from ufselect.cli.experiments import CountProgress
 from ufselect.cli.output import JsonProgress, Progress, progress_for
+from ufselect.solvers.iterations import showing_progress
 
 
 class Terminal(io.StringIO):
@@ -160,7 +160,7 @@ def test_a_fit_in_a_fit_tells_its_iterations():
     heard = []
     X = np.random.RandomState(0).standard_normal((20, 8))
     selector = AutoSelect(SCFS(), n_features_to_select=3, random_state=0)
-    with listening(lambda *told: heard.append(told)):
+    with showing_progress(lambda *told: heard.append(told)):
         fitted = clone(selector).fit(X)
     selector.fit(X)
 

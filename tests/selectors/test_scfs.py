@@ -1,23 +1,14 @@
 """SCFS: the objective it reports, the start, the stop, both solvers."""
 
-import importlib.util
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from ufselect import SCFS
 from ufselect.solvers import scfs as scfs_solver
 
 SOLVERS = ["exact", "paper"]
-
-needs_callbacks = pytest.mark.skipif(
-    importlib.util.find_spec("sklearn.callback") is None,
-    reason="this scikit-learn has no callbacks",
-)
 
 
 @pytest.fixture(params=[(40, 60), (90, 20)], ids=["wide", "tall"])
@@ -227,57 +218,6 @@ def test_too_few_iterations_warn_where_fit_was_called(X, solver):
 
     assert [warning.filename for warning in seen] == [__file__]
     assert selector.n_iter_ == 1
-
-
-class Recorder:
-    """Keeps what a fit reports; asks it to stop after some iterations."""
-
-    def __init__(self, stop_after=None):
-        self.stop_after = stop_after
-        self.objectives = []
-        self.calls = []
-
-    def setup(self, estimator, context):
-        self.calls.append("setup")
-
-    def teardown(self, estimator, context):
-        self.calls.append("teardown")
-
-    def on_fit_task_begin(self, estimator, context, *, metadata=None):
-        self.calls.append("begin")
-
-    def on_fit_task_end(self, estimator, context, *, metadata=None):
-        self.calls.append("end")
-        if context.task_name == "iteration":
-            self.objectives.append(metadata["objective"])
-        return len(self.objectives) == self.stop_after
-
-
-@needs_callbacks
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_a_callback_hears_of_every_iteration_and_can_stop_the_fit(X, solver):
-    recorder = Recorder()
-    selector = SCFS(
-        n_clusters=3, solver=solver, standardize=False, tol=1e-7, random_state=0
-    )
-    history = selector.set_callbacks(recorder).fit(X).objective_history_
-    # The exact solver improves the last entry once more after the report.
-    last = -1 if solver == "exact" else None
-
-    np.testing.assert_allclose(recorder.objectives[:last], history[:last])
-    assert len(recorder.objectives) == selector.n_iter_
-    assert recorder.calls[0] == "setup"
-    assert recorder.calls[-1] == "teardown"
-    assert recorder.calls.count("begin") == recorder.calls.count("end")
-    for n_init in (1, 3):  # all starts are stopped
-        recorder = Recorder(stop_after=2)
-        stopped = SCFS(
-            n_clusters=3, solver=solver, n_init=n_init, tol=0, random_state=0
-        )
-        stopped.set_callbacks(recorder)
-        make_pipeline(StandardScaler(), stopped).fit(X)
-        assert stopped.n_iter_ == 2
-        assert len(recorder.objectives) == 2
 
 
 # The paper solver

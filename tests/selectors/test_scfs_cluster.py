@@ -8,8 +8,8 @@ import pytest
 from elsewhere import on_dask
 
 from ufselect import SCFS
-from ufselect._sklearn_compat import FitProgress
 from ufselect.matrix.dask_rows import DaskMatrix
+from ufselect.solvers.iterations import showing_progress
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -82,18 +82,15 @@ def bytes_of(result):
 class Killer:
     """Kills one worker after an iteration of a fit."""
 
-    def __init__(self, client, monkeypatch, iteration):
+    def __init__(self, client, iteration):
         self.before = client.run(os.getpid)
         self.killed = None
-        report = FitProgress.__call__
+        self.iteration = iteration
 
-        def killing(progress, number, objective):
-            if number == iteration:
-                self.killed = next(iter(self.before.values()))
-                os.kill(self.killed, signal.SIGKILL)
-            return report(progress, number, objective)
-
-        monkeypatch.setattr(FitProgress, "__call__", killing)
+    def __call__(self, name, number):
+        if number == self.iteration:
+            self.killed = next(iter(self.before.values()))
+            os.kill(self.killed, signal.SIGKILL)
 
 
 def test_the_result_is_that_in_memory_and_only_sums_and_a_sample_travel(
@@ -126,13 +123,14 @@ def test_given_memberships_are_sent_in_pieces(client, many):
     assert found == selector.fit(many).order_.tolist()
 
 
-def test_a_worker_that_dies_in_the_middle_changes_nothing(client, many, monkeypatch):
+def test_a_worker_that_dies_in_the_middle_changes_nothing(client, many):
     expected = scfs().fit(many)
     assert expected.n_iter_ > 2
     X = on_dask(many, (1000, -1)).persist()
-    killer = Killer(client, monkeypatch, iteration=1)
+    killer = Killer(client, iteration=2)
 
-    found = scfs().fit(X)
+    with showing_progress(killer):
+        found = scfs().fit(X)
 
     client.wait_for_workers(2, timeout=60)
     assert killer.killed is not None

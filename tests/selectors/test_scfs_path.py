@@ -7,8 +7,8 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info
 
 from ufselect import SCFS
-from ufselect._sklearn_compat import listening
 from ufselect.matrix import DenseMatrix
+from ufselect.solvers.iterations import showing_progress
 
 ALPHAS, BETAS = [50.0, 200.0], [2.0, 20.0]
 
@@ -125,7 +125,7 @@ def test_an_interrupted_path_keeps_what_it_has_and_gives_threads_back(X, selecto
             raise KeyboardInterrupt
 
     way = selector.path(X, alphas=ALPHAS, betas=BETAS)
-    with pytest.raises(KeyboardInterrupt), listening(interrupt):
+    with pytest.raises(KeyboardInterrupt), showing_progress(interrupt):
         fitted.extend(next(way) for _ in range(4))
 
     assert fitted[0].transform(X).shape == (len(X), 5)

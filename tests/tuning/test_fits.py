@@ -1,7 +1,6 @@
 """Many fits: sharing, time budgets, failures and seeds."""
 
 import functools
-import importlib.util
 import threading
 import warnings
 from typing import ClassVar
@@ -139,31 +138,7 @@ def test_progress_and_warnings_are_told_fit_by_fit(X, capsys):
     ]
 
 
-# Callbacks
-
-
-class Recorder:
-    """Keeps what a fit reports; asks it to stop after some parts."""
-
-    def __init__(self, stop_after=None):
-        self.stop_after = stop_after
-        self.parts = []
-        self.calls = []
-
-    def setup(self, estimator, context):
-        self.calls.append("setup")
-
-    def teardown(self, estimator, context):
-        self.calls.append("teardown")
-
-    def on_fit_task_begin(self, estimator, context, *, metadata=None):
-        self.calls.append("begin")
-
-    def on_fit_task_end(self, estimator, context, *, metadata=None):
-        self.calls.append("end")
-        if metadata is not None:
-            self.parts.append((metadata["name"], metadata["state"]))
-        return len(self.parts) == self.stop_after
+# Threads
 
 
 class Noting(MaxVariance):
@@ -194,46 +169,6 @@ def test_large_tables_are_fitted_by_threads_with_the_same_result(X, monkeypatch)
 
     assert len(Noting.threads) > 1
     assert warnings.filters == before
-
-
-needs_callbacks = pytest.mark.skipif(
-    importlib.util.find_spec("sklearn.callback") is None,
-    reason="this scikit-learn has no callbacks",
-)
-
-
-@needs_callbacks
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_a_callback_hears_of_every_member(X, n_jobs):
-    recorder = Recorder()
-    members = [("a", MaxVariance()), ("b", SCFS(n_clusters=1000))]
-    consensus = Consensus(members, n_jobs=n_jobs).set_callbacks(recorder)
-
-    with pytest.warns(UserWarning, match="1 of 2 fits failed"):
-        consensus.fit(X)
-
-    assert recorder.parts == [("a", "done"), ("b", "failed")]
-    assert recorder.calls[0] == "setup"
-    assert recorder.calls[-1] == "teardown"
-    assert recorder.calls.count("begin") == recorder.calls.count("end") == 3
-
-
-@needs_callbacks
-def test_a_callback_ends_subsamples_and_hears_parts_and_failures(X):
-    recorder = Recorder(stop_after=3)
-    selector = StabilitySelection(random_state=0).set_callbacks(recorder)
-    assert selector.fit(X).n_subsamples_ == 3
-
-    recorder = Recorder()
-    AutoSelect(MaxVariance()).set_callbacks(recorder).fit(X)
-    assert [name for name, _ in recorder.parts] == ["structure", "ranking", "features"]
-    assert recorder.calls.count("begin") == recorder.calls.count("end") == 4
-
-    recorder = Recorder()
-    consensus = Consensus([TOO_MANY]).set_callbacks(recorder)
-    with pytest.raises(ValueError, match="all of 1 fits failed"):
-        consensus.fit(X)
-    assert recorder.calls.count("begin") == recorder.calls.count("end") == 2
 
 
 # What is asked of members

@@ -185,11 +185,11 @@ def _compare(
     progress: Progress,
 ) -> "Comparison":
     from ufselect import AutoSelect
-    from ufselect._sklearn_compat import listening
     from ufselect.report.method_comparison import compare_selections
+    from ufselect.solvers.iterations import showing_progress
     from ufselect.tuning.side_by_side import rank_with_each
 
-    with listening(progress.iteration):
+    with showing_progress(progress.iteration):
         progress.now("deciding how many features and clusters")
         with warnings.catch_warnings():
             # Its reasons say the same.

@@ -399,12 +399,12 @@ def _fit(
     progress: Progress,
 ) -> list[str]:
     """Fit the selector, and return what it warned of."""
-    from ufselect._sklearn_compat import listening
+    from ufselect.solvers.iterations import showing_progress
     from ufselect.tuning.fits import user_warnings
 
     n_samples, n_features = table.shape
     progress.now(f"ranking {n_features} features of {n_samples} samples")
-    with user_warnings() as said, listening(progress.iteration):
+    with user_warnings() as said, showing_progress(progress.iteration):
         selector.fit(table.values)
     # The text gives its reasons; they are not printed twice.
     reasons = "" if options.json else " ".join(selector.reasons_)
@@ -473,11 +473,11 @@ def _report(
     start: float,
     progress: Progress,
 ) -> "SelectionReport":
-    from ufselect._sklearn_compat import listening
     from ufselect.report import selection_report
     from ufselect.report.selection_subject import who_chose
+    from ufselect.solvers.iterations import showing_progress
 
-    with listening(progress.iteration):
+    with showing_progress(progress.iteration):
         report = selection_report(
             table.values,
             selector,

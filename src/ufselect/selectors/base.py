@@ -1,8 +1,7 @@
 """The base class of all selectors."""
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -15,8 +14,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect._sklearn_compat import (
     COUNT,
-    CallbackSupportMixin,
-    FitProgress,
     Interval,
     RealNotInt,
     fit_context,
@@ -43,6 +40,7 @@ from ufselect.matrix.inputs import (
     refusing_in_one_line,
     unwrapped,
 )
+from ufselect.solvers.iterations import Report, reporter
 from ufselect.solvers.neighbours import MAX_EXACT_SAMPLES, SEARCH_MEGABYTES
 from ufselect.solvers.preparation import refuse_immeasurable
 
@@ -442,7 +440,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         return tags
 
 
-class IterativeSelector(CallbackSupportMixin, UnsupervisedSelector):
+class IterativeSelector(UnsupervisedSelector):
     """Base class of iterative selectors: progress, objective history, warnings."""
 
     max_iter: int
@@ -451,15 +449,9 @@ class IterativeSelector(CallbackSupportMixin, UnsupervisedSelector):
     n_iter_: int
     objective_history_: Float
 
-    @contextmanager
-    def _progress(
-        self, max_iter: int | None = None, unit: float = 1.0
-    ) -> Iterator[FitProgress]:
-        """Yield the progress for a solver, whose objectives are for |X| = unit."""
-        most = self.max_iter if max_iter is None else max_iter
-        progress = FitProgress(self, most, verbose=self.verbose, unit=unit)
-        yield progress
-        progress.finish()
+    def _report(self, unit: float = 1.0) -> Report:
+        """Return the report for a solver, whose objectives are for |X| = unit."""
+        return reporter(type(self).__name__, verbose=self.verbose, unit=unit)
 
     def _keep_history(
         self, history: Sequence[float] | Float, unit: float = 1.0
@@ -469,6 +461,6 @@ class IterativeSelector(CallbackSupportMixin, UnsupervisedSelector):
         self.n_iter_ = len(history)
 
     def _warn_unless(self, converged: bool) -> None:
-        """Warn if a fit did not converge, unless a callback stopped it."""
+        """Warn if a fit ended without converging."""
         if self.n_iter_ == self.max_iter and not converged:
             self._warn_not_converged(self.max_iter)

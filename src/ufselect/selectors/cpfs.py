@@ -157,14 +157,13 @@ class CPFS(IterativeSelector):
         largest = float(lasso.kkt_ratios(1.0).max())
         fractions = self._fractions(largest, unit)
         try:
-            with self._progress(unit=unit) as progress:
-                fit = fit_path(
-                    lasso,
-                    largest * fractions,
-                    max_iter=self.max_iter,
-                    tol=self.tol,
-                    report=progress,
-                )
+            fit = fit_path(
+                lasso,
+                largest * fractions,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                report=self._report(unit),
+            )
         except WorkingSetTooLarge as error:
             self._refuse(data.shape, error, unit)
         self.lam_max_ = largest / unit / unit
@@ -172,7 +171,7 @@ class CPFS(IterativeSelector):
         self.lam_ = float(self.lams_[-1])
         self.entry_, self.active_, self.coef_ = fit.entry, fit.active, fit.coef
         self._keep_history(fit.history, unit)
-        if not (fit.converged or progress.stopped):
+        if not fit.converged:
             self._warn_not_converged(self.max_iter)
         return path_scores(fit, fractions)
 

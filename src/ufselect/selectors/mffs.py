@@ -104,22 +104,19 @@ class FactorSelector(IterativeSelector):
         graph = self._feature_graph(problem)
         samples = self._sample_term(problem)
         random = check_random_state(self.random_state)
-        n_iterations, unit = self.n_init * self.max_iter, self._objective_unit(problem)
-        with self._progress(n_iterations, unit) as progress:
-            for _ in range(self.n_init):
-                yield fit_factors(
-                    problem.matrix,
-                    random_factors(problem.matrix, self.n_components_, random),
-                    weights,
-                    graph=graph,
-                    samples=samples,
-                    exponent=self.exponent,
-                    max_iter=self.max_iter,
-                    tol=self.tol,
-                    report=progress,
-                )
-                if progress.stopped:
-                    break
+        report = self._report(self._objective_unit(problem))
+        for _ in range(self.n_init):
+            yield fit_factors(
+                problem.matrix,
+                random_factors(problem.matrix, self.n_components_, random),
+                weights,
+                graph=graph,
+                samples=samples,
+                exponent=self.exponent,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                report=report,
+            )
 
     def _objective_unit(self, problem: UnitProblem) -> float:
         """Return the root of the number that objectives are divided by."""

@@ -96,16 +96,15 @@ class RegressionSelector(IterativeSelector):
         problem = self._prepare(data, summary)
         X, structure, penalty = problem[:3]
         unit = problem.objective_unit
-        with self._progress(unit=unit) as progress:
-            loop = Iterations(
-                self.max_iter,
-                self.tol,
-                progress,
-                n_incomparable=self.N_INCOMPARABLE,
-            )
-            iterates = self._iterate(X, structure, penalty)
-            for _, found in zip(loop, iterates, strict=False):
-                loop.record(found.objective)
+        loop = Iterations(
+            self.max_iter,
+            self.tol,
+            self._report(unit),
+            n_incomparable=self.N_INCOMPARABLE,
+        )
+        iterates = self._iterate(X, structure, penalty)
+        for _, found in zip(loop, iterates, strict=False):
+            loop.record(found.objective)
         self._keep_history(loop.history, unit)
         if has_vanished(found.W, column_lengths(X)):
             self._refuse_nothing(problem.largest)

@@ -1,6 +1,7 @@
 """SCFS: subspace clustering for unsupervised feature selection."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -12,7 +13,6 @@ from ufselect._sklearn_compat import (
     COUNT,
     ITERATIONS,
     POSITIVE,
-    FitProgress,
     StrOptions,
     fit_context,
 )
@@ -66,7 +66,7 @@ class SCFS(IterativeSelector):
         Number of starts; the one that ends with the lowest objective is kept.
     n_jobs : int or None, default=None
         Starts that joblib fits at once, for the exact solver on an X in memory. The
-        first, which decides on beta, is fitted alone; callbacks hear of no other.
+        first, which decides on beta, is fitted alone; progress tells of no other.
     standardize : {"auto", "features", "samples"} or bool, default="auto"
         Scale features to unit variance ("features" or True), samples to unit length
         ("samples"), or nothing (False). "auto": features of measurements, samples of
@@ -202,20 +202,18 @@ class SCFS(IterativeSelector):
             # Prepare X, and what every start needs of it, once.
             problem = self._problem(data, summary)
             alpha, beta = problem.weights(self.alpha, self.beta)
-            progress = FitProgress(
-                self, n_starts * self.max_iter, verbose=self.verbose, unit=problem.unit
-            )
+            report = self._report(problem.unit)
             # The first start decides on beta="auto".
             drawn = random.get_state()
             first = problem.begin(self.init, random, auto_beta=auto)
             if beta is None:
                 beta = first.auto_beta(alpha)
-            best = first.fit(alpha, beta, *limits, progress)
-            lowered = best.vanished and exact and auto and not progress.stopped
+            best = first.fit(alpha, beta, *limits, report)
+            lowered = best.vanished and exact and auto
             if lowered:
                 random.set_state(drawn)
                 first = problem.begin(self.init, random, auto_beta=auto)
-                best = first.fit_lowered(alpha, beta, *limits, progress)
+                best = first.fit_lowered(alpha, beta, *limits, report)
             n_others = 0 if lowered and best.vanished else n_starts - 1
             others = (
                 problem.begin(self.init, random, auto_beta=auto)
@@ -226,10 +224,8 @@ class SCFS(IterativeSelector):
                 calls = ((each, *settings) for each in others)
                 fits = in_parallel(scfs.Alternation.fit, calls, self.n_jobs)
             else:
-                fits = (each.fit(*settings, progress) for each in others)
-            while not progress.stopped and (fit := next(fits, None)) is not None:
-                best = min(best, fit, key=lambda each: each.history[-1])
-            progress.finish()
+                fits = (each.fit(*settings, report) for each in others)
+            best = min(chain([best], fits), key=lambda each: each.history[-1])
         scores = self._keep(problem, best, alpha)
         if best.vanished and lowered:
             sentence = (
@@ -357,8 +353,9 @@ class SCFS(IterativeSelector):
         problem = alternation.problem
         alpha, beta = problem.weights(self.alpha, self.beta)
         assert beta is not None
-        with data.limited_threads(), self._progress(unit=problem.unit) as progress:
-            fit = alternation.fit(alpha, beta, self.max_iter, self.tol, progress)
+        with data.limited_threads():
+            report = self._report(problem.unit)
+            fit = alternation.fit(alpha, beta, self.max_iter, self.tol, report)
         # The next fit starts from these memberships.
         fit = fit._replace(memberships=fit.memberships.copy())
         scores = self._keep(problem, fit, alpha)

@@ -180,14 +180,13 @@ class SPFS(IterativeSelector):
     def _greedy(
         self, matrix: DataMatrix, kernel: Float, summary: ColumnSummary
     ) -> Float:
-        with self._progress(self.n_selected_) as progress:
-            fit = greedy_columns(
-                matrix,
-                kernel,
-                self.n_selected_,
-                candidates=~summary.constant,
-                report=progress,
-            )
+        fit = greedy_columns(
+            matrix,
+            kernel,
+            self.n_selected_,
+            candidates=~summary.constant,
+            report=self._report(),
+        )
         self._keep_history(fit.history)
         left = fit.change.copy()
         left[fit.order] = -np.inf
@@ -205,16 +204,15 @@ class SPFS(IterativeSelector):
                 f"No feature is related to the n_clusters={self.n_clusters} leading "
                 "directions of the kernel; use more clusters or a larger sigma."
             )
-        with self._progress(N_TRIALS) as progress:
-            fit = row_sparse_columns(
-                matrix,
-                target,
-                None if self.lam == "auto" else float(self.lam) * unit,
-                self.n_selected_,
-                tol=self.tol,
-                max_rounds=self.max_iter,
-                report=progress,
-            )
+        fit = row_sparse_columns(
+            matrix,
+            target,
+            None if self.lam == "auto" else float(self.lam) * unit,
+            self.n_selected_,
+            tol=self.tol,
+            max_rounds=self.max_iter,
+            report=self._report(),
+        )
         self._keep_history(fit.history)
         self.coef_, self.lam_ = fit.coef * unit, fit.lam / unit
         if not fit.coef.any():

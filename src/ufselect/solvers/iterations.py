@@ -5,7 +5,8 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from itertools import starmap
 from typing import Any
 
@@ -23,6 +24,45 @@ _worker = threading.local()
 
 # Called with the number of an iteration and its objective; returns whether to stop.
 Report = Callable[[int, float], bool]
+
+# Called with the name of a selector and the number of its iteration, from 1 on.
+Progress = Callable[[str, int], None]
+_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
+
+
+@contextmanager
+def showing_progress(progress: Progress) -> Iterator[None]:
+    """Call a function at every iteration of the fits in this thread."""
+    token = _progress.set(progress)
+    try:
+        yield
+    finally:
+        _progress.reset(token)
+
+
+def reporter(name: str, *, verbose: bool = False, unit: float = 1.0) -> Report:
+    """Return what tells a user of the iterations of a fit.
+
+    Parameters
+    ----------
+    name : str
+        The selector.
+    verbose : bool
+        Whether to print.
+    unit : float
+        The unit in which the fit works; objectives are printed in units of X.
+    """
+    progress = _progress.get()
+
+    def report(iteration: int, objective: float) -> bool:
+        if progress is not None:
+            progress(name, iteration + 1)
+        if verbose:
+            value = objective / unit / unit
+            print(f"{name} iteration {iteration + 1}: objective {value:.6g}")  # noqa: T201 - what verbose asks for
+        return False
+
+    return report
 
 
 class Iterations:

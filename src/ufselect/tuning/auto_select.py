@@ -13,8 +13,6 @@ from sklearn.utils import check_random_state
 
 from ufselect._sklearn_compat import (
     COUNT,
-    CallbackSupportMixin,
-    FitProgress,
     Interval,
     StrOptions,
 )
@@ -59,7 +57,7 @@ CONFIRMED_FDR = 0.05
 TENTATIVE_FDR = 0.2
 
 
-class AutoSelect(CallbackSupportMixin, FitsGroups):
+class AutoSelect(FitsGroups):
     """Feature selection with all settings chosen from X.
 
     Tests whether the table has structure, ranks the features by a consensus of graph
@@ -196,13 +194,6 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         return super()._resolve_number(n_features)
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        progress = FitProgress(self, 3, verbose=False, unit=1.0)
-        try:
-            return self._decide(data, progress)
-        finally:
-            progress.finish()
-
-    def _decide(self, data: DataMatrix, progress: FitProgress) -> Float:
         random = check_random_state(self.random_state)
         self.reasons_: list[str] = []
         groups = self._groups_of(data.shape[0])
@@ -222,15 +213,12 @@ class AutoSelect(CallbackSupportMixin, FitsGroups):
         self.standardize_ = self.structure_.standardize
         self.n_clusters_ = self._decided_clusters(data.shape[0])
         self._say(self.structure_.sentence)
-        progress.step("part", {"name": "structure", "state": "done"})
 
         ranking = self._ranking(data, summary, groups, random)
-        progress.step("part", {"name": "ranking", "state": "done"})
 
         with few_threads(0):
             scores = self._call(ranking, data, summary, random)
         self.labels_ = self._clusters(scores, data, summary, random)
-        progress.step("part", {"name": "features", "state": "done"})
         return scores
 
     def _decided_clusters(self, n_samples: int) -> int:

@@ -11,8 +11,6 @@ from sklearn.utils import check_random_state
 from ufselect._sklearn_compat import (
     COUNT,
     BaseComposition,
-    CallbackSupportMixin,
-    FitProgress,
     StrOptions,
     name_estimators,
 )
@@ -37,7 +35,7 @@ from ufselect.tuning.fits import (
 Named = list[tuple[str, UnsupervisedSelector]]
 
 
-class Consensus(CallbackSupportMixin, UnsupervisedSelector, BaseComposition):
+class Consensus(UnsupervisedSelector, BaseComposition):
     """Consensus ranking of several selectors.
 
     Every member ranks all features, and the ranks of each feature are combined. Members
@@ -184,8 +182,7 @@ default="log-rank"
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         works = self._works()
-        progress = FitProgress(self, len(works), verbose=False, unit=1.0)
-        effort = FitEffort(self.n_jobs, self.time_budget, self.verbose, progress)
+        effort = FitEffort(self.n_jobs, self.time_budget, self.verbose)
         finished = fit_all(
             data.raw, works, effort, title=type(self).__name__, share=True
         )

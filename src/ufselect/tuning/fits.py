@@ -14,7 +14,7 @@ from joblib import cpu_count
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from ufselect._sklearn_compat import POSITIVE, FitProgress
+from ufselect._sklearn_compat import POSITIVE
 from ufselect._warn import warn
 from ufselect.evaluation.subsamples import checked_groups
 from ufselect.matrix import Float, Index
@@ -128,17 +128,11 @@ class Work(NamedTuple):
 
 
 class FitEffort(NamedTuple):
-    """Number of parallel fits, time budget, verbosity and progress callback."""
+    """Number of parallel fits, time budget and verbosity."""
 
     n_jobs: int | None = None
     time_budget: float | None = None
     verbose: bool = False
-    progress: FitProgress | None = None
-
-    @property
-    def stopped(self) -> bool:
-        """Whether a callback has asked to stop."""
-        return self.progress is not None and self.progress.stopped
 
 
 def fits_at_once(X: Any) -> int:
@@ -173,8 +167,7 @@ def fit_all(
     works : sequence of Work
         The first one is always fitted, whatever the time budget.
     effort : FitEffort
-        No fit is started after its time budget, or after a callback has asked to stop;
-        running fits are not interrupted.
+        No fit is started after its time budget; running fits are not interrupted.
     title : str
         Name of the caller, for messages.
     share : bool
@@ -187,7 +180,7 @@ def fit_all(
     def calls() -> Iterator[tuple[Any, Work, str | None]]:
         # Dispatch one at a time, so that no fit is queued when the time is over.
         for index, work in enumerate(works):
-            if index > 0 and (effort.stopped or time.monotonic() >= end):
+            if index > 0 and time.monotonic() >= end:
                 return
             yield X, work, token
 
@@ -197,16 +190,12 @@ def fit_all(
             _scores_or_reason, calls(), effort.n_jobs, threads=suits_threads(X)
         ):
             outcomes.append(outcome)
-            name = works[len(outcomes) - 1].name
-            state = "failed" if isinstance(outcome, str) else "done"
             if effort.verbose:
+                name = works[len(outcomes) - 1].name
+                state = "failed" if isinstance(outcome, str) else "done"
                 print(f"{title}: {name} {state} ({len(outcomes)} of {len(works)})")  # noqa: T201 - what verbose asks for
-            if effort.progress is not None:
-                effort.progress.step("fit", {"name": name, "state": state})
     finally:
         vars(_worker).clear()
-        if effort.progress is not None:
-            effort.progress.finish()
     good = [i for i, outcome in enumerate(outcomes) if not isinstance(outcome, str)]
     failed: dict[str, list[str]] = {}
     for work, outcome in zip(works, outcomes, strict=False):
@@ -222,7 +211,7 @@ def fit_all(
         warn(
             f"{title}: {n_failed} of {len(works)} fits failed: {reasons}",
         )
-    if len(outcomes) < len(works) and not effort.stopped:
+    if len(outcomes) < len(works):
         warn(
             f"{title}: time_budget={budget} seconds allowed {len(outcomes)} of "
             f"{len(works)} fits; {works[len(outcomes)].name} and later ones are left "

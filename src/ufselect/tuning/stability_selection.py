@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ufselect._sklearn_compat import COUNT, CallbackSupportMixin, FitProgress, Interval
+from ufselect._sklearn_compat import COUNT, Interval
 from ufselect.evaluation import selection_stability
 from ufselect.evaluation.subsamples import Stability, rows_of_groups
 from ufselect.matrix import ColumnSummary, DataMatrix, Float
@@ -27,7 +27,7 @@ from ufselect.tuning.fits import (
 )
 
 
-class StabilitySelection(CallbackSupportMixin, FitsGroups):
+class StabilitySelection(FitsGroups):
     """Stability selection with any selector.
 
     Fits the selector to many subsamples of the rows and keeps the features that are
@@ -127,8 +127,7 @@ class StabilitySelection(CallbackSupportMixin, FitsGroups):
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         works = self._works(data.shape[0])
-        progress = FitProgress(self, len(works), verbose=False, unit=1.0)
-        effort = FitEffort(self.n_jobs, self.time_budget, self.verbose, progress)
+        effort = FitEffort(self.n_jobs, self.time_budget, self.verbose)
         title = type(self).__name__
         scores = fit_all(data.raw, works, effort, title=title).scores
         self.n_subsamples_, n_features = scores.shape
