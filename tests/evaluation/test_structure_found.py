@@ -52,17 +52,15 @@ def test_shared_permutations_give_the_eigenvalues_of_permuted_columns(shape):
     random = np.random.default_rng(0)
     raw = random.normal(size=shape) * np.linspace(1, 3, shape[1])
     raw[:, :4] += 6 * random.normal(size=(shape[0], 1))
-    summary, kinds = as_matrix(raw).summary(), ["none", "features"]
-    own, copies = eigenvalues_of_copies(raw, summary, 60, random)
+    data, kinds = as_matrix(raw), ["none", "features"]
+    own, copies = eigenvalues_of_copies(data, 60, random)
+    permuted = (as_matrix(permuted_columns(raw, random)) for _ in range(60))
     others = np.array(
-        [
-            eigenvalues_by_kind(permuted_columns(raw, random), summary, kinds)[:, 0]
-            for _ in range(60)
-        ]
+        [eigenvalues_by_kind(each, data.summary(), kinds)[:, 0] for each in permuted]
     )
 
     np.testing.assert_allclose(
-        own, eigenvalues_by_kind(raw, summary, kinds), rtol=1e-4, atol=1e-5
+        own, eigenvalues_by_kind(data, data.summary(), kinds), rtol=1e-4, atol=1e-5
     )
     np.testing.assert_allclose(copies.mean(axis=0), others.mean(axis=0), rtol=0.05)
     np.testing.assert_allclose(copies.std(axis=0), others.std(axis=0), rtol=0.5)

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 
 from ufselect import AutoSelect
+from ufselect.matrix import as_matrix
 from ufselect.plotting.axes import load_matplotlib
 from ufselect.report import score_curve, selection_report
 from ufselect.report.halves import fit_halves
 from ufselect.report.rendering import Part
 from ufselect.report.second_process import SecondProcess, begin, second_process
-from ufselect.tuning.fits import FitEffort
 
 
 def test_a_second_process_draws_the_same_figures():
@@ -56,10 +56,8 @@ def table():
 
 
 def test_fits_to_halves_are_the_same_in_a_second_process():
-    X, groups = table(), np.repeat(np.arange(12), 5)
-    fits = partial(
-        fit_halves, X, AutoSelect(), 2, 7, groups=groups, effort=FitEffort(n_jobs=1)
-    )
+    data, groups = as_matrix(table()), np.repeat(np.arange(12), 5)
+    fits = partial(fit_halves, data, AutoSelect(), 2, 7, groups=groups, n_jobs=1)
     with second_process():
         beside = begin(fits).result()
     here = fits()
@@ -77,10 +75,10 @@ def test_a_report_uses_fits_that_have_begun_or_fits_itself(fails):
     X = table()
     selector = AutoSelect(random_state=0).fit(X)
     # Without samples the fits fail, which ends the process.
-    begun, effort = X[:0] if fails else X, FitEffort(n_jobs=1)
+    begun = as_matrix(X[:0] if fails else X)
     with second_process():
         halves = begin(
-            partial(fit_halves, begun, AutoSelect(random_state=0), 2, 0, effort=effort)
+            partial(fit_halves, begun, AutoSelect(random_state=0), 2, 0, n_jobs=1)
         )
         beside = selection_report(X, selector, effort="quick", halves=halves)
     here = selection_report(X, selector, effort="quick")

@@ -18,6 +18,7 @@ from ufselect import (
 )
 from ufselect.data import GEOMETRIES
 from ufselect.data import planted as planted_set
+from ufselect.matrix import as_matrix
 from ufselect.tuning import false_selections
 from ufselect.tuning.false_discovery import (
     false_among_best,
@@ -49,7 +50,7 @@ def test_a_decoy_has_the_values_of_its_column_in_other_rows(X, form):
     X = X * (np.abs(X) > 0.5)
     columns = np.array([2, 5, 11])
 
-    joined = with_decoys(columns, 0, form(X))
+    joined = with_decoys(columns, 0, as_matrix(form(X))).raw
 
     if sp.issparse(joined):
         assert joined.format == form(X).format
@@ -64,16 +65,18 @@ def test_a_decoy_has_the_values_of_its_column_in_other_rows(X, form):
 def test_decoys_are_permuted_each_on_its_own_to_all_rows_and_X_is_kept(X):
     same = np.tile(np.arange(1.0, 21.0)[:, np.newaxis], (1, 3))
     for form in (np.asarray, sp.csc_array):
-        joined = with_decoys(np.arange(3), 0, form(same))
+        joined = with_decoys(np.arange(3), 0, as_matrix(form(same))).raw
         decoys = (joined.toarray() if sp.issparse(joined) else joined)[:, 3:]
         assert len({column.tobytes() for column in decoys.T}) == 3
     single = sp.csr_array(X.astype(np.float32))
     before = single.copy()
 
-    assert with_decoys(np.arange(12), 0, single).dtype == np.float32
+    assert with_decoys(np.arange(12), 0, as_matrix(single)).raw.dtype == np.float32
     assert (single != before).nnz == 0
     column = sp.csc_array(np.eye(5)[:, :1])
-    joined = [with_decoys([0], seed, column).toarray() for seed in range(500)]
+    joined = [
+        with_decoys([0], seed, as_matrix(column)).raw.toarray() for seed in range(500)
+    ]
     places = [table[:, 1].argmax() for table in joined]
     assert np.bincount(places, minlength=5).min() > 60
 

@@ -122,9 +122,9 @@ def test_a_subsample_never_splits_a_group(X, seen, monkeypatch):
     drawn = seen.copy()
     member_ranks = auto_select.member_ranks
 
-    def noted(raw, rows, *others):
-        drawn.append(raw[rows])
-        return member_ranks(raw, rows, *others)
+    def noted(data, rows, *others):
+        drawn.append(data.raw[rows])
+        return member_ranks(data, rows, *others)
 
     monkeypatch.setattr(auto_select, "member_ranks", noted)
     automatic = AutoSelect(n_features_to_select=3, random_state=0)

@@ -185,10 +185,12 @@ def _compare(
     progress: Progress,
 ) -> "Comparison":
     from ufselect import AutoSelect
+    from ufselect.matrix.checks import checked_matrix
     from ufselect.report.method_comparison import compare_selections
     from ufselect.solvers.iterations import showing_progress
     from ufselect.tuning.side_by_side import rank_with_each
 
+    data = checked_matrix(table.values, owner="AutoSelect")
     with showing_progress(progress.iteration):
         progress.now("deciding how many features and clusters")
         with warnings.catch_warnings():
@@ -198,7 +200,7 @@ def _compare(
                 n_features_to_select=options.features or "auto",
                 n_clusters=options.clusters or "auto",
                 random_state=options.seed,
-            ).fit(table.values)
+            ).fit(data)
         # The first reason is the evidence of structure, if there is any.
         brief = decided.structure_found_ and not options.verbose
         progress.note(*decided.reasons_[1 if brief else 0 :])
@@ -208,7 +210,7 @@ def _compare(
             half = max(1, table.shape[1] // 2)
             n_features = min(n_features or FEWEST_COMPARED, half)
         ranked = rank_with_each(
-            table.values,
+            data,
             selectors,
             n_features=n_features,
             n_clusters=max(2, decided.n_clusters_),
@@ -220,7 +222,7 @@ def _compare(
             name = "random" if each.name.startswith("random ") else each.name
             groups.setdefault(name, []).append(each)
         return compare_selections(
-            table.values,
+            data,
             groups,
             n_features,
             labels=table.labels,

@@ -52,6 +52,7 @@ from ufselect.report.second_process import begin, load_fits, second_process
 if TYPE_CHECKING:
     from ufselect import AutoSelect
     from ufselect.data import Table
+    from ufselect.matrix import DataMatrix
     from ufselect.report import Effort, SelectionReport
 
 # In bytes: fits to smaller tables take less time than the start of a second process.
@@ -200,21 +201,24 @@ def select_command(**given: Any) -> int:
             in_background.enter_context(second_process(load_matplotlib))
         with loading():
             import ufselect.report.selection  # noqa: F401
+        from ufselect.matrix.checks import checked_matrix
+
+        data = checked_matrix(table.values, owner="AutoSelect")
         selector, halves = _selector(named, options), None
         if large:
-            halves = _begin_halves(table, selector, options, start)
+            halves = _begin_halves(data, selector, options, table.groups, start)
         if options.jobs is None:
             from ufselect.tuning.fits import fits_at_once
 
-            options.jobs = fits_at_once(table.values)
-        warned = _fit(selector, table, options, progress)
+            options.jobs = fits_at_once(data)
+        warned = _fit(selector, data, options, progress)
         if options.output not in (None, "-") and not selector.n_selected_:
             # Nothing was chosen: the ranking takes the place of the table.
             path = Path(options.output)
             ranking = ranking or free_names(path.parent, path.name)[-1]
             options.scores = options.scores or ranking
         _write(table, selector, options, progress, written)
-        report = _report(table, selector, halves, options, start, progress)
+        report = _report(table, data, selector, halves, options, start, progress)
         if options.report is not None:
             progress.now("drawing")
             write_whole(options.report, report.html())
@@ -357,7 +361,11 @@ def _selector(named: Any, options: SimpleNamespace) -> "AutoSelect":
 
 
 def _begin_halves(
-    table: "Table", selector: "AutoSelect", options: SimpleNamespace, start: float
+    data: "DataMatrix",
+    selector: "AutoSelect",
+    options: SimpleNamespace,
+    groups: Any,
+    start: float,
 ) -> "Future[Any] | None":
     """Begin fits to halves of the samples in the second process, for the report.
 
@@ -369,19 +377,23 @@ def _begin_halves(
     from sklearn.base import clone
 
     from ufselect.report.halves import fit_halves
-    from ufselect.tuning.fits import FitEffort
 
-    values = table.values
-    in_memory = isinstance(values, np.ndarray) and not isinstance(values, np.memmap)
+    in_memory = isinstance(data.raw, np.ndarray) and not data.out_of_core
     default = options.max_correlation is None and selector.selector is None
     few = options.effort in (None, "quick") and options.jobs is None
-    if not (default and few and in_memory and values.size <= MAX_COPIED_VALUES):
+    if not (default and few and in_memory and data.raw.size <= MAX_COPIED_VALUES):
         return None
     # A copy, because the selector itself is fitted meanwhile.
-    given = (values, clone(selector), max(_effort(options).n_subsamples, 1))
-    effort = FitEffort(n_jobs=1, time_budget=_time_left(options, start))
+    given = (data, clone(selector), max(_effort(options).n_subsamples, 1))
     return begin(
-        partial(fit_halves, *given, options.seed, groups=table.groups, effort=effort)
+        partial(
+            fit_halves,
+            *given,
+            options.seed,
+            groups=groups,
+            n_jobs=1,
+            time_budget=_time_left(options, start),
+        )
     )
 
 
@@ -394,7 +406,7 @@ def _time_left(options: SimpleNamespace, start: float) -> float | None:
 
 def _fit(
     selector: "AutoSelect",
-    table: "Table",
+    data: "DataMatrix",
     options: SimpleNamespace,
     progress: Progress,
 ) -> list[str]:
@@ -402,10 +414,10 @@ def _fit(
     from ufselect.solvers.iterations import showing_progress
     from ufselect.tuning.fits import user_warnings
 
-    n_samples, n_features = table.shape
+    n_samples, n_features = data.shape
     progress.now(f"ranking {n_features} features of {n_samples} samples")
     with user_warnings() as said, showing_progress(progress.iteration):
-        selector.fit(table.values)
+        selector.fit(data)
     # The text gives its reasons; they are not printed twice.
     reasons = "" if options.json else " ".join(selector.reasons_)
     progress.note(*(sentence for sentence in said if sentence not in reasons))
@@ -467,6 +479,7 @@ def _effort(options: SimpleNamespace) -> "Effort":
 
 def _report(
     table: "Table",
+    data: "DataMatrix",
     selector: "AutoSelect",
     halves: "Future[Any] | None",
     options: SimpleNamespace,
@@ -479,7 +492,7 @@ def _report(
 
     with showing_progress(progress.iteration):
         report = selection_report(
-            table.values,
+            data,
             selector,
             table=table,
             image_shape=options.image_shape,

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from ufselect.evaluation.subsamples import (
         stability_difference as stability_difference,
     )
-    from ufselect.evaluation.tables import View as View
-    from ufselect.evaluation.tables import sample_view as sample_view
+    from ufselect.evaluation.view import View as View
+    from ufselect.evaluation.view import sample_view as sample_view
 else:
     from ufselect._names import attach
 

@@ -15,7 +15,7 @@ from scipy.spatial.distance import pdist
 from sklearn.utils import gen_batches
 
 from ufselect._warn import warn
-from ufselect.evaluation.tables import (
+from ufselect.evaluation.checks import (
     Centred,
     centred,
     checked_selection,
@@ -53,7 +53,7 @@ def redundancy(columns: Any) -> float:
     >>> redundancy([[0.0, 0.0, 1.0], [1.0, 2.0, 0.0], [2.0, 4.0, 1.0]])
     0.333...
     """
-    data = as_matrix(checked_table(columns, "columns"))
+    data = checked_table(columns, "columns")
     summary = data.summary()
     varying = np.flatnonzero(~summary.constant)
     return _mean_overlap(unit_columns(data, summary, varying)) if len(varying) else 0.0
@@ -77,24 +77,24 @@ Criterion = Callable[[Index], float]
 class JudgedTable:
     """A table with the preparations that several criteria use, computed once."""
 
-    def __init__(self, table: Any) -> None:
-        self.table = table
+    def __init__(self, matrix: DataMatrix) -> None:
+        self.matrix = matrix
 
     @classmethod
     def of(cls, table: Any) -> "JudgedTable":
         """Return a ``JudgedTable`` of the table, or the table if it is one already."""
-        return table if isinstance(table, cls) else cls(table)
+        return table if isinstance(table, cls) else cls(checked_table(table))
 
     @cached_property
     def centred(self) -> Centred:
         """Return the table in its own units, stored by columns."""
-        data, constant = centred(self.table)
+        data, constant = centred(self.matrix)
         return Centred(data.by_columns(), constant)
 
     @cached_property
     def scaled(self) -> Centred:
         """Return the table with features scaled, stored by columns."""
-        data, constant = centred(self.table, "features")
+        data, constant = centred(self.matrix, "features")
         return Centred(data.by_columns(), constant)
 
     @cached_property
@@ -332,7 +332,7 @@ def stand_ins(
     1
     """
     _check_correlation("threshold", threshold)
-    data = as_matrix(checked_table(table))
+    data = checked_table(table)
     kept = some_of(selected, data.shape[1])
     summary = data.summary()
     varying = np.flatnonzero(~summary.constant)
@@ -395,7 +395,7 @@ def skip_near_duplicates(
     array([1, 2])
     """
     _check_correlation("max_correlation", max_correlation)
-    data = as_matrix(checked_table(table))
+    data = checked_table(table)
     columns = np.asarray(order)
     if columns.dtype == bool:
         raise ValueError(

@@ -13,8 +13,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from ufselect.evaluation.checks import checked_table
 from ufselect.evaluation.k_means import refuse_immense, repeated_k_means
-from ufselect.evaluation.tables import checked_table, in_units
+from ufselect.solvers.preparation import in_units
 
 Array = NDArray[np.float64]
 Metric = Callable[[Array], Array]
@@ -60,8 +61,18 @@ def judge_by_k_means(
     >>> judge_by_k_means(columns, [0, 0, 1, 1], seeds=[0])
     array([[1., 1.]])
     """
+    matrix = in_units(checked_table(columns, "columns"), standardize).matrix
+    return _agreement_of_k_means(matrix.raw, classes, seeds, n_init, metrics)
+
+
+def _agreement_of_k_means(
+    points: Any,
+    classes: ArrayLike,
+    seeds: Iterable[int],
+    n_init: int,
+    metrics: Sequence[str] | None,
+) -> Array:
     n_clusters = len(np.unique(np.asarray(classes)))
-    points = in_units(columns, standardize).table
     labels, _ = repeated_k_means(points, n_clusters, seeds=seeds, n_init=n_init)
     return agreement(classes, labels, metrics)
 
@@ -115,8 +126,7 @@ def judge_ranking(
     """
     order = np.asarray(order)
     cache = {} if cache is None else cache
-    table = in_units(table, standardize).table
-    table = table.tocsc() if bool(sp.issparse(table)) else np.asarray(table)
+    points = in_units(checked_table(table), standardize).matrix.by_columns().raw
     scores = []
     for size in sizes:
         if not 1 <= size <= len(order):
@@ -127,8 +137,8 @@ def judge_ranking(
         chosen = np.sort(order[:size])
         key = tuple(chosen.tolist())
         if key not in cache:
-            cache[key] = judge_by_k_means(
-                table[:, chosen], classes, seeds=seeds, n_init=n_init, metrics=metrics
+            cache[key] = _agreement_of_k_means(
+                points[:, chosen], classes, seeds, n_init, metrics
             )
         scores.append(cache[key])
     return np.array(scores)
@@ -174,9 +184,9 @@ def judge_by_classification(
     array([[1., 1.]])
     """
     # In single precision, variances of large values would overflow.
-    table = checked_table(columns, "columns").astype(np.float64, copy=False)
-    refuse_immense(table)
-    table = in_units(table, standardize).table
+    matrix = checked_table(columns, "columns").rounded(np.dtype(np.float64))
+    refuse_immense(matrix.raw)
+    table = in_units(matrix, standardize).matrix.raw
     labels = np.asarray(classes)
     if labels.shape != (table.shape[0],):
         raise ValueError(

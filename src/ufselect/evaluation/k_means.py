@@ -26,7 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state, gen_batches
 
 from ufselect._warn import warn
-from ufselect.evaluation.tables import largest_magnitude
+from ufselect.evaluation.checks import largest_magnitude
 from ufselect.matrix import Float
 from ufselect.solvers.preparation import LARGEST_LENGTH
 

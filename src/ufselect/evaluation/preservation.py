@@ -9,10 +9,10 @@ from scipy.linalg import orth
 from sklearn.model_selection import KFold
 from sklearn.utils import gen_batches
 
+from ufselect.evaluation.checks import centred, some_of
 from ufselect.evaluation.criteria import VALUES_AT_ONCE
 from ufselect.evaluation.judging import agreement
 from ufselect.evaluation.k_means import repeated_k_means
-from ufselect.evaluation.tables import centred, some_of
 from ufselect.matrix import DataMatrix, Float, Index
 from ufselect.solvers.neighbours import nearest_neighbours
 

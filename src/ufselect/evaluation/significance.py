@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from ufselect.evaluation.checks import checked_table, some_of
 from ufselect.evaluation.criteria import CRITERIA
 from ufselect.evaluation.subsamples import (
     FEWEST_SAMPLES,
@@ -16,8 +17,8 @@ from ufselect.evaluation.subsamples import (
     is_selector,
     split_by_selector,
 )
-from ufselect.evaluation.tables import UNITS, checked_table, some_of
-from ufselect.matrix import as_matrix
+from ufselect.matrix import DataMatrix
+from ufselect.solvers.preparation import UNITS
 
 CriterionName = Literal["structure", "reconstruction", "neighbours", "distinctness"]
 CRITERION_NAMES: tuple[CriterionName, ...] = get_args(CriterionName)
@@ -256,17 +257,17 @@ def _verdicts(
     n_jobs: int | None,
 ) -> list[Verdict]:
     """Return verdicts by criteria; a slice selects from those that can be applied."""
-    table = checked_table(X, "X")
+    data = checked_table(X, "X")
     _check_numbers(
-        () if isinstance(names, slice) else names, table.shape[0], n_random, n_splits
+        () if isinstance(names, slice) else names, data.shape[0], n_random, n_splits
     )
     random = check_random_state(random_state)
     beforehand = not is_selector(selector)
     if beforehand:
-        splits = [_chosen_beforehand(table, selector)]
+        splits = [_chosen_beforehand(data, selector)]
     else:
         splits = [
-            split_by_selector(table, selector, groups, random) for _ in range(n_splits)
+            split_by_selector(data, selector, groups, random) for _ in range(n_splits)
         ]
     fewest = min(len(split.columns) for split in splits)
     if isinstance(names, slice):
@@ -288,7 +289,7 @@ def _verdicts(
         if len(rows) > MOST_SAMPLES:
             rows = np.sort(random.choice(rows, MOST_SAMPLES, False))
         compared = compare_with_random_sets(
-            *(table[rows], split.columns, split.pool, names),
+            *(data.take_rows(rows), split.columns, split.pool, names),
             standardize=split.standardize if standardize == "auto" else standardize,
             n_random=n_random,
             random=random,
@@ -300,21 +301,21 @@ def _verdicts(
     return [_over_splits(several, beforehand) for several in found.values()]
 
 
-def _chosen_beforehand(table: Any, columns: ArrayLike) -> Split:
+def _chosen_beforehand(data: DataMatrix, columns: ArrayLike) -> Split:
     """Return the split for given columns, which are judged on all samples."""
     if hasattr(columns, "fit"):
         raise ValueError(
             f"{type(columns).__name__} has no get_support; give a selector, or "
             "a mask or indices of columns."
         )
-    kept = some_of(columns, table.shape[1])
-    pool = np.flatnonzero(~as_matrix(table).summary().constant)
+    kept = some_of(columns, data.shape[1])
+    pool = np.flatnonzero(~data.summary().constant)
     if len(kept) >= len(pool):
         raise ValueError(
             f"{len(kept)} columns are selected but only {len(pool)} columns of X are "
             "not constant, so there are no other sets; select fewer columns."
         )
-    return Split(kept, pool, np.arange(table.shape[0]), "auto")
+    return Split(kept, pool, np.arange(data.shape[0]), "auto")
 
 
 def _check_numbers(

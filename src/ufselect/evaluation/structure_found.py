@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
-from ufselect.evaluation.tables import UNITS, checked_table
+from ufselect.evaluation.checks import checked_table
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
 from ufselect.solvers.graph_scores import (
     centred_basis,
@@ -16,7 +16,7 @@ from ufselect.solvers.graph_scores import (
     graph_vectors,
     principal_vectors,
 )
-from ufselect.solvers.preparation import Kind, choose_preparation, prepare
+from ufselect.solvers.preparation import UNITS, Kind, choose_preparation, prepare
 
 # Largest numbers of samples and of values for the test, which copies the table often.
 MAX_SAMPLES = 300
@@ -115,11 +115,8 @@ def structure_test(
     """
     if n_permutations < 1:
         raise ValueError(f"n_permutations={n_permutations} must be at least 1.")
-    return structure_of_matrix(
-        as_matrix(checked_table(X, "X")),
-        n_permutations,
-        check_random_state(random_state),
-    )
+    random = check_random_state(random_state)
+    return structure_of_matrix(checked_table(X, "X"), n_permutations, random)
 
 
 def structure_of_matrix(
@@ -133,20 +130,23 @@ def structure_of_matrix(
     n_samples, n_features = data.shape
     largest = min(MAX_SAMPLES, max(50, MAX_VALUES // n_features))
     rows = np.sort(random.permutation(n_samples)[:largest])
-    raw = data.raw[rows]
+    sample = data.take_rows(rows)
     # Sort the columns, so that the result does not depend on their order.
-    raw = raw[:, canonical_order(as_matrix(raw).summary())]
-    summary = as_matrix(raw).summary()
-    kinds = candidate_preparations(as_matrix(raw), summary)
+    sample = as_matrix(sample.raw[:, canonical_order(sample.summary())])
+    raw, summary = sample.raw, sample.summary()
+    kinds = candidate_preparations(sample, summary)
     generator = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
     if kinds == ["none", "features"] and not bool(sp.issparse(raw)):
-        own, copies = eigenvalues_of_copies(raw, summary, n_permutations, generator)
+        own, copies = eigenvalues_of_copies(sample, n_permutations, generator)
     else:
         # Permuting a column changes neither its mean nor its variance.
-        own = eigenvalues_by_kind(raw, summary, kinds)
+        own = eigenvalues_by_kind(sample, summary, kinds)
         tables = (permuted_columns(raw, generator) for _ in range(n_permutations))
         copies = np.array(
-            [eigenvalues_by_kind(each, summary, kinds)[:, 0] for each in tables]
+            [
+                eigenvalues_by_kind(as_matrix(each), summary, kinds)[:, 0]
+                for each in tables
+            ]
         )
     leading = np.vstack([own[:, 0], copies])
     unit = leading.mean(axis=0)
@@ -208,10 +208,7 @@ def candidate_preparations(data: DataMatrix, summary: ColumnSummary) -> list[Kin
 
 
 def eigenvalues_of_copies(
-    raw: Float,
-    summary: ColumnSummary,
-    n_permutations: int,
-    random: np.random.Generator,
+    data: DataMatrix, n_permutations: int, random: np.random.Generator
 ) -> tuple[Float, Float]:
     """Return the leading eigenvalues of a dense table, and the largest of each copy.
 
@@ -226,11 +223,11 @@ def eigenvalues_of_copies(
     copies are exchangeable, since permutations and positions are. The p-value is
     therefore as exact as with separate permutations.
     """
-    n_samples, n_features = raw.shape
+    (n_samples, n_features), summary = data.shape, data.summary()
     # Added columns of zeros do not change eigenvalues, but allow distinct positions.
     n_columns = max(n_features, 8 * (n_permutations + 1))
     table = np.zeros((n_columns, n_samples), dtype=np.float32)
-    prepared = prepare(as_matrix(raw), summary, "features", float(n_samples)).centred
+    prepared = prepare(data, summary, "features", float(n_samples)).centred
     table[:n_features] = prepared.columns(slice(None)).T
     deviation = np.where(summary.constant, 0.0, summary.deviation)
     relative = deviation / deviation.max()
@@ -260,12 +257,13 @@ def eigenvalues_of_copies(
     for shift in 1 + random.choice(n_columns - 1, n_permutations, replace=False):
         copy = np.take(np.roll(origin, shift, axis=0), places, mode="clip")
         copies.append(largest(copy, shift, 1)[:, 0])
-    return largest(table, 0, min(N_EIGENVALUES, *raw.shape)), np.array(copies)
+    return largest(table, 0, min(N_EIGENVALUES, *data.shape)), np.array(copies)
 
 
-def eigenvalues_by_kind(raw: Any, summary: ColumnSummary, kinds: list[Kind]) -> Float:
+def eigenvalues_by_kind(
+    data: DataMatrix, summary: ColumnSummary, kinds: list[Kind]
+) -> Float:
     """Return the leading eigenvalues of the Gram matrix for each preparation."""
-    data = as_matrix(raw)
     count = min(N_EIGENVALUES, *data.shape)
     values = np.zeros((len(kinds), N_EIGENVALUES))
     if summary.constant.all():

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy.stats import norm
@@ -20,17 +21,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 from sklearn.utils.validation import has_fit_parameter
 
+from ufselect.evaluation.checks import checked_selection
 from ufselect.evaluation.criteria import CRITERIA, Criterion, JudgedTable
 from ufselect.evaluation.structure_found import permuted_columns
-from ufselect.evaluation.tables import (
-    UNITS,
-    InUnits,
-    checked_selection,
-    few_threads,
-    in_units,
-)
-from ufselect.matrix import Float, Index, as_matrix
-from ufselect.solvers.preparation import Kind
+from ufselect.matrix import DataMatrix, Float, Index, as_matrix
+from ufselect.matrix.base import few_threads
+from ufselect.solvers.preparation import UNITS, InUnits, Kind, in_units
 
 # Smallest number of samples for which the criteria are meaningful.
 FEWEST_SAMPLES = 10
@@ -65,7 +61,10 @@ def is_selector(selector: Any) -> bool:
 
 
 def split_by_selector(
-    table: Any, selector: Any, groups: ArrayLike | None, random: np.random.RandomState
+    data: DataMatrix,
+    selector: Any,
+    groups: ArrayLike | None,
+    random: np.random.RandomState,
 ) -> Split:
     """Fit a clone of the selector to a random half of the samples.
 
@@ -73,8 +72,9 @@ def split_by_selector(
     selects the same number of features. It gets a seed if it has none.
     """
     if groups is not None:
-        groups = checked_groups(groups, table.shape[0])
-    fitted, judged = random_halves(table.shape[0], groups, random)
+        groups = checked_groups(groups, data.shape[0])
+    fitted, judged = random_halves(data.shape[0], groups, random)
+    half = data.take_rows(fitted)
     copy = clone(selector)
     known = copy.get_params(deep=False)
     number = number_selected(selector)
@@ -82,12 +82,14 @@ def split_by_selector(
         copy.set_params(n_features_to_select=number)
     if "random_state" in known and known["random_state"] is None:
         copy.set_params(random_state=random.randint(LARGEST_SEED))
+    # Selectors of other packages take arrays.
+    given = half if hasattr(copy, "_fit_matrix") else half.raw
     if groups is not None and has_fit_parameter(copy, "groups"):
-        copy.fit(table[fitted], groups=groups[fitted])
+        copy.fit(given, groups=groups[fitted])
     else:
-        copy.fit(table[fitted])
-    columns = checked_selection(copy.get_support(), table.shape[1])
-    pool = np.flatnonzero(~as_matrix(table[fitted]).summary().constant)
+        copy.fit(given)
+    columns = checked_selection(copy.get_support(), data.shape[1])
+    pool = np.flatnonzero(~half.summary().constant)
     return Split(columns, pool, judged, preparation_of(copy))
 
 
@@ -143,6 +145,7 @@ def rows_of_groups(groups: Index, size: int, random: np.random.RandomState) -> I
     Examples
     --------
     >>> import numpy as np
+    import scipy.sparse as sp
     >>> rows_of_groups(np.array([0, 1, 0, 1, 2]), 2, np.random.RandomState(0))
     array([1, 3, 4])
     """
@@ -194,7 +197,7 @@ class Compared(NamedTuple):
 
 
 def compare_with_random_sets(
-    table: Any,
+    data: DataMatrix,
     columns: Index,
     pool: Index,
     names: Sequence[str],
@@ -211,19 +214,19 @@ def compare_with_random_sets(
     have the same distributions. The values of random sets are shifted to the null value
     of the selection.
     """
-    real = in_units(table, standardize)
+    real = in_units(data, standardize)
     sets = [columns, *_drawn(real, columns, pool, n_random, random)]
-    n_copies = N_PERMUTED if table.shape[0] < MANY_SAMPLES else 1
+    n_copies = N_PERMUTED if data.shape[0] < MANY_SAMPLES else 1
     streams = np.random.default_rng(random.randint(LARGEST_SEED)).spawn(n_copies)
     # Permute before scaling samples, since the scaling makes columns dependent.
     permuted = [
-        in_units(permuted_columns(table, stream), real.kind).table for stream in streams
+        in_units(_permuted(data, stream), real.kind).matrix for stream in streams
     ]
     jobs = Parallel(n_jobs=n_jobs, prefer="threads", batch_size=1)
     # The products of one set are short, whatever the size of the table.
     with few_threads(0):
         criteria = jobs(
-            delayed(_criteria)(each, names) for each in (real.table, *permuted)
+            delayed(_criteria)(each, names) for each in (real.matrix, *permuted)
         )
         values = np.array(jobs(delayed(_judged)(criteria, each) for each in sets))
     found = {}
@@ -234,8 +237,13 @@ def compare_with_random_sets(
     return found
 
 
-def _criteria(table: Any, names: Sequence[str]) -> list[Criterion]:
-    judged = JudgedTable(table)
+def _permuted(data: DataMatrix, random: np.random.Generator) -> DataMatrix:
+    copy = permuted_columns(data.raw, random)
+    return as_matrix(copy.tocsr() if bool(sp.issparse(copy)) else copy)
+
+
+def _criteria(data: DataMatrix, names: Sequence[str]) -> list[Criterion]:
+    judged = JudgedTable(data)
     return [CRITERIA[name](judged) for name in names]
 
 
@@ -255,7 +263,7 @@ def _drawn(
         return [
             np.sort(random.choice(pool, len(columns), False)) for _ in range(n_random)
         ]
-    deviation = as_matrix(judged.table).summary().deviation
+    deviation = judged.matrix.summary().deviation
     # Columns of equal variance, such as codes, are in random order.
     shuffled = random.permutation(np.union1d(pool, columns))
     order = shuffled[np.argsort(deviation[shuffled], kind="stable")]
@@ -273,6 +281,7 @@ def matched_sets(
     Examples
     --------
     >>> import numpy as np
+    import scipy.sparse as sp
     >>> order = np.arange(1000)
     >>> found = matched_sets(order, np.array([0, 500]), 9, np.random.RandomState(0))
     >>> found.shape, bool((abs(found - [0, 500]) <= 25).all())

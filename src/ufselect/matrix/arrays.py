@@ -29,6 +29,10 @@ from ufselect.matrix.base import (
 class InMemoryMatrix(DataMatrix):
     """Products with the raw data, corrected for shift and scale afterwards."""
 
+    def take_rows(self, index: Index) -> DataMatrix:
+        """Return some rows, in the same precision and form."""
+        return type(self)(self.raw[index])
+
     def dot(self, right: Float) -> Float:
         """Return ``X @ right``."""
         if self.plain:
@@ -356,6 +360,11 @@ class RowBlockMatrix(DataMatrix):
     def take(self, index: Index) -> DataMatrix:
         """Return some columns, read into memory."""
         return DenseMatrix(self.columns(index))
+
+    def take_rows(self, index: Index) -> DataMatrix:
+        """Return some rows, read into memory."""
+        in_array = isinstance(self.raw, np.ndarray)
+        return DenseMatrix(self.raw[index] if in_array else self.rows(index))
 
 
 class RowSource:

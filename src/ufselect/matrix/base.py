@@ -55,6 +55,21 @@ def libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+# Above this number of values, products with a table are faster with several threads.
+MANY_VALUES = 4_000_000
+
+
+def few_threads(n_values: float) -> AbstractContextManager[Any]:
+    """Return a context with one BLAS and OpenMP thread if there are few values.
+
+    For such small products, further threads would only wait and occupy processors.
+    """
+    if n_values >= MANY_VALUES:
+        return nullcontext()
+    limits: AbstractContextManager[Any] = libraries().limit(limits=1)
+    return limits
+
+
 # Above this number of values, the order of the factors changes the speed of a product.
 LARGE_FACTOR = 250_000
 
@@ -314,6 +329,10 @@ class DataMatrix(ABC):
     @abstractmethod
     def take(self, index: Index) -> "DataMatrix":
         """Return a matrix of some columns with the same shift and scale."""
+
+    @abstractmethod
+    def take_rows(self, index: Index) -> "DataMatrix":
+        """Return some rows of a matrix without shift and scale, in memory."""
 
     def points(self) -> Any:
         """Return the samples as rows, up to a shift, for distances between them.

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect.matrix.arrays import RowBlockMatrix, SparseMatrix, unmasked
+from ufselect.matrix.arrays import DenseMatrix, RowBlockMatrix, SparseMatrix, unmasked
 from ufselect.matrix.base import (
     Arrays,
     Beside,
@@ -233,6 +233,10 @@ class DaskMatrix(DataMatrix):
             return delayed(_cut)(shared, chunk, part)
 
         return self._picked(cut, self.chunks, np.arange(self.shape[0])[index])
+
+    def take_rows(self, index: Index) -> DataMatrix:
+        """Return some rows in memory."""
+        return DenseMatrix(self.rows(index))
 
     def columns(self, index: Index | slice) -> Float:
         """Return some columns as one array."""

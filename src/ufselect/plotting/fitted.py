@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ufselect.evaluation.tables import checked_table
-from ufselect.matrix import Float, Index, as_matrix, is_out_of_core, out_of_core_columns
+from ufselect.evaluation.checks import checked_table
+from ufselect.matrix import Float, Index, is_out_of_core, out_of_core_columns
 from ufselect.matrix.inputs import is_anndata, unwrapped
 
 # Groups that colours and shapes can tell apart.
@@ -80,7 +80,7 @@ def chosen_columns(X: Any, columns: Index, n_features: int) -> Float:
             f"{n_features}; give the table of the fit."
         )
     if not out_of_core:
-        return as_matrix(data).by_columns().columns(columns)
+        return data.by_columns().columns(columns)
     part = out_of_core_columns(table, columns)
     dense = part.toarray() if hasattr(part, "toarray") else part
     return np.asarray(dense, dtype=np.float64)

@@ -1,19 +1,17 @@
 """Fits to halves of the samples, which stability and verdicts have in common."""
 
-from functools import partial
+from operator import methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ufselect.matrix import Float, Index
+from ufselect.matrix import DataMatrix, Float, Index
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.fits import (
     LARGEST_SEED,
-    FitEffort,
     Work,
     fit_all,
     seeded,
-    take_rows,
     user_warnings,
 )
 
@@ -34,14 +32,15 @@ class Halves(NamedTuple):
 
 
 def fit_halves(
-    X: Any,
+    data: DataMatrix,
     selector: UnsupervisedSelector,
     n_fits: int,
     seed: int,
     *,
     number: int = 1,
     groups: Any = None,
-    effort: FitEffort,
+    n_jobs: int | None = None,
+    time_budget: float | None = None,
 ) -> Halves:
     """Fit to random halves of the samples, each followed by the other half.
 
@@ -50,7 +49,7 @@ def fit_halves(
 
     Parameters
     ----------
-    X : array or sparse matrix
+    data : DataMatrix
     selector : selector
         Copies of it are fitted.
     n_fits : int
@@ -59,11 +58,12 @@ def fit_halves(
         How many features to select. `AutoSelect` without a selector has the same
         scores for every number.
     groups : array-like of shape (n,), optional
-    effort : FitEffort
+    n_jobs, time_budget
+        As in `fit_all`.
     """
     random = np.random.RandomState(seed)
     kinds, members = np.unique(
-        np.arange(X.shape[0]) if groups is None else groups, return_inverse=True
+        np.arange(data.shape[0]) if groups is None else groups, return_inverse=True
     )
     works, rows, first = [], {}, np.empty(0, dtype=np.intp)
     for place in range(n_fits):
@@ -78,7 +78,13 @@ def fit_halves(
             copy._n_subsamples, copy._n_permutations = N_SUBSAMPLES, N_PERMUTATIONS
         name = f"half {place + 1}"
         rows[name] = np.flatnonzero(inside)
-        works.append(Work(name, copy, partial(take_rows, rows[name])))
+        works.append(Work(name, copy, methodcaller("take_rows", rows[name])))
     with user_warnings() as warned:
-        done, scores = fit_all(X, works, effort, title="selection_report")
+        done, scores = fit_all(
+            data,
+            works,
+            title="selection_report",
+            n_jobs=n_jobs,
+            time_budget=time_budget,
+        )
     return Halves([rows[work.name] for work in done], scores, warned)

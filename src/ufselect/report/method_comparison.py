@@ -13,10 +13,10 @@ from sklearn.utils import check_random_state
 
 from ufselect._version import __version__
 from ufselect.evaluation import judge_by_k_means, redundancy
+from ufselect.evaluation.checks import checked_table
 from ufselect.evaluation.criteria import CRITERIA, N_NEIGHBOURS
 from ufselect.evaluation.significance import MOST_SAMPLES
-from ufselect.evaluation.tables import UNITS, in_units
-from ufselect.matrix import Float, Index
+from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.plotting.axes import (
     COLOURS,
     FULL_WIDTH,
@@ -29,6 +29,7 @@ from ufselect.plotting.axes import (
 from ufselect.plotting.maps import agreement_maps
 from ufselect.report.rendering import Picture, TextTable, render, text_table
 from ufselect.report.selection_subject import MOST_PRODUCTS
+from ufselect.solvers.preparation import UNITS, in_units
 from ufselect.solvers.rankings import rank_agreement, ranks_of, top_overlap
 from ufselect.tuning.side_by_side import Ranked
 
@@ -267,13 +268,14 @@ def compare_selections(
     >>> [row["method"] for row in compared.rows]
     ['variance', 'Laplacian', 'all features']
     """
-    rows_used = np.arange(X.shape[0])
+    data = checked_table(X, "X")
+    rows_used = np.arange(data.shape[0])
     if len(rows_used) > MOST_SAMPLES:
         random = check_random_state(random_state)
         rows_used = np.sort(random.choice(rows_used, MOST_SAMPLES, replace=False))
-    judged = in_units(X[rows_used], standardize)
+    judged = in_units(data.take_rows(rows_used), standardize)
     known = None if labels is None else np.asarray(labels)[rows_used]
-    measure = _measure(judged.table, known)
+    measure = _measure(judged.matrix, known)
     fitted = {
         name: [each for each in several if each.order is not None]
         for name, several in ranked.items()
@@ -304,7 +306,7 @@ def compare_selections(
             draws = {key: each for key, each in values.items() if None not in each}
         else:
             selected[name] = best[0].tolist()
-    rows.append({"method": "all features", **measure(np.arange(X.shape[1]))})
+    rows.append({"method": "all features", **measure(np.arange(data.shape[1]))})
     winner, conclusion = _conclusion(rows, draws)
     conclusion += f" All are judged {UNITS[judged.kind]}."
     return Comparison(
@@ -313,16 +315,16 @@ def compare_selections(
     )
 
 
-def _measure(table: Any, labels: Any) -> Callable[[Index], Row]:
+def _measure(data: DataMatrix, labels: Any) -> Callable[[Index], Row]:
     """Return what measures a set of columns, the table prepared once."""
-    criteria = {"reconstruction": CRITERIA["reconstruction"](table)}
-    if table.shape[0] > N_NEIGHBOURS:
-        criteria["neighbours"] = CRITERIA["neighbours"](table)
+    criteria = {"reconstruction": CRITERIA["reconstruction"](data)}
+    if data.shape[0] > N_NEIGHBOURS:
+        criteria["neighbours"] = CRITERIA["neighbours"](data)
 
     def measured(columns: Index) -> Row:
-        part = table[:, columns]
+        part = as_matrix(data.raw[:, columns])
         repeated = None
-        if table.shape[0] * len(columns) ** 2 <= MOST_PRODUCTS:
+        if data.shape[0] * len(columns) ** 2 <= MOST_PRODUCTS:
             repeated = redundancy(part)
         row: Row = {
             "redundancy": repeated,

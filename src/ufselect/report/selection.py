@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ufselect._version import __version__, versions_here
 from ufselect.evaluation import StructureTest
+from ufselect.matrix.checks import checked_matrix
 from ufselect.plotting.curves import score_curve
 from ufselect.plotting.fitted import learned
 from ufselect.report.halves import Halves
@@ -38,7 +39,7 @@ from ufselect.report.selection_text import (
     parameters_of,
 )
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.tuning.fits import LARGEST_SEED, checked_selector, validated_table
+from ufselect.tuning.fits import LARGEST_SEED, checked_selector
 
 
 @dataclass(frozen=True, repr=False)
@@ -290,14 +291,14 @@ def selection_report(
         labels = table.labels if labels is None else labels
         groups = getattr(table, "groups", None) if groups is None else groups
         title, reading = title or table.origin.name, [*reading, *table.notes]
-    values = validated_table(selector, X)
-    names = _names(values, selector, feature_names)
+    data = checked_matrix(X, owner=type(selector).__name__)
+    names = _names(data, selector, feature_names)
     for name, given in (
         ("labels", labels),
         ("groups", groups),
         ("sample_names", sample_names),
     ):
-        _check_length(name, given, values.shape[0])
+        _check_length(name, given, data.shape[0])
     if groups is not None and len(np.unique(np.asarray(groups).astype(str))) < 2:
         raise ValueError(
             "groups holds a single group, which cannot be split into halves; give two "
@@ -308,7 +309,7 @@ def selection_report(
         seed = check_random_state(random_state).randint(LARGEST_SEED)
     order, count = selector.order_, int(selector.get_support().sum())
     subject = Subject(
-        values,
+        data,
         selector,
         refitted or selector,
         names,
@@ -335,7 +336,7 @@ def selection_report(
     return SelectionReport(
         title or f"{type(selector).__name__}: {count} features",
         who_chose(selector),
-        values.shape,
+        data.shape,
         curve=curve,
         n_selected=count,
         clusters=clusters,

@@ -16,7 +16,8 @@ from ufselect.evaluation.significance import (
     sentence_of,
 )
 from ufselect.evaluation.subsamples import FEWEST_SAMPLES, N_PERMUTED, preparation_of
-from ufselect.evaluation.tables import UNITS, few_threads, in_units
+from ufselect.matrix import as_matrix
+from ufselect.matrix.base import few_threads
 from ufselect.plotting.bars import random_bands
 from ufselect.plotting.curves import false_share_curve, selection_frequencies
 from ufselect.plotting.fitted import learned
@@ -37,7 +38,8 @@ from ufselect.report.selection_subject import (
     refuse_beyond,
 )
 from ufselect.report.selection_text import CRITERIA, answer, listed, stability_word
-from ufselect.tuning.fits import FitEffort, user_warnings
+from ufselect.solvers.preparation import UNITS, in_units
+from ufselect.tuning.fits import user_warnings
 
 # With fewer random sets no p value could be below 5 %.
 FEWEST_RANDOM = 20
@@ -120,7 +122,7 @@ def measure(subject: Subject, progress: Progress | None = None) -> Measured:
         if needs_halves and "halves" in found.left_out:
             found.left_out[name] = found.left_out["halves"]
         else:
-            with few_threads(np.prod(subject.table.shape)):
+            with few_threads(float(np.prod(subject.table.shape))):
                 parts[name] = _ask(subject, name, task, found)
         done += work
     if progress is not None:
@@ -163,7 +165,8 @@ def measure_halves(subject: Subject) -> Halves:
             subject.seed,
             number=len(subject.chosen),
             groups=subject.groups,
-            effort=FitEffort(subject.n_jobs, subject.seconds_left),
+            n_jobs=subject.n_jobs,
+            time_budget=subject.seconds_left,
         )
     for message in halves.warned:
         warn(message)
@@ -241,7 +244,7 @@ def measure_against_random(subject: Subject, halves: Halves) -> Part:
     rows, best = halves.rows[0], halves.best(count)[0]
     unseen = np.setdiff1d(np.arange(n_samples), rows)
     found = verdicts(
-        subject.table[unseen],
+        subject.table.take_rows(unseen),
         np.sort(best),
         criteria=asked,
         standardize=preparation_of(subject.selector),
@@ -391,7 +394,7 @@ def measure_labels(subject: Subject) -> Part:
     table, labels = subject.table, subject.labels
     if table.shape[0] > MOST_CLUSTERED:
         rows = np.sort(random.choice(table.shape[0], MOST_CLUSTERED, False))
-        table, labels = table[rows], labels[rows]
+        table, labels = table.take_rows(rows), labels[rows]
     n_samples, n_features = table.shape
     n_classes = len(np.unique(labels))
     if not 2 <= n_classes <= n_samples / 2:
@@ -410,7 +413,7 @@ def measure_labels(subject: Subject) -> Part:
     }
     scores = []
     for several in sets.values():
-        parts = (table[:, np.sort(columns)] for columns in several)
+        parts = (as_matrix(table.raw[:, np.sort(each)]) for each in several)
         judged = [
             judge_by_k_means(part, labels, seeds=range(3), n_init=5).mean(axis=0)
             for part in parts

@@ -93,7 +93,7 @@ EFFORTS = {
 class Subject:
     """A fitted selector, the table it was fitted to, and how hard to try."""
 
-    table: Any
+    table: DataMatrix
     selector: UnsupervisedSelector
     refitted: UnsupervisedSelector
     names: Sequence[str]
@@ -121,7 +121,7 @@ class Subject:
     @cached_property
     def matrix(self) -> DataMatrix:
         """Return the table as it is read by columns."""
-        return as_matrix(self.table).by_columns()
+        return self.table.by_columns()
 
     @cached_property
     def listed(self) -> Float:
@@ -334,7 +334,7 @@ def measure_repetition(subject: Subject) -> Part:
     refuse_beyond(subject.table.shape[0] * count**2)
     first = subject.chosen[:MOST_MAPPED]
     # A constant column has no correlation but with itself.
-    columns = as_matrix(subject.table[:, first])
+    columns = as_matrix(subject.table.raw[:, first])
     summary = columns.summary()
     varying = np.flatnonzero(~summary.constant)
     found = np.eye(len(first))
@@ -345,7 +345,7 @@ def measure_repetition(subject: Subject) -> Part:
     order = leaves_list(linkage(squareform(1 - np.abs(found), checks=False), "average"))
     names = [subject.names[column] for column in first[order]]
     found = found[np.ix_(order, order)]
-    mean = redundancy(subject.table[:, np.sort(subject.chosen)])
+    mean = redundancy(as_matrix(subject.table.raw[:, np.sort(subject.chosen)]))
     data = pd.DataFrame(found.round(6), columns=names)
     data.insert(0, "feature", names, allow_duplicates=True)
     return Part(data, partial(redundancy_map, names, found), facts={"mean": mean})

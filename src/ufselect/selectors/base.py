@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -25,21 +24,17 @@ from ufselect.matrix import (
     Float,
     SparseMatrix,
     as_matrix,
-    as_row_source,
     is_out_of_core,
     out_of_core_columns,
-    storage_of,
 )
 from ufselect.matrix.base import BLOCK_BYTES, LARGEST_TO_SQUARE
-from ufselect.matrix.inputs import (
+from ufselect.matrix.checks import (
+    checked_matrix,
     column_names,
-    is_anndata,
     refuse_disguised,
-    refuse_non_finite,
-    refusing_cells,
     refusing_in_one_line,
-    unwrapped,
 )
+from ufselect.matrix.inputs import is_anndata, unwrapped
 from ufselect.solvers.iterations import Report, reporter
 from ufselect.solvers.neighbours import MAX_EXACT_SAMPLES, SEARCH_MEGABYTES
 from ufselect.solvers.preparation import refuse_immeasurable
@@ -119,6 +114,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     n_features_to_select: int | float | None
     max_memory: float
+    feature_names_in_: NDArray[np.object_]
     scores_: Float
     order_: NDArray[np.intp]
 
@@ -146,21 +142,28 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         self._keep_scores(self._score_features(matrix, summary), summary)
         return self
 
-    @refusing_in_one_line()
     def _checked(self, X: Any) -> DataMatrix:
         """Check X, keep its column names, and return it as a matrix."""
-        table = unwrapped(X)
-        storage = storage_of(table)
-        out_of_core = storage in ("file", "dask")
-        if storage == "mapped" and self.READS_OUT_OF_CORE:
-            # Converting it to floats at once would need all of it in memory.
-            kind = table.dtype
-            out_of_core = kind.kind in "biuf" and kind not in (np.float32, float)
-        if out_of_core:
-            data = self._validated_out_of_core(table, column_names(X))
-        else:
-            data = self._validated(X, reset=True)
-        return self._as_matrix(data)
+        name, table = type(self).__name__, unwrapped(X)
+        if is_out_of_core(table) and not self.READS_OUT_OF_CORE:
+            package = type(table).__module__.split(".")[0]
+            raise TypeError(
+                f"{name} needs X in memory but was given {package}'s "
+                f"{type(table).__name__}; use SCFS, LaplacianScore, MCFS or "
+                "MaxVariance, which read such data in blocks, or give an array "
+                "(X.compute() or X[:])."
+            )
+        matrix = checked_matrix(X, owner=name, in_blocks=self.READS_OUT_OF_CORE)
+        if isinstance(X, DataMatrix):
+            return matrix
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if not is_out_of_core(table):
+            # scikit-learn keeps the names, and refuses names of several types.
+            validate_data(self, table, reset=True, skip_check_array=True)
+        if (names := column_names(X)) is not None:
+            self.feature_names_in_ = names
+        return matrix
 
     @refusing_in_one_line()
     def _accepted(self, matrix: DataMatrix) -> tuple[DataMatrix, ColumnSummary]:
@@ -168,6 +171,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
         What it needs in memory is checked before any pass over it.
         """
+        matrix = self._suited(matrix)
         n_samples, n_features = matrix.shape
         self.n_features_in_ = n_features
         self.n_selected_ = self._resolve_number(n_features)
@@ -189,7 +193,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             limit = LARGEST_TO_SQUARE[np.dtype(np.float32)]
             if not 1 / limit < peak < limit:
                 # Products would overflow or vanish in single precision.
-                matrix = self._as_matrix(matrix.raw.astype(np.float64))
+                matrix = as_matrix(matrix.raw.astype(np.float64))
         return matrix, summary
 
     def _adopt_columns(self, other: Self) -> None:
@@ -299,8 +303,9 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
         return scores(self, ax=ax)
 
-    def _as_matrix(self, data: Any) -> DataMatrix:
-        return as_matrix(data)
+    def _suited(self, matrix: DataMatrix) -> DataMatrix:
+        """Return a matrix in the form in which the method reads it."""
+        return matrix
 
     @abstractmethod
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
@@ -339,52 +344,6 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         mask[self.order_[: self.n_selected_]] = True
         return mask
 
-    @refusing_in_one_line()
-    def _validated(self, X: Any, *, reset: bool) -> Any:
-        table = unwrapped(X)
-        refuse_disguised(table)
-        # Selectors compute with NumPy; see docs/decisions.md.
-        with refusing_cells(table), config_context(array_api_dispatch=False):
-            data = validate_data(
-                self,
-                table,
-                reset=reset,
-                accept_sparse=["csr", "csc"],
-                dtype=[np.float64, np.float32],
-                ensure_all_finite=False,
-                ensure_min_samples=2,
-            )
-        if is_anndata(X) and (names := column_names(X)) is not None:
-            self.feature_names_in_ = names
-        self._refuse_non_finite(data)
-        return data
-
-    def _validated_out_of_core(self, X: Any, names: Any) -> Any:
-        """Check X without reading it, and keep its column names."""
-        name = type(self).__name__
-        if not self.READS_OUT_OF_CORE:
-            package = type(X).__module__.split(".")[0]
-            raise TypeError(
-                f"{name} needs X in memory but was given {package}'s "
-                f"{type(X).__name__}; use SCFS, LaplacianScore, MCFS or MaxVariance, "
-                "which read such data in blocks, or give an array (X.compute() "
-                "or X[:])."
-            )
-        data = as_row_source(X)
-        for count, what in zip(data.shape, ("sample", "feature"), strict=True):
-            fewest = 2 if what == "sample" else 1
-            if count < fewest:
-                raise ValueError(
-                    f"Found array with {count} {what}(s) (shape={data.shape}) while a "
-                    f"minimum of {fewest} is required by {name}."
-                )
-        self.n_features_in_ = int(data.shape[1])
-        if names is not None:
-            self.feature_names_in_ = names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        return data
-
     def _refuse_columns_not_finite(self, summary: ColumnSummary) -> None:
         """Raise an error that names the first column with a NaN or an infinity."""
         bad = ~(np.isfinite(summary.minimum) & np.isfinite(summary.maximum))
@@ -394,10 +353,6 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                 f"{self._column_name(int(bad.argmax()))}; impute or drop such values "
                 "before selecting."
             )
-
-    def _refuse_non_finite(self, data: Any) -> None:
-        """Raise an error that names the first column with a NaN or an infinity."""
-        refuse_non_finite(data, "X", getattr(self, "feature_names_in_", None))
 
     def _column_name(self, index: int) -> str:
         names = getattr(self, "feature_names_in_", None)

@@ -121,7 +121,10 @@ class GraphEnergy(UnsupervisedSelector):
         )
         shares = [
             subsample_shares(
-                data.raw[rows], self.standardize_, self.n_components, self.n_neighbors
+                data.take_rows(rows),
+                self.standardize_,
+                self.n_components,
+                self.n_neighbors,
             )
             for rows in subsamples
         ]

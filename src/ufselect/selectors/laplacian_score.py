@@ -97,8 +97,8 @@ class LaplacianScore(UnsupervisedSelector):
         self.sigma = sigma
         self.n_landmarks = n_landmarks
 
-    def _as_matrix(self, data: Any) -> DataMatrix:
-        return in_memory_if_few(super()._as_matrix(data), self.n_landmarks)
+    def _suited(self, matrix: DataMatrix) -> DataMatrix:
+        return in_memory_if_few(matrix, self.n_landmarks)
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         if is_not_an_array(data):

@@ -144,8 +144,8 @@ class MCFS(UnsupervisedSelector):
         self.max_memory = max_memory
         self.verbose = verbose
 
-    def _as_matrix(self, data: Any) -> DataMatrix:
-        return in_memory_if_few(super()._as_matrix(data), self.n_landmarks)
+    def _suited(self, matrix: DataMatrix) -> DataMatrix:
+        return in_memory_if_few(matrix, self.n_landmarks)
 
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
         if is_not_an_array(data):

@@ -1,6 +1,7 @@
 """SCFS: subspace clustering for unsupervised feature selection."""
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from itertools import chain
 from numbers import Integral
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ from ufselect._sklearn_compat import (
     fit_context,
 )
 from ufselect._warn import warn
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, as_matrix
+from ufselect.matrix import ColumnSummary, DataMatrix, Float
 from ufselect.matrix.cache import active, cached_unchanged
 from ufselect.selectors.base import IterativeSelector, Properties
 from ufselect.solvers import scfs
@@ -189,8 +190,11 @@ class SCFS(IterativeSelector):
         self.working_memory = working_memory
         self.verbose = verbose
 
-    def _as_matrix(self, data: Any) -> DataMatrix:
-        return as_matrix(data, block_bytes=max(1, int(self.working_memory)))
+    def _suited(self, matrix: DataMatrix) -> DataMatrix:
+        if matrix.out_of_core and not matrix.scattered:
+            matrix = copy(matrix)
+            matrix.block_bytes = max(1, int(self.working_memory))
+        return matrix
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])

@@ -24,7 +24,6 @@ from ufselect.matrix import (
     Float,
     Index,
     SparseMatrix,
-    as_matrix,
 )
 from ufselect.solvers.graphs import (
     degrees,
@@ -242,10 +241,9 @@ def energy_shares(centred: DataMatrix, basis: Float, squares: Float) -> Float:
 
 
 def subsample_shares(
-    raw: Any, kind: Kind, n_components: int, n_neighbors: int
+    data: DataMatrix, kind: Kind, n_components: int, n_neighbors: int
 ) -> Float:
     """Return the energy shares of all columns in the graph of some samples."""
-    data = as_matrix(raw)
     summary = data.summary()
     if summary.constant.all():
         return np.zeros(data.shape[1])

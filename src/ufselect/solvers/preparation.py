@@ -12,9 +12,20 @@ from ufselect.matrix import (
     Float,
     RowBlockMatrix,
     SparseMatrix,
+    as_matrix,
 )
 
 Kind = Literal["features", "samples", "none"]
+
+# Values of the parameter ``standardize``.
+PREPARATIONS = ("auto", "features", "samples", "none", True, False)
+
+# Preparations in words.
+UNITS = {
+    "features": "with features scaled to unit variance",
+    "samples": "with samples scaled to unit length",
+    "none": "in the units of the table",
+}
 
 # Largest share of cells equal to the median in a typical column of measurements; counts
 # and codes repeat it more often.
@@ -107,6 +118,45 @@ def preparation_kind(
     if standardize == "samples":
         return "samples"
     return "features" if standardize else "none"
+
+
+class InUnits(NamedTuple):
+    """A prepared matrix, and the kind of preparation."""
+
+    matrix: DataMatrix
+    kind: Kind
+
+
+def in_units(data: DataMatrix, standardize: bool | str) -> InUnits:
+    """Return the matrix with the preparation of a selector for this ``standardize``.
+
+    The result is determined only up to a shift of its columns and a common factor,
+    which multiply all distances between samples by this factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ufselect.matrix import as_matrix
+    >>> found = in_units(as_matrix(np.array([[0.0, 10.0], [2.0, 70.0]])), "features")
+    >>> found.kind, np.ptp(found.matrix.raw, axis=0).tolist()
+    ('features', [2.0, 2.0])
+    """
+    if standardize not in PREPARATIONS:
+        raise ValueError(
+            f"standardize={standardize!r} is not known; use 'auto', 'features', "
+            "'samples' or 'none'."
+        )
+    if standardize in (False, "none"):
+        return InUnits(data, "none")
+    summary = data.summary()
+    varying = int(np.count_nonzero(~summary.constant))
+    if not varying:
+        return InUnits(data, "none")
+    kind = preparation_kind(standardize, data, summary)
+    if kind == "none":
+        return InUnits(data, kind)
+    size = float(data.shape[0] * varying)
+    return InUnits(as_matrix(prepare(data, summary, kind, size).centred.points()), kind)
 
 
 def scaled(

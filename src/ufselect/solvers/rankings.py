@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.utils import gen_batches
 
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
 from ufselect.solvers.preparation import prepare
 
 # Number of columns that are held in memory at once.
@@ -194,7 +194,7 @@ def redundant_features(
     """
     rows = data.some_rows()
     if len(rows) < data.shape[0]:
-        data = as_matrix(data.raw[rows])
+        data = data.take_rows(rows)
         summary = data.summary()
     varying = np.flatnonzero(~summary.constant)
     order = order[np.isin(order, varying)]

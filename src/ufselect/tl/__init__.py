@@ -15,6 +15,7 @@ from ufselect._names import nearest_words
 from ufselect._version import __version__
 from ufselect._warn import warn
 from ufselect.matrix import Index, is_out_of_core, out_of_core_rows
+from ufselect.matrix.checks import checked_matrix
 from ufselect.registry import selector as selector_of
 from ufselect.selectors import UnsupervisedSelector
 from ufselect.solvers.rankings import frequency_scores
@@ -121,13 +122,15 @@ def select(
     X = _matrix_of(adata, layer, use_raw=use_raw)
     batches = None if batch_key is None else _batches_of(adata.obs, batch_key)
     selector = _selector(method, number, random_state, parameters)
-    _refuse_non_finite(selector, X, adata.var_names)
     if _looks_like_counts(X):
         warn(
             "The values look like raw counts, in which the depth of a cell hides its "
             "kind; normalise them and take logarithms (scanpy.pp.normalize_total, "
             "scanpy.pp.log1p), or name a layer that has them.",
         )
+    if not is_out_of_core(X):
+        owner = type(selector).__name__
+        X = checked_matrix(X, owner=owner, names=adata.var_names)
     columns = _fitted_columns(selector, X, batches, adata.var_names, key_added)
     if not inplace:
         return columns[columns[key_added]] if subset else columns
@@ -216,19 +219,6 @@ def _refuse_unknown(
             )
 
 
-def _refuse_non_finite(selector: UnsupervisedSelector, X: Any, names: Any) -> None:
-    """Raise an error that names the first feature with a NaN or an infinity.
-
-    The selector would refuse it too, but arrays have no names for their columns. What
-    is not in memory is for the selector to look at, in its own pass.
-    """
-    if is_out_of_core(X) or X.dtype.kind != "f":
-        return
-    named = clone(selector)
-    named.feature_names_in_ = np.asarray(names, dtype=object)
-    named._refuse_non_finite(X)
-
-
 def _looks_like_counts(X: Any) -> bool:
     some = X[: min(N_LOOKED_AT, X.shape[0])]
     values: Any = some.data if bool(sp.issparse(some)) else np.asarray(some)
@@ -297,7 +287,7 @@ def _fitted_columns(
 def _fitted(
     selector: UnsupervisedSelector, X: Any, name: str, cells: Index
 ) -> UnsupervisedSelector:
-    piece = out_of_core_rows(X, cells) if is_out_of_core(X) else X[cells]
+    piece = out_of_core_rows(X, cells) if is_out_of_core(X) else X.take_rows(cells)
     try:
         return clone(selector).fit(piece)
     except ValueError as error:

@@ -23,8 +23,8 @@ from ufselect.evaluation.structure_found import (
     structure_of_matrix,
 )
 from ufselect.evaluation.subsamples import rows_of_groups
-from ufselect.evaluation.tables import few_threads
 from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
+from ufselect.matrix.base import few_threads
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.graph_scores import (
     MAX_SUBSAMPLE,
@@ -250,7 +250,7 @@ class AutoSelect(FitsGroups):
             number = min(number, self._most()) if decided_later else number
             copy.set_params(n_features_to_select=number)
             with few_threads(data.multiplications):
-                self.selector_ = copy.fit(data.raw)
+                self.selector_ = copy._fit_matrix(data)
             scores = self.selector_.scores_
             return (scores - scores.min()) / (np.ptp(scores) or 1.0)
         subsamples = draw_subsamples(
@@ -275,7 +275,7 @@ class AutoSelect(FitsGroups):
         seeds = random.randint(LARGEST_SEED, size=len(subsamples)).tolist()
         calls = (
             (
-                *(data.raw, rows, self.standardize_, deviations),
+                *(data, rows, self.standardize_, deviations),
                 scfs and clone(scfs).set_params(random_state=seed),
             )
             for rows, seed in zip(subsamples, seeds, strict=True)
@@ -304,7 +304,7 @@ class AutoSelect(FitsGroups):
         self.permuted_explained_ = np.zeros(n_features)
         if self.structure_found_:
             rows = np.sort(random.permutation(data.shape[0])[:MAX_SUBSAMPLE])
-            sample = as_matrix(data.raw[rows])
+            sample = data.take_rows(rows)
             centred = prepare(
                 sample, sample.summary(), self.standardize_, float(n_features)
             ).centred
@@ -409,14 +409,14 @@ class AutoSelect(FitsGroups):
 
 
 def member_ranks(
-    raw: Any, rows: Index, kind: Kind, deviations: Float, scfs: Any | None
+    data: DataMatrix, rows: Index, kind: Kind, deviations: Float, scfs: Any | None
 ) -> NDArray[np.float64]:
     """Return the ranks of all features on a subsample, one row per unit of weight."""
-    raw = raw[rows]
-    energy = deviations * subsample_shares(raw, kind, N_COMPONENTS, N_NEIGHBORS)
+    sample = data.take_rows(rows)
+    energy = deviations * subsample_shares(sample, kind, N_COMPONENTS, N_NEIGHBORS)
     votes = [energy] * ENERGY_WEIGHT
-    n_distinct = distinct_rows(as_matrix(raw))
+    n_distinct = distinct_rows(sample)
     if scfs is not None and n_distinct > 1:
         scfs.set_params(n_clusters=min(scfs.n_clusters, n_distinct))
-        votes.append(scfs.fit(raw).scores_)
+        votes.append(scfs._fit_matrix(sample).scores_)
     return ranks_of(np.array(votes))

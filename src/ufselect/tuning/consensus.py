@@ -25,7 +25,6 @@ from ufselect.solvers.rankings import (
 from ufselect.tuning.fits import (
     EFFORT_CONSTRAINTS,
     LARGEST_SEED,
-    FitEffort,
     Work,
     checked_selector,
     fit_all,
@@ -182,9 +181,14 @@ default="log-rank"
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         works = self._works()
-        effort = FitEffort(self.n_jobs, self.time_budget, self.verbose)
         finished = fit_all(
-            data.raw, works, effort, title=type(self).__name__, share=True
+            data,
+            works,
+            title=type(self).__name__,
+            n_jobs=self.n_jobs,
+            time_budget=self.time_budget,
+            verbose=self.verbose,
+            share=True,
         )
         self.members_ = {
             work.name: work.selector.get_params() for work in finished.works

@@ -10,16 +10,15 @@ from scipy.stats import norm
 from sklearn.utils import check_random_state, check_scalar
 
 from ufselect.evaluation.structure_found import permuted_columns
-from ufselect.matrix import Float, Index
+from ufselect.matrix import DataMatrix, Float, Index, as_matrix
+from ufselect.matrix.checks import checked_matrix
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.fits import (
     LARGEST_SEED,
-    FitEffort,
     Work,
     checked_selector,
     fit_all,
     seeded,
-    validated_table,
 )
 
 # Largest number of decoys: enough to estimate the share of false discoveries.
@@ -102,8 +101,8 @@ def false_selections(
     True
     """
     checked_selector(selector, "false_selections")
-    table = validated_table(selector, X)
-    n_features = table.shape[1]
+    data = checked_matrix(X, owner=type(selector).__name__)
+    n_features = data.shape[1]
     count = min(n_features, MAX_DECOYS) if n_decoys is None else n_decoys
     check_scalar(count, "n_decoys", Integral, min_val=1, max_val=n_features)
     check_scalar(n_repeats, "n_repeats", Integral, min_val=1)
@@ -121,10 +120,12 @@ def false_selections(
         decoys = partial(with_decoys, chosen, random.randint(LARGEST_SEED))
         works.append(Work(name, copy, decoys))
     finished = fit_all(
-        table,
+        data,
         works,
-        FitEffort(n_jobs, time_budget, verbose),
         title="false_selections",
+        n_jobs=n_jobs,
+        time_budget=time_budget,
+        verbose=verbose,
     )
     counts = [
         false_among_best(scores[:n_features], scores[n_features:], columns[work.name])
@@ -133,22 +134,22 @@ def false_selections(
     return _estimate(np.array(counts), target)
 
 
-def with_decoys(columns: Index, seed: int, X: Any) -> Any:
+def with_decoys(columns: Index, seed: int, data: DataMatrix) -> DataMatrix:
     """Return X with permuted copies of some columns appended on the right.
 
     Examples
     --------
     >>> import numpy as np
-    >>> X = np.arange(12.0).reshape(4, 3)
-    >>> np.sort(with_decoys(np.array([1]), 0, X), axis=0)[:, [1, 3]].T
+    >>> data = as_matrix(np.arange(12.0).reshape(4, 3))
+    >>> np.sort(with_decoys(np.array([1]), 0, data).raw, axis=0)[:, [1, 3]].T
     array([[ 1.,  4.,  7., 10.],
            [ 1.,  4.,  7., 10.]])
     """
+    X = data.raw
     decoys = permuted_columns(X[:, columns], np.random.default_rng(seed))
-    sparse = bool(sp.issparse(X))
-    if sparse:
-        return sp.hstack([X, decoys], format=X.format)
-    return np.hstack([X, decoys])
+    if bool(sp.issparse(X)):
+        return as_matrix(sp.hstack([X, decoys], format=X.format))
+    return as_matrix(np.hstack([X, decoys]))
 
 
 def false_among_best(originals: Float, decoys: Float, columns: Index) -> Float:

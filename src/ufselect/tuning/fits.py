@@ -17,7 +17,7 @@ from sklearn.base import clone
 from ufselect._sklearn_compat import POSITIVE
 from ufselect._warn import warn
 from ufselect.evaluation.subsamples import checked_groups
-from ufselect.matrix import Float, Index
+from ufselect.matrix import DataMatrix, Float, Index
 from ufselect.matrix.cache import ResultCache, cached_results
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.iterations import in_parallel, suits_threads
@@ -59,11 +59,6 @@ def checked_selector(selector: Any, owner: str) -> UnsupervisedSelector:
     # Fits inside another fit do not validate their parameters.
     selector._validate_params()
     return selector
-
-
-def validated_table(selector: UnsupervisedSelector, X: Any) -> Any:
-    """Return X after the validation of ``fit``, which raises the same errors."""
-    return clone(selector)._validated(X, reset=True)
 
 
 @contextmanager
@@ -114,30 +109,17 @@ class FitsGroups(UnsupervisedSelector):
         return checked_groups(self._groups, n_samples)
 
 
-def take_rows(rows: Index, X: Any) -> Any:
-    """Return some rows of X; with ``partial``, the table of a `Work`."""
-    return X[rows]
-
-
 class Work(NamedTuple):
-    """A selector to fit, and the function that makes its table from the common data."""
+    """A selector to fit, and what makes its matrix from the common one."""
 
     name: str
     selector: UnsupervisedSelector
-    table: Callable[[Any], Any] | None = None
+    part: Callable[[DataMatrix], DataMatrix] | None = None
 
 
-class FitEffort(NamedTuple):
-    """Number of parallel fits, time budget and verbosity."""
-
-    n_jobs: int | None = None
-    time_budget: float | None = None
-    verbose: bool = False
-
-
-def fits_at_once(X: Any) -> int:
+def fits_at_once(data: DataMatrix) -> int:
     """Return how many fits gain by threads: two, if X is large and there are cores."""
-    return min(2, cpu_count()) if suits_threads(X) else 1
+    return min(2, cpu_count()) if suits_threads(data.raw) else 1
 
 
 class Finished(NamedTuple):
@@ -148,11 +130,13 @@ class Finished(NamedTuple):
 
 
 def fit_all(
-    X: Any,
+    data: DataMatrix,
     works: Sequence[Work],
-    effort: FitEffort,
     *,
     title: str,
+    n_jobs: int | None = None,
+    time_budget: float | None = None,
+    verbose: bool = False,
     share: bool = False,
 ) -> Finished:
     """Return the scores of all fits that succeed.
@@ -162,35 +146,37 @@ def fit_all(
 
     Parameters
     ----------
-    X : array or sparse matrix
-        Validated.
+    data : DataMatrix
     works : sequence of Work
         The first one is always fitted, whatever the time budget.
-    effort : FitEffort
-        No fit is started after its time budget; running fits are not interrupted.
     title : str
         Name of the caller, for messages.
+    n_jobs : int, optional
+        Parallel fits.
+    time_budget : float, optional
+        Seconds after which no fit is started; running fits are not interrupted.
+    verbose : bool
+        Print each fit as it ends.
     share : bool
         Cache Gram matrices and graphs in each worker, for fits to equal tables.
     """
     token = uuid4().hex if share else None
-    budget = effort.time_budget
-    end = np.inf if budget is None else time.monotonic() + budget
+    end = np.inf if time_budget is None else time.monotonic() + time_budget
 
-    def calls() -> Iterator[tuple[Any, Work, str | None]]:
+    def calls() -> Iterator[tuple[DataMatrix, Work, str | None]]:
         # Dispatch one at a time, so that no fit is queued when the time is over.
         for index, work in enumerate(works):
             if index > 0 and time.monotonic() >= end:
                 return
-            yield X, work, token
+            yield data, work, token
 
     outcomes: list[Float | str] = []
     try:
         for outcome in in_parallel(
-            _scores_or_reason, calls(), effort.n_jobs, threads=suits_threads(X)
+            _scores_or_reason, calls(), n_jobs, threads=suits_threads(data.raw)
         ):
             outcomes.append(outcome)
-            if effort.verbose:
+            if verbose:
                 name = works[len(outcomes) - 1].name
                 state = "failed" if isinstance(outcome, str) else "done"
                 print(f"{title}: {name} {state} ({len(outcomes)} of {len(works)})")  # noqa: T201 - what verbose asks for
@@ -213,7 +199,7 @@ def fit_all(
         )
     if len(outcomes) < len(works):
         warn(
-            f"{title}: time_budget={budget} seconds allowed {len(outcomes)} of "
+            f"{title}: time_budget={time_budget} seconds allowed {len(outcomes)} of "
             f"{len(works)} fits; {works[len(outcomes)].name} and later ones are left "
             "out.",
         )
@@ -225,7 +211,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def _scores_or_reason(X: Any, work: Work, token: str | None) -> Float | str:
+def _scores_or_reason(data: DataMatrix, work: Work, token: str | None) -> Float | str:
     """Return the scores of a fit, or the reason why it failed."""
     sharing: AbstractContextManager[Any] = nullcontext()
     if token is not None:
@@ -234,7 +220,7 @@ def _scores_or_reason(X: Any, work: Work, token: str | None) -> Float | str:
         sharing = cached_results(_worker.results)
     try:
         with sharing:
-            table = X if work.table is None else work.table(X)
-            return work.selector.fit(table).scores_
+            part = data if work.part is None else work.part(data)
+            return work.selector._fit_matrix(part).scores_
     except (ArithmeticError, MemoryError, ValueError) as error:
         return f"{type(error).__name__}: {error}"

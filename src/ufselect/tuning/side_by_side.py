@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ufselect.matrix import Float, Index
+from ufselect.matrix.checks import checked_matrix
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import (
     mean_of_pairs,
@@ -18,13 +19,11 @@ from ufselect.solvers.rankings import (
 )
 from ufselect.tuning.fits import (
     LARGEST_SEED,
-    FitEffort,
     Work,
     checked_selector,
     fit_all,
     seeded,
     user_warnings,
-    validated_table,
 )
 
 
@@ -85,6 +84,7 @@ def rank_with_each(
     >>> [each.name for each in found], found[0].remarks
     (['variance', 'Laplacian'], [])
     """
+    data = checked_matrix(X)
     found = []
     for place, (name, selector) in enumerate(selectors.items()):
         if progress is not None:
@@ -99,7 +99,7 @@ def rank_with_each(
         scores = order = None
         try:
             with user_warnings() as remarks:
-                copy.fit(X)
+                copy.fit(data)
             scores, order = copy.scores_, copy.order_
         except (ArithmeticError, MemoryError, ValueError) as error:
             remarks = [str(error)]
@@ -180,7 +180,7 @@ def sensitivity_to_clusters(
     copy = seeded(selector, check_random_state(random_state).randint(LARGEST_SEED))
     if n_features is not None:
         copy.set_params(n_features_to_select=n_features)
-    table = validated_table(copy, X)
+    data = checked_matrix(X, owner=type(selector).__name__)
     works = [
         Work(f"n_clusters={number}", clone(copy).set_params(n_clusters=number))
         for number in dict.fromkeys(n_clusters)
@@ -193,10 +193,12 @@ def sensitivity_to_clusters(
             "two different numbers."
         )
     finished = fit_all(
-        table,
+        data,
         works,
-        FitEffort(n_jobs, time_budget, verbose),
         title="sensitivity_to_clusters",
+        n_jobs=n_jobs,
+        time_budget=time_budget,
+        verbose=verbose,
         share=True,
     )
     fitted = [int(work.selector.get_params()["n_clusters"]) for work in finished.works]
@@ -207,6 +209,6 @@ def sensitivity_to_clusters(
         )
     ranks = ranks_of(finished.scores)
     correlation = rank_agreement(ranks)
-    overlap = top_overlap(ranks, copy._resolve_number(table.shape[1]))
+    overlap = top_overlap(ranks, copy._resolve_number(data.shape[1]))
     means = mean_of_pairs(correlation), mean_of_pairs(overlap)
     return Sensitivity(fitted, correlation, overlap, *means)

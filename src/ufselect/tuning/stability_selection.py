@@ -1,7 +1,7 @@
 """Stability selection: the features that a selector selects on most subsamples."""
 
-from functools import partial
 from numbers import Real
+from operator import methodcaller
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,13 +17,11 @@ from ufselect.solvers.rankings import frequency_scores
 from ufselect.tuning.fits import (
     EFFORT_CONSTRAINTS,
     LARGEST_SEED,
-    FitEffort,
     FitsGroups,
     Work,
     checked_selector,
     fit_all,
     seeded,
-    take_rows,
 )
 
 
@@ -127,9 +125,14 @@ class StabilitySelection(FitsGroups):
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         works = self._works(data.shape[0])
-        effort = FitEffort(self.n_jobs, self.time_budget, self.verbose)
-        title = type(self).__name__
-        scores = fit_all(data.raw, works, effort, title=title).scores
+        scores = fit_all(
+            data,
+            works,
+            title=type(self).__name__,
+            n_jobs=self.n_jobs,
+            time_budget=self.time_budget,
+            verbose=self.verbose,
+        ).scores
         self.n_subsamples_, n_features = scores.shape
         best = np.argsort(-scores, axis=1, kind="stable")[:, : self.n_selected_]
         times = np.bincount(best.ravel(), minlength=n_features)
@@ -159,5 +162,6 @@ class StabilitySelection(FitsGroups):
                 rows = rows_of_groups(groups, size, random)
             copy = seeded(selector, random.randint(LARGEST_SEED))
             copy.set_params(n_features_to_select=self.n_selected_)
-            works.append(Work(f"subsample {number}", copy, partial(take_rows, rows)))
+            part = methodcaller("take_rows", rows)
+            works.append(Work(f"subsample {number}", copy, part))
         return works
