@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import scale
 
-from ufselect.evaluation import sample_view, tables
+from ufselect.evaluation import sample_view, view
 
 
 def table_of(n_samples=30, n_features=12, seed=0):
@@ -51,7 +51,7 @@ def test_one_column_is_a_line_and_constant_ones_are_a_point():
 
 
 def test_of_many_samples_the_same_are_drawn_for_any_columns(monkeypatch):
-    monkeypatch.setattr(tables, "MAX_SHOWN", 200)
+    monkeypatch.setattr(view, "MAX_SHOWN", 200)
     table = np.random.RandomState(0).standard_normal((210, 4))
     views = [sample_view(table, kept, random_state=3) for kept in (None, [0, 1])]
     other = sample_view(table, random_state=4)
