@@ -75,6 +75,12 @@ def test_encodings(encoding):
     assert noted(table, "read as Latin-1") == (encoding == "latin-1")
 
 
+@pytest.mark.parametrize("cell", [b"1" * 200_000, b"\xff" * 200_000])
+def test_a_cell_that_is_too_long_is_refused_in_one_sentence(cell):
+    with pytest.raises(TableError, match="cannot be split into cells"):
+        read(b"a,b\n1," + cell + b"\n3,4\n")
+
+
 def test_quoted_cells(reader, monkeypatch):
     monkeypatch.setattr(text_module, "BLOCK_CHARACTERS", 40)
     text = 'id,"a, b","c ""d""\ne"\n"x,1","1","2"\n"y\n2",3,"NA"\n'

@@ -80,20 +80,21 @@ def read_text(file: File, request: Request, notes: list[str]) -> Table:
     marks = (e for mark, e in BYTE_ORDER_MARKS.items() if start.startswith(mark))
     encoding = next(marks, "utf-8")
     try:
-        return _read(file, request, notes, encoding)
+        try:
+            return _read(file, request, notes, encoding)
+        except UnicodeDecodeError as error:
+            if encoding != "utf-8":
+                raise TableError(
+                    f"{file.name} is not the {encoding} that its first bytes declare "
+                    f"({error.reason}); save it in UTF-8"
+                ) from error
+        notes.clear()
+        table = _read(file, request, notes, "latin-1")
     except csv.Error as error:
         raise TableError(
             f"{file.name} cannot be split into cells ({error}); check its delimiter "
             "and its quotation marks"
         ) from error
-    except UnicodeDecodeError as error:
-        if encoding != "utf-8":
-            raise TableError(
-                f"{file.name} is not the {encoding} that its first bytes declare "
-                f"({error.reason}); save it in UTF-8"
-            ) from error
-    notes.clear()
-    table = _read(file, request, notes, "latin-1")
     notes.insert(0, "The file is not in UTF-8 and was read as Latin-1.")
     return table
 
