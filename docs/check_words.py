@@ -21,8 +21,7 @@ N_LONGEST = 10
 IGNORED = "otu,allocat"
 # Pages that a command writes; their words come from the code.
 GENERATED = {
-    "benchmarks.md": "python -m studies --read studies/results/*.json --markdown docs",
-    "reliability.md": "python -m studies --read studies/results/*.json --markdown docs",
+    "benchmarks.md": "python -m benchmarks.page --run",
     "label-free.md": "python -m studies label_free --markdown docs/label-free.md",
     "scfs-2020.md": "ufselect reproduce scfs-2020; python -m studies published_code",
 }

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import ufselect
-from studies.quality import layout
 from ufselect import UnsupervisedSelector
 
 PACKAGE = Path(ufselect.__file__).parent
@@ -341,17 +340,25 @@ def test_public_names_are_documented_with_an_example():
         assert not needs_example or "Examples\n    ----" in value.__doc__, name
 
 
-def test_code_lines_are_counted_without_docstrings_and_comments(tmp_path):
-    lines = ['"""Doc."""', "", "# why", "def f():", '    """Doc."""', '    return """']
-    path = tmp_path / "a.py"
-    path.write_text("\n".join([*lines, '"""', ""]))
-
-    assert layout.code_lines(path) == 3
+# Runs the command in this process, and prints the modules of ufselect after it.
+SELECTING = """
+import sys
+from ufselect.__main__ import program
+sys.argv = ["ufselect", "select", sys.argv[1], "--no-files", "--quiet"]
+program()
+print()
+print(*(name for name, module in sys.modules.items()
+        if name.split(".")[0] == "ufselect" and getattr(module, "__file__", None)))
+"""
 
 
 @pytest.mark.slow
-def test_a_selection_loads_the_methods_that_it_uses():
-    loaded = layout.loaded_modules()
+def test_a_selection_loads_the_methods_that_it_uses(tmp_path):
+    table = tmp_path / "tiny.csv"
+    table.write_text("a,b,c\n" + "1,2.5,3\n4,5.5,1\n2,0.5,7\n3,1.5,2\n" * 5)
+    command = [sys.executable, "-c", SELECTING, str(table)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = done.stdout.splitlines()[-1].split()
 
     assert "ufselect.selectors.scfs" in loaded
     assert not {"ufselect.selectors.mcfs", "ufselect.experiments"} & set(loaded)

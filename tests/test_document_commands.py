@@ -2,17 +2,14 @@
 
 Commands are given to the functions behind them, in a folder with what documents speak
 of: a small table, and small sets under the names of the research data. What takes
-minutes is cut short: a study to its first row, a plan to two sets and
-the first point of each grid.
+minutes is cut short: a plan to two sets and the first point of each grid.
 """
 
 import re
 import sqlite3
 import tomllib
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from document_blocks import COMMANDS, ROOT
@@ -21,7 +18,6 @@ from small_experiments import planted_sets
 from small_tables import genes_table
 
 import ufselect.selectors
-from studies import runner
 from ufselect.cli import main
 from ufselect.experiments import plan
 
@@ -43,28 +39,12 @@ ELSEWHERE = {
     "./scripts/versions": "installs old packages, and runs the quick tests with them",
     "ufselect serve": "waits for a browser; tests/cli/test_serve.py, tests/serving",
     "dask scheduler": "never ends; test_documents.py starts such a cluster",
-    "python -m studies guard": ".ci/run runs it, with --check",
-    "python -m studies methods_speed": "installs the packages of others",
-    "python -m studies scfs_consensus": (
-        "starts workers; tests/tuning tests what it times"
-    ),
-    "python -m studies scfs_grid": (
-        "ten seconds for any table; tests/selectors tests what it times"
-    ),
+    "python -m benchmarks.page": "minutes; tests/test_benchmarks.py writes a page",
     "python -m studies label_free": (
         "half a minute for any tables; tests/studies/test_label_free.py has smaller"
     ),
-    "python -m studies scfs_memory": (
-        "six seconds for its first row; tests/studies/test_measuring.py measures so"
-    ),
-    "python -m studies select_speed": (
-        "starts many processes; tests/cli/test_processes.py starts the same command"
-    ),
-    "python -m studies reliability --quick --check": (
-        "all of them, for minutes; tests/studies has samples of each"
-    ),
-    "python -m studies fuzz": "two hours; tests/test_fuzzing.py reads what it found",
-    "python -m studies.reliability.fuzz": "needs atheris; tests/test_fuzzing.py",
+    "UFSELECT_FUZZ=50 pytest": "an hour; tests/test_fuzzing.py does less in every run",
+    "python scripts/fuzz.py": "needs atheris; scripts/nightly",
 }
 # Commands that change the machine; what can be asked of them here is asked.
 INSTALLING = ("pip", "git", "cd")
@@ -108,45 +88,10 @@ def desk(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def run(desk, monkeypatch):
-    """Return what runs a command; studies end with their first row."""
-    load = runner.load
-
-    def beginning(study):
-        module = load(study)
-        return SimpleNamespace(
-            measure=lambda settings: islice(module.measure(settings), 1)
-        )
-
-    monkeypatch.setattr(runner, "load", beginning)
-
-    def ran(words):
-        program, *arguments = words
-        return PROGRAMS[program.removeprefix(".venv/bin/")](arguments)
-
-    return ran
-
-
-def run_python(arguments):
-    """Run studies of the repository."""
-    _, _, *rest = arguments
-    rest = [word for each in rest for word in paths_of(each)]
-    if "--read" in rest or "--list" in rest:
-        short = []
-    else:
-        short = ["--quick", "--repeats", "1"]
-        if rest[0] == "cells_scale":
-            short += ["--sets", "20000"]
-    return runner.main([*rest, *short])
-
-
-def paths_of(word):
-    """Return what a shell would make of a word in the folder of the repository."""
-    if "*" in word:
-        return [str(path) for path in sorted(ROOT.glob(word))]
-    # What would be written into the repository is written beside the table.
-    return ["." if word == "docs" else word]
+def run(words):
+    """Run a command by the function behind it; return its exit code."""
+    program, *arguments = words
+    return PROGRAMS[program.removeprefix(".venv/bin/")](arguments)
 
 
 def run_ufselect(arguments):
@@ -173,7 +118,6 @@ def check_installing(arguments):
 
 PROGRAMS = {
     "ufselect": run_ufselect,
-    "python": run_python,
     "sqlite3": run_sqlite,
     **dict.fromkeys(INSTALLING, check_installing),
 }
@@ -192,7 +136,7 @@ def last_shown():
     "page", [page for page, found in last_shown().items() if found]
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_the_commands_of_a_page_work_from_top_to_bottom(page, run, desk, capsys):
+def test_the_commands_of_a_page_work_from_top_to_bottom(page, desk, capsys):
     pytest.importorskip("matplotlib")
     codes = {words: run(words) for words in last_shown()[page]}
 
@@ -229,8 +173,6 @@ def test_commands_that_are_run_elsewhere_are_shown_and_run_there():
         for found in COMMANDS.values()
         for words in found
     ]
-    # Pages of results show what was measured last.
-    measured = {f"python -m studies {name}" for name in runner.find_studies()}
     places = {
         place
         for reason in ELSEWHERE.values()
@@ -238,9 +180,6 @@ def test_commands_that_are_run_elsewhere_are_shown_and_run_there():
     }
 
     assert len(shown) > 40
-    assert all(
-        key in measured or any(line.startswith(key) for line in shown)
-        for key in ELSEWHERE
-    )
+    assert all(any(line.startswith(key) for line in shown) for key in ELSEWHERE)
     assert places
     assert all((ROOT / place).exists() for place in places)

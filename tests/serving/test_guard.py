@@ -2,15 +2,15 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 pytest.importorskip("starlette")
 uvicorn = pytest.importorskip("uvicorn")
 
-from studies.reliability.page_attacks import served  # noqa: E402 - needs both
-from studies.reliability.security import REQUESTS  # noqa: E402
-from ufselect.serving.guard import TimedProtocol  # noqa: E402
+from ufselect.serving.guard import TimedProtocol  # noqa: E402 - needs both
 from ufselect.serving.server import listening  # noqa: E402
 
 SECURITY = {
@@ -21,23 +21,68 @@ SECURITY = {
 }
 
 
-@pytest.fixture(scope="module")
-def target(tmp_path_factory):
-    """Serve a page to attack."""
-    # What leads out of the folder is looked for around it.
-    folder = tmp_path_factory.mktemp("around") / "server"
-    folder.mkdir()
-    with served(folder) as page:
-        yield page
+FOREIGN = ["null", "http://evil.example", "http://127.0.0.1:1", "http://127.0.0.1.evil"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("what", REQUESTS)
-def test_attacks_of_the_study_come_to_nothing(target, what):
-    outcomes = list(REQUESTS[what](target))
+@pytest.mark.parametrize("end", ["", "/", "/wrong", "/%00", "/{token}x"])
+@pytest.mark.parametrize("path", ["/", "/api/settings", "/page.js"])
+def test_without_the_token_nothing_is_there(server, end, path):
+    asked = server.ask("GET", end.format(token=server.token) + path)
 
-    assert all(outcomes)
-    assert outcomes or what == "connections from another machine"
+    assert asked.status == 404
+    assert server.token.encode() not in asked.body
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1:1", "127.0.0.1", "", None])
+def test_another_name_of_the_machine_is_refused(server, host):
+    asked = server.ask("GET", f"/{server.token}/", headers={"Host": host})
+
+    assert asked.status in (400, 421)
+    assert server.token.encode() not in asked.body
+
+
+@pytest.mark.parametrize("origin", [*FOREIGN, None])
+@pytest.mark.parametrize(
+    "asked", ["POST api/files?name=a.csv", "POST api/runs", "DELETE api/runs/x"]
+)
+def test_a_page_of_another_origin_can_neither_write_nor_read(server, origin, asked):
+    method, path = asked.split()
+    written = server.page(method, path, b"{}", {"Origin": origin})
+    read = server.page("GET", "api/runs/x", headers={"Origin": origin})
+
+    assert written.status == 403
+    assert not [name for name in read.headers if "access-control" in name.lower()]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("../pyproject.toml", "..%2f..%2fapplication.py", "%2e%2e/guard.py"),
+        *("page/../../guard.py", "//etc/passwd", "page.js%00.html", "page.html.j2"),
+        *("api/runs/%2e%2e/files/result.json", "api/runs/..%2f..%2f/files/table.csv"),
+    ],
+)
+def test_other_files_are_not_served(server, path):
+    assert server.page("GET", path).status == 404
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"x", b"[]", b"\xff", b"[" * 60_000, b"{" + b" " * 1_100_000]
+)
+def test_broken_content_is_refused(server, body):
+    assert server.page("POST", "api/runs", body).status in (400, 413)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../escaped.csv", "/tmp/escaped.csv", "..\\..\\escaped.csv", "a\0.csv"]
+)
+def test_a_name_that_leads_elsewhere_does_not(server, name):
+    answer = server.page("POST", f"api/files?name={quote(name)}", b"a,b\n1,2\n3,4\n")
+    stored = [path.name for path in server.folder.rglob("*") if path.is_file()]
+
+    assert answer.status in (201, 400, 415)
+    assert not [each for each in stored if "escaped" in each]
+    assert not Path("/tmp/escaped.csv").exists()
 
 
 def test_every_answer_has_the_headers_that_protect(server):

@@ -7,13 +7,9 @@ import pytest
 import scipy.sparse as sp
 from small_experiments import planted_sets
 
-from studies import runner
-from studies.quality import label_free_noise as noise
-from studies.quality import label_free_planted as planting
-from studies.quality import label_free_quality as quality
-from studies.quality import label_free_sets as sets
-from studies.quality import label_free_stability as stability
-from studies.quality.label_free import exponent
+from studies import label_free, noise, quality, rankings
+from studies import planted as planting
+from studies.__main__ import main
 from ufselect import MaxVariance
 
 
@@ -58,10 +54,10 @@ def test_gains_are_paired_count_wins_and_meet_targets():
     }
     found = quality.gains(results, ["a", "b", "c"], "mine", "random")
     answers = [
-        sets.at_least("wins", (90, 92), np.array([91.0, 92.0, 0.0])),
-        sets.at_least("gain", (1.5, 3.0), np.array([1.5, 2.9]), "{:+.1f}"),
-        sets.at_most("noise", [6], [6.5]),
-        sets.at_most("nothing", [6], None),
+        rankings.at_least("wins", (90, 92), np.array([91.0, 92.0, 0.0])),
+        rankings.at_least("gain", (1.5, 3.0), np.array([1.5, 2.9]), "{:+.1f}"),
+        rankings.at_most("noise", [6], [6.5]),
+        rankings.at_most("nothing", [6], None),
     ]
 
     assert found.names == ("a", "b")
@@ -75,7 +71,7 @@ def test_gains_are_paired_count_wins_and_meet_targets():
     assert quality.gains(results, ["c"], "mine", "random") is None
     assert quality.gains(results, ["a"], "mine", "mine") is None
     assert [answer.met for answer in answers] == [True, False, False, None]
-    table = sets.table_of_answers(answers)
+    table = rankings.table_of_answers(answers)
     assert "| wins | at least 90 % / 92 % | 91 % / 92 % | yes |" in table
 
 
@@ -110,9 +106,9 @@ class Greedy(MaxVariance):
     ],
 )
 def test_a_fit_ends_at_its_limits(wants, reason, monkeypatch):
-    monkeypatch.setattr(sets, "MEMORY", 10**9)
+    monkeypatch.setattr(rankings, "MEMORY", 10**9)
     table = np.random.default_rng(0).normal(size=(10, 4))
-    found = sets.limited_ranking(Greedy(wants), table, 5 if wants != "time" else 0.5)
+    found = rankings.limited_ranking(Greedy(wants), table, 5 if wants != "time" else 1)
 
     assert found.stopped == reason
     if wants == "nothing":
@@ -121,35 +117,33 @@ def test_a_fit_ends_at_its_limits(wants, reason, monkeypatch):
         assert len(found.order) == len(found.chosen) == 0
 
 
-def test_a_stopped_fit_is_repeated_only_if_it_may_take_longer(data, monkeypatch):
+def test_a_ranking_is_computed_once_and_a_longer_limit_asks_again(data, monkeypatch):
     path, fits = data / "lymphoma.mat", []
-
-    def stopped_below_10(unfitted, table, seconds):
-        fits.append(seconds)
-        if seconds < 10:
-            return sets.no_ranking(seconds, "time")
-        return sets.ranking_by(unfitted, table)._replace(seconds=9)
-
-    monkeypatch.setattr(sets, "limited_ranking", stopped_below_10)
     table = np.random.default_rng(0).normal(size=(10, 4))
-    arguments = (data / "cache", path, table, MaxVariance())
-    found = [sets.ranked(*arguments, seconds=s).stopped for s in (2, 2, 1, 10, 10, 8)]
 
-    assert found == ["time", "time", "time", "", "", "time"]
+    def counted(unfitted, table, seconds):
+        fits.append(seconds)
+        return rankings.ranking_by(unfitted, table)
+
+    monkeypatch.setattr(rankings, "limited_ranking", counted)
+    found = [
+        rankings.ranked(data / "cache", path, table, "MaxVariance", seconds=seconds)
+        for seconds in (2, 2, 10)
+    ]
+
     assert fits == [2, 10]
-    # Without a limit, what a fit with one found is good enough.
-    assert len(sets.ranked(*arguments).order) == 4
+    assert all(len(each.order) == 4 for each in found)
 
 
 def test_methods_are_compared_on_the_sets_that_they_finish():
-    nothing = sets.no_ranking(20, "time")
-    done = sets.Ranking(np.arange(3), np.arange(2), 1.0)
+    nothing = rankings.no_ranking("time")
+    done = rankings.Ranking(np.arange(3), np.arange(2), 1.0)
     others = dict.fromkeys(quality.METHODS, nothing) | {"AutoSelect": done}
-    rankings = {"a": others | {"SCFS": done}, "b": others}
+    kept = {"a": others | {"SCFS": done}, "b": others}
     base = {"random": np.full(3, 20.0), quality.ALL: np.full(3, 30.0)}
     auto = {"AutoSelect": np.full(3, 50.0)}
     results = {"a": base | auto | {"SCFS": np.full(3, 25.0)}, "b": base | auto}
-    rows = quality.table_of_gains(results, rankings, ["a", "b"]).splitlines()
+    rows = quality.table_of_gains(results, kept, ["a", "b"]).splitlines()
     means = quality.table_of_means(results, ["a", "b"])
 
     assert [row.split(" | ")[:2] for row in rows[2:]] == [
@@ -165,7 +159,7 @@ def test_methods_are_compared_on_the_sets_that_they_finish():
     assert "the 1 sets" in means
     assert "| SCFS | 25.0 | 25.0 | 25.0 |" in means
     assert "UDFS" not in means.splitlines()[2:]
-    assert "- SCFS, time: b" in quality.unfinished(rankings)
+    assert "- SCFS, time: b" in quality.unfinished(kept)
 
 
 def test_uniformity_and_exponents_are_what_they_are_called():
@@ -175,7 +169,7 @@ def test_uniformity_and_exponents_are_what_they_are_called():
     assert noise.grid_of(np.random.default_rng(0).random(50)) is None
     assert noise.uniformity(np.repeat(grid, 4)) > 0.5
     assert noise.uniformity(np.repeat(grid[:50], 8)) < 0.001
-    assert exponent([10, 100, 1000], [2, 20, 200]) == pytest.approx(1)
+    assert label_free.exponent([10, 100, 1000], [2, 20, 200]) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
@@ -185,10 +179,10 @@ def test_a_stand_in_counts_as_the_column_itself(form):
     table[:, 20:] = -2 * table[:, :20] + 0.1 * random.normal(size=(50, 20))
     first, twins, others = np.arange(5), np.arange(20, 25), np.arange(5, 10)
 
-    assert stability.overlap(first, first, 40) == 1
-    assert stability.overlap(first, twins, 40) < 0
-    assert stability.stand_in_overlap(form(table), first, twins) == 1
-    assert stability.stand_in_overlap(form(table), first, others) < 0
+    assert label_free.overlap(first, first, 40) == 1
+    assert label_free.overlap(first, twins, 40) < 0
+    assert label_free.stand_in_overlap(form(table), first, twins) == 1
+    assert label_free.stand_in_overlap(form(table), first, others) < 0
 
 
 def test_the_study_runs_and_ends_with_its_targets(data, monkeypatch, capsys):
@@ -198,13 +192,13 @@ def test_the_study_runs_and_ends_with_its_targets(data, monkeypatch, capsys):
     monkeypatch.setattr(noise, "COLUMNS", (60, 100))
     monkeypatch.setattr(noise, "VERDICT_RANDOM", 9)
     monkeypatch.setattr(quality, "METHODS", ["AutoSelect", "SCFS", "NDFS"])
-    monkeypatch.setattr(sets, "DRAWS", range(1))
-    monkeypatch.setattr(sets, "SEEDS", range(1))
+    monkeypatch.setattr(rankings, "DRAWS", range(1))
+    monkeypatch.setattr(rankings, "SEEDS", range(1))
     options = ["--quick", "--jobs", "1", "--cache", str(data / "cache")]
     options += ["--values", "100"]
     page = data / "page.md"
 
-    assert runner.main(["label_free", *options, "--markdown", str(page)]) == 0
+    assert main(["label_free", *options, "--markdown", str(page)]) == 0
     printed = capsys.readouterr().out
     for title in ("Quality", "Noise", "Planted columns", "Stability", "Cost"):
         assert f"## {title}" in printed
@@ -212,5 +206,5 @@ def test_the_study_runs_and_ends_with_its_targets(data, monkeypatch, capsys):
     assert "label_free --values 100 --markdown" in page.read_text("utf-8")
     assert "## Targets" in page.read_text("utf-8")
     with pytest.raises(SystemExit):
-        runner.main(["label_free", "--parts", "quality,speed"])
+        main(["label_free", "--parts", "quality,speed"])
     assert "'speed'" in capsys.readouterr().err

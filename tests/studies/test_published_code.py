@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.io
 
-from studies.quality import published_code
-from studies.quality.published_code import Change, Found
+from studies import published_code
+from studies.published_code import Change, Found
 
 ROW = Found(
     "Lymphoma", "LS", "weights of one", 5, 1, {"ACC": (50.0, 1.0), "NMI": (9, 1)}

@@ -163,8 +163,8 @@ def verdict(
     random one of similar variance. Sets are compared after subtracting their null
     value: the criterion of the same columns after permuting each (mean of two permuted
     tables). The random sets of the result are shifted to the null value of the
-    selection. `studies/quality/verdict_noise.py` checks that p-values are uniform on
-    tables of noise.
+    selection. `python -m studies label_free --parts noise` checks that p-values are
+    uniform on tables of noise.
 
     **structure**: mean squared distance correlation of the selected columns. Detects
     linear and non-linear dependence, such as common clusters, curves or planes, in any

@@ -1,0 +1,1 @@
+"""Benchmarks for asv (airspeed velocity), the guard, and the page made from results."""
