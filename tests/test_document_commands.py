@@ -44,7 +44,7 @@ ELSEWHERE = {
         "half a minute for any tables; tests/studies/test_label_free.py has smaller"
     ),
     "UFSELECT_FUZZ=50 pytest": "an hour; tests/test_fuzzing.py does less in every run",
-    "python scripts/fuzz.py": "needs atheris; scripts/nightly",
+    "python scripts/fuzz.py": "needs atheris; tests/data/test_damaged_files.py",
 }
 # Commands that change the machine; what can be asked of them here is asked.
 INSTALLING = ("pip", "git", "cd")
