@@ -12,6 +12,11 @@ import ufselect
 
 HERE = Path(__file__).parent
 FIGURES = re.MULTILINE | re.DOTALL
+# What a method of your own implements, and what its base class gives it.
+HOOKS = (
+    *("_score_features", "_memory_needed", "_prepare", "_iterate", "_penalty"),
+    *("_keep_history", "_warn_unless"),
+)
 PUBLIC = {
     "ufselect": "Selectors",
     "ufselect.data": "Data",
@@ -50,6 +55,9 @@ def reference_page(name, title):
 
 def entry(module, name, value):
     """Return the directive that documents one name."""
+    hooks = [hook for hook in HOOKS if inspect.isclass(value) and hook in vars(value)]
+    if module == "ufselect.plugin" and hooks:
+        return [f".. autoclass:: {name}", f"   :members: {', '.join(hooks)}"]
     if module != "ufselect" and name in ufselect.__all__:
         return [f":py:obj:`ufselect.{name}` is on the first page of this reference."]
     if inspect.ismodule(value):

@@ -34,7 +34,6 @@ ROOMS = [
 # Imports to the right that are meant, and why.
 UPWARD = {
     ("selectors/base.py", "plotting"): "selector.plot() loads what draws when it draws",
-    ("selectors/scfs.py", "data"): "checkpoints of SCFS are files",
 }
 # Files that import what a string names, and why.
 BY_NAME = {

@@ -1,8 +1,9 @@
 """What the author of a method needs, in one place.
 
-A method derives from `UnsupervisedSelector`, or from `IterativeSelector` if it
-iterates, declares the ranges of its parameters, and turns a `DataMatrix` into one score
-per feature. :doc:`/add-a-method` shows one in full.
+A method derives from `UnsupervisedSelector`, from `IterativeSelector` if it iterates,
+or from `RegressionSelector` if it fits ``|X W - F|^2 + |W|_21`` on a structure of the
+samples. It declares the ranges of its parameters and turns a `DataMatrix` into one
+score per feature. :doc:`/add-a-method` shows one in full.
 
 Ranges of parameters, for ``_parameter_constraints``:
 
@@ -37,6 +38,7 @@ from ufselect.selectors.base import (
     prepared_bytes,
     square_arrays,
 )
+from ufselect.selectors.regression import Iterate, Problem, RegressionSelector
 from ufselect.solvers.graphs import neighbour_graph, normalised_laplacian
 from ufselect.solvers.iterations import Iterations
 from ufselect.solvers.preparation import (
@@ -45,8 +47,8 @@ from ufselect.solvers.preparation import (
     prepare,
     steady_points,
 )
-from ufselect.solvers.ridge import ranked_below, row_norms
-from ufselect.solvers.spectral import spectral_embedding
+from ufselect.solvers.ridge import ReweightedRidge, ranked_below, row_norms
+from ufselect.solvers.spectral import smoothest_vectors, spectral_embedding
 
 __all__ = [
     "COUNT",
@@ -58,11 +60,15 @@ __all__ = [
     "Float",
     "Index",
     "Interval",
+    "Iterate",
     "Iterations",
     "IterativeSelector",
     "MemoryNeed",
     "Prepared",
+    "Problem",
     "Properties",
+    "RegressionSelector",
+    "ReweightedRidge",
     "StrOptions",
     "UnsupervisedSelector",
     "as_matrix",
@@ -74,6 +80,7 @@ __all__ = [
     "prepared_bytes",
     "ranked_below",
     "row_norms",
+    "smoothest_vectors",
     "spectral_embedding",
     "square_arrays",
     "steady_points",
