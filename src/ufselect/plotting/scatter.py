@@ -85,7 +85,10 @@ def samples(
     view = sample_view(X, columns, random_state=random_state)
     members = members_of(X, color)
     if members is None:
-        members = groups_shown(learned(fitted, "labels_"), np.shape(unwrapped(X))[0])
+        rows = np.shape(unwrapped(X))[0]
+        # A Dask data frame counts its rows only if asked.
+        n_samples = rows if isinstance(rows, int) else len(X)
+        members = groups_shown(learned(fitted, "labels_"), n_samples)
     ax = axes_or_new(ax, (5.5, 4.5))
     words = f"{'all' if all_features else 'chosen'} features"
     handles, kinds, _ = draw_points(
