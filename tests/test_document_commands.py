@@ -17,7 +17,7 @@ from documented_method import documented_method
 from small_experiments import planted_sets
 from small_tables import genes_table
 
-import ufselect.selectors
+import ufselect.registry
 from ufselect.cli import main
 from ufselect.experiments import plan
 
@@ -83,7 +83,7 @@ def desk(tmp_path, monkeypatch):
     monkeypatch.setattr(plan, "FOLDERS", (tmp_path,))
     monkeypatch.setenv("UFSELECT_DATA", str(tmp_path / "DIR"))
     method = {"Company": documented_method()}
-    monkeypatch.setattr(ufselect.selectors, "installed_selectors", lambda: method)
+    monkeypatch.setattr(ufselect.registry, "installed_selectors", lambda: method)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -9,14 +9,14 @@ import pytest
 from ufselect.report import Plot
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
-for needed in ("anndata", "dask.array"):
-    pytest.importorskip(needed)
 
 EXAMPLES = sorted(Path(__file__).parents[1].glob("examples/*.py"))
 
 
 @pytest.fixture(autouse=True)
 def no_window():
+    for needed in ("anndata", "dask.array"):
+        pytest.importorskip(needed)
     pyplot.switch_backend("agg")
     yield
     pyplot.close("all")
