@@ -14,7 +14,7 @@ from joblib import cpu_count
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from ufselect._sklearn_compat import POSITIVE
+from ufselect._sklearn_compat import POSITIVE, fit_context
 from ufselect._warn import warn
 from ufselect.evaluation.subsamples import checked_groups
 from ufselect.matrix import DataMatrix, Float, Index
@@ -79,6 +79,7 @@ class FitsGroups(UnsupervisedSelector):
 
     _groups: ArrayLike | None = None
 
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Self:
         """Score and rank the features of X.
 
@@ -98,7 +99,7 @@ class FitsGroups(UnsupervisedSelector):
         """
         self._groups = groups
         try:
-            return super().fit(X, y)
+            return self._fit_matrix(self._checked(X))
         finally:
             del self._groups
 
