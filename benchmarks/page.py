@@ -10,6 +10,7 @@ import ast
 import importlib
 import json
 import os
+import platform
 import subprocess
 import sys
 from importlib.metadata import version
@@ -90,7 +91,7 @@ def machine(results):
     versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     return (
         f"The machine: {on['num_cpu']} cores, {on['cpu'] or on['arch']}, {on['os']}, "
-        f"Python {results['python'] if results['python'] != 'same' else on['python']}. "
+        f"Python {platform.python_version()}. "
         f"Versions: {versions}."
     )
 

@@ -29,6 +29,9 @@ class Formats:
             frame.to_parquet(self.path)
         else:
             frame.to_csv(self.path, index=False)
+        # What either imports is not measured.
+        self.time_ufselect(ending, shape)
+        self.time_usual_library(ending, shape)
 
     def teardown(self, ending, shape):
         self.folder.cleanup()
