@@ -283,7 +283,7 @@ def test_bad_tables_and_numbers_are_refused():
 
     with pytest.raises(ValueError, match="Input columns contains NaN"):
         redundancy(broken)
-    with pytest.raises(ValueError, match="columns has 1 dimension"):
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D"):
         redundancy(table[0])
     with pytest.raises(ValueError, match="All 2 columns of the table are constant"):
         neighbourhood_agreement(np.ones((9, 2)), [0])

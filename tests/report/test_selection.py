@@ -195,13 +195,13 @@ def test_halves_are_pairs_that_split_no_group_and_the_first_one_is_judged(monkey
     seen, judged = [], []
 
     class Watched(MaxVariance):
-        def fit(self, X, y=None):
-            seen.append(X[:, 0])
-            return super().fit(X)
+        def _score_features(self, data, summary):
+            seen.append(data.raw[:, 0])
+            return super()._score_features(data, summary)
 
-    def watched(X, columns, **more):
-        judged.append((X[:, 0], columns))
-        return verdicts(X, columns, **more)
+    def watched(data, columns, **more):
+        judged.append((data.raw[:, 0], columns))
+        return verdicts(data, columns, **more)
 
     monkeypatch.setattr(selection_measures, "verdicts", watched)
     selector = Watched(3).fit(X)
