@@ -167,7 +167,7 @@ def test_a_feature_behind_correlates_with_one_before_it():
 def test_lowered_scores_come_behind_in_their_order():
     scores = np.array([5.0, 1.0, 4.0, 2.0])
 
-    found = lowered(scores, np.array([0, 2]))
+    found = lowered(scores, np.array([0, 2]), np.ones(len(scores), dtype=bool))
 
     np.testing.assert_array_equal(np.argsort(-found), [3, 1, 0, 2])
     np.testing.assert_array_equal(found[[1, 3]], scores[[1, 3]])

@@ -131,8 +131,11 @@ def structure_of_matrix(
     largest = min(MAX_SAMPLES, max(50, MAX_VALUES // n_features))
     rows = np.sort(random.permutation(n_samples)[:largest])
     sample = data.take_rows(rows)
+    summary = sample.summary()
     # Sort the columns, so that the result does not depend on their order.
-    sample = as_matrix(sample.raw[:, canonical_order(sample.summary())])
+    order = canonical_order(summary)
+    varying = order[~summary.constant[order]]
+    sample = as_matrix(sample.raw[:, varying if len(varying) else order])
     raw, summary = sample.raw, sample.summary()
     kinds = candidate_preparations(sample, summary)
     generator = np.random.default_rng(random.randint(np.iinfo(np.int32).max))

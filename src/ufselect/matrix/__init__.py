@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ufselect.matrix.base import DataMatrix as DataMatrix
     from ufselect.matrix.base import Float as Float
     from ufselect.matrix.base import Index as Index
+    from ufselect.matrix.base import Mask as Mask
     from ufselect.matrix.inputs import as_matrix as as_matrix
     from ufselect.matrix.inputs import as_row_source as as_row_source
     from ufselect.matrix.inputs import is_out_of_core as is_out_of_core

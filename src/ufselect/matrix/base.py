@@ -22,6 +22,7 @@ from ufselect.matrix.cache import active, cached
 
 Float = NDArray[np.float64]
 Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 Arrays = tuple[Float, ...]
 
 # Arrays with a row per sample, stored where the samples are; only the matrix that
@@ -125,6 +126,10 @@ class ColumnSummary(NamedTuple):
         """
         rounding = 10 * np.finfo(np.float64).eps * np.abs(self.mean)
         return (self.minimum == self.maximum) | (self.deviation <= rounding)
+
+    def take(self, index: Index) -> "ColumnSummary":
+        """Return the statistics of some columns."""
+        return ColumnSummary(*(part[index] for part in self))
 
 
 class PartialSummary(NamedTuple):
@@ -241,13 +246,16 @@ class DataMatrix(ABC):
         view.sample_scale = factors
         return view
 
-    def with_unit_rows(self, unit: float) -> Self:
+    def with_unit_rows(self, unit: float, counted: Mask | None = None) -> Self:
         """Return the raw data with rows scaled to unit length; zero rows stay zero.
 
-        In the given unit, squares of the data neither overflow nor underflow.
+        The length is that over the counted columns, by default all. In the given unit,
+        squares of these neither overflow nor underflow.
         """
         n_samples, n_features = self.shape
         shrunk = np.full(n_features, 1 / unit)
+        if counted is not None:
+            shrunk[~counted] = 0.0
         norms = self.affine(np.zeros(n_features), shrunk).row_norms()
         factors = np.ones(n_samples)
         np.divide(1 / unit, norms, out=factors, where=norms > 0)

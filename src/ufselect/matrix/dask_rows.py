@@ -22,6 +22,7 @@ from ufselect.matrix.base import (
     DataMatrix,
     Float,
     Index,
+    Mask,
     PartialSummary,
     Step,
     repeated,
@@ -36,16 +37,16 @@ class ChunkView(NamedTuple):
 
     shift: Float
     scale: Float
-    # If given, rows are scaled to unit length, computed in this unit.
-    row_unit: float | None
+    # If given, rows are scaled to unit length, in this unit and over these columns.
+    unit_rows: tuple[float, Mask | None] | None
     columns: Index | None
     near_zero: bool
 
     def block(self, chunk: Any) -> DataMatrix:
         """Return the matrix interface over a chunk."""
         matrix = chunk_matrix(chunk)
-        if self.row_unit is not None:
-            matrix = matrix.with_unit_rows(self.row_unit)
+        if self.unit_rows is not None:
+            matrix = matrix.with_unit_rows(*self.unit_rows)
         if self.columns is not None:
             matrix = matrix.take(self.columns)
         return matrix.affine(self.shift, self.scale, near_zero=self.near_zero)
@@ -80,7 +81,7 @@ class DaskMatrix(DataMatrix):
         filled = [(chunk, size) for chunk, size in chunks if size]
         self.chunks: list[Any] = [chunk for chunk, _ in filled]
         self.sizes: list[int] = [size for _, size in filled]
-        self._row_unit: float | None = None
+        self._unit_rows: tuple[float, Mask | None] | None = None
         self._columns: Index | None = None
 
     def scale_samples(self, factors: Float) -> Self:
@@ -88,18 +89,18 @@ class DaskMatrix(DataMatrix):
         from dask.delayed import delayed
 
         view = super().scale_samples(factors)
-        view._row_unit = None
+        view._unit_rows = None
         view.chunks = [
             delayed(_scaled)(chunk, part)
             for chunk, part in zip(self.chunks, self._parts(factors), strict=True)
         ]
         return view
 
-    def with_unit_rows(self, unit: float) -> Self:
+    def with_unit_rows(self, unit: float, counted: Mask | None = None) -> Self:
         """Return the raw data with rows scaled to unit length on the workers."""
         n_features = self.shape[1]
         view = self.affine(np.zeros(n_features), np.ones(n_features))
-        view._row_unit = unit
+        view._unit_rows = unit, counted
         return view
 
     def take(self, index: Index) -> "DaskMatrix":
@@ -208,7 +209,7 @@ class DaskMatrix(DataMatrix):
 
     def _view(self) -> ChunkView:
         return ChunkView(
-            self.shift, self.scale, self._row_unit, self._columns, self.near_zero
+            self.shift, self.scale, self._unit_rows, self._columns, self.near_zero
         )
 
     def _parts(self, array: Float) -> list[Float]:

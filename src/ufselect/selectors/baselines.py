@@ -93,4 +93,7 @@ class RandomSelection(UnsupervisedSelector):
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         random = check_random_state(self.random_state)
-        return random.permutation(data.shape[1]) + 1.0
+        varying = np.flatnonzero(~summary.constant)
+        scores = np.zeros(data.shape[1])
+        scores[varying] = random.permutation(len(varying)) + 1.0
+        return scores

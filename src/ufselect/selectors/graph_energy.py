@@ -133,6 +133,5 @@ class GraphEnergy(UnsupervisedSelector):
         if self.max_correlation is None:
             return scores
         order = np.argsort(-scores, kind="stable")
-        return lowered(
-            scores, redundant_features(data, summary, order, self.max_correlation)
-        )
+        behind = redundant_features(data, summary, order, self.max_correlation)
+        return lowered(scores, behind, ~summary.constant)

@@ -63,7 +63,8 @@ class REFS(UnsupervisedSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (p,)
-        Number of features that come after this one, plus one.
+        Number of features that come after this one, plus one. Constant ones, at the
+        end, do not count.
     order_ : ndarray of shape (p,)
         Features in the order of selection; those not selected follow, by how much
         each would lower the error if it were added next.
@@ -134,7 +135,7 @@ class REFS(UnsupervisedSelector):
         rest = np.argsort(-choice.gains, kind="stable")[: len(varying) - count]
         scores = np.zeros(data.shape[1])
         order = varying[np.concatenate([choice.chosen, rest])]
-        scores[order] = np.arange(data.shape[1], data.shape[1] - len(order), -1.0)
+        scores[order] = np.arange(len(order), 0, -1.0)
         return scores
 
     def _ridge(self, features: Float) -> Float:

@@ -326,8 +326,7 @@ def unit_problem(
     """
     varying = np.flatnonzero(~summary.constant)
     if len(varying) < data.shape[1]:
-        data = data.take(varying)
-        summary = ColumnSummary(*(part[varying] for part in summary))
+        data, summary = data.take(varying), summary.take(varying)
     if each_column:
         mean = summary.mean - summary.minimum
         data, shift = without_offsets(data, summary, summary.minimum)

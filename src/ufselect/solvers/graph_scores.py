@@ -255,7 +255,7 @@ def subsample_shares(
 def relative_deviations(data: DataMatrix, summary: ColumnSummary, kind: Kind) -> Float:
     """Return the standard deviations of the prepared columns, the largest being 1."""
     _, prepared, scale = scaled(data, summary, kind)
-    deviations = np.where(summary.constant, 0.0, prepared.deviation * scale)
+    deviations = prepared.deviation * scale
     return np.asarray(deviations / deviations.max())
 
 

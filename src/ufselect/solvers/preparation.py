@@ -101,11 +101,11 @@ def choose_preparation(data: DataMatrix, summary: ColumnSummary) -> Kind:
       **samples** to unit length.
     * Codes of both signs: they have a common unit and no total, so scale **none**.
     """
-    varying = ~summary.constant
+    varying = np.flatnonzero(~summary.constant)
     typical = float(np.median(data.repetition()[varying]))
     if typical < REPETITION_OF_MEASUREMENTS:
         return "features"
-    amounts = data.shape[1] > 1 and summary.minimum.min() >= 0
+    amounts = len(varying) > 1 and summary.minimum[varying].min() >= 0
     return "samples" if amounts else "none"
 
 
@@ -162,19 +162,27 @@ def in_units(data: DataMatrix, standardize: bool | str) -> InUnits:
 def scaled(
     data: DataMatrix, summary: ColumnSummary, kind: Kind
 ) -> tuple[DataMatrix, ColumnSummary, Float]:
-    """Return data, with scaled samples for "samples", summary and scale of features."""
-    scale = np.ones(data.shape[1])
+    """Return data, with scaled samples for "samples", summary and scale of features.
+
+    Constant columns have scale zero and do not count in the length of a sample.
+    """
+    varying = ~summary.constant
     if kind == "samples":
-        peak = np.maximum(np.abs(summary.minimum), np.abs(summary.maximum)).max()
-        data = data.with_unit_rows(float(peak))
-        summary = data.summary()
-        if summary.constant.all():
+        peaks = np.maximum(np.abs(summary.minimum), np.abs(summary.maximum))
+        data = data.with_unit_rows(float(peaks[varying].max()), varying)
+        # A constant column varies after its samples are scaled.
+        summary = ColumnSummary(
+            *(np.where(varying, part, 0.0) for part in data.summary())
+        )
+        varying = ~summary.constant
+        if not varying.any():
             raise ValueError(
                 "All samples are multiples of one another, so they are equal after "
                 "scaling to unit length; use standardize=False."
             )
-    elif kind == "features":
-        np.divide(1.0, summary.deviation, out=scale, where=~summary.constant)
+    scale = varying.astype(np.float64)
+    if kind == "features":
+        np.divide(1.0, summary.deviation, out=scale, where=varying)
     return data, summary, scale
 
 
@@ -205,12 +213,11 @@ def prepare(
            [2., 2.]])
     """
     data, summary, scale = scaled(data, summary, kind)
-    deviations = np.where(summary.constant, 0.0, summary.deviation * scale)
+    deviations = summary.deviation * scale
     largest = deviations.max()
     norm = largest * np.sqrt(data.shape[0] * np.sum((deviations / largest) ** 2))
     unit = float(np.sqrt(size) / norm)
-    # A centred constant column holds only rounding errors.
-    scale = np.where(summary.constant, 0.0, scale * unit)
+    scale = scale * unit
     uncentred = data.affine(np.zeros(data.shape[1]), scale)
     return Prepared(
         _centred(data, summary, scale), uncentred, summary.mean * scale, unit
@@ -221,8 +228,11 @@ def steady_points(data: DataMatrix, summary: ColumnSummary) -> Any:
     """Return the samples in their original unit, for distances between them.
 
     They are centred if they are so far from zero that distances would lose their
-    digits.
+    digits, and without constant columns that are far from zero.
     """
+    if summary.mean[summary.constant].any():
+        varying = np.flatnonzero(~summary.constant)
+        data, summary = data.take(varying), summary.take(varying)
     scale = np.ones(data.shape[1])
     if _near_zero(data, summary, scale):
         safe = max(summary.maximum.max(), -summary.minimum.min()) < LARGEST_IN_SINGLE
@@ -232,10 +242,14 @@ def steady_points(data: DataMatrix, summary: ColumnSummary) -> Any:
 
 
 def non_negative(data: DataMatrix, summary: ColumnSummary, kind: Kind) -> DataMatrix:
-    """Return the prepared matrix, shifted by one constant if it has negative values."""
+    """Return the prepared matrix, shifted by one constant if it has negative values.
+
+    Constant columns are zero.
+    """
     data, summary, scale = scaled(data, summary, kind)
     lowest = min(float(np.min(summary.minimum * scale)), 0.0)
-    return data.affine(lowest / scale, scale)
+    shift = np.divide(lowest, scale, out=np.zeros(data.shape[1]), where=scale > 0)
+    return data.affine(shift, scale)
 
 
 def without_offsets(
@@ -255,7 +269,7 @@ def without_offsets(
 
 def _near_zero(data: DataMatrix, summary: ColumnSummary, scale: Float) -> bool:
     """Return whether products can be corrected for the mean without cancellation."""
-    deviations = np.where(summary.constant, 0.0, summary.deviation * scale)
+    deviations = summary.deviation * scale
     largest = deviations.max()
     typical = largest * np.sqrt(np.mean((deviations / largest) ** 2))
     offset = float(np.max(np.abs(summary.mean) * scale)) / max(typical, 1e-300)
@@ -269,6 +283,4 @@ def _centred(data: DataMatrix, summary: ColumnSummary, scale: Float) -> DataMatr
         data = RowBlockMatrix(data.raw, sample_scale=data.sample_scale)
     elif not near_zero:
         data, shift = without_offsets(data, summary, shift)
-    # A centred constant column holds only rounding errors: scale it to zero.
-    scale = np.where(summary.constant, 0.0, scale)
     return data.affine(shift, scale, near_zero=near_zero)

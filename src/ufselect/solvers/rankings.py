@@ -1,13 +1,14 @@
 """Rankings of features: combine them, compare them, remove redundant features."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.utils import gen_batches
 
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
+from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, Mask, as_matrix
 from ufselect.solvers.preparation import prepare
 
 # Number of columns that are held in memory at once.
@@ -156,10 +157,9 @@ def unit_columns(
     data: DataMatrix, summary: ColumnSummary, varying: Index
 ) -> DataMatrix:
     """Return the non-constant columns, centred and scaled to unit length."""
-    kept = ColumnSummary(*(part[varying] for part in summary))
     # Selecting all columns would copy the table.
     some = data.take(varying) if len(varying) < data.shape[1] else data
-    return prepare(some, kept, "features", len(varying)).centred
+    return prepare(some, summary.take(varying), "features", len(varying)).centred
 
 
 def distinct_columns(
@@ -205,19 +205,59 @@ def redundant_features(
     return np.setdiff1d(compared, order[distinct])
 
 
-def lowered(scores: Float, behind: Index) -> Float:
-    """Return scores in which the features ``behind`` rank below all others.
+class DistinctColumns(NamedTuple):
+    """The columns of X that carry information of their own.
+
+    These are one of each set of equal columns, and no constant ones. ``place`` is the
+    position among them for each column of X, and their number for a constant one.
+    """
+
+    matrix: DataMatrix
+    place: Index
+
+    def for_all(self, values: Float, constant: float) -> Float:
+        """Return values for all columns of X from those of the distinct ones."""
+        return np.append(values, constant)[self.place]
+
+
+def distinct_columns_of(data: DataMatrix, summary: ColumnSummary) -> DistinctColumns:
+    """Return the columns of X that are neither constant nor equal to one before.
 
     Examples
     --------
     >>> import numpy as np
-    >>> lowered(np.array([3.0, 1.0, 2.0]), np.array([0]))
+    >>> data = as_matrix(np.array([[1.0, 2.0, 2.0, 1.0], [3.0, 4.0, 2.0, 3.0]]))
+    >>> distinct_columns_of(data, data.summary()).place
+    array([0, 1, 2, 0])
+    """
+    seen: dict[int, int] = {}
+    first: list[int] = []
+    by_columns = data.by_columns()
+    for block in data.column_blocks():
+        # Adding zero gives zeros of either sign the same bytes.
+        for column in np.ascontiguousarray(by_columns.columns(block).T) + 0.0:
+            first.append(seen.setdefault(hash(column.tobytes()), len(first)))
+    own, varying = np.array(first), ~summary.constant
+    kept = np.unique(own[varying])
+    place = np.where(varying, np.searchsorted(kept, own), len(kept))
+    matrix = data if len(kept) == len(own) else as_matrix(data.raw[:, kept])
+    return DistinctColumns(matrix, place)
+
+
+def lowered(scores: Float, behind: Index, varying: Mask) -> Float:
+    """Return scores in which the features ``behind`` rank below all others that vary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lowered(np.array([3.0, 1.0, 2.0]), np.array([0]), np.ones(3, dtype=bool))
     array([0.33333333, 1.        , 2.        ])
     """
-    result = scores.copy()
-    if len(behind) in (0, len(scores)):
+    result, ahead = scores.copy(), varying.copy()
+    ahead[behind] = False
+    if not len(behind) or not ahead.any():
         return result
-    lowest = np.delete(scores, behind).min()
-    gap = np.ptp(scores) / len(scores) or 1.0
+    lowest = scores[ahead].min()
+    gap = np.ptp(scores[varying]) / np.count_nonzero(varying) or 1.0
     result[behind] -= max(0.0, scores[behind].max() - lowest) + gap
     return result

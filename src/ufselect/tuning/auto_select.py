@@ -34,7 +34,13 @@ from ufselect.solvers.graph_scores import (
 )
 from ufselect.solvers.iterations import in_parallel, suits_threads
 from ufselect.solvers.preparation import Kind, choose_preparation, prepare
-from ufselect.solvers.rankings import lowered, ranks_of, redundant_features
+from ufselect.solvers.rankings import (
+    DistinctColumns,
+    distinct_columns_of,
+    lowered,
+    ranks_of,
+    redundant_features,
+)
 from ufselect.solvers.starts import distinct_rows
 from ufselect.tuning.fits import LARGEST_SEED, FitsGroups, checked_selector, seeded
 
@@ -202,22 +208,32 @@ class AutoSelect(FitsGroups):
             data = as_matrix(data.rows(rows))
             groups = None if groups is None else groups[rows]
         summary = data.summary()
+        if summary.constant.all():
+            raise ValueError(
+                f"All columns are constant in the {data.shape[0]} samples that "
+                "AutoSelect reads; give an array in memory."
+            )
         if self.n_clusters != "auto":
             given = int(self.n_clusters)
             self._refuse_more_clusters_than_samples(given, data.shape[0])
 
+        # A copy of a column would seem to confirm it.
+        distinct = distinct_columns_of(data, summary)
+
         # Products with subsamples are small.
         with few_threads(0):
-            self.structure_ = structure_of_matrix(data, self._n_permutations, random)
+            self.structure_ = structure_of_matrix(
+                distinct.matrix, self._n_permutations, random
+            )
         self.structure_found_ = self.structure_.found
         self.standardize_ = self.structure_.standardize
         self.n_clusters_ = self._decided_clusters(data.shape[0])
         self._say(self.structure_.sentence)
 
-        ranking = self._ranking(data, summary, groups, random)
+        ranking = self._ranking(data, summary, distinct, groups, random)
 
         with few_threads(0):
-            scores = self._call(ranking, data, summary, random)
+            scores = self._call(ranking, data, summary, distinct, random)
         self.labels_ = self._clusters(scores, data, summary, random)
         return scores
 
@@ -233,6 +249,7 @@ class AutoSelect(FitsGroups):
         self,
         data: DataMatrix,
         summary: ColumnSummary,
+        distinct: DistinctColumns,
         groups: Index | None,
         random: np.random.RandomState,
     ) -> Float:
@@ -251,8 +268,10 @@ class AutoSelect(FitsGroups):
             copy.set_params(n_features_to_select=number)
             with few_threads(data.multiplications):
                 self.selector_ = copy._fit_matrix(data)
-            scores = self.selector_.scores_
-            return (scores - scores.min()) / (np.ptp(scores) or 1.0)
+            scores, varying = self.selector_.scores_, ~summary.constant
+            lowest, span = scores[varying].min(), np.ptp(scores[varying]) or 1.0
+            return np.where(varying, (scores - lowest) / span, 0.0)
+        data, summary = distinct.matrix, distinct.matrix.summary()
         subsamples = draw_subsamples(
             data.shape[0], self._n_subsamples, MAX_SUBSAMPLE, random
         )
@@ -286,7 +305,8 @@ class AutoSelect(FitsGroups):
             ranks = in_parallel(
                 member_ranks, calls, self.n_jobs, threads=suits_threads(data.raw)
             )
-            return np.asarray(np.exp(-np.log(np.vstack(list(ranks))).mean(axis=0)))
+            consensus = np.exp(-np.log(np.vstack(list(ranks))).mean(axis=0))
+        return distinct.for_all(consensus, 0.0)
 
     def _most(self) -> int:
         return self.n_features_in_ if self.max_features is None else self.max_features
@@ -296,6 +316,7 @@ class AutoSelect(FitsGroups):
         ranking: Float,
         data: DataMatrix,
         summary: ColumnSummary,
+        distinct: DistinctColumns,
         random: np.random.RandomState,
     ) -> Float:
         """Set the calls and the number of features; return the final scores."""
@@ -304,12 +325,14 @@ class AutoSelect(FitsGroups):
         self.permuted_explained_ = np.zeros(n_features)
         if self.structure_found_:
             rows = np.sort(random.permutation(data.shape[0])[:MAX_SUBSAMPLE])
-            sample = data.take_rows(rows)
+            sample = distinct.matrix.take_rows(rows)
             centred = prepare(
-                sample, sample.summary(), self.standardize_, float(n_features)
+                sample, sample.summary(), self.standardize_, float(sample.shape[1])
             ).centred
             found = features_that_follow(centred, random)
-            self.explained_, self.q_values_, self.permuted_explained_ = found
+            self.explained_ = distinct.for_all(found.shares, 0.0)
+            self.q_values_ = distinct.for_all(found.q_values, 1.0)
+            self.permuted_explained_ = distinct.for_all(found.permuted, 0.0)
         tier = np.select(
             [self.q_values_ <= CONFIRMED_FDR, self.q_values_ <= TENTATIVE_FDR],
             [0.0, 2.0],
@@ -350,7 +373,8 @@ class AutoSelect(FitsGroups):
         if self.selector_ is None:
             return np.asarray(scores)
         # With a number and a selector, only redundant features lose their rank.
-        return lowered(self.selector_.scores_, np.flatnonzero(redundant))
+        behind, varying = np.flatnonzero(redundant), ~summary.constant
+        return lowered(self.selector_.scores_, behind, varying)
 
     def _clusters(
         self,
