@@ -23,6 +23,7 @@ from ufselect.selectors.base import (
     square_arrays,
 )
 from ufselect.solvers.graphs import laplacian, neighbour_graph
+from ufselect.solvers.rankings import distinct_columns_of
 
 # Changes of rank one after which the inverse is computed again.
 REFRESH = 100
@@ -130,7 +131,11 @@ class REFS(UnsupervisedSelector):
         varying = np.flatnonzero(~summary.constant)
         features = unit_features(data, summary, varying)
         count = min(self.n_selected_, len(varying))
-        choice = choose(Reconstruction(features, self._ridge(features)), count)
+        # Neighbours of a feature are others, not copies of it.
+        place = distinct_columns_of(data, summary).place[varying]
+        others = np.sort(np.unique(place, return_index=True)[1])
+        ridge = self._ridge(features[:, others])
+        choice = choose(Reconstruction(features, ridge), count)
         self.errors_ = choice.errors
         rest = np.argsort(-choice.gains, kind="stable")[: len(varying) - count]
         scores = np.zeros(data.shape[1])
