@@ -31,10 +31,6 @@ from ufselect import (
 )
 
 SHAPES = [(24, 40), (60, 12)]
-FORMATS = ["csr", "csc", "memmap"]
-
-# Methods whose scores do not follow their columns, each with its reason.
-BLIND_TO_COLUMNS = {"RandomSelection": "draws places, whatever column is in them"}
 
 INSTANCES = {name: made(method) for name, method in all_selectors().items()}
 # It is held to what its page promises.
@@ -116,14 +112,6 @@ def assert_same_fit(first, second):
             np.testing.assert_array_equal(value, second[name], err_msg=name)
 
 
-def as_kind(X, kind, folder):
-    if kind != "memmap":
-        return sp.csr_array(X).asformat(kind)
-    mapped = np.memmap(folder / "X.dat", X.dtype, "w+", shape=X.shape)
-    mapped[:] = X
-    return mapped
-
-
 # The ranking
 
 
@@ -173,20 +161,6 @@ def test_constant_columns_come_last_without_an_intercept(X, standardize, convert
     assert selector.fit(with_constant).order_[-1] == 0
 
 
-def test_permuting_features_permutes_scores(name, selector, X, fitted):
-    if name in BLIND_TO_COLUMNS:
-        pytest.skip(BLIND_TO_COLUMNS[name])
-    if "init" in selector.get_params():
-        selector.set_params(init=np.eye(3)[np.arange(len(X)) % 3])
-        fitted = clone(selector).fit(X)
-    permutation = np.random.RandomState(1).permutation(X.shape[1])
-
-    scores = fitted.scores_
-    permuted = selector.fit(X[:, permutation]).scores_
-
-    np.testing.assert_allclose(permuted, scores[permutation], rtol=1e-6, atol=1e-9)
-
-
 @pytest.mark.parametrize("init", ["k-means", "fuzzy", "random"])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("standardize", [False, "features", "samples"])
@@ -229,25 +203,6 @@ def test_sparse_X_is_unchanged_and_stays_sparse_in_a_transform(one_of_few, X, ki
     np.testing.assert_array_equal(
         reduced.toarray(), before.toarray()[:, one_of_few.get_support()]
     )
-
-
-def test_single_precision_hardly_matters(selector, X):
-    single = X.astype(np.float32)
-    half = X.shape[1] // 2
-
-    low = clone(selector).fit(single).order_[:half]
-    high = clone(selector).fit(single.astype(np.float64)).order_[:half]
-
-    # Of few, one may be about as good as the next that is left.
-    assert len(np.intersect1d(low, high)) >= min(0.9 * half, half - 1)
-
-
-def test_the_container_does_not_matter(selector, fitted, X, tmp_path):
-    for kind in FORMATS:
-        other = selector.fit(as_kind(X, kind, tmp_path))
-
-        np.testing.assert_array_equal(fitted.get_support(), other.get_support())
-        np.testing.assert_allclose(other.scores_, fitted.scores_, rtol=1e-6, atol=1e-9)
 
 
 # How many

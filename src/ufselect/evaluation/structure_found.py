@@ -284,7 +284,8 @@ def eigenvalues_by_kind(
 def permuted_columns(X: Any, random: np.random.Generator) -> Any:
     """Return X with the values of each column permuted independently.
 
-    A sparse X gives a sparse result in CSC format.
+    A sparse X gives a sparse result in CSC format. No random number is drawn for a
+    constant column.
 
     Examples
     --------
@@ -294,16 +295,20 @@ def permuted_columns(X: Any, random: np.random.Generator) -> Any:
     array([[0., 2., 4., 6.],
            [1., 3., 5., 7.]])
     """
-    sparse = bool(sp.issparse(X))
-    if not sparse:
-        return random.permuted(X, axis=0)
+    varying = ~as_matrix(X).summary().constant
+    if not bool(sp.issparse(X)):
+        if varying.all():
+            return random.permuted(X, axis=0)
+        dense = X.copy()
+        dense[:, varying] = random.permuted(X[:, varying], axis=0)
+        return dense
     result: Any = sp.csc_array(X, copy=True)
     n_samples, n_features = result.shape
     # Put the rows in random order and shift each column cyclically by a random number,
     # zeros included.
-    moves = np.repeat(
-        random.integers(n_samples, size=n_features), np.diff(result.indptr)
-    )
+    shifts = np.zeros(n_features, dtype=np.intp)
+    shifts[varying] = random.integers(n_samples, size=np.count_nonzero(varying))
+    moves = np.repeat(shifts, np.diff(result.indptr))
     rows = random.permutation(n_samples)[result.indices]
     result.indices = ((rows + moves) % n_samples).astype(result.indices.dtype)
     result.has_sorted_indices = False
