@@ -22,6 +22,7 @@ IGNORED = "otu,allocat"
 # Pages that a command writes; their words come from the code.
 GENERATED = {
     "benchmarks.md": "python -m benchmarks.page --run",
+    "relations.md": "python tests/relations.py",
     "label-free.md": "python -m studies label_free --markdown docs/label-free.md",
     "scfs-2020.md": "ufselect reproduce scfs-2020; python -m studies published_code",
 }

@@ -2,13 +2,15 @@
 
     python tests/relations.py
 
-writes ``docs/methods/relations.md`` from the tables of this file. ``test_relations.py``
-holds every method to them.
+writes ``docs/methods/relations.md``, and the lists in the pages of the methods, from
+the tables of this file. ``test_relations.py`` holds every method to them.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -30,7 +32,9 @@ from ufselect import (
     all_selectors,
 )
 
-FILE = Path(__file__).parents[1] / "docs" / "methods" / "relations.md"
+FOLDER = Path(__file__).parents[1] / "docs" / "methods"
+FILE = FOLDER / "relations.md"
+WIDTH = 140
 
 # Scores are the same if they differ by at most this share of their range, and in the
 # same order if their rank correlation is above this.
@@ -410,9 +414,34 @@ def page():
     )
 
 
+def lists(method):
+    """Return what the ranking of a method does not depend on, and what it does."""
+    selector = selectors()[method]
+    known = [relation for relation in RELATIONS if applies(selector, relation)]
+    return {
+        "Invariant to": [each for each in known if why_not(method, each) is None],
+        "Not invariant to": [each for each in known if why_not(method, each)],
+    }
+
+
+def with_lists(method, text):
+    """Return the page of a method with its lists as they are in the tables."""
+    for title, names in lists(method).items():
+        item = re.search(rf"^\* {title}: [^.]*\.(.*?)(?=\n\* |\n\n)", text, re.M | re.S)
+        if item:
+            words = (
+                f"* {title}: {', '.join(names)}. {' '.join(item[1].split())}".strip()
+            )
+            written = fill(words, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+            text = text.replace(item[0], written)
+    return text
+
+
 def main():
-    FILE.parent.mkdir(exist_ok=True)
     FILE.write_text(page(), encoding="utf-8")
+    for method in all_selectors():
+        own = FOLDER / f"{method.lower()}.md"
+        own.write_text(with_lists(method, own.read_text("utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,18 +4,20 @@
 A reason that is no longer true fails, too.
 """
 
+import re
 from functools import cache, partial
 
 import numpy as np
 import pytest
 import relations
 from documented_method import documented_method
+from method_pages import sections_of
 from quick_selectors import made
 from relations import ARRAY_TYPES, RELATIONS, counts, measurements
 from scipy.stats import spearmanr
 from sklearn.base import clone
 
-from ufselect import MCFS, evaluation
+from ufselect import MCFS, all_selectors, evaluation
 
 # The documented method is held to what its page promises.
 SELECTORS = relations.selectors() | {"documented": made(documented_method())}
@@ -101,6 +103,16 @@ def test_the_page_is_up_to_date():
     written = relations.FILE.read_text(encoding="utf-8")
 
     assert written == relations.page(), "run python tests/relations.py"
+
+
+@pytest.mark.parametrize("method", all_selectors())
+def test_the_page_of_a_method_lists_what_its_ranking_depends_on(method):
+    section = sections_of(method)["What its ranking depends on"]
+
+    for title, names in relations.lists(method).items():
+        item = re.search(rf"\* {title}: ([^.]*)\.", section)
+        written = item[1].split(", ") if item else []
+        assert written == names, "run python tests/relations.py"
 
 
 # Constant columns and evaluation
