@@ -84,7 +84,7 @@ N_JUDGED = 50
 UNIFORM = 0.05
 
 # A permutation test has p-values that are multiples of one over such a number.
-LARGEST_GRID = 2000
+MAX_GRID = 2000
 
 EXPLAINED = f"""
 {UNSEEN}
@@ -136,7 +136,7 @@ def uniformity(p_values):
 
 def grid_of(p_values):
     """Return the smallest number that makes whole numbers of p-values, or None."""
-    for steps in range(1, LARGEST_GRID + 1):
+    for steps in range(1, MAX_GRID + 1):
         if np.allclose(p_values * steps, np.round(p_values * steps), atol=1e-6):
             return steps
     return None

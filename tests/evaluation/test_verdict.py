@@ -90,7 +90,7 @@ slow = partial(pytest.param, marks=pytest.mark.slow)
 def test_p_values_of_random_sets_are_uniform(
     table, criterion, size, n_drawings, n_random, monkeypatch
 ):
-    monkeypatch.setattr(significance, "MOST_SAMPLES", 20)
+    monkeypatch.setattr(significance, "MAX_SAMPLES", 20)
     random = np.random.RandomState(0)
     options = {"criterion": criterion, "n_random": n_random, "random_state": random}
     p_values = [
@@ -330,7 +330,7 @@ def test_sparse_data_give_the_same_verdict(convert, criterion):
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
 def test_of_many_samples_some_are_used_for_all_sets(convert, monkeypatch):
     tables, _ = recorded_sets(monkeypatch)
-    monkeypatch.setattr(significance, "MOST_SAMPLES", 25)
+    monkeypatch.setattr(significance, "MAX_SAMPLES", 25)
     table = data().table
     options = {"n_random": 9, "random_state": 0}
     verdict(convert(table), [0, 1], standardize=False, **options)

@@ -22,7 +22,7 @@ from ufselect.report import (
     markdown_table,
     text_table,
 )
-from ufselect.report.rendering import MOST_ROWS, csv_text, markdown, plain_text
+from ufselect.report.rendering import MAX_ROWS, csv_text, markdown, plain_text
 
 HOSTILE = "</title></style></pre><script>alert('x')</script>&\"<img src=x onerror=y>"
 SECTIONS = [
@@ -226,7 +226,7 @@ def test_nothing_is_left_empty_truth_is_said_in_words_and_names_may_come_twice()
 
 
 def test_of_very_long_columns_the_first_rows_are_saved_and_the_button_says_so():
-    page = page_of(Picture("<svg></svg>", data={"a": range(MOST_ROWS + 5)}))
+    page = page_of(Picture("<svg></svg>", data={"a": range(MAX_ROWS + 5)}))
 
-    assert csv_text({"a": range(MOST_ROWS + 5)}).count("\n") == MOST_ROWS + 1
-    assert f"Save as CSV (first {MOST_ROWS} of {MOST_ROWS + 5} rows)" in page
+    assert csv_text({"a": range(MAX_ROWS + 5)}).count("\n") == MAX_ROWS + 1
+    assert f"Save as CSV (first {MAX_ROWS} of {MAX_ROWS + 5} rows)" in page

@@ -597,7 +597,7 @@ def test_parts_too_dear_are_left_out(planted, monkeypatch):
     reports = []
     for limit in (20 * 3.0 * 18**2 * 8, 10.0):
         for module in (selection_measures, selection_subject):
-            monkeypatch.setattr(module, "MOST_PRODUCTS", limit)
+            monkeypatch.setattr(module, "MAX_PRODUCTS", limit)
         reports.append(selection_report(data.X, selector, effort=Effort(0, 0, 49)))
     some, none = reports
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from ufselect import LDSSL, MFFS, SGFS
-from ufselect.selectors.mffs import LARGEST_AUTO_COMPONENTS
+from ufselect.selectors.mffs import MAX_AUTO_COMPONENTS
 from ufselect.solvers.graphs import neighbour_graph
 
 METHOD = pytest.mark.parametrize("method", [MFFS, SGFS, LDSSL])
@@ -143,7 +143,7 @@ def test_samples_that_equal_their_neighbours_leave_the_other_terms():
 
 @pytest.mark.parametrize(
     ("shape", "wanted", "expected"),
-    [((40, 12), 5, 5), ((8, 30), None, 8), ((120, 140), None, LARGEST_AUTO_COMPONENTS)],
+    [((40, 12), 5, 5), ((8, 30), None, 8), ((120, 140), None, MAX_AUTO_COMPONENTS)],
 )
 def test_components_are_as_many_as_features_up_to_a_limit(
     planted, shape, wanted, expected

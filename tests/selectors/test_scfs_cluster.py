@@ -34,8 +34,8 @@ def client():
 @pytest.fixture
 def many(planted, monkeypatch):
     """Return samples that are called many, although they are not."""
-    monkeypatch.setattr("ufselect.matrix.base.MANY_SAMPLES", FEW)
-    monkeypatch.setattr("ufselect.solvers.starts.LARGEST_SAMPLE", FEW)
+    monkeypatch.setattr("ufselect.matrix.base.MAX_SAMPLES_LOOKED_AT", FEW)
+    monkeypatch.setattr("ufselect.solvers.starts.MAX_SAMPLE", FEW)
     return planted(3000, 10, n_informative=4, distance=1.0).X
 
 

@@ -1,7 +1,7 @@
 """A server for all tests of the room, which takes tables of up to two megabytes."""
 
 import pytest
-from page_server import MOST_BYTES, PageServer
+from page_server import MAX_BYTES, PageServer
 
 
 @pytest.fixture(scope="session")
@@ -9,5 +9,5 @@ def server(tmp_path_factory):
     for package in ("starlette", "uvicorn"):
         pytest.importorskip(package)
     folder = tmp_path_factory.mktemp("server")
-    with PageServer(folder, "--max-upload", MOST_BYTES) as server:
+    with PageServer(folder, "--max-upload", MAX_BYTES) as server:
         yield server

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pandas as pd
 import pytest
-from page_server import MOST_BYTES
+from page_server import MAX_BYTES
 from small_tables import CHOSEN, small_frame
 
 from ufselect import all_selectors
@@ -37,7 +37,7 @@ def test_the_page_says_what_there_is_to_choose(server):
     assert "Ranks each feature on its own by how little it changes" in page
     assert '<option value=".parquet">Parquet (.parquet)</option>' in page
     assert "up to 2 MB" in page
-    assert (told["max_upload"], told["given"]) == (MOST_BYTES, None)
+    assert (told["max_upload"], told["given"]) == (MAX_BYTES, None)
 
 
 def test_table_ranking_and_result_are_there_under_proper_names(server, done):
@@ -74,7 +74,7 @@ def test_uploads_that_are_too_large_or_unknown_are_refused_and_leave_nothing(ser
     def stored():
         return [path for path in server.folder.glob("*/uploads/*/*") if path.is_file()]
 
-    before, size = stored(), MOST_BYTES + 1
+    before, size = stored(), MAX_BYTES + 1
     # Refused before a byte comes, or counted if nobody declares how many will come.
     declared = {"Content-Length": str(size)}
     chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (size, b"1" * size)

@@ -8,7 +8,7 @@ from solvers.naive import planted
 
 from ufselect.matrix import as_matrix
 from ufselect.solvers.factors import (
-    SMALLEST_FACTOR,
+    MIN_FACTOR,
     Factors,
     SampleTerm,
     Weights,
@@ -180,8 +180,8 @@ def test_the_start_is_left_alone_and_its_zeros_are_not_for_ever():
     found = fit(X, start, Weights(1.0), max_iter=200)
 
     np.testing.assert_array_equal(start.selection, kept)
-    assert found.factors.selection.min() >= SMALLEST_FACTOR
-    assert found.factors.selection[0].max() > SMALLEST_FACTOR
+    assert found.factors.selection.min() >= MIN_FACTOR
+    assert found.factors.selection[0].max() > MIN_FACTOR
 
 
 @SHAPE

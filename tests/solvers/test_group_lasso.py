@@ -10,7 +10,7 @@ from ufselect.matrix import RowBlockMatrix, as_matrix
 from ufselect.selectors.cpfs import L1Inf
 from ufselect.solvers.group_lasso import (
     CG_TOLERANCE,
-    FEW_CG_STEPS,
+    INEXACT_CG_STEPS,
     L21,
     GroupLasso,
     conjugate_gradients,
@@ -172,7 +172,7 @@ def test_no_step_rises_and_a_warm_start_ends_where_a_cold_one_does(shape, form):
         before = group_lasso_objective(X, moved, warm.coef(), lam)
         set_target(warm, moved, form)
         warm.admit(warm.kkt_ratios(lam))
-        warm.descend(lam, 1, FEW_CG_STEPS)
+        warm.descend(lam, 1, INEXACT_CG_STEPS)
         after = group_lasso_objective(X, moved, warm.coef(), lam)
         assert after <= before * (1 + 1e-12)
     solutions = warm.solve(lam, tol=1e-8), solve(X, target, lam, form)

@@ -97,7 +97,7 @@ def test_rows_from_the_gram_matrix_keep_distances(shape, size):
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("centred", [False, True])
 def test_of_many_samples_only_some_are_read(kind, container, centred, monkeypatch):
-    monkeypatch.setattr(starts, "LARGEST_SAMPLE", 20)
+    monkeypatch.setattr(starts, "MAX_SAMPLE", 20)
     X, labels = planted(200, 6, distance=30)
     matrix, read = as_matrix(container(X)), []
     if centred:

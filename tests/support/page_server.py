@@ -13,7 +13,7 @@ from signals import heed_signals
 
 SECONDS = 180
 # Of the largest table that the server of most tests takes.
-MOST_BYTES = 2_000_000
+MAX_BYTES = 2_000_000
 
 
 class PageServer:

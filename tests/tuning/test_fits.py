@@ -150,7 +150,7 @@ class Noting(MaxVariance):
 
 
 def test_large_tables_are_fitted_by_threads_with_the_same_result(X, monkeypatch):
-    monkeypatch.setattr(iterations, "MANY_VALUES", X.size // 2)
+    monkeypatch.setattr(iterations, "MIN_THREADED_VALUES", X.size // 2)
     members = [Noting(), SCFS(n_clusters=3), LaplacianScore()]
     before = warnings.filters.copy()
 

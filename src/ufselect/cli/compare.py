@@ -49,7 +49,7 @@ DEFAULT_METHODS = "AutoSelect,SCFS,LaplacianScore,MCFS"
 # Random selections, enough to estimate their spread.
 N_RANDOM = 20
 # Features to compare where AutoSelect selects none.
-FEWEST_COMPARED = 10
+MIN_COMPARED = 10
 # Columns that a narrow terminal leaves out, in this order.
 DISPENSABLE = ("rank agreement", "seconds", "overlap")
 
@@ -208,7 +208,7 @@ def _compare(
         if options.features is None:
             # Methods that select everything, or nothing, cannot be compared.
             half = max(1, table.shape[1] // 2)
-            n_features = min(n_features or FEWEST_COMPARED, half)
+            n_features = min(n_features or MIN_COMPARED, half)
         ranked = rank_with_each(
             data,
             selectors,

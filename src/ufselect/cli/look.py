@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_COLUMNS = 7
 MAX_NO_FEATURES = 5
 MAX_NOTES_BESIDE_A_PROBLEM = 2
-LONGEST_CELL = 20
+MAX_CELL_LENGTH = 20
 HEADER = ["column", "type", "is", "missing", "distinct", "values", "why"]
 
 
@@ -137,11 +137,11 @@ def _row(column: "ColumnPreview") -> list[str]:
     if column.type == "number" and column.minimum is not None:
         values = f"{column.minimum:.4g} to {column.maximum:.4g}"
     return [
-        shortened(column.name, LONGEST_CELL),
+        shortened(column.name, MAX_CELL_LENGTH),
         column.type,
         column.role,
         str(column.n_missing or "-"),
         str(column.n_distinct),
-        shortened(values, LONGEST_CELL),
+        shortened(values, MAX_CELL_LENGTH),
         column.why,
     ]

@@ -28,7 +28,7 @@ WIDEST_TEXT = 100
 DEFAULT_WIDTH = 80
 UNLIMITED_WIDTH = 10_000
 # Letters of an error message; a value in it may be long.
-LONGEST_MESSAGE = 1000
+MAX_MESSAGE_LENGTH = 1000
 # A line on a terminal may change often; a log gets fewer lines.
 SECONDS_BETWEEN_LINES = 10.0
 SECONDS_BETWEEN_REFRESHES = 0.25
@@ -42,8 +42,8 @@ def say(message: object, *, error: bool = False) -> None:
     """Print a note, or an error, to standard error in one sentence."""
     # Messages of libraries may have several lines.
     text = printable(" ".join(str(message).split()))
-    if len(text) > LONGEST_MESSAGE:
-        half = LONGEST_MESSAGE // 2
+    if len(text) > MAX_MESSAGE_LENGTH:
+        half = MAX_MESSAGE_LENGTH // 2
         text = f"{text[:half]} ... {text[-half:]}"
     text = f"ufselect: {text}"
     if sys.stderr.isatty():

@@ -34,7 +34,7 @@ Progress = Callable[[int, int | None], None]
 CACHE_VARIABLE = "UFSELECT_CACHE"
 CHUNK_BYTES = 1 << 16
 # The limit for sets whose size is not in the catalogue.
-MOST_BYTES = 1 << 26
+MAX_BYTES = 1 << 26
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 # HTTP errors that may be gone at the next attempt.
 PASSING_FAULTS = {408, 429, 500, 502, 503, 504}
@@ -307,7 +307,7 @@ class _Receiver:
     def write(self, chunk: bytes) -> None:
         """Write a piece of content."""
         self.received += len(chunk)
-        most = self.wanted.size or MOST_BYTES
+        most = self.wanted.size or MAX_BYTES
         if self.received > most:
             raise RefusedError(f"sends more than {most} bytes")
         self.file.write(chunk)

@@ -22,11 +22,11 @@ from ufselect.data.tables.table import (
     several,
 )
 
-MOST_DESCRIBED = 2000
+MAX_DESCRIBED = 2000
 N_EXAMPLES = 3
-LONGEST_EXAMPLE = 40
+MAX_EXAMPLE_LENGTH = 40
 # So often, the first remedy of an error is tried to read the rest of a file.
-MOST_REMEDIES = 20
+MAX_REMEDIES = 20
 # Units differ if the largest deviation is more than this times the smallest.
 SEVERAL_UNITS = 10
 DATE = re.compile(
@@ -193,7 +193,7 @@ def _read_in_some_way(
 ) -> tuple[Table, TableError | None]:
     """Read a file, with remedies if necessary; return the table and the first error."""
     first: TableError | None = None
-    for _ in range(MOST_REMEDIES):
+    for _ in range(MAX_REMEDIES):
         try:
             table = read_table(path, name=name, **keywords)
             return table, first or incomplete_error(table)
@@ -251,7 +251,7 @@ def _described(
     for each in others:
         role = "label" if each.name in table.suspected_labels else each.role
         found.append((each.place, _column(each.name, each.cells, role, each.why)))
-    n_described = min(len(names), max(0, MOST_DESCRIBED - len(found)))
+    n_described = min(len(names), max(0, MAX_DESCRIBED - len(found)))
     values = table.values[:, :n_described]
     values = values.tocsc() if is_sparse(values) else values
     for j, name in enumerate(names[:n_described]):
@@ -295,7 +295,7 @@ def _column(name: str, cells: NDArray[Any], role: str, why: str) -> ColumnPrevie
         known = [text for text in texts if text.strip().lower() not in MISSING]
         distinct = list(dict.fromkeys(known))
         kind = _type(distinct)
-        examples = [text[:LONGEST_EXAMPLE] for text in distinct[:N_EXAMPLES]]
+        examples = [text[:MAX_EXAMPLE_LENGTH] for text in distinct[:N_EXAMPLES]]
     sizes = len(cells) - len(known), len(distinct)
     return ColumnPreview(name, kind, role, why, *sizes, *extremes, examples)
 

@@ -10,7 +10,7 @@ Float = NDArray[np.float64]
 Structure = tuple[Float, NDArray[np.intp]]
 
 # Columns of unequal scale are multiplied by a factor from 1/10 to 10.
-LARGEST_FACTOR = 10.0
+MAX_FACTOR = 10.0
 
 # Mean count of a column of noise in a sample of average depth.
 USUAL_COUNT = 2.0
@@ -75,7 +75,7 @@ def planted(
     useful, classes = GEOMETRIES[geometry](random, n_samples, n_useful)
     structure[:, informative] = useful
     powers = random.uniform(-1.0, 1.0, size=len(informative))
-    factors = LARGEST_FACTOR**powers if unequal_scales else None
+    factors = MAX_FACTOR**powers if unequal_scales else None
     observe = counted if geometry == "counts" else measured
     kinds = np.where(informative, "useful", "noise")
     names = [f"{kind}_{index}" for index, kind in enumerate(kinds)]

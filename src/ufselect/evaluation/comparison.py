@@ -14,7 +14,7 @@ from scipy.stats import chi2, f, rankdata, studentized_range
 from ufselect.matrix import Float, Index
 
 # Number of cells that an error message names; the others are counted.
-MOST_SHOWN = 5
+MAX_SHOWN = 5
 
 
 def checked_scores(table: Any) -> Float:
@@ -29,7 +29,7 @@ def checked_scores(table: Any) -> Float:
     missing = np.argwhere(~np.isfinite(scores))
     if len(missing):
         rows, columns = _names(table, scores.shape)
-        shown = missing[:MOST_SHOWN]
+        shown = missing[:MAX_SHOWN]
         cells = ", ".join(f"({rows[i]!r}, {columns[j]!r})" for i, j in shown)
         if len(missing) > len(shown):
             cells += f" and {len(missing) - len(shown)} others"

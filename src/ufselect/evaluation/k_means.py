@@ -28,7 +28,7 @@ from sklearn.utils import check_array, check_random_state, gen_batches
 from ufselect._warn import warn
 from ufselect.evaluation.checks import largest_magnitude
 from ufselect.matrix import Float
-from ufselect.solvers.preparation import LARGEST_LENGTH
+from ufselect.solvers.preparation import MAX_LENGTH
 
 Labels = NDArray[np.intp]
 Mask = NDArray[np.bool_]
@@ -43,7 +43,7 @@ COST_IN_BLAS = 0.13
 SPARSE_BATCH = 0.7
 
 # Above this share of changed clusters, all are updated, which avoids indexing.
-MANY_ROWS = 0.6
+MAX_CHANGED_SHARE = 0.6
 
 # Distances below this share of the largest count as rounding errors.
 DISTANCE_ROUNDING = 1e-13
@@ -296,7 +296,7 @@ class RestartBatch:
         within = self.within.ravel()
         changed = np.zeros(sizes.size, dtype=bool)
         changed[clusters] = True
-        if np.count_nonzero(changed) > MANY_ROWS * sizes.size:
+        if np.count_nonzero(changed) > MAX_CHANGED_SHARE * sizes.size:
             changed[:] = True
         rows = (np.cumsum(changed) - 1)[clusters]
         joint = self.geometry.changes(
@@ -566,7 +566,7 @@ def repeated_k_means(
 def refuse_immense(columns: Any) -> None:
     """Raise ValueError if squared distances would overflow."""
     peak = largest_magnitude(columns)
-    if peak > LARGEST_LENGTH / np.sqrt(columns.shape[0] * columns.shape[1]):
+    if peak > MAX_LENGTH / np.sqrt(columns.shape[0] * columns.shape[1]):
         raise ValueError(
             f"columns reach {peak:.3g}, whose square is not finite; rescale them."
         )

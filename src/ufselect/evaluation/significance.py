@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from ufselect.evaluation.checks import checked_table, some_of
 from ufselect.evaluation.criteria import CRITERIA
 from ufselect.evaluation.subsamples import (
-    FEWEST_SAMPLES,
+    MIN_SAMPLES,
     Compared,
     Split,
     compare_with_random_sets,
@@ -27,7 +27,7 @@ CRITERION_NAMES: tuple[CriterionName, ...] = get_args(CriterionName)
 ABOUT_PAIRS = {"structure", "distinctness"}
 
 # Largest number of samples for the comparison, whose cost is quadratic in it.
-MOST_SAMPLES = 250
+MAX_SAMPLES = 250
 
 SIGNIFICANT = 0.05
 
@@ -286,8 +286,8 @@ def _verdicts(
     found: dict[str, list[Verdict]] = {name: [] for name in names}
     for split in splits:
         rows = split.judged
-        if len(rows) > MOST_SAMPLES:
-            rows = np.sort(random.choice(rows, MOST_SAMPLES, False))
+        if len(rows) > MAX_SAMPLES:
+            rows = np.sort(random.choice(rows, MAX_SAMPLES, False))
         compared = compare_with_random_sets(
             *(data.take_rows(rows), split.columns, split.pool, names),
             standardize=split.standardize if standardize == "auto" else standardize,
@@ -326,9 +326,9 @@ def _check_numbers(
             raise ValueError(
                 f"criterion={name!r} is not known; use one of {', '.join(CRITERIA)}."
             )
-    if n_samples < FEWEST_SAMPLES:
+    if n_samples < MIN_SAMPLES:
         raise ValueError(
-            f"X has {n_samples} samples but a verdict needs {FEWEST_SAMPLES}, or twice "
+            f"X has {n_samples} samples but a verdict needs {MIN_SAMPLES}, or twice "
             "as many to judge a selector; give more samples."
         )
     for title, number in {"n_random": n_random, "n_splits": n_splits}.items():

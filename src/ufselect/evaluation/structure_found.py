@@ -45,7 +45,7 @@ N_NEIGHBORS = 5
 
 # Largest norm of a row of the basis, as a multiple of the root mean square. Without a
 # limit, a few outlying samples would explain a column that is nonzero only in them.
-LARGEST_LEVERAGE = 3.0
+MAX_LEVERAGE = 3.0
 
 
 class StructureTest(NamedTuple):
@@ -391,7 +391,7 @@ def structure_basis(gram: Float, narrow: DataMatrix | None) -> Float:
     leading = principal_vectors(gram, count, narrow)
     basis = centred_basis(np.hstack([smooth, leading]))
     lengths = np.linalg.norm(basis, axis=1)
-    largest = LARGEST_LEVERAGE * np.sqrt(np.mean(lengths**2))
+    largest = MAX_LEVERAGE * np.sqrt(np.mean(lengths**2))
     return centred_basis(basis * (largest / np.maximum(lengths, largest))[:, None])
 
 

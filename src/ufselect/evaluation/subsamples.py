@@ -29,9 +29,9 @@ from ufselect.matrix.base import few_threads
 from ufselect.solvers.preparation import UNITS, InUnits, Kind, in_units
 
 # Smallest number of samples for which the criteria are meaningful.
-FEWEST_SAMPLES = 10
+MIN_SAMPLES = 10
 
-LARGEST_SEED = 2**31 - 1
+MAX_SEED = 2**31 - 1
 
 
 class Split(NamedTuple):
@@ -81,7 +81,7 @@ def split_by_selector(
     if number and "n_features_to_select" in known:
         copy.set_params(n_features_to_select=number)
     if "random_state" in known and known["random_state"] is None:
-        copy.set_params(random_state=random.randint(LARGEST_SEED))
+        copy.set_params(random_state=random.randint(MAX_SEED))
     # Selectors of other packages take arrays.
     given = half if hasattr(copy, "_fit_matrix") else half.raw
     if groups is not None and has_fit_parameter(copy, "groups"):
@@ -102,17 +102,17 @@ def random_halves(
     else:
         groups = checked_groups(groups, n_samples)
         splitter = GroupShuffleSplit(1, test_size=0.5, random_state=random)
-    if n_samples < 2 * FEWEST_SAMPLES:
+    if n_samples < 2 * MIN_SAMPLES:
         raise ValueError(
-            f"X has {n_samples} samples but a verdict needs {2 * FEWEST_SAMPLES}, half "
+            f"X has {n_samples} samples but a verdict needs {2 * MIN_SAMPLES}, half "
             "of them to select and half to judge; give more samples."
         )
     (halves,) = splitter.split(np.empty((n_samples, 0)), groups=groups)
     smaller = min(map(len, halves))
-    if smaller < FEWEST_SAMPLES:
+    if smaller < MIN_SAMPLES:
         raise ValueError(
             f"Half of the groups have {smaller} samples but a verdict needs "
-            f"{FEWEST_SAMPLES} in each half; give more samples, or smaller groups."
+            f"{MIN_SAMPLES} in each half; give more samples, or smaller groups."
         )
     fitted, judged = map(np.sort, halves)
     return fitted, judged
@@ -181,7 +181,7 @@ def preparation_of(selector: Any) -> str:
 # valid test, as selection and random sets use the same copies; with few samples, the
 # mean of two is less noisy.
 N_PERMUTED = 2
-MANY_SAMPLES = 200
+MAX_SAMPLES_PERMUTED_TWICE = 200
 
 # A random replacement of a column is one of its neighbours in the order of variance:
 # share of the columns on either side, with smallest and largest number.
@@ -216,8 +216,8 @@ def compare_with_random_sets(
     """
     real = in_units(data, standardize)
     sets = [columns, *_drawn(real, columns, pool, n_random, random)]
-    n_copies = N_PERMUTED if data.shape[0] < MANY_SAMPLES else 1
-    streams = np.random.default_rng(random.randint(LARGEST_SEED)).spawn(n_copies)
+    n_copies = N_PERMUTED if data.shape[0] < MAX_SAMPLES_PERMUTED_TWICE else 1
+    streams = np.random.default_rng(random.randint(MAX_SEED)).spawn(n_copies)
     # Permute before scaling samples, since the scaling makes columns dependent.
     permuted = [
         in_units(_permuted(data, stream), real.kind).matrix for stream in streams

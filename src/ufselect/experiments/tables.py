@@ -23,7 +23,7 @@ from ufselect.report.rendering import Part, TextTable
 
 REFERENCE = "random"
 # Statistics over fewer sets than this could not show any difference.
-FEWEST_SETS = 5
+MIN_SETS = 5
 RANK_HEADER = ("method", "average rank", "sets above random", "median gain", "p (Holm)")
 
 
@@ -124,7 +124,7 @@ class Significance:
         if table.metric in LOWER_IS_BETTER:
             self.scores = -self.scores
         n_methods, self.n_sets = self.scores.shape
-        self.enough = self.n_sets >= FEWEST_SETS and n_methods > 1
+        self.enough = self.n_sets >= MIN_SETS and n_methods > 1
 
     @property
     def ranks(self) -> dict[str, float]:
@@ -171,7 +171,7 @@ class Significance:
         if not self.enough:
             return (
                 f"No statistics: {self.n_sets} sets have a score of every method, and "
-                f"at least {FEWEST_SETS} are needed.{missing}"
+                f"at least {MIN_SETS} are needed.{missing}"
             )
         difference = self.critical_difference
         groups = "; ".join(

@@ -11,7 +11,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from ufselect.matrix.base import (
     BLOCK_BYTES,
-    LARGEST_TO_SQUARE,
+    MAX_TO_SQUARE,
     Arrays,
     Beside,
     ColumnSummary,
@@ -157,7 +157,7 @@ class SparseMatrix(InMemoryMatrix):
         minimum, maximum = min_max_axis(self.raw, axis=0)
         peak = np.maximum(np.abs(minimum), np.abs(maximum)).astype(np.float64)
         unit, raw = np.ones(len(peak)), self.raw
-        limit = LARGEST_TO_SQUARE[self.raw.dtype]
+        limit = MAX_TO_SQUARE[self.raw.dtype]
         extreme = (peak > 0) & ((peak > limit) | (peak < 1 / limit))
         if extreme.any():
             # Squares of such numbers would overflow or underflow.

@@ -39,15 +39,15 @@ BLOCK_BYTES = 8_000_000
 
 # Sums of squares of numbers up to this, and down to its inverse, do not overflow or
 # underflow.
-LARGEST_TO_SQUARE = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e12}
+MAX_TO_SQUARE = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e12}
 
 # Above this number of samples, an estimate from a subsample is accurate enough.
-MANY_SAMPLES = 5000
+MAX_SAMPLES_LOOKED_AT = 5000
 # Largest number of values in such a subsample.
 LOOKED_AT = 40_000_000
 
 # Below this many multiplications, a product is too small for several threads.
-SHORT_PRODUCT = 5_000_000
+MIN_THREADED_PRODUCT = 5_000_000
 
 
 @cache
@@ -57,7 +57,7 @@ def libraries() -> ThreadpoolController:
 
 
 # Above this number of values, products with a table are faster with several threads.
-MANY_VALUES = 4_000_000
+MIN_THREADED_VALUES = 4_000_000
 
 
 def few_threads(n_values: float) -> AbstractContextManager[Any]:
@@ -65,7 +65,7 @@ def few_threads(n_values: float) -> AbstractContextManager[Any]:
 
     For such small products, further threads would only wait and occupy processors.
     """
-    if n_values >= MANY_VALUES:
+    if n_values >= MIN_THREADED_VALUES:
         return nullcontext()
     limits: AbstractContextManager[Any] = libraries().limit(limits=1)
     return limits
@@ -147,7 +147,7 @@ class PartialSummary(NamedTuple):
         mean = np.full(n_samples, 1 / n_samples) @ piece
         piece -= mean
         spread = np.where(maximum > minimum, maximum - minimum, 1.0)
-        limit = LARGEST_TO_SQUARE[piece.dtype]
+        limit = MAX_TO_SQUARE[piece.dtype]
         if spread.min() < 1 / limit or spread.max() > limit:
             # In units of the range, squares neither overflow nor underflow.
             piece /= spread
@@ -419,7 +419,7 @@ class DataMatrix(ABC):
             size = kernel
         elif self.out_of_core:
             size = min(size, self.block_bytes // 8)
-        if size >= SHORT_PRODUCT:
+        if size >= MIN_THREADED_PRODUCT:
             return nullcontext()
         limit: AbstractContextManager[Any] = libraries().limit(
             limits=1, user_api="blas"
@@ -446,7 +446,7 @@ class DataMatrix(ABC):
         If there are many samples, evenly spaced ones are used.
         """
         n_samples, n_features = self.shape
-        if n_samples > MANY_SAMPLES:
+        if n_samples > MAX_SAMPLES_LOOKED_AT:
             return repeated(self.rows(self.some_rows()))
         share = np.empty(n_features)
         for block in self.column_blocks():
@@ -456,7 +456,7 @@ class DataMatrix(ABC):
     def some_rows(self) -> Index:
         """Return the indices of evenly spaced samples, or of all if there are few."""
         n_samples, n_features = self.shape
-        n_looked_at = min(MANY_SAMPLES, max(500, LOOKED_AT // n_features))
+        n_looked_at = min(MAX_SAMPLES_LOOKED_AT, max(500, LOOKED_AT // n_features))
         if n_samples <= n_looked_at:
             return np.arange(n_samples)
         return np.arange(n_looked_at) * n_samples // n_looked_at

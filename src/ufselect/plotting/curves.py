@@ -22,7 +22,7 @@ from ufselect.tuning import StabilitySelection
 # Points drawn of longer lines, ever farther apart.
 MAX_POINTS = 600
 # With more features for each chosen one, ranks have a logarithmic scale.
-MANY_PER_CHOSEN = 6
+MIN_PER_CHOSEN_FOR_LOG = 6
 # Colours of the calls of AutoSelect, or of what was chosen.
 KINDS = {
     **{"confirmed": COLOURS[2], "tentative": COLOURS[1], "rejected": GREYS[0]},
@@ -159,7 +159,7 @@ def draw_scores(
         shown = np.where(kinds == kind, values[places], np.nan)
         look = {"color": KINDS[kind], "label": kind, "marker": dots}
         axes.plot(places + 1, shown, markersize=5, **look, **line)
-    if len(values) > MANY_PER_CHOSEN * max(n_selected, 1):
+    if len(values) > MIN_PER_CHOSEN_FOR_LOG * max(n_selected, 1):
         axes.set_xscale("log")
         axes.minorticks_off()
         axes.xaxis.set_major_formatter("{x:.0f}")

@@ -8,7 +8,7 @@ import numpy as np
 from ufselect.matrix import DataMatrix, Float, Index
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.fits import (
-    LARGEST_SEED,
+    MAX_SEED,
     Work,
     fit_all,
     seeded,
@@ -70,7 +70,7 @@ def fit_halves(
         if place % 2 == 0:
             first = random.permutation(len(kinds))[: (len(kinds) + 1) // 2]
         inside = np.isin(members, first) == (place % 2 == 0)
-        copy: Any = seeded(selector, random.randint(LARGEST_SEED))
+        copy: Any = seeded(selector, random.randint(MAX_SEED))
         copy.set_params(n_features_to_select=number)
         # AutoSelect is faster with fewer copies and subsamples. Its ranking then varies
         # more, so that stability is underestimated rather than overestimated.

@@ -15,7 +15,7 @@ from ufselect._version import __version__
 from ufselect.evaluation import judge_by_k_means, redundancy
 from ufselect.evaluation.checks import checked_table
 from ufselect.evaluation.criteria import CRITERIA, N_NEIGHBOURS
-from ufselect.evaluation.significance import MOST_SAMPLES
+from ufselect.evaluation.significance import MAX_SAMPLES
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.plotting.axes import (
     COLOURS,
@@ -28,7 +28,7 @@ from ufselect.plotting.axes import (
 )
 from ufselect.plotting.maps import agreement_maps
 from ufselect.report.rendering import Picture, TextTable, render, text_table
-from ufselect.report.selection_subject import MOST_PRODUCTS
+from ufselect.report.selection_subject import MAX_PRODUCTS
 from ufselect.solvers.preparation import UNITS, in_units
 from ufselect.solvers.rankings import rank_agreement, ranks_of, top_overlap
 from ufselect.tuning.side_by_side import Ranked
@@ -270,9 +270,9 @@ def compare_selections(
     """
     data = checked_table(X, "X")
     rows_used = np.arange(data.shape[0])
-    if len(rows_used) > MOST_SAMPLES:
+    if len(rows_used) > MAX_SAMPLES:
         random = check_random_state(random_state)
-        rows_used = np.sort(random.choice(rows_used, MOST_SAMPLES, replace=False))
+        rows_used = np.sort(random.choice(rows_used, MAX_SAMPLES, replace=False))
     judged = in_units(data.take_rows(rows_used), standardize)
     known = None if labels is None else np.asarray(labels)[rows_used]
     measure = _measure(judged.matrix, known)
@@ -324,7 +324,7 @@ def _measure(data: DataMatrix, labels: Any) -> Callable[[Index], Row]:
     def measured(columns: Index) -> Row:
         part = as_matrix(data.raw[:, columns])
         repeated = None
-        if data.shape[0] * len(columns) ** 2 <= MOST_PRODUCTS:
+        if data.shape[0] * len(columns) ** 2 <= MAX_PRODUCTS:
             repeated = redundancy(part)
         row: Row = {
             "redundancy": repeated,

@@ -26,7 +26,7 @@ from ufselect.plotting.axes import Graphic, Plot, svg_of
 from ufselect.report.second_process import begin
 
 # Rows of a table that a reader can save; Python has all of them.
-MOST_ROWS = 20_000
+MAX_ROWS = 20_000
 # A table of more rows scrolls in a frame.
 MAX_STATIC_ROWS = 25
 # A number, with what may stand around one: a sign, a spread, a unit.
@@ -246,7 +246,7 @@ def _environment() -> Environment:
         "policy": content_security_policy(),
         "style": package_file("report.css"),
         "script": package_file("report.js"),
-        "most_rows": MOST_ROWS,
+        "most_rows": MAX_ROWS,
         "table": TextTable,
         "picture": picture_of,
         "text_table": text_table,
@@ -379,7 +379,7 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 def csv_text(
     columns: pd.DataFrame | Mapping[str, Sequence[Any]],
-    most_rows: int | None = MOST_ROWS,
+    most_rows: int | None = MAX_ROWS,
     *,
     escape_formulas: bool = True,
 ) -> str:

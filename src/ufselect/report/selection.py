@@ -39,7 +39,7 @@ from ufselect.report.selection_text import (
     parameters_of,
 )
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.tuning.fits import LARGEST_SEED, checked_selector
+from ufselect.tuning.fits import MAX_SEED, checked_selector
 
 
 @dataclass(frozen=True, repr=False)
@@ -306,7 +306,7 @@ def selection_report(
         )
     seed = random_state
     if not isinstance(seed, int | np.integer):
-        seed = check_random_state(random_state).randint(LARGEST_SEED)
+        seed = check_random_state(random_state).randint(MAX_SEED)
     order, count = selector.order_, int(selector.get_support().sum())
     subject = Subject(
         data,

@@ -11,11 +11,11 @@ from ufselect._warn import warn
 from ufselect.evaluation import Verdict, selection_stability, verdicts
 from ufselect.evaluation.significance import (
     CRITERION_NAMES,
-    MOST_SAMPLES,
+    MAX_SAMPLES,
     SIGNIFICANT,
     sentence_of,
 )
-from ufselect.evaluation.subsamples import FEWEST_SAMPLES, N_PERMUTED, preparation_of
+from ufselect.evaluation.subsamples import MIN_SAMPLES, N_PERMUTED, preparation_of
 from ufselect.matrix import as_matrix
 from ufselect.matrix.base import few_threads
 from ufselect.plotting.bars import random_bands
@@ -25,7 +25,7 @@ from ufselect.plotting.maps import agreement_maps
 from ufselect.report.halves import N_SUBSAMPLES, Halves, fit_halves
 from ufselect.report.rendering import Part
 from ufselect.report.selection_subject import (
-    MOST_PRODUCTS,
+    MAX_PRODUCTS,
     Progress,
     Subject,
     features_part,
@@ -42,13 +42,13 @@ from ufselect.solvers.preparation import UNITS, in_units
 from ufselect.tuning.fits import user_warnings
 
 # With fewer random sets no p value could be below 5 %.
-FEWEST_RANDOM = 20
+MIN_RANDOM = 20
 # Sets of random features that are clustered beside the chosen ones.
 N_RANDOM_CLUSTERED = 5
 # Starts, steps and seeds of k-means, as a factor to its cost.
 K_MEANS_STEPS = 1000
 # Samples that are clustered; of more, some are drawn at random.
-MOST_CLUSTERED = 1000
+MAX_CLUSTERED = 1000
 
 # The interval of a stability assumes that there are many selections.
 MIN_SUBSAMPLES_FOR_INTERVAL = 20
@@ -220,12 +220,12 @@ def measure_stability(subject: Subject, halves: Halves | None) -> Part:
 def measure_against_random(subject: Subject, halves: Halves) -> Part:
     """Judge what was selected on a half on the other samples, by every criterion."""
     count, n_samples = len(subject.chosen), subject.table.shape[0]
-    if n_samples < 2 * FEWEST_SAMPLES:
+    if n_samples < 2 * MIN_SAMPLES:
         raise ValueError(
-            f"X has {n_samples} samples but a verdict needs {2 * FEWEST_SAMPLES}: half "
+            f"X has {n_samples} samples but a verdict needs {2 * MIN_SAMPLES}: half "
             "of them to select on, and half to judge on. Give more samples."
         )
-    n_judged = min((n_samples + 1) // 2, MOST_SAMPLES)
+    n_judged = min((n_samples + 1) // 2, MAX_SAMPLES)
     # Multiplications for one set; each pair is held, made absolute and summed too.
     by_samples, by_pairs = float(n_judged**2 * count), 3.0 * n_judged * count**2
     # A single feature has no pair to agree or to be distinct.
@@ -234,13 +234,13 @@ def measure_against_random(subject: Subject, halves: Halves) -> Part:
         name: (1 + N_PERMUTED) * (by_pairs if name == "distinctness" else by_samples)
         for name in names
     }
-    asked = [name for name in names if FEWEST_RANDOM * costs[name] <= MOST_PRODUCTS]
+    asked = [name for name in names if MIN_RANDOM * costs[name] <= MAX_PRODUCTS]
     if not asked:
-        refuse_beyond(FEWEST_RANDOM * min(costs.values()))
+        refuse_beyond(MIN_RANDOM * min(costs.values()))
     for name in set(names) - set(asked):
         message = f"Not judged by {name}: with so many features it would take too long."
         warn(message)
-    affordable = MOST_PRODUCTS // max(costs[name] for name in asked)
+    affordable = MAX_PRODUCTS // max(costs[name] for name in asked)
     rows, best = halves.rows[0], halves.best(count)[0]
     unseen = np.setdiff1d(np.arange(n_samples), rows)
     found = verdicts(
@@ -392,8 +392,8 @@ def measure_labels(subject: Subject) -> Part:
 
     random = np.random.RandomState(subject.seed)
     table, labels = subject.table, subject.labels
-    if table.shape[0] > MOST_CLUSTERED:
-        rows = np.sort(random.choice(table.shape[0], MOST_CLUSTERED, False))
+    if table.shape[0] > MAX_CLUSTERED:
+        rows = np.sort(random.choice(table.shape[0], MAX_CLUSTERED, False))
         table, labels = table.take_rows(rows), labels[rows]
     n_samples, n_features = table.shape
     n_classes = len(np.unique(labels))

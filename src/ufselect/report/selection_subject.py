@@ -26,28 +26,28 @@ from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import unit_columns
 
 # What one part may cost, in multiplications: a few seconds of one core.
-MOST_PRODUCTS = 2e10
+MAX_PRODUCTS = 2e10
 # Random sets of features to compare with, in every report and on the terminal.
 N_RANDOM = 99
 # Features in the table of the report; all of the chosen are in the file it offers.
-MOST_LISTED = 300
+MAX_LISTED = 300
 # Names of features that one stands for: in a cell of the report, and in its file.
-MOST_NAMES = 3
-MOST_SAVED_NAMES = 50
+MAX_NAMES = 3
+MAX_SAVED_NAMES = 50
 # Letters of a name in a cell; the file has all of them.
-LONGEST_NAME = 100
+MAX_NAME_LENGTH = 100
 # Features of a map of correlations, and features and samples of a heat map.
-MOST_MAPPED = 25
-MOST_ROWS_OF_MAP = 40
-MOST_COLUMNS_OF_MAP = 400
-MOST_PIXELS = 10_000
+MAX_MAPPED = 25
+MAX_ROWS_OF_MAP = 40
+MAX_COLUMNS_OF_MAP = 400
+MAX_PIXELS = 10_000
 # Samples whose distribution is drawn by cluster; of more, every second or third.
-MOST_IN_DISTRIBUTION = 10_000
+MAX_IN_DISTRIBUTION = 10_000
 
 # Columns of the table of features: where each comes from, and how it is written.
 SHOWN: dict[str, tuple[str, Callable[[Any], str]]] = {
     "rank": ("rank", str),
-    "feature": ("feature", partial(shortened, longest=LONGEST_NAME)),
+    "feature": ("feature", partial(shortened, longest=MAX_NAME_LENGTH)),
     "call": ("call", str),
     "score": ("score", "{:.4g}".format),
     "explained": ("explained", "{:.0%}".format),
@@ -126,7 +126,7 @@ class Subject:
     @cached_property
     def listed(self) -> Float:
         """Return the columns of the first of the chosen features."""
-        return self.matrix.columns(self.chosen[:MOST_LISTED])
+        return self.matrix.columns(self.chosen[:MAX_LISTED])
 
     @cached_property
     def clusters(self) -> NDArray[Any] | None:
@@ -146,7 +146,7 @@ class Subject:
         """Return small drawings of the listed features, by cluster if there are any."""
         clusters, columns = self.clusters, self.listed
         if clusters is not None:
-            some = slice(None, None, 1 + len(clusters) // MOST_IN_DISTRIBUTION)
+            some = slice(None, None, 1 + len(clusters) // MAX_IN_DISTRIBUTION)
             clusters, columns = clusters[some], columns[some]
         return [sparkline(column, clusters) for column in columns.T]
 
@@ -207,7 +207,7 @@ def features_part(
         columns |= {
             "stands for": [len(each.stands_for) for each in found],
             "such as": [
-                "; ".join(names[place] for place in each.stands_for[:MOST_SAVED_NAMES])
+                "; ".join(names[place] for place in each.stands_for[:MAX_SAVED_NAMES])
                 for each in found
             ],
             "nearest not chosen": [None if o is None else names[o] for o in others],
@@ -219,7 +219,7 @@ def features_part(
     for name, values in subject.matrix.summary()._asdict().items():
         columns[name] = values[chosen]
     data = pd.DataFrame({k: v for k, v in columns.items() if v is not None})
-    top = data.head(MOST_LISTED)
+    top = data.head(MAX_LISTED)
     shown = pd.DataFrame(
         {
             title: [form(value) for value in top[name]]
@@ -243,11 +243,11 @@ def _nearest(names: Sequence[str], each: Any) -> str:
     if each.alternative is None:
         return ""
     correlation = f"{each.alternative_correlation:.2f}".replace("-", "\N{MINUS SIGN}")
-    return f"{shortened(names[each.alternative], LONGEST_NAME)} ({correlation})"
+    return f"{shortened(names[each.alternative], MAX_NAME_LENGTH)} ({correlation})"
 
 
 def _few(names: Sequence[str], columns: Index) -> str:
-    few = [shortened(names[column], LONGEST_NAME) for column in columns[:MOST_NAMES]]
+    few = [shortened(names[column], MAX_NAME_LENGTH) for column in columns[:MAX_NAMES]]
     more = len(columns) - len(few)
     return ", ".join(few) + (f" and {more} more" if more else "")
 
@@ -255,10 +255,10 @@ def _few(names: Sequence[str], columns: Index) -> str:
 def measure_heat_map(subject: Subject) -> Part:
     """Set the chosen features over the samples, both by cluster."""
     clusters = subject.clusters
-    columns = subject.listed[:, :MOST_ROWS_OF_MAP]
+    columns = subject.listed[:, :MAX_ROWS_OF_MAP]
     order, rows, marks = in_cluster_order(columns, clusters, subject.marks)
-    if len(order) > MOST_COLUMNS_OF_MAP:
-        places = np.linspace(0, len(order) - 1, MOST_COLUMNS_OF_MAP).round()
+    if len(order) > MAX_COLUMNS_OF_MAP:
+        places = np.linspace(0, len(order) - 1, MAX_COLUMNS_OF_MAP).round()
         order = order[places.astype(int)]
     values = subject.listed[np.ix_(order, rows)].T
     names = [subject.names[column] for column in subject.chosen[rows]]
@@ -332,7 +332,7 @@ def measure_repetition(subject: Subject) -> Part:
     if count < 2:
         raise ValueError("a single feature cannot repeat another")
     refuse_beyond(subject.table.shape[0] * count**2)
-    first = subject.chosen[:MOST_MAPPED]
+    first = subject.chosen[:MAX_MAPPED]
     # A constant column has no correlation but with itself.
     columns = as_matrix(subject.table.raw[:, first])
     summary = columns.summary()
@@ -359,7 +359,7 @@ def measure_pixels(subject: Subject) -> Part:
             f"images of {shape[0]} x {shape[1]} have {shape[0] * shape[1]} pixels, "
             f"but there are {n_features} features"
         )
-    if n_features > MOST_PIXELS:
+    if n_features > MAX_PIXELS:
         raise ValueError(f"{n_features} pixels are too many to draw")
     along: Literal["C", "F"] = "C" if subject.image_order == "rows" else "F"
     kept = np.isin(np.arange(n_features), subject.chosen).reshape(shape, order=along)
@@ -379,7 +379,7 @@ def measure_pixels(subject: Subject) -> Part:
 
 def refuse_beyond(products: float) -> None:
     """Raise an error if a part would cost too much."""
-    if products > MOST_PRODUCTS:
+    if products > MAX_PRODUCTS:
         raise ValueError(
             f"it would take about {products:.0e} multiplications, more than the limit "
             "of a report; select fewer features"

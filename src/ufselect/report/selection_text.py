@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 # Columns and rows of the table of features in text, and letters of a cell.
 LISTED = ["feature", "score", "call", "explained", "stands for"]
-MOST_LISTED, MOST_LISTED_BRIEFLY, MOST_LISTED_WITH_LABELS = 10, 8, 5
-LONGEST_NAME = 23
+MAX_LISTED, MAX_LISTED_BRIEFLY, MAX_LISTED_WITH_LABELS = 10, 8, 5
+MAX_NAME_LENGTH = 23
 WIDTH = 80
 # Parts whose absence JSON explains.
 PARTS = ("stand-ins", "against_random", "labels")
@@ -44,7 +44,7 @@ CRITERIA = {
 }
 # Below this stability, and above these shares and correlations, care is needed.
 POOR_STABILITY = 0.4
-MANY_BY_CHANCE = 0.2
+MAX_FALSE_SHARE = 0.2
 MUCH_REPETITION = 0.7
 # What to do next about a doubt.
 SAMPLES = "Do not rely on single features; collect more samples."
@@ -131,7 +131,7 @@ def _doubts(report: "SelectionReport") -> Iterator[tuple[str, str]]:
     if index and index.value < POOR_STABILITY:
         value = f"{index.value:.2f}"
         yield f"other samples would choose others (stability {value})", SAMPLES
-    if report.by_chance and report.by_chance.facts["share"] > MANY_BY_CHANCE:
+    if report.by_chance and report.by_chance.facts["share"] > MAX_FALSE_SHARE:
         yield (
             f"about {report.by_chance.facts['share']:.0%} of them are false "
             "discoveries",
@@ -160,14 +160,14 @@ def as_text(
     brief : bool
         Whether it has to fit a screen of 24 lines.
     """
-    most = MOST_LISTED
+    most = MAX_LISTED
     if brief:
         about_labels = report.labels or "labels" in report.left_out
-        most = MOST_LISTED_WITH_LABELS if about_labels else MOST_LISTED_BRIEFLY
+        most = MAX_LISTED_WITH_LABELS if about_labels else MAX_LISTED_BRIEFLY
     shown: Any = report.features.shown
     features = shown.head(most).reindex(columns=LISTED).dropna(axis=1, how="all")
     for title in {"feature", "stands for"} & set(features):
-        cells = [shortened(cell, LONGEST_NAME) for cell in features[title]]
+        cells = [shortened(cell, MAX_NAME_LENGTH) for cell in features[title]]
         features[title] = [cell or "-" for cell in cells]
     if "stands for" in features and (features["stands for"] == "-").all():
         del features["stands for"]

@@ -27,7 +27,7 @@ from ufselect.matrix import (
     is_out_of_core,
     out_of_core_columns,
 )
-from ufselect.matrix.base import BLOCK_BYTES, LARGEST_TO_SQUARE
+from ufselect.matrix.base import BLOCK_BYTES, MAX_TO_SQUARE
 from ufselect.matrix.checks import (
     checked_matrix,
     column_names,
@@ -190,7 +190,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         is_array = not matrix.out_of_core or isinstance(matrix.raw, np.ndarray)
         if is_array and matrix.raw.dtype == np.float32:
             peak = max(np.abs(summary.minimum).max(), np.abs(summary.maximum).max())
-            limit = LARGEST_TO_SQUARE[np.dtype(np.float32)]
+            limit = MAX_TO_SQUARE[np.dtype(np.float32)]
             if not 1 / limit < peak < limit:
                 # Products would overflow or vanish in single precision.
                 matrix = as_matrix(matrix.raw.astype(np.float64))

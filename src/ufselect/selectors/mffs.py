@@ -31,7 +31,7 @@ from ufselect.solvers.factors import (
 from ufselect.solvers.ridge import row_norms
 
 # Most components for n_components=None: each costs O(n p) per iteration.
-LARGEST_AUTO_COMPONENTS = 50
+MAX_AUTO_COMPONENTS = 50
 
 # "auto", where |X| = 1: of sparsity and of orthogonality, for one component.
 AUTO_SPARSITY = 1e-3
@@ -125,7 +125,7 @@ class FactorSelector(IterativeSelector):
     def _number_of_components(self, shape: tuple[int, int]) -> int:
         n_samples, n_varying = shape
         if self.n_components is None:
-            largest = min(n_samples, n_varying, LARGEST_AUTO_COMPONENTS)
+            largest = min(n_samples, n_varying, MAX_AUTO_COMPONENTS)
             return min(self.n_selected_, largest)
         if self.n_components > n_varying:
             raise ValueError(

@@ -60,7 +60,7 @@ REPORT_POLICY = (
     "frame-ancestors 'self'"
 )
 # Enough for the roles of thousands of columns.
-MOST_BYTES_OF_CHOICES = 1 << 20
+MAX_BYTES_OF_CHOICES = 1 << 20
 
 
 class Application:
@@ -261,7 +261,7 @@ async def _json(request: Request) -> dict[str, Any]:
     body = b""
     async for piece in request.stream():
         body += piece
-        if len(body) > MOST_BYTES_OF_CHOICES:
+        if len(body) > MAX_BYTES_OF_CHOICES:
             raise Refusal(413, "the choices are too long")
     try:
         content = json.loads(body)

@@ -72,8 +72,8 @@ OPTION = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, WORDS))})(?![\w-])")
 BRACKETS = re.compile(
     r"""\s\((?:'[^']*'|"[^"]*"|[^()'"])*--(?:'[^']*'|"[^"]*"|[^()'"])*\)"""
 )
-LONGEST_VALUE = 1000
-MOST_VALUES = 20_000
+MAX_VALUE_LENGTH = 1000
+MAX_VALUES = 20_000
 
 
 def checked_choices(given: Any) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def checked_choices(given: Any) -> dict[str, Any]:
         if (
             name not in FIELDS
             or isinstance(value, list) != (name in SEVERAL)
-            or len(several) > MOST_VALUES
+            or len(several) > MAX_VALUES
             or not all(map(_is_plain, several))
         ):
             raise Refusal(
@@ -102,7 +102,7 @@ def checked_choices(given: Any) -> dict[str, Any]:
 
 def _is_plain(value: Any) -> bool:
     """Tell whether a value can be an argument of a command."""
-    if not isinstance(value, str) or len(value) > LONGEST_VALUE or "\0" in value:
+    if not isinstance(value, str) or len(value) > MAX_VALUE_LENGTH or "\0" in value:
         return False
     # Half of a character, which JSON can hold and a command cannot.
     return not any("\ud800" <= letter <= "\udfff" for letter in value)

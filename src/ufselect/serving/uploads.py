@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from ufselect.data.tables.detection import EXTENSIONS, KNOWN, SUFFIXES, split_name
 
-LONGEST_NAME = 150
+MAX_NAME_LENGTH = 150
 # Ends of names that are taken, with and without compression.
 KNOWN_ENDINGS = [*EXTENSIONS, *SUFFIXES]
 # Workbooks with macros are read, and written without them.
@@ -87,8 +87,8 @@ def shown_name(name: str) -> str:
     """
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     plain = "".join(letter for letter in last if letter.isprintable()).strip()
-    if len(plain) > LONGEST_NAME:
-        plain = "\N{HORIZONTAL ELLIPSIS}" + plain[-LONGEST_NAME:]
+    if len(plain) > MAX_NAME_LENGTH:
+        plain = "\N{HORIZONTAL ELLIPSIS}" + plain[-MAX_NAME_LENGTH:]
     return plain.strip(".") or "table"
 
 

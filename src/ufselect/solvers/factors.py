@@ -40,10 +40,10 @@ Multiply = Callable[[Float], Float]
 EXPONENTS = (1.0, 0.5, 0.25)
 
 # Lower bound of the entries: a multiplicative step cannot change an entry of zero.
-SMALLEST_FACTOR = 1e-12
+MIN_FACTOR = 1e-12
 
 # Smallest entry of S at the start: very small entries need many steps to grow.
-SMALLEST_START = 1e-3
+MIN_START = 1e-3
 
 # Below this share of |X|^2, a relative decrease of the objective has no meaning.
 NEGLIGIBLE_SHARE = 1e-3
@@ -190,7 +190,7 @@ class _Model:
         denominator += orthogonality * (selection @ (selection.T @ selection))
         denominator += entry_sparsity / 2
         if sparsity > 0:
-            norms = np.maximum(row_norms(selection), SMALLEST_FACTOR)[:, np.newaxis]
+            norms = np.maximum(row_norms(selection), MIN_FACTOR)[:, np.newaxis]
             denominator += sparsity / 2 * (selection / norms)
         if self.samples is not None:
             # Split M by sign, and not the p x p matrix X'M X: as X is non-negative,
@@ -253,7 +253,7 @@ def fit_factors(
         Called with the iteration and the objective; returns whether to stop.
     """
     model = _Model(matrix, weights, graph, samples)
-    selection, loadings = (np.maximum(part, SMALLEST_FACTOR) for part in start)
+    selection, loadings = (np.maximum(part, MIN_FACTOR) for part in start)
     state = model.state(selection, loadings)
     loop = Iterations(
         max_iter,
@@ -301,7 +301,7 @@ def guarded_step(model: _Model, state: _State) -> _State:
 def stepped(factor: Float, ratio: Float, exponent: float) -> Float:
     """Return a factor after a multiplicative step."""
     power = ratio if exponent == 1.0 else ratio**exponent
-    return np.maximum(factor * power, SMALLEST_FACTOR)
+    return np.maximum(factor * power, MIN_FACTOR)
 
 
 def safe_ratio(numerator: Float, denominator: Float) -> Float:
@@ -357,7 +357,7 @@ def random_factors(
     rank = np.argsort(np.argsort(places, kind="stable"), kind="stable")
     selection = random.uniform(size=(n_features, n_components))[rank]
     power = max(1.0, 2 * np.sqrt(n_components) - 2)
-    selection = np.maximum(selection**power, SMALLEST_START)
+    selection = np.maximum(selection**power, MIN_START)
     loadings = random.uniform(size=(n_features, n_components))[rank]
     selection /= np.sqrt(np.einsum("ij,ij->j", selection, selection))
     chosen = matrix.dot(selection)

@@ -39,9 +39,9 @@ MIN_GROWTH, MAX_ZERO_SHARE = 200, 0.1
 # Rounds without a smaller duality gap after which the solver stops.
 MAX_IDLE_ROUNDS = 20
 
-# Conjugate gradient steps of a Newton step: FEW while Y still changes; in a solve, from
-# FIRST to MAX, with MORE in every round.
-FEW_CG_STEPS, FIRST_CG_STEPS, MORE_CG_STEPS, MAX_CG_STEPS = 4, 14, 2, 30
+# Conjugate gradient steps of a Newton step: INEXACT while Y still changes; in a solve,
+# from FIRST to MAX, with MORE in every round.
+INEXACT_CG_STEPS, FIRST_CG_STEPS, MORE_CG_STEPS, MAX_CG_STEPS = 4, 14, 2, 30
 
 # Conjugate gradients stop at this residual, relative to the right-hand side, or at this
 # second derivative, relative to that of the ridge regression.
@@ -56,7 +56,7 @@ POWER_ITERATIONS = 12
 
 # Step sizes tried in a Newton step until the objective decreases; norm of a step, as a
 # share of that of W, up to which its gain may be below rounding.
-NEWTON_SIZES, SHORT_STEP = (1.0, 0.5, 0.25, 0.125, 0.0625), 1e-5
+NEWTON_SIZES, MIN_STEP = (1.0, 0.5, 0.25, 0.125, 0.0625), 1e-5
 
 # Changes of the objective below ROUNDING |Y|^2 are rounding errors; an increase above
 # OVERSHOOT |Y|^2 means that the step size was too large.
@@ -392,7 +392,7 @@ class GroupLasso:
         with np.errstate(all="ignore"):
             step = conjugate_gradients(descent, ridge, weights, unit, n_steps).T
         value = self.objective(lam, self.W, self.ZtZW)
-        if np.linalg.norm(step) <= SHORT_STEP * np.linalg.norm(self.W):
+        if np.linalg.norm(step) <= MIN_STEP * np.linalg.norm(self.W):
             # Near the solution a step gains less than rounding, but still reduces the
             # gap. A long step without gain would only change collinear features.
             value += ROUNDING * self.squared

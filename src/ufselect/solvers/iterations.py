@@ -17,7 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from ufselect.matrix.base import libraries
 
 # Smallest array whose fits are mostly long products, which release the GIL.
-MANY_VALUES = 1_000_000
+MIN_THREADED_VALUES = 1_000_000
 
 # Whether this thread is a worker of `in_parallel`.
 _worker = threading.local()
@@ -136,7 +136,7 @@ class Iterations:
 
 def suits_threads(X: Any) -> bool:
     """Return whether fits to X are mostly long products, which release the GIL."""
-    return isinstance(X, np.ndarray) and X.size >= MANY_VALUES
+    return isinstance(X, np.ndarray) and X.size >= MIN_THREADED_VALUES
 
 
 def in_parallel(

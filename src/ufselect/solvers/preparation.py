@@ -33,13 +33,13 @@ REPETITION_OF_MEASUREMENTS = 0.1
 
 # Means larger than this many typical standard deviations are subtracted before products
 # with X are computed, to avoid cancellation.
-LARGEST_OFFSET = {np.dtype(np.float64): 1e3, np.dtype(np.float32): 3e1}
+MAX_OFFSET = {np.dtype(np.float64): 1e3, np.dtype(np.float32): 3e1}
 
 # Squares of numbers up to this, and down to its inverse, fit into single precision.
-LARGEST_IN_SINGLE = 1e15
+MAX_IN_SINGLE = 1e15
 
 # Outside of these limits, sums of squares of X overflow or underflow.
-LARGEST_LENGTH, LEAST_DEVIATION = 1e153, 1e-151
+MAX_LENGTH, MIN_DEVIATION = 1e153, 1e-151
 
 
 class Prepared(NamedTuple):
@@ -76,14 +76,14 @@ def refuse_immeasurable(
     """
     peaks = np.maximum(np.abs(summary.minimum), np.abs(summary.maximum))
     highest = int(peaks.argmax())
-    if peaks[highest] > LARGEST_LENGTH / np.sqrt(n_samples * len(peaks)):
+    if peaks[highest] > MAX_LENGTH / np.sqrt(n_samples * len(peaks)):
         raise ValueError(
             f"Column {name_of(highest)} of {name} reaches {peaks[highest]:.3g}, whose "
             "square is not finite; rescale the column, or impute such values if they "
             "mark missing ones."
         )
     widest = float(summary.deviation[~summary.constant].max(initial=0.0))
-    if 0 < widest < LEAST_DEVIATION:
+    if 0 < widest < MIN_DEVIATION:
         raise ValueError(
             f"No column of {name} has a standard deviation above {widest:.3g}, whose "
             f"square underflows to zero; rescale {name} to values of order one."
@@ -235,8 +235,8 @@ def steady_points(data: DataMatrix, summary: ColumnSummary) -> Any:
         data, summary = data.take(varying), summary.take(varying)
     scale = np.ones(data.shape[1])
     if _near_zero(data, summary, scale):
-        safe = max(summary.maximum.max(), -summary.minimum.min()) < LARGEST_IN_SINGLE
-        safe = safe and float(summary.deviation.max()) > 1 / LARGEST_IN_SINGLE
+        safe = max(summary.maximum.max(), -summary.minimum.min()) < MAX_IN_SINGLE
+        safe = safe and float(summary.deviation.max()) > 1 / MAX_IN_SINGLE
         return data.raw if safe else data.raw.astype(np.float64, copy=False)
     return _centred(data, summary, scale).points()
 
@@ -262,7 +262,7 @@ def without_offsets(
     if not isinstance(data, SparseMatrix):
         return data, shift
     # Columns so far from zero have hardly any zeros, so that sparsity is kept.
-    far = np.abs(shift) > LARGEST_OFFSET[data.raw.dtype] * summary.deviation
+    far = np.abs(shift) > MAX_OFFSET[data.raw.dtype] * summary.deviation
     offsets = np.where(far & ~summary.constant, shift, 0.0)
     return (data.less(offsets), shift - offsets) if offsets.any() else (data, shift)
 
@@ -273,7 +273,7 @@ def _near_zero(data: DataMatrix, summary: ColumnSummary, scale: Float) -> bool:
     largest = deviations.max()
     typical = largest * np.sqrt(np.mean((deviations / largest) ** 2))
     offset = float(np.max(np.abs(summary.mean) * scale)) / max(typical, 1e-300)
-    return offset <= LARGEST_OFFSET.get(data.raw.dtype, 0.0)
+    return offset <= MAX_OFFSET.get(data.raw.dtype, 0.0)
 
 
 def _centred(data: DataMatrix, summary: ColumnSummary, scale: Float) -> DataMatrix:

@@ -25,7 +25,7 @@ import numpy as np
 
 from ufselect.matrix.base import Beside, ColumnSummary, DataMatrix, Float
 from ufselect.solvers.group_lasso import (
-    FEW_CG_STEPS,
+    INEXACT_CG_STEPS,
     GroupLasso,
     WorkingSetTooLarge,
     makes_gram,
@@ -199,7 +199,7 @@ class Alternation:
             # optimality once the first have entered.
             for _ in range(1 if len(lasso.S) else 2):
                 lasso.admit(lasso.kkt_ratios(lam))  # (E5)
-                lasso.descend(lam, 1, FEW_CG_STEPS)  # (E7)
+                lasso.descend(lam, 1, INEXACT_CG_STEPS)  # (E7)
             # G, the problem of Eq. (8), over soft partitions. W is minimised out by the
             # ridge regression that majorises the group lasso at W. One factorisation
             # serves this step and the new W (Theorem 2).

@@ -32,7 +32,7 @@ FIRST_EVENTS, MAX_EVENTS = 8, 24
 ROUNDING = 1e-12
 
 # Avoids a division by zero if the penalty does not change.
-SMALLEST_SPAN = np.finfo(np.float64).tiny
+MIN_SPAN = np.finfo(np.float64).tiny
 
 
 def screened_points(
@@ -185,7 +185,7 @@ def uncertainty(residuals: Float, bounds: Float) -> float:
     exceed both values. The excess is therefore at most the distance of the residuals
     from that line, divided by the bound.
     """
-    span = max(bounds[0] - bounds[-1], SMALLEST_SPAN)
+    span = max(bounds[0] - bounds[-1], MIN_SPAN)
     place = ((bounds[0] - bounds) / span)[:, np.newaxis]
     off = residuals - residuals[0]
     off -= place * off[-1]

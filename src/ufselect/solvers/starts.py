@@ -22,7 +22,7 @@ from ufselect.matrix.base import (
 )
 
 # Largest number of samples for the clustering; more do not improve the start.
-LARGEST_SAMPLE = 5000
+MAX_SAMPLE = 5000
 
 # Runs of k-means; the best one is used.
 N_RUNS = 10
@@ -75,7 +75,7 @@ def start(
     if not isinstance(init, str):
         return X.beside(check_memberships(init, X.shape[0], n_clusters))
     by_components = init == "k-means" and components
-    if by_components and X.shape[0] > LARGEST_SAMPLE:
+    if by_components and X.shape[0] > MAX_SAMPLE:
         return start_beside_rows(X, n_clusters, random, gram)
     refuse_too_few_distinct(X, n_clusters)
     if not by_components:
@@ -127,8 +127,8 @@ def start_memberships(
         points = isometric_rows(gram)
     else:
         rows: slice | Index = slice(None)
-        if n_samples > LARGEST_SAMPLE:
-            rows = np.sort(random.permutation(n_samples)[:LARGEST_SAMPLE])
+        if n_samples > MAX_SAMPLE:
+            rows = np.sort(random.permutation(n_samples)[:MAX_SAMPLE])
         # Products round differently in another layout, and c-means may amplify that.
         points = np.ascontiguousarray(matrix.rows(rows))
     find = k_means_centres if kind == "k-means" else c_means_centres
@@ -184,7 +184,7 @@ def start_beside_rows(
     multiply = gram.__matmul__ if gram is not None else matrix.normal_dot
     _, axes = leading_eigenpairs(multiply, matrix.shape[1], n_clusters, random)
     points, _ = matrix.over_rows(_scores, (), axes)
-    n_seen = min(matrix.shape[0], LARGEST_SAMPLE)
+    n_seen = min(matrix.shape[0], MAX_SAMPLE)
     seen = sample_without_replacement(matrix.shape[0], n_seen, random_state=random)
     sample = matrix.pick(points, np.sort(seen))
     if len(np.unique(sample, axis=0)) < n_clusters:

@@ -27,7 +27,7 @@ __all__ = ["select"]
 # Cells that tell whether the values are counts.
 N_LOOKED_AT = 500
 # Values of 0 and 1 alone are not counts to take logarithms of.
-SMALLEST_COUNT = 2
+MIN_COUNT = 2
 
 
 def select(
@@ -225,7 +225,7 @@ def _looks_like_counts(X: Any) -> bool:
     return bool(
         values.size
         and values.min() >= 0
-        and values.max() >= SMALLEST_COUNT
+        and values.max() >= MIN_COUNT
         and not np.any(values % 1)
     )
 

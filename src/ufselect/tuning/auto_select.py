@@ -42,7 +42,7 @@ from ufselect.solvers.rankings import (
     redundant_features,
 )
 from ufselect.solvers.starts import distinct_rows
-from ufselect.tuning.fits import LARGEST_SEED, FitsGroups, checked_selector, seeded
+from ufselect.tuning.fits import MAX_SEED, FitsGroups, checked_selector, seeded
 
 N_SUBSAMPLES = 6
 N_COMPONENTS = 10
@@ -56,7 +56,7 @@ ENERGY_WEIGHT = 2
 MAX_CORRELATION = 0.8
 
 # If fewer non-redundant features are confirmed, redundant ones are, up to this number.
-FEWEST_CONFIRMED = 10
+MIN_CONFIRMED = 10
 
 # Largest false discovery rates of confirmed and of tentative features.
 CONFIRMED_FDR = 0.05
@@ -257,7 +257,7 @@ class AutoSelect(FitsGroups):
         self.selector_: UnsupervisedSelector | None = None
         if self.selector is not None:
             checked_selector(self.selector, "AutoSelect")
-            copy = seeded(clone(self.selector), random.randint(LARGEST_SEED))
+            copy = seeded(clone(self.selector), random.randint(MAX_SEED))
             if "n_clusters" in copy.get_params(deep=False):
                 # Without structure n_clusters_ is 1, for which selectors fail.
                 fewest = 2 if self.n_clusters == "auto" else 1
@@ -291,7 +291,7 @@ class AutoSelect(FitsGroups):
                 n_clusters=min(number, data.shape[0]),
                 standardize=False if preparation == "none" else preparation,
             )
-        seeds = random.randint(LARGEST_SEED, size=len(subsamples)).tolist()
+        seeds = random.randint(MAX_SEED, size=len(subsamples)).tolist()
         calls = (
             (
                 *(data, rows, self.standardize_, deviations),
@@ -353,7 +353,7 @@ class AutoSelect(FitsGroups):
         if self.max_correlation == "auto" and max_correlation is not None:
             # A single feature is too noisy for clusters: redundant ones average it.
             following = int(np.count_nonzero(tier <= 1))
-            number = max(number, min(following, FEWEST_CONFIRMED))
+            number = max(number, min(following, MIN_CONFIRMED))
         confirmed = best_first[: min(number, self._most())]
         self.calls_ = np.where(tier < 3, "tentative", "rejected")
         self.calls_[confirmed] = "confirmed"
@@ -393,7 +393,7 @@ class AutoSelect(FitsGroups):
         number = min(self.n_clusters_, distinct_rows(as_matrix(points)))
         if number < 2:
             return together
-        k_means = KMeans(number, n_init=3, random_state=random.randint(LARGEST_SEED))
+        k_means = KMeans(number, n_init=3, random_state=random.randint(MAX_SEED))
         # The only long products: those of all samples.
         with few_threads(points.size):
             return np.asarray(k_means.fit(points).labels_)

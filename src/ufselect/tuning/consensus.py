@@ -24,7 +24,7 @@ from ufselect.solvers.rankings import (
 )
 from ufselect.tuning.fits import (
     EFFORT_CONSTRAINTS,
-    LARGEST_SEED,
+    MAX_SEED,
     Work,
     checked_selector,
     fit_all,
@@ -204,7 +204,7 @@ default="log-rank"
         for name, selector in self._members():
             for label, variant in self._variants(name, selector):
                 checked_selector(variant, f"Consensus member {label!r}")
-                variant = seeded(variant, random.randint(LARGEST_SEED))
+                variant = seeded(variant, random.randint(MAX_SEED))
                 variant.set_params(n_features_to_select=self.n_selected_)
                 works.append(Work(label, variant))
         return works

@@ -14,7 +14,7 @@ from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.matrix.checks import checked_matrix
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.fits import (
-    LARGEST_SEED,
+    MAX_SEED,
     Work,
     checked_selector,
     fit_all,
@@ -115,9 +115,9 @@ def false_selections(
     number = selector._resolve_number(n_features)
     works = []
     for name, chosen in columns.items():
-        copy = seeded(selector, random.randint(LARGEST_SEED))
+        copy = seeded(selector, random.randint(MAX_SEED))
         copy.set_params(n_features_to_select=number)
-        decoys = partial(with_decoys, chosen, random.randint(LARGEST_SEED))
+        decoys = partial(with_decoys, chosen, random.randint(MAX_SEED))
         works.append(Work(name, copy, decoys))
     finished = fit_all(
         data,

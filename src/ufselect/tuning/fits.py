@@ -29,7 +29,7 @@ EFFORT_CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state"],
     "verbose": ["boolean"],
 }
-LARGEST_SEED = np.iinfo(np.int32).max
+MAX_SEED = np.iinfo(np.int32).max
 
 # Number of failed fits that a message names for each reason.
 MAX_NAMES = 8

@@ -18,7 +18,7 @@ from ufselect.solvers.rankings import (
     top_overlap,
 )
 from ufselect.tuning.fits import (
-    LARGEST_SEED,
+    MAX_SEED,
     Work,
     checked_selector,
     fit_all,
@@ -177,7 +177,7 @@ def sensitivity_to_clusters(
             f"{type(selector).__name__} has no parameter n_clusters; give a selector "
             "that has one."
         )
-    copy = seeded(selector, check_random_state(random_state).randint(LARGEST_SEED))
+    copy = seeded(selector, check_random_state(random_state).randint(MAX_SEED))
     if n_features is not None:
         copy.set_params(n_features_to_select=n_features)
     data = checked_matrix(X, owner=type(selector).__name__)

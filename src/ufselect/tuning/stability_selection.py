@@ -16,7 +16,7 @@ from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import frequency_scores
 from ufselect.tuning.fits import (
     EFFORT_CONSTRAINTS,
-    LARGEST_SEED,
+    MAX_SEED,
     FitsGroups,
     Work,
     checked_selector,
@@ -160,7 +160,7 @@ class StabilitySelection(FitsGroups):
                 rows = np.sort(random.choice(n_samples, size, replace=False))
             else:
                 rows = rows_of_groups(groups, size, random)
-            copy = seeded(selector, random.randint(LARGEST_SEED))
+            copy = seeded(selector, random.randint(MAX_SEED))
             copy.set_params(n_features_to_select=self.n_selected_)
             part = methodcaller("take_rows", rows)
             works.append(Work(f"subsample {number}", copy, part))

@@ -80,9 +80,9 @@ EXPANDING = {name: partial(pack, ROWS) for name, pack in PACKERS.items()} | {
 @pytest.mark.parametrize("kind", EXPANDING)
 def test_what_expands_too_much_is_refused_unless_it_is_allowed(monkeypatch, kind):
     content = EXPANDING[kind]()
-    monkeypatch.setattr("ufselect.data.tables.detection.LEAST_LARGE", 40_000)
-    monkeypatch.setattr("ufselect.data.tables.detection.MOST_RATIO", 1)
-    monkeypatch.setattr("ufselect.data.tables.frames.LEAST_CHECKED", 0)
+    monkeypatch.setattr("ufselect.data.tables.detection.MIN_LARGE_BYTES", 40_000)
+    monkeypatch.setattr("ufselect.data.tables.detection.MAX_EXPANSION_RATIO", 1)
+    monkeypatch.setattr("ufselect.data.tables.frames.MIN_CHECKED_CELLS", 0)
     error = refused(r"expands to more than .*--allow-large", content, isolate=True)
 
     assert error.remedies[0].options == ("--allow-large",)
@@ -91,7 +91,7 @@ def test_what_expands_too_much_is_refused_unless_it_is_allowed(monkeypatch, kind
 
 def test_half_of_the_free_memory_is_the_limit(monkeypatch):
     memory = "ufselect.data.tables.detection.available_bytes"
-    monkeypatch.setattr("ufselect.data.tables.detection.LEAST_LARGE", 1000)
+    monkeypatch.setattr("ufselect.data.tables.detection.MIN_LARGE_BYTES", 1000)
     monkeypatch.setattr(memory, lambda: 2 * len(ROWS) + 10)
     assert read_table(BytesIO(ROWS)).shape == (30_000, 2)
     monkeypatch.setattr(memory, lambda: 2 * len(ROWS) - 10)
@@ -102,7 +102,7 @@ def test_endless_lines_and_full_disks_are_one_sentence(monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("ufselect.data.tables.text.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("ufselect.data.tables.text.MAX_LINE_LENGTH", 1 << 20)
     line = b"1," * (1 << 20)
     for content in (line, gzip.compress(line), ROWS + b"\0" * 3_000_000):
         refused(r"of more than 1048576 char|has NUL bytes", content)

@@ -43,7 +43,7 @@ def test_large_array_of_floats_stays_on_disk_and_others_become_floats(
 ):
     np.save(tmp_path / "a.npy", X.astype(dtype))
     small = read_table(tmp_path / "a.npy")
-    monkeypatch.setattr(matrices, "MOST_BYTES_AT_ONCE", 0)
+    monkeypatch.setattr(matrices, "MAX_BYTES_AT_ONCE", 0)
     table = read_table(tmp_path / "a.npy")
     mapped = dtype in (np.float64, np.float32)
 

@@ -73,9 +73,9 @@ LABEL_NAMES = {"class", "classes", "label", "labels", "target", "targets", "y"}
 LABEL_NAMES |= {"cluster", "clusters", "ground_truth", "outcome", "species"}
 LABEL_NAMES |= {"diagnosis", "class_label", "true_label", "gnd"}
 LABEL_NAMES |= {"cell_type", "celltype", "leiden", "louvain"}
-MOST_CLASSES = 100
+MAX_CLASSES = 100
 # Fewer rows can be in order at random.
-LEAST_ROWS = 10
+MIN_ROWS = 10
 COUNTER_NAME = re.compile(
     r"(^|[ _.-])(?i:id|ids|index|idx|no|nr|number|num|row|rownum|serial|key)$"
     r"|[a-z](Id|ID|Index|No|Nr|Number)$"
@@ -519,9 +519,9 @@ def without_suspects(table: Table) -> Table:
     labels &= ~wanted
     suspected = label_columns(table, label_names)
     counters = np.zeros(len(names), dtype=bool)
-    if not transposed and len(values) >= LEAST_ROWS:
+    if not transposed and len(values) >= MIN_ROWS:
         # The first rows rule out nearly all columns.
-        steps = np.diff(values[:LEAST_ROWS], axis=0)
+        steps = np.diff(values[:MIN_ROWS], axis=0)
         in_order = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
         called = [bool(COUNTER_NAME.search(name)) for name in names.tolist()]
         likely = (in_order & (steps != 0).any(axis=0)) | called
@@ -562,7 +562,7 @@ def few_values(cells: NDArray[Any]) -> bool:
     if cells.dtype.kind == "f":
         cells = cells[~np.isnan(cells)]
     n_distinct = len(set(cells.tolist()))
-    return n_distinct <= min(MOST_CLASSES, max(2, len(cells) // 2))
+    return n_distinct <= min(MAX_CLASSES, max(2, len(cells) // 2))
 
 
 def is_index_like(values: NDArray[Any], name: str) -> bool:
@@ -581,7 +581,7 @@ def is_index_like(values: NDArray[Any], name: str) -> bool:
     >>> is_index_like(1.6e9 + 60 * running, "a"), is_index_like(running / 4, "time")
     (True, True)
     """
-    if len(values) < LEAST_ROWS or not np.isfinite(values).all():
+    if len(values) < MIN_ROWS or not np.isfinite(values).all():
         return False
     values = values.astype(np.float64)
     steps = np.diff(values)

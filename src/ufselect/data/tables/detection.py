@@ -127,8 +127,8 @@ OPEN_FILES = Path("/proc/self/fd")
 # A file may expand to half of the free memory and, above a size that fits everywhere,
 # to this multiple of its own size. No table of numbers compresses better.
 USUAL_MEMORY = 1 << 33
-LEAST_LARGE = 1 << 28
-MOST_RATIO = 100
+MIN_LARGE_BYTES = 1 << 28
+MAX_EXPANSION_RATIO = 100
 # Packages that only some formats need, and the extras that bring them.
 EXTRAS = {"openpyxl": "excel", "pyarrow": "parquet", "h5py": "hdf5"}
 EXTRAS |= {"anndata": "single-cell"}
@@ -188,8 +188,8 @@ def check_size(n_bytes: int, size: int, file: File) -> None:
     file : File
     """
     most = (available_bytes() or USUAL_MEMORY) // 2
-    if n_bytes > LEAST_LARGE:
-        most = min(most, max(MOST_RATIO * size, LEAST_LARGE))
+    if n_bytes > MIN_LARGE_BYTES:
+        most = min(most, max(MAX_EXPANSION_RATIO * size, MIN_LARGE_BYTES))
     if n_bytes > most and not file.allow_large:
         raise TableError(
             f"{file.name} expands to more than {most / 1e9:.2g} GB, which is too much "
@@ -223,7 +223,7 @@ class _Bounded(io.RawIOBase):
         content = self.stream.read(len(buffer))
         buffer[: len(content)] = content
         self.given += len(content)
-        if self.given > LEAST_LARGE:
+        if self.given > MIN_LARGE_BYTES:
             check_size(self.given, self.size, self.file)
         return len(content)
 

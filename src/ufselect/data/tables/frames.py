@@ -26,10 +26,10 @@ from ufselect.data.tables.text import table_of_rows
 
 BATCH_CELLS = 1 << 21
 # Cells per filled one: a cell far away from the table would fill the memory.
-MOST_EMPTY = 1000
+MAX_CELLS_PER_FILLED = 1000
 # Bytes that a cell of a sheet takes; smaller sheets need no check.
 CELL_BYTES = 64
-LEAST_CHECKED = 1 << 20
+MIN_CHECKED_CELLS = 1 << 20
 
 
 class _Frame(NamedTuple):
@@ -226,12 +226,12 @@ def _sheet_rows(sheet: Any, file: File) -> list[list[str]]:
             continue
         n_filled += len(filled)
         height, width = number, max(width, len(rows[-1]))
-        if height * width > MOST_EMPTY * (n_filled + 1000):
+        if height * width > MAX_CELLS_PER_FILLED * (n_filled + 1000):
             raise TableError(
                 f"{file.name} has a sheet of {height} x {width} cells, but only "
                 f"{n_filled} of them are filled; delete those far from the table"
             )
-        if height * width > LEAST_CHECKED:
+        if height * width > MIN_CHECKED_CELLS:
             check_size(CELL_BYTES * height * width, file.path.stat().st_size, file)
     return [[*row, *[""] * (width - len(row))] for row in rows[:height]]
 

@@ -14,7 +14,7 @@ from ufselect.data.tables.detection import check_size, needed
 from ufselect.data.tables.isolation import saying_when_damaged
 from ufselect.data.tables.matrices import (
     MATLAB_NUMBERS,
-    MOST_EXPANSION,
+    MAX_EXPANSION,
     MatrixReading,
     Variable,
     floating,
@@ -36,7 +36,7 @@ MAGIC = (b"MATLAB 7.3 MAT-file", b"\x89HDF\r\n\x1a\n")
 SPARSE = {"csr_matrix": sp.csr_array, "csc_matrix": sp.csc_array}
 SPARSE |= {"csr": sp.csr_array, "csc": sp.csc_array}
 # In larger files, only the columns of obs that are asked for are read.
-MOST_OBS_CELLS = 2_000_000
+MAX_OBS_CELLS = 2_000_000
 # Places of gene names in 10x files of version 3 and 2.
 GENE_NAMES = ("features/name", "gene_names", "features/id", "genes")
 
@@ -65,7 +65,7 @@ def array_of(dataset: Any, file: File) -> Any:
         raise _refers_elsewhere(file.name, dataset.name)
     declared = int(np.prod(dataset.shape, dtype=object)) * dataset.dtype.itemsize
     stored = dataset.id.get_storage_size()
-    if declared > MOST_EXPANSION * (stored + 1024):
+    if declared > MAX_EXPANSION * (stored + 1024):
         raise TableError(
             f"{file.name} declares an array of shape {dataset.shape}, which is more "
             "than the file holds; export it again"
@@ -118,7 +118,7 @@ def read_anndata(file: File, request: Request, notes: list[str]) -> Table:
         )
         # Columns of obs come before the features, if they are not too many.
         others = []
-        if len(samples) * len(columns) <= MOST_OBS_CELLS:
+        if len(samples) * len(columns) <= MAX_OBS_CELLS:
             why = "It is a column of obs."
             others = [
                 OtherColumn(name, place, np.array(texts, dtype=object), why=why)

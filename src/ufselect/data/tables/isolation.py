@@ -25,7 +25,7 @@ STATUS = Path("/proc/self/status")
 MACHINE = Path("/proc/meminfo")
 # Share of the available memory that is left to other programs.
 SHARE_LEFT_TO_OTHERS = 0.05
-LONGEST_REASON = 300
+MAX_REASON_LENGTH = 300
 
 
 class EndedError(Exception):
@@ -35,7 +35,8 @@ class EndedError(Exception):
 def reason_of(error: BaseException) -> str:
     """Return the message of an error, in one line that is not too long."""
     reason = " ".join(str(error).split()) or type(error).__name__
-    return reason if len(reason) <= LONGEST_REASON else f"{reason[:LONGEST_REASON]}..."
+    limit = MAX_REASON_LENGTH
+    return reason if len(reason) <= limit else f"{reason[:limit]}..."
 
 
 def damaged(name: str, kind: str, error: BaseException) -> TableError:

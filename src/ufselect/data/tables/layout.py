@@ -39,11 +39,11 @@ SERIES_MARK = ("!Series_", "!Sample_", "!series_matrix_table_")
 # Enough to tell text from numbers; exceptions are noticed during reading.
 SAMPLED_ROWS = 100
 SAMPLED_CHARACTERS = 150_000
-LEAST_SAMPLED_ROWS = 5
-MOST_TITLE_ROWS = 20
+MIN_SAMPLED_ROWS = 5
+MAX_TITLE_ROWS = 20
 # Fewer numbers may be in order at random; one in 40,320 rows of eight is.
-LEAST_IN_ORDER = 8
-LEAST_COUNTED = 4
+MIN_NUMBERS_IN_ORDER = 8
+MIN_COUNTED_CELLS = 4
 
 
 def number(cell: str, missing: Collection[str] = MISSING) -> float | None:
@@ -233,7 +233,7 @@ def _sampled(lines: Sequence[str]) -> list[str]:
     n_characters = n_quotes = 0
     for line in lines:
         enough = n_characters > SAMPLED_CHARACTERS or len(sample) >= SAMPLED_ROWS
-        if enough and len(sample) >= LEAST_SAMPLED_ROWS and n_quotes % 2 == 0:
+        if enough and len(sample) >= MIN_SAMPLED_ROWS and n_quotes % 2 == 0:
             break
         sample.append(line)
         n_characters += len(line)
@@ -362,7 +362,7 @@ def missing_words(request: Request) -> Collection[str]:
 def _title_rows(rows: Sequence[list[str]]) -> int:
     """Count the rows of one cell above the header, such as a title or a date."""
     lengths = [sum(bool(cell.strip()) for cell in row) for row in rows]
-    wide = (i for i, length in enumerate(lengths[: MOST_TITLE_ROWS + 1]) if length > 1)
+    wide = (i for i, length in enumerate(lengths[: MAX_TITLE_ROWS + 1]) if length > 1)
     count = next(wide, 0)
     if not count:
         return 0
@@ -433,7 +433,7 @@ def _counts(
         values == [float(start + step) for step in range(len(values))]
         for start in (0, 1)
     )
-    if len(values) < (LEAST_COUNTED if counted else LEAST_IN_ORDER):
+    if len(values) < (MIN_COUNTED_CELLS if counted else MIN_NUMBERS_IN_ORDER):
         return False
     return _in_order(values) and not any(
         _in_order([number(row[j]) for j in numeric]) for row in below

@@ -27,9 +27,9 @@ from ufselect.data.tables.table import (
 )
 
 # HDF5, MATLAB and zip expand a byte to more than this only for constant data.
-MOST_EXPANSION = 1100
+MAX_EXPANSION = 1100
 # A larger NumPy array is memory-mapped.
-MOST_BYTES_AT_ONCE = 1 << 28
+MAX_BYTES_AT_ONCE = 1 << 28
 USUAL = ("X", "x", "fea", "features", "data", "Data", "matrix", "A", "table")
 FEATURE_NAMES = ("feature_names", "features", "names", "columns", "genes", "var_names")
 SAMPLE_NAMES = ("sample_names", "samples", "index", "ids", "rows", "obs_names")
@@ -219,7 +219,7 @@ def read_npy(file: File, request: Request, notes: list[str]) -> Table:
     with file.path.open("rb") as stream:
         checked_header(stream, size, file.name)
     # If a mapped file shrinks, the process crashes: map large ones only.
-    mode: Literal["r"] | None = "r" if size > MOST_BYTES_AT_ONCE else None
+    mode: Literal["r"] | None = "r" if size > MAX_BYTES_AT_ONCE else None
     values = np.load(file.path, mmap_mode=mode, allow_pickle=False)
     values = floating(values, request, file.name, transpose=request.transpose)
     if isinstance(values, np.memmap):
@@ -257,7 +257,7 @@ def read_npz(file: File, request: Request, notes: list[str]) -> Table:
         for member in archive.infolist():
             key, dot, _ = member.filename.rpartition(".npy")
             if dot:
-                packed = MOST_EXPANSION * (member.compress_size + 1024)
+                packed = MAX_EXPANSION * (member.compress_size + 1024)
                 check_size(member.file_size, member.compress_size, file)
                 with archive.open(member) as stream:
                     variables[key] = checked_header(
@@ -279,7 +279,7 @@ def read_older_matlab(file: File, request: Request, notes: list[str]) -> Table:
     from scipy.io import loadmat, whosmat  # take half a second to import
 
     check_matlab_elements(file.path, file.name)
-    most = MOST_EXPANSION * file.path.stat().st_size
+    most = MAX_EXPANSION * file.path.stat().st_size
     variables = {}
     for name, shape, kind in whosmat(file.path):
         if int(np.prod(shape, dtype=object)) > most and kind != "sparse":

@@ -14,8 +14,8 @@ from ufselect.data.tables.columns import (
 )
 from ufselect.data.tables.detection import (
     FORMATS,
-    LEAST_LARGE,
-    MOST_RATIO,
+    MAX_EXPANSION_RATIO,
+    MIN_LARGE_BYTES,
     OPEN_FILES,
     Source,
     Spool,
@@ -44,7 +44,7 @@ from ufselect.data.tables.table import (
 from ufselect.data.tables.text import read_text
 
 # Computing time after which a reader is taken to be in an endless loop.
-LEAST_SECONDS = 10
+MIN_SECONDS = 10
 SECONDS_PER_MEGABYTE = 5
 # Copies of the content that a library and its reader hold at once.
 READING_COPIES = 4
@@ -187,11 +187,11 @@ def _read(file: File, request: Request, holder: Spool | None, isolate: bool) -> 
         inner = file._replace(path=holder.path)
     if isolate and form.crashing:
         size = file.path.stat().st_size
-        most = READING_COPIES * max(MOST_RATIO * size, LEAST_LARGE)
+        most = READING_COPIES * max(MAX_EXPANSION_RATIO * size, MIN_LARGE_BYTES)
         try:
             found = isolated(
                 *(_found, kind, inner, request),
-                seconds=LEAST_SECONDS + SECONDS_PER_MEGABYTE * size // 10**6,
+                seconds=MIN_SECONDS + SECONDS_PER_MEGABYTE * size // 10**6,
                 memory=None
                 if file.allow_large
                 else min(most, available_bytes() or most),

@@ -13,14 +13,14 @@ from ufselect._names import similar
 
 Names = NDArray[np.str_]
 BLOCK_CELLS = 1 << 22
-MOST_LISTED = 8
+MAX_LISTED = 8
 # Places of sample names, labels and groups that are not columns of the file.
 UNPLACED = (-np.inf, np.inf, np.inf)
 # Features with a smaller share of known values are left out, not filled in.
-LEAST_KNOWN = 0.5
+MIN_KNOWN_SHARE = 0.5
 # Columns that a message names.
-MOST_NAMED = 3
-LONGEST_MESSAGE = 1000
+MAX_NAMED = 3
+MAX_MESSAGE_LENGTH = 1000
 # Why one column is left out, and why several are.
 LABELS = ("seems to hold labels", "seem to hold labels")
 INDEX = ("counts or dates the samples", "count or date the samples")
@@ -63,8 +63,8 @@ class TableError(ValueError):
     """
 
     def __init__(self, message: str, remedies: Iterable[Remedy] = ()) -> None:
-        if len(message) > LONGEST_MESSAGE:  # a damaged file can have very long names
-            half = LONGEST_MESSAGE // 2
+        if len(message) > MAX_MESSAGE_LENGTH:  # a damaged file can have very long names
+            half = MAX_MESSAGE_LENGTH // 2
             message = f"{message[:half]} ... {message[-half:]}"
         super().__init__(" ".join(message.splitlines()))
         self.remedies = tuple(remedies)
@@ -289,7 +289,7 @@ def several(value: str | Iterable[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def listed(names: Iterable[str], most: int = MOST_LISTED) -> str:
+def listed(names: Iterable[str], most: int = MAX_LISTED) -> str:
     """Return the first few names, for a sentence.
 
     Examples
@@ -491,12 +491,12 @@ def incomplete_error(table: Table) -> TableError | None:
     names = table.incomplete().tolist()
     if not names:
         return None
-    first = ", ".join(map(repr, names[:MOST_NAMED]))
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    first = ", ".join(map(repr, names[:MAX_NAMED]))
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
     plural = "s" if len(names) > 1 else ""
-    drop = " ".join(named_option("--drop", name) for name in names[:MOST_NAMED])
+    drop = " ".join(named_option("--drop", name) for name in names[:MAX_NAMED])
     rows = Remedy("Leave their samples out", ("--drop-incomplete=rows",))
-    columns = f"column{plural} {listed(names, MOST_NAMED)}"
+    columns = f"column{plural} {listed(names, MAX_NAMED)}"
     return TableError(
         f"{table.origin.name} has missing or infinite values in column{plural} {first}"
         f"{more}; fill them in (--fill median), leave the rows out "
@@ -513,7 +513,7 @@ def incomplete_error(table: Table) -> TableError | None:
 def mostly_known(table: Table) -> Table:
     """Leave out features that are mostly missing, except those to ``use``."""
     known = table.shape[0] - table.n_incomplete()
-    enough = known >= LEAST_KNOWN * table.shape[0]
+    enough = known >= MIN_KNOWN_SHARE * table.shape[0]
     if not enough.all() and table.origin.use:
         enough |= np.isin(table.names(), table.origin.use)
     return table if enough.all() else without_features(table, ~enough, MOSTLY_MISSING)

@@ -52,9 +52,9 @@ from ufselect.data.tables.table import (
 )
 
 BLOCK_CHARACTERS = 1 << 20
-LONGEST_CELL = 1000  # lines
+MAX_CELL_LINES = 1000  # lines
 # Characters of a line. Each may be a cell, which takes CELL_BYTES.
-LONGEST_LINE = 1 << 26
+MAX_LINE_LENGTH = 1 << 26
 CELL_BYTES = 128
 BYTE_ORDER_MARKS = {
     b"\xef\xbb\xbf": "utf-8-sig",
@@ -66,7 +66,7 @@ SMALL_BLOCK = 1 << 16
 # When a large array grows, the system moves its pages and does not copy them: small
 # steps take little time and leave little memory unused.
 GROWTH = 1.25
-MOST_STRAYS = 3
+MAX_STRAY_CELLS = 3
 MISSING_SPELLED = sorted(
     {"NaN"}.union(*({word, word.upper(), word.title()} for word in MISSING))
 )
@@ -139,7 +139,7 @@ def _blocks(file: File, encoding: str) -> Iterator[tuple[str, Iterator[str]]]:
 def _blocks_of(text: TextIO, file: File) -> Iterator[str]:
     """Yield blocks of whole lines; a quoted cell stays within one block."""
     memory = available_bytes() or USUAL_MEMORY
-    longest = -1 if file.allow_large else min(LONGEST_LINE, memory // CELL_BYTES)
+    longest = -1 if file.allow_large else min(MAX_LINE_LENGTH, memory // CELL_BYTES)
     while block := text.read(BLOCK_CHARACTERS):
         rest = "" if block.endswith("\n") else text.readline(longest)
         block += rest
@@ -157,7 +157,7 @@ def _blocks_of(text: TextIO, file: File) -> Iterator[str]:
             )
         # A mark without its pair, as in 5", must not make one block of all the rest.
         n_lines, in_quotes = 0, block.count('"') % 2 == 1
-        while in_quotes and n_lines < LONGEST_CELL and (line := text.readline()):
+        while in_quotes and n_lines < MAX_CELL_LINES and (line := text.readline()):
             block += line
             n_lines, in_quotes = n_lines + 1, line.count('"') % 2 == 0
         yield block if block.endswith("\n") else f"{block}\n"
@@ -368,7 +368,7 @@ class TableRows:
         title, (line, value) = self.columns.names[place], self.first_text[place]
         others = texts.total() - 1
         more = f" and {others} more such cell{'s' * (others > 1)}" if others else ""
-        common = [text for text, _ in texts.most_common(MOST_STRAYS)]
+        common = [text for text, _ in texts.most_common(MAX_STRAY_CELLS)]
         missing = " ".join(f"--na {text!r}" for text in common)
         shown = " and ".join(map(repr, common))
         skip = self._skip_remedy(line)
