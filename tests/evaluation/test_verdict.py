@@ -167,7 +167,7 @@ def recorded_sets(monkeypatch, values=None):
     tables, sets = [], []
 
     def criterion(table):
-        tables.append(table.table)
+        tables.append(table.matrix.raw)
         return (lambda columns: 0.0) if len(tables) % 3 != 1 else judge
 
     def judge(columns):
@@ -361,7 +361,7 @@ def test_a_selection_of_constant_columns_gets_a_bad_verdict():
         ({"X": np.eye(9, 5)}, "X has 9 samples but a verdict needs 10"),
         ({"n_random": 0}, "n_random=0 must be at least 1"),
         ({"standardize": "best"}, "standardize='best' is not known; use 'auto'"),
-        ({"X": np.ones(5)}, "X has 1 dimension"),
+        ({"X": np.ones(5)}, "Expected 2D array, got 1D"),
         ({"selector": MaxVariance(5), "X": noise(0)[:19]}, "verdict needs 20, half"),
         ({"selector": MaxVariance(3), "groups": [1, 2]}, r"groups has shape \(2,\)"),
         ({"selector": MaxVariance(3), "groups": ["a"] * 90}, "a single group"),
@@ -438,7 +438,7 @@ def test_the_samples_that_are_judged_took_no_part_in_the_selection(monkeypatch):
     fitted, judged = [], []
 
     def criterion(table):
-        judged.append(table.table)
+        judged.append(table.matrix.raw)
         return lambda columns: 0.0
 
     monkeypatch.setitem(CRITERIA, "structure", criterion)
