@@ -14,7 +14,7 @@ selected.
 from sklearn.datasets import load_breast_cancer
 
 from ufselect import SCFS, StabilitySelection
-from ufselect.evaluation import stand_ins
+from ufselect.evaluation import representatives
 from ufselect.report import selection_frequencies
 
 table = load_breast_cancer(as_frame=True).data
@@ -40,6 +40,6 @@ plot = selection_frequencies(
 # %%
 # Each chosen feature has stand-ins: features that correlate with it.
 
-for each in stand_ins(table, selector.get_support()):
-    others = ", ".join(table.columns[each.stands_for]) or "nothing else"
+for each in representatives(table, selector.get_support()):
+    others = ", ".join(table.columns[each.represents]) or "nothing else"
     print(f"{table.columns[each.column]} stands for {others}")

@@ -61,11 +61,16 @@ RANKINGS = ("AutoSelect", "SCFS", "LaplacianScore", "MaxVariance")
 SPLITS = 2
 FIRST = 100
 
-# Columns more correlated than this stand for each other.
+# Columns more correlated than this represent each other.
 CORRELATED = 0.8
-MEASURES = ("same", "with stand-ins", "disjoint halves", "disjoint, with stand-ins")
+MEASURES = (
+    "same",
+    "with representatives",
+    "disjoint halves",
+    "disjoint, with representatives",
+)
 
-# Random sets of columns that say how many stand-ins there are by chance.
+# Random sets of columns that say how many representatives there are by chance.
 DRAWS = 5
 
 STABILITY = f"""
@@ -73,9 +78,10 @@ STABILITY = f"""
 
 AutoSelect and others rank random halves of the samples, {SPLITS} times on each set.
 "Same" is the share of the first {FIRST} features that two rankings have in common; a
-stand-in is correlated above {CORRELATED} over all samples. Both are corrected: 0 is
-what random features have in common, 1 is everything. Halves drawn independently share
-about half of their samples; the target is about these. Disjoint halves share none."""
+representative is correlated above {CORRELATED} over all samples. Both are corrected: 0
+is what random features have in common, 1 is everything. Halves drawn independently
+share about half of their samples; the target is about these. Disjoint halves share
+none."""
 
 
 def overlap(first, second, n_features):
@@ -86,7 +92,7 @@ def overlap(first, second, n_features):
 
 
 def stand_in_overlap(table, first, second, seed=0):
-    """Return the share of columns with a stand-in, corrected for chance."""
+    """Return the share of columns with a representative, corrected for chance."""
     rng = np.random.default_rng(seed)
     draws = [rng.permutation(table.shape[1])[: len(first)] for _ in range(DRAWS)]
     chance = np.mean(
@@ -97,7 +103,7 @@ def stand_in_overlap(table, first, second, seed=0):
 
 
 def stood_for(table, first, second):
-    """Return the share of columns of each set with a stand-in in the other."""
+    """Return the share of columns of each set with a representative in the other."""
     correlations = np.abs(unit_columns(table, first).T @ unit_columns(table, second))
     same = (correlations > CORRELATED) | np.equal.outer(first, second)
     return (same.any(axis=0).mean() + same.any(axis=1).mean()) / 2

@@ -198,7 +198,7 @@ QUESTIONS = {
     ),
     "reconstruction_error": of_columns("reconstruction_error"),
     "held_out_reconstruction_error": of_columns("held_out_reconstruction_error"),
-    "stand_ins": of_columns("stand_ins"),
+    "representatives": of_columns("representatives"),
     "repeated_k_means": lambda draw, X: evaluation.repeated_k_means(
         X, draw(st.integers(1, 5)), seeds=[0, 1], n_init=2
     ),

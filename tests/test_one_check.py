@@ -70,7 +70,7 @@ def test_X_is_checked_once(X, name, form):
 
     counts = calls_of(lambda: call(table))
 
-    assert counts["refuse_non_finite"] == counts["refuse_disguised"] == 1
+    assert counts["check_finite"] == counts["check_number_types"] == 1
 
 
 def test_a_report_checks_X_once(X):
@@ -78,7 +78,7 @@ def test_a_report_checks_X_once(X):
 
     counts = calls_of(lambda: selection_report(X, selector, effort="quick"))
 
-    assert counts["refuse_non_finite"] == 1
+    assert counts["check_finite"] == 1
 
 
 def test_statistics_of_columns_are_computed_once(X, monkeypatch):
@@ -101,7 +101,7 @@ def test_statistics_of_columns_are_computed_once(X, monkeypatch):
 SELECTED = [0, 3]
 TAKES_TABLES = {
     "redundancy": evaluation.redundancy,
-    "stand_ins": lambda X: evaluation.stand_ins(X, SELECTED),
+    "representatives": lambda X: evaluation.representatives(X, SELECTED),
     "skip_near_duplicates": lambda X: evaluation.skip_near_duplicates(
         X, SELECTED, 1, 0.9
     ),

@@ -20,15 +20,15 @@ import ufselect.data.catalogue
 from ufselect.data import (
     CataloguedSet,
     DataUnavailableError,
-    Patience,
+    Timeouts,
     cache_folder,
     fetch,
     load_set,
 )
-from ufselect.data.download import download, whereabouts
+from ufselect.data.download import download, location_of
 
 BODY = np.random.default_rng(0).bytes(200_000)
-HASTE = Patience(timeout=5.0, longest=20.0, attempts=3, delay=0.001)
+HASTE = Timeouts(timeout=5.0, longest=20.0, attempts=3, delay=0.001)
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_set_is_downloaded_once_unless_it_is_damaged(server, cache, catalogue, b
     assert first.read_bytes() == body
     assert len(server.requests) == 1
     first.write_bytes(b"damaged")
-    assert whereabouts("toy").place == "absent"
+    assert location_of("toy").place == "absent"
     assert fetch("toy").read_bytes() == body
 
 
@@ -111,7 +111,7 @@ def test_a_given_folder_comes_first_then_the_local_one_then_the_cache(
     file_of(local)
 
     assert fetch("toy") == local / "toy.mat"
-    assert whereabouts("toy") == ("local", local / "toy.mat")
+    assert location_of("toy") == ("local", local / "toy.mat")
     assert fetch("toy", tmp_path) == tmp_path / "toy.mat"
     with pytest.raises(ValueError, match="absent is not a folder"):
         fetch("toy", tmp_path / "absent")
@@ -121,7 +121,7 @@ def test_truncated_download_is_one_sentence_and_no_file(server, cache, catalogue
     address, absent = server.address(cut_at(body, 100)), server.address(status(404))
     catalogue(address, absent)
     with pytest.raises(DataUnavailableError) as caught:
-        fetch("toy", patience=HASTE)
+        fetch("toy", timeouts=HASTE)
     message = str(caught.value)
 
     assert "\n" not in message
@@ -187,17 +187,17 @@ def files_in(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def check_download(tmp_path, *addresses, patience=HASTE):
+def check_download(tmp_path, *addresses, timeouts=HASTE):
     """Download from addresses, one of which gives the right content."""
-    assert download(wanted(*addresses), tmp_path / "set.mat", patience) == []
+    assert download(wanted(*addresses), tmp_path / "set.mat", timeouts) == []
     assert files_in(tmp_path) == ["set.mat"]
     assert (tmp_path / "set.mat").read_bytes() == BODY
     (tmp_path / "set.mat").unlink()
 
 
-def check_failure(tmp_path, address, reason, patience=HASTE, **changes):
+def check_failure(tmp_path, address, reason, timeouts=HASTE, **changes):
     """Ask an address that fails with a reason, and leaves nothing behind."""
-    (said,) = download(wanted(address, **changes), tmp_path / "set.mat", patience)
+    (said,) = download(wanted(address, **changes), tmp_path / "set.mat", timeouts)
     assert said.startswith(f"{address} (")
     assert reason in said
     assert "\n" not in said
@@ -276,10 +276,10 @@ def test_silent_server_is_given_up(server, tmp_path):
         send(handler, 200, BODY[:1000], Content_Length=len(BODY))
         server.closing.wait(30)
 
-    patience = Patience(timeout=0.2, attempts=2, delay=0.001)
+    timeouts = Timeouts(timeout=0.2, attempts=2, delay=0.001)
     for answer in (lambda handler: server.closing.wait(30), falls_silent):
         reason = "no answer within 0.2 seconds"
-        check_failure(tmp_path, server.address(answer), reason, patience)
+        check_failure(tmp_path, server.address(answer), reason, timeouts)
 
     assert len(server.requests) == 4
 
@@ -294,9 +294,9 @@ def test_server_that_trickles_is_given_up(server, tmp_path, part):
         while not server.closing.wait(0.005):
             handler.wfile.write(b"x")
 
-    patience = Patience(timeout=5.0, longest=0.3)
+    timeouts = Timeouts(timeout=5.0, longest=0.3)
     reason = "took longer than 0.3 seconds"
-    check_failure(tmp_path, server.address(trickle), reason, patience)
+    check_failure(tmp_path, server.address(trickle), reason, timeouts)
 
     assert len(server.requests) == 1
 

@@ -73,7 +73,7 @@ def test_a_chunk_with_other_rows_than_it_says_and_masked_cells_are_refused():
 def test_a_pass_may_be_repeated_from_the_same_rows(container):
     """A task of a worker that died is done again, with what it had been given."""
     matrix = as_matrix(of_sparse_chunks(numbers(), container))
-    start = matrix.beside(np.ones((40, 2)))
+    start = matrix.aligned(np.ones((40, 2)))
 
     first, _ = matrix.over_rows(added, start, np.ones((6, 2)))
     again, _ = matrix.over_rows(added, start, np.ones((6, 2)))
@@ -85,7 +85,7 @@ def test_a_pass_may_be_repeated_from_the_same_rows(container):
 def test_what_is_beside_the_rows_is_a_lazy_array_with_their_chunks():
     matrix = matrix_of(numbers(), 9)
 
-    lazy = matrix.as_array(matrix.beside(np.arange(80.0).reshape(40, 2)))
+    lazy = matrix.as_array(matrix.aligned(np.arange(80.0).reshape(40, 2)))
 
     assert isinstance(lazy, da.Array)
     assert lazy.chunks == ((9, 9, 9, 9, 4), (2,))
@@ -104,7 +104,7 @@ def test_every_pass_reads_a_chunk_once():
     )
     matrix = as_matrix(raw)
 
-    matrix.over_rows(added, matrix.beside(np.ones((40, 2))), np.ones((6, 2)))
+    matrix.over_rows(added, matrix.aligned(np.ones((40, 2))), np.ones((6, 2)))
 
     assert reads == [10, 10, 10, 10]
 

@@ -79,9 +79,9 @@ def test_arrays_beside_the_rows_are_reused_where_they_fit_and_never_the_given(tm
     matrix, given = matrix_of(in_hdf5(values(), tmp_path)), np.ones((N_SAMPLES, 2))
 
     wide, _ = matrix.over_rows(
-        lambda block, rows: ((block.raw,), ()), matrix.beside(given)
+        lambda block, rows: ((block.raw,), ()), matrix.aligned(given)
     )
-    matrix.over_rows(lambda block, rows: ((2 * rows[0],), ()), matrix.beside(given))
+    matrix.over_rows(lambda block, rows: ((2 * rows[0],), ()), matrix.aligned(given))
 
     assert type(matrix) is RowBlockMatrix
     np.testing.assert_array_equal(wide[0], values())

@@ -169,7 +169,7 @@ def halved(block, rows):
 
 def answers(matrix, right, left, weights):
     """Ask a matrix everything that solvers ask."""
-    beside, sums = matrix.over_rows(doubled, matrix.beside(left), right)
+    beside, sums = matrix.over_rows(doubled, matrix.aligned(left), right)
     gathered = matrix.gather(beside).copy()
     last, nothing = matrix.over_rows(halved, beside)
     summary, taken = matrix.summary(), matrix.take(OTHERS)
@@ -203,7 +203,7 @@ def answers(matrix, right, left, weights):
         "gather": gathered,
         "gather again": matrix.gather(last),
         "as_array": in_memory(matrix.as_array(last)),
-        "pick": matrix.pick(matrix.beside(left), SOME_ROWS),
+        "pick": matrix.pick(matrix.aligned(left), SOME_ROWS),
         "no sums": np.array(nothing),
     }
 

@@ -434,7 +434,7 @@ def test_text_and_json_say_what_the_report_says(auto):
     assert data["decision"]["level"] == "use"
     assert data["n_clusters"] == selector.n_clusters_
     assert [row["column"] for row in rows] == report.features.frame()["column"].tolist()
-    assert {"score", "call", "explained", "stands_for", "frequency"} <= set(rows[0])
+    assert {"score", "call", "explained", "represents", "frequency"} <= set(rows[0])
     assert [each["criterion"] for each in data["against_random"]] == (
         report.against_random.frame()["criterion"].tolist()
     )
@@ -606,8 +606,8 @@ def test_parts_too_dear_are_left_out(planted, monkeypatch):
     ]
     assert len(some.notes["against_random"]) == 1
     assert some.frames()["against_random"]["random sets"].tolist() == [20] * 3
-    assert {"against_random", "stand-ins", "repetition"} <= set(none.left_out)
-    assert "What features stand for was left out" in none.html()
+    assert {"against_random", "representatives", "repetition"} <= set(none.left_out)
+    assert "What features represent was left out" in none.html()
 
 
 def test_of_many_features_the_first_are_listed_and_all_are_saved(planted):

@@ -29,7 +29,7 @@ def begin(X, memberships, *, intercept=True):
     data = as_matrix(X)
     n_clusters = memberships.shape[1]
     problem = SCFSProblem(data, data.summary(), False, n_clusters, intercept)
-    return Alternation(problem, problem.X.beside(memberships))
+    return Alternation(problem, problem.X.aligned(memberships))
 
 
 def fit(X, memberships, alpha, beta, *, intercept=True, sparse=False, **options):

@@ -53,7 +53,7 @@ def beside_rows(X, P, offset=None):
 def beside_blocks(X, P, offset=None):
     # Five rows of seven columns to a block.
     matrix = RowBlockMatrix(X, block_bytes=8 * 5 * 7)
-    return SoftPartition(matrix, matrix.beside(P), offset=offset)
+    return SoftPartition(matrix, matrix.aligned(P), offset=offset)
 
 
 PARTITIONS = {"kernel": beside_kernel, "rows": beside_rows, "blocks": beside_blocks}

@@ -28,6 +28,7 @@ from ufselect.cli.options import (
 )
 from ufselect.cli.output import (
     Progress,
+    check_folders,
     console,
     print_json,
     print_plain,
@@ -36,7 +37,6 @@ from ufselect.cli.output import (
     print_written,
     printable,
     progress_for,
-    refuse_missing_folders,
     write_whole,
 )
 
@@ -101,7 +101,7 @@ def compare_command(**given: Any) -> int:
         ufselect compare genes.csv --labels diagnosis --report comparison.html
     """
     options = SimpleNamespace(**given)
-    refuse_missing_folders(options.markdown, options.report)
+    check_folders(options.markdown, options.report)
     if options.report is not None and options.report == options.markdown:
         raise click.UsageError("--report and --markdown need different files")
     check_source(options.file)

@@ -10,11 +10,11 @@ from ufselect.cli.inputs import loading
 from ufselect.cli.options import JSON, PATH, QUIET, SEED, Option, command
 from ufselect.cli.output import (
     Progress,
+    check_folders,
     print_json,
     print_table,
     print_text,
     printable,
-    refuse_missing_folders,
     write_whole,
 )
 
@@ -87,7 +87,7 @@ def demo_command(
     if write is not None:
         _write_sample(write, seed, json=json, quiet=quiet)
         return 0
-    refuse_missing_folders(output)
+    check_folders(output)
     with loading():
         import ufselect.evaluation.judging
         import ufselect.plotting.maps  # noqa: F401
@@ -135,7 +135,7 @@ def _write_sample(path: Path, seed: int, *, json: bool, quiet: bool) -> None:
     """Write the sample table, and say what to do with it."""
     if path.suffix.lower() != ".csv":
         raise click.UsageError(f"--write: {path} must end with .csv")
-    refuse_missing_folders(path)
+    check_folders(path)
     if path.exists():
         raise ValueError(f"{path} already exists; give --write another name")
     with loading():

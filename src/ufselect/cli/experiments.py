@@ -28,11 +28,11 @@ from ufselect.cli.options import (
 from ufselect.cli.output import (
     SECONDS_BETWEEN_LINES,
     bars,
+    check_folders,
     duration,
     print_plain,
     print_text,
     printable,
-    refuse_missing_folders,
     say,
     show,
     write_whole,
@@ -184,7 +184,7 @@ def reproduce_command(**given: Any) -> int:
         ufselect reproduce scfs-2020 --quick --data DIR
     """
     options = SimpleNamespace(**given)
-    refuse_missing_folders(options.output, options.markdown)
+    check_folders(options.output, options.markdown)
     with loading():
         from ufselect.plotting.axes import load_matplotlib
 
@@ -198,7 +198,7 @@ def reproduce_command(**given: Any) -> int:
     name = f"{options.name}-quick" if options.quick else options.name
     plan = read_plan(plan_path(name))
     page = options.output or Path(f"{name}.html")
-    refuse_missing_folders(page)
+    check_folders(page)
     located = _locate_sets(plan, options)
     store = page.with_suffix(".sqlite")
     _compute(plan, store, located, options)
@@ -215,7 +215,7 @@ def reproduce_command(**given: Any) -> int:
 
 def _check_outputs(options: SimpleNamespace) -> None:
     """Refuse what cannot be written before hours of work; load libraries."""
-    refuse_missing_folders(options.html, options.markdown)
+    check_folders(options.html, options.markdown)
     with loading():
         from ufselect.plotting.axes import load_matplotlib
 

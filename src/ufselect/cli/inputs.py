@@ -108,7 +108,7 @@ def read(options: SimpleNamespace, progress: "Progress") -> "Table":
     progress.note(*(few_notes(table.notes) if brief else table.notes))
     if error := incomplete_error(table):
         raise error
-    _refuse_too_many(options, table)
+    _check_numbers(options, table)
     return table
 
 
@@ -122,7 +122,7 @@ def few_notes(notes: Sequence[str], most: int | None = None) -> list[str]:
     return [*unusual_first[:shown], f"{n_more} more notes: see them with -v."]
 
 
-def _refuse_too_many(options: SimpleNamespace, table: "Table") -> None:
+def _check_numbers(options: SimpleNamespace, table: "Table") -> None:
     """Refuse to select more features than there are, and more clusters than samples."""
     n_samples, n_features = table.shape
     asked = {

@@ -84,13 +84,13 @@ def datasets_command(
     with loading():
         from ufselect.data import DataUnavailableError, catalogued_sets
         from ufselect.data import fetch as download
-        from ufselect.data.download import local_names, whereabouts
+        from ufselect.data.download import local_names, location_of
 
     wanted = [*fetch, *more]
     names = wanted[:] or list(dict.fromkeys([*catalogued_sets(), *local_names(data)]))
     # A name that is not known is refused before anything is downloaded.
     for name in wanted:
-        whereabouts(name, data)
+        location_of(name, data)
     for name in wanted:
         try:
             download(name, data, progress=None if quiet else _progress_line(name))
@@ -136,10 +136,10 @@ def _progress_line(name: str) -> Callable[[int, int | None], None]:
 
 def _row(name: str, folder: Path | None) -> dict[str, Any]:
     from ufselect.data import catalogued_sets
-    from ufselect.data.download import whereabouts
+    from ufselect.data.download import location_of
 
     known = catalogued_sets().get(name)
-    place, path = whereabouts(name, folder)
+    place, path = location_of(name, folder)
     return {
         "name": name,
         "n_samples": known and known.n_samples,

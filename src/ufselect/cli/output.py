@@ -215,7 +215,7 @@ def print_json(data: Any) -> None:
     print(json.dumps(data, indent=2, allow_nan=False))
 
 
-def refuse_missing_folders(*paths: Path | None) -> None:
+def check_folders(*paths: Path | None) -> None:
     """Refuse a file that cannot be written, before anything is computed."""
     for path in paths:
         if path is not None and not path.parent.is_dir():

@@ -40,11 +40,11 @@ from ufselect.cli.options import (
 )
 from ufselect.cli.output import (
     Progress,
+    check_folders,
     print_json,
     print_plain,
     print_written,
     progress_for,
-    refuse_missing_folders,
     write_whole,
 )
 from ufselect.report.second_process import begin, load_fits, second_process
@@ -183,7 +183,7 @@ def select_command(**given: Any) -> int:
         named = named_selector("SCFS" if auto else options.method, options.param)
     written: dict[str, str] = {}
     with (
-        _saying_what_is_complete(written),
+        _naming_complete_files(written),
         progress_for(options) as progress,
         ExitStack() as in_background,
     ):
@@ -196,7 +196,7 @@ def select_command(**given: Any) -> int:
         if options.save_clusters is not None:
             # Of a memory-mapped table only some samples would get a cluster.
             table = replace(table, values=_in_memory(table.values))
-        _refuse_other_images(options, table)
+        _check_image_shape(options, table)
         if options.report and not large:
             in_background.enter_context(second_process(load_matplotlib))
         with loading():
@@ -263,7 +263,7 @@ def _check_usage(options: SimpleNamespace) -> None:
     for message, applies in wrong.items():
         if applies:
             raise click.UsageError(message)
-    refuse_missing_folders(*paths)
+    check_folders(*paths)
     if _uses_default_names(options) and not os.access(".", os.W_OK):
         raise ValueError(
             f"cannot write into the current folder {Path().resolve()}; name files "
@@ -300,7 +300,7 @@ def free_names(folder: Path, name: str) -> tuple[Path, Path, Path]:
 
 
 @contextmanager
-def _saying_what_is_complete(written: dict[str, str]) -> Iterator[None]:
+def _naming_complete_files(written: dict[str, str]) -> Iterator[None]:
     """Add to an interruption or an error which files are complete."""
 
     def complete() -> str:
@@ -320,7 +320,7 @@ def _saying_what_is_complete(written: dict[str, str]) -> Iterator[None]:
         raise ValueError(f"{str(error).rstrip('.')}; {complete()}") from error
 
 
-def _refuse_other_images(options: SimpleNamespace, table: "Table") -> None:
+def _check_image_shape(options: SimpleNamespace, table: "Table") -> None:
     """Refuse images of another size than the samples."""
     rows, columns = options.image_shape or (1, table.shape[1])
     if rows * columns != table.shape[1]:

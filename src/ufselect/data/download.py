@@ -50,7 +50,7 @@ class RefusedError(Exception):
     """An address does not have the file; another attempt would not help."""
 
 
-class Patience(NamedTuple):
+class Timeouts(NamedTuple):
     """How long to wait for a download, in seconds, and how often to try.
 
     ``timeout`` limits the wait for an answer or a piece of content, ``longest`` all
@@ -64,10 +64,10 @@ class Patience(NamedTuple):
     delay: float = 1.0
 
 
-USUAL_PATIENCE = Patience()
+USUAL_TIMEOUTS = Timeouts()
 
 
-class Whereabouts(NamedTuple):
+class Location(NamedTuple):
     """Where a set is, and its path."""
 
     place: Literal["local", "cached", "absent"]
@@ -110,7 +110,7 @@ def local_names(folder: Path | str | None = None) -> list[str]:
     return sorted(path.stem for path in place.glob("*.mat")) if place else []
 
 
-def whereabouts(name: str, folder: Path | str | None = None) -> Whereabouts:
+def location_of(name: str, folder: Path | str | None = None) -> Location:
     """Return where a set is, without downloading it.
 
     A file in the local folder needs only the right name, one in the cache also the
@@ -118,14 +118,14 @@ def whereabouts(name: str, folder: Path | str | None = None) -> Whereabouts:
     """
     place = local_folder(folder)
     if place is not None and name in local_names(place):
-        return Whereabouts("local", place / f"{name}.mat")
+        return Location("local", place / f"{name}.mat")
     known = catalogued_sets().get(name)
     if known is None:
         raise unknown_name(name, local_names(folder))
     cached = cache_folder() / known.file_name
     if cached.is_file() and has_checksum(cached, known.checksum):
-        return Whereabouts("cached", cached)
-    return Whereabouts("absent", None)
+        return Location("cached", cached)
+    return Location("absent", None)
 
 
 def fetch(
@@ -133,7 +133,7 @@ def fetch(
     folder: Path | str | None = None,
     *,
     progress: Progress | None = None,
-    patience: Patience = USUAL_PATIENCE,
+    timeouts: Timeouts = USUAL_TIMEOUTS,
 ) -> Path:
     """Return the path of the file of a data set; download it if necessary.
 
@@ -152,7 +152,7 @@ def fetch(
     progress : callable, default=None
         Called with the bytes received and the bytes in all (None if unknown).
 
-    patience : Patience
+    timeouts : Timeouts
         Timeouts, attempts and the delay between them.
 
     Returns
@@ -175,7 +175,7 @@ def fetch(
     ...     fetch("mine", folder).name
     'mine.mat'
     """
-    found = whereabouts(name, folder)
+    found = location_of(name, folder)
     if found.path is not None:
         return found.path
     wanted = catalogued_sets()[name]
@@ -192,7 +192,7 @@ def fetch(
             f"the cache folder {target.parent} cannot be created ({error.strerror}); "
             f"set {CACHE_VARIABLE} to another folder"
         ) from error
-    reasons = download(wanted, target, patience, progress)
+    reasons = download(wanted, target, timeouts, progress)
     if reasons:
         raise DataUnavailableError(
             f"{name} could not be downloaded from {', '.join(reasons)}; download it by "
@@ -246,7 +246,7 @@ def load_set(
 def download(
     wanted: CataloguedSet,
     target: Path,
-    patience: Patience = USUAL_PATIENCE,
+    timeouts: Timeouts = USUAL_TIMEOUTS,
     progress: Progress | None = None,
 ) -> list[str]:
     """Download the file of a set; it gets its name only when it is verified.
@@ -255,16 +255,16 @@ def download(
     """
     reasons = []
     for address in wanted.addresses:
-        deadline = time.monotonic() + patience.longest
-        for attempt in range(patience.attempts):
+        deadline = time.monotonic() + timeouts.longest
+        for attempt in range(timeouts.attempts):
             if attempt:
-                time.sleep(patience.delay * 2 ** (attempt - 1))
+                time.sleep(timeouts.delay * 2 ** (attempt - 1))
             seconds_left = deadline - time.monotonic()
             receiver = _Receiver(wanted, progress)
             try:
                 with replacing(target) as part:
                     with part.open("wb") as receiver.file:
-                        _within(seconds_left, _request, address, receiver, patience)
+                        _within(seconds_left, _request, address, receiver, timeouts)
                     if not has_checksum(part, wanted.checksum):
                         raise RefusedError("its checksum is not that of the catalogue")
                 return []
@@ -272,10 +272,10 @@ def download(
                 reason = str(error)
                 break
             except TimeoutError:
-                reason = f"took longer than {patience.longest:g} seconds"
+                reason = f"took longer than {timeouts.longest:g} seconds"
                 break
             except OSError as error:
-                reason, may_pass = _described(error, receiver, patience)
+                reason, may_pass = _described(error, receiver, timeouts)
                 if not may_pass:
                     break
         reasons.append(f"{address} ({' '.join(reason.split())})")
@@ -322,7 +322,7 @@ class _Receiver:
         return f"the connection ended before all {self.total} bytes had come"
 
 
-def _request(address: str, receiver: _Receiver, patience: Patience) -> None:
+def _request(address: str, receiver: _Receiver, timeouts: Timeouts) -> None:
     """Make one attempt to download from an address."""
     import pooch  # slow to import, and needed for downloads only
 
@@ -337,7 +337,7 @@ def _request(address: str, receiver: _Receiver, patience: Patience) -> None:
     headers = {"User-Agent": f"ufselect/{__version__}", "Accept-Encoding": "identity"}
     fetch_content = pooch.HTTPDownloader(
         chunk_size=CHUNK_BYTES,
-        timeout=patience.timeout,
+        timeout=timeouts.timeout,
         headers=headers,
         # Called for a redirect, too, before it is followed.
         hooks={"response": look_at},
@@ -390,7 +390,7 @@ def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> N
 
 
 def _described(
-    error: Exception, receiver: _Receiver, patience: Patience
+    error: Exception, receiver: _Receiver, timeouts: Timeouts
 ) -> tuple[str, bool]:
     """Return why a download failed, and whether another attempt may help."""
     response = getattr(error, "response", None)
@@ -402,7 +402,7 @@ def _described(
     while cause.__context__ is not None:
         cause = cause.__context__
     if isinstance(cause, TimeoutError):
-        return f"no answer within {patience.timeout:g} seconds", True
+        return f"no answer within {timeouts.timeout:g} seconds", True
     if isinstance(cause, IncompleteRead):
         return receiver.cut_off(), True
     return str(cause) or type(cause).__name__, not isinstance(cause, LASTING_FAULTS)

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     )
     from ufselect.evaluation.comparison import wilcoxon_against as wilcoxon_against
     from ufselect.evaluation.criteria import redundancy as redundancy
+    from ufselect.evaluation.criteria import representatives as representatives
     from ufselect.evaluation.criteria import (
         skip_near_duplicates as skip_near_duplicates,
     )
-    from ufselect.evaluation.criteria import stand_ins as stand_ins
     from ufselect.evaluation.judging import adjusted_rand as adjusted_rand
     from ufselect.evaluation.judging import agreement as agreement
     from ufselect.evaluation.judging import (

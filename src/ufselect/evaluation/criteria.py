@@ -276,14 +276,14 @@ CRITERIA: dict[str, Callable[[Any], Criterion]] = {
 }
 
 
-class StandIn(NamedTuple):
+class Representative(NamedTuple):
     """A selected column and the columns that it represents.
 
     Attributes
     ----------
     column : int
         The selected column.
-    stands_for : ndarray of int
+    represents : ndarray of int
         Columns that it represents, the most correlated first.
     correlations : ndarray of float
         Their correlations with it, with sign.
@@ -294,15 +294,15 @@ class StandIn(NamedTuple):
     """
 
     column: int
-    stands_for: Index
+    represents: Index
     correlations: Float
     alternative: int | None
     alternative_correlation: float
 
 
-def stand_ins(
+def representatives(
     table: Any, selected: ArrayLike, *, threshold: float = 0.8
-) -> list[StandIn]:
+) -> list[Representative]:
     """Return, for each selected column, those it represents and its best alternative.
 
     A column that was not selected is represented by the selected column with which its
@@ -318,15 +318,15 @@ def stand_ins(
 
     Returns
     -------
-    list of StandIn
+    list of Representative
         In the order of the columns. A constant column represents no other column and
         has no alternative.
 
     Examples
     --------
     >>> table = [[0.0, 0.0, 1.0], [1.0, -2.0, 0.0], [2.0, -4.0, 1.0], [3.0, -6.0, 3.0]]
-    >>> first = stand_ins(table, [0])[0]
-    >>> first.stands_for, first.correlations.round(6)
+    >>> first = representatives(table, [0])[0]
+    >>> first.represents, first.correlations.round(6)
     (array([1]), array([-1.]))
     >>> first.alternative
     1
@@ -354,13 +354,17 @@ def stand_ins(
             owner[nearer] = batch.start + ahead[nearer]
             best[nearer] = values[every, ahead][nearer]
     nothing = np.empty(0, dtype=np.intp), np.empty(0)
-    found = {column: StandIn(column, *nothing, None, 0.0) for column in kept.tolist()}
+    found = {
+        column: Representative(column, *nothing, None, 0.0) for column in kept.tolist()
+    }
     for row, column in enumerate(varying[places].tolist()):
         own = np.flatnonzero((owner == row) & (np.abs(best) >= threshold - ROUNDING))
         own = own[np.argsort(-np.abs(best[own]), kind="stable")]
         place = alternative[row]
         other = int(varying[place]) if place >= 0 else None
-        found[column] = StandIn(column, varying[own], best[own], other, float(its[row]))
+        found[column] = Representative(
+            column, varying[own], best[own], other, float(its[row])
+        )
     return list(found.values())
 
 

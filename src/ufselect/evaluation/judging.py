@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ufselect.evaluation.checks import checked_table
-from ufselect.evaluation.k_means import refuse_immense, repeated_k_means
+from ufselect.evaluation.k_means import check_distances_finite, repeated_k_means
 from ufselect.solvers.preparation import in_units
 
 Array = NDArray[np.float64]
@@ -185,7 +185,7 @@ def judge_by_classification(
     """
     # In single precision, variances of large values would overflow.
     matrix = checked_table(columns, "columns").rounded(np.dtype(np.float64))
-    refuse_immense(matrix.raw)
+    check_distances_finite(matrix.raw)
     table = in_units(matrix, standardize).matrix.raw
     labels = np.asarray(classes)
     if labels.shape != (table.shape[0],):

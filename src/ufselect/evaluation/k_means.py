@@ -534,7 +534,7 @@ def repeated_k_means(
     for name, value in {"n_init": n_init, "max_iter": max_iter}.items():
         if value < 1:
             raise ValueError(f"{name}={value} must be at least 1.")
-    refuse_immense(columns)
+    check_distances_finite(columns)
     geometry = SampleDistances(columns)
     size = n_init * n_draws(n_clusters)
     draws = [check_random_state(seed).uniform(size=size) for seed in seeds]
@@ -563,7 +563,7 @@ def repeated_k_means(
     return labels, np.concatenate([inertia for _, inertia in blocks])
 
 
-def refuse_immense(columns: Any) -> None:
+def check_distances_finite(columns: Any) -> None:
     """Raise ValueError if squared distances would overflow."""
     peak = largest_magnitude(columns)
     if peak > MAX_LENGTH / np.sqrt(columns.shape[0] * columns.shape[1]):

@@ -18,10 +18,10 @@ from ufselect.experiments.store import (
     DONE,
     SCHEMA_VERSION,
     SQLITE_ERRORS,
+    check_store,
     create_tables,
     in_one_line,
     insert_rows,
-    refuse_unusable,
     running,
 )
 
@@ -95,7 +95,7 @@ def _damage(path: Path, copy: Path) -> str | None:
             application = old.execute("PRAGMA application_id").fetchone()[0]
             version = old.execute("PRAGMA user_version").fetchone()[0]
             try:
-                refuse_unusable(old, path)
+                check_store(old, path)
             except ValueError as problem:
                 if application == APPLICATION_ID and version > SCHEMA_VERSION:
                     raise

@@ -138,7 +138,7 @@ class Store:
             with self._errors_in_a_sentence():
                 # Check that the file is an undamaged store before writing to it.
                 if not is_empty(connection):
-                    refuse_unusable(connection, path)
+                    check_store(connection, path)
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
             with self._transaction():
@@ -316,7 +316,7 @@ def is_empty(connection: sqlite3.Connection) -> bool:
     return tables == 0 and pages <= 1
 
 
-def refuse_unusable(connection: sqlite3.Connection, path: Path) -> None:
+def check_store(connection: sqlite3.Connection, path: Path) -> None:
     """Raise ValueError for files that are not our stores, DamagedError for damage.
 
     If SQLite cannot open the file at all, its own error is raised.

@@ -30,9 +30,9 @@ from ufselect.experiments.store import (
     DONE,
     SQLITE_ERRORS,
     Float,
+    check_store,
     in_one_line,
     is_empty,
-    refuse_unusable,
 )
 
 ORACLE = "oracle"
@@ -310,7 +310,7 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("BEGIN")
             if is_empty(connection):
                 raise ValueError(f"{path} is empty; fill it with ufselect run PLAN")
-            refuse_unusable(connection, path)
+            check_store(connection, path)
             yield connection
     except SQLITE_ERRORS as error:
         raise ValueError(

@@ -12,8 +12,8 @@ from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 from ufselect.matrix.base import (
     BLOCK_BYTES,
     MAX_TO_SQUARE,
+    AlignedRows,
     Arrays,
-    Beside,
     ColumnSummary,
     DataMatrix,
     Float,
@@ -229,13 +229,13 @@ class RowBlockMatrix(DataMatrix):
         self.block_bytes = block_bytes
         self.out_of_core = not isinstance(raw, np.ndarray) or is_memory_mapped(raw)
 
-    def beside(self, *arrays: Float) -> Beside:
+    def aligned(self, *arrays: Float) -> AlignedRows:
         """Store arrays with a row per sample; later passes overwrite them."""
         return tuple(array.copy() for array in arrays)
 
     def over_rows(
-        self, step: Step, beside: Beside = (), *arguments: Any
-    ) -> tuple[Beside, Arrays]:
+        self, step: Step, beside: AlignedRows = (), *arguments: Any
+    ) -> tuple[AlignedRows, Arrays]:
         """Apply a step to all samples, one block at a time."""
         kept: list[Float] = []
         total: Arrays = ()
@@ -249,7 +249,7 @@ class RowBlockMatrix(DataMatrix):
             total = tuple(map(np.add, total, sums)) if total else sums
         return tuple(kept), total
 
-    def _new_arrays(self, rows: Arrays, beside: Beside) -> list[Float]:
+    def _new_arrays(self, rows: Arrays, beside: AlignedRows) -> list[Float]:
         """Return arrays for new rows, reusing the old ones if they have the shape."""
         shapes = [(self.shape[0], *array.shape[1:]) for array in rows]
         old = (*beside, *([None] * len(rows)))

@@ -27,7 +27,7 @@ Arrays = tuple[Float, ...]
 
 # Arrays with a row per sample, stored where the samples are; only the matrix that
 # returned them can read them.
-Beside = Any
+AlignedRows = Any
 
 # A function of a block of samples, the same rows of such arrays, and further arguments.
 # It returns new rows of such arrays, and arrays to be summed over all blocks.
@@ -269,27 +269,27 @@ class DataMatrix(ABC):
     def transpose_dot(self, left: Float) -> Float:
         """Return ``X.T @ left`` for an n x k array."""
 
-    def beside(self, *arrays: Float) -> Beside:
+    def aligned(self, *arrays: Float) -> AlignedRows:
         """Store arrays with a row per sample where the samples are."""
         return arrays
 
-    def gather(self, beside: Beside) -> Float:
+    def gather(self, beside: AlignedRows) -> Float:
         """Return the first of the stored arrays as one NumPy array."""
         result: Float = beside[0]
         return result
 
-    def as_array(self, beside: Beside) -> Any:
+    def as_array(self, beside: AlignedRows) -> Any:
         """Return the first of the stored arrays, on Dask as a Dask array."""
         return self.gather(beside)
 
-    def pick(self, beside: Beside, index: Index) -> Float:
+    def pick(self, beside: AlignedRows, index: Index) -> Float:
         """Return some rows, in ascending order, of the first of the stored arrays."""
         result: Float = beside[0][index]
         return result
 
     def over_rows(
-        self, step: Step, beside: Beside = (), *arguments: Any
-    ) -> tuple[Beside, Arrays]:
+        self, step: Step, beside: AlignedRows = (), *arguments: Any
+    ) -> tuple[AlignedRows, Arrays]:
         """Apply a step to all blocks of samples; return stored arrays and sums.
 
         A step must not change its arguments, since it may be run again. The arrays
@@ -298,7 +298,7 @@ class DataMatrix(ABC):
         return step(self, beside, *arguments)
 
     def sums_over_rows(
-        self, step: Step, beside: Beside = (), *arguments: Any
+        self, step: Step, beside: AlignedRows = (), *arguments: Any
     ) -> Arrays:
         """Apply a step to all blocks of samples; return only the sums."""
         return self.over_rows(step, beside, *arguments)[1]

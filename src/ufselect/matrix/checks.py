@@ -67,14 +67,14 @@ def checked_matrix(
     """
     if isinstance(X, DataMatrix):
         return X
-    with refusing_in_one_line(name):
+    with one_line_errors(name):
         table = unwrapped(X)
         if in_blocks and _suits_blocks(table):
             return as_matrix(_checked_rows(table, owner))
         table = in_memory(table)
-        refuse_disguised(table, name)
+        check_number_types(table, name)
         # Selectors compute with NumPy; see docs/decisions.md.
-        with refusing_cells(table, name), config_context(array_api_dispatch=False):
+        with cell_errors(table, name), config_context(array_api_dispatch=False):
             data = check_array(
                 table,
                 accept_sparse=["csr", "csc"],
@@ -84,7 +84,7 @@ def checked_matrix(
                 estimator=owner,
                 input_name=name,
             )
-        refuse_non_finite(data, name, column_names(X) if names is None else names)
+        check_finite(data, name, column_names(X) if names is None else names)
         return as_matrix(data)
 
 
@@ -118,7 +118,7 @@ def column_names(data: Any) -> NDArray[np.object_] | None:
     return names if strings else None
 
 
-def refuse_disguised(data: Any, name: str = "X") -> None:
+def check_number_types(data: Any, name: str = "X") -> None:
     """Raise an error for dates, masked cells and damaged sparse matrices.
 
     These would be converted to numbers without an error.
@@ -145,7 +145,7 @@ def refuse_disguised(data: Any, name: str = "X") -> None:
 
 
 @contextmanager
-def refusing_in_one_line(name: str = "X") -> Iterator[None]:
+def one_line_errors(name: str = "X") -> Iterator[None]:
     """Convert errors of reading a table to a ValueError or TypeError of one line.
 
     Errors of files and of Dask clusters are not converted.
@@ -175,7 +175,7 @@ def refusing_in_one_line(name: str = "X") -> Iterator[None]:
 
 
 @contextmanager
-def refusing_cells(data: Any, name: str = "X") -> Iterator[None]:
+def cell_errors(data: Any, name: str = "X") -> Iterator[None]:
     """Raise an error that names the first cell that is not a number."""
     try:
         yield
@@ -242,7 +242,7 @@ def _missing(kind: str, bad: NDArray[np.bool_], name: str, names: Any) -> str:
     )
 
 
-def refuse_non_finite(data: Any, name: str = "X", names: Any = None) -> None:
+def check_finite(data: Any, name: str = "X", names: Any = None) -> None:
     """Raise an error that names the first column with a NaN or an infinity."""
     sparse = bool(sp.issparse(data))
     values = data.data if sparse else data

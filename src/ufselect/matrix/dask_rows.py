@@ -16,8 +16,8 @@ import scipy.sparse as sp
 
 from ufselect.matrix.arrays import DenseMatrix, RowBlockMatrix, SparseMatrix, unmasked
 from ufselect.matrix.base import (
+    AlignedRows,
     Arrays,
-    Beside,
     ColumnSummary,
     DataMatrix,
     Float,
@@ -111,7 +111,7 @@ class DaskMatrix(DataMatrix):
         view.shape = (self.shape[0], len(index))
         return view
 
-    def beside(self, *arrays: Float) -> Beside:
+    def aligned(self, *arrays: Float) -> AlignedRows:
         """Send arrays with a row per sample to the workers."""
         from dask.base import persist
         from dask.delayed import delayed
@@ -123,14 +123,14 @@ class DaskMatrix(DataMatrix):
         # One by one: Dask warns of large arrays in a graph.
         return [persist(part)[0] for part in parts]
 
-    def gather(self, beside: Beside) -> Float:
+    def gather(self, beside: AlignedRows) -> Float:
         """Return the first of the stored arrays as one NumPy array."""
         from dask.base import compute
         from dask.delayed import delayed
 
         return np.concatenate(compute(*(delayed(_first)(each) for each in beside)))
 
-    def as_array(self, beside: Beside) -> Any:
+    def as_array(self, beside: AlignedRows) -> Any:
         """Return the first of the stored arrays as a Dask array."""
         import dask.array as da
         from dask.delayed import delayed
@@ -142,7 +142,7 @@ class DaskMatrix(DataMatrix):
         ]
         return da.concatenate(parts)
 
-    def pick(self, beside: Beside, index: Index) -> Float:
+    def pick(self, beside: AlignedRows, index: Index) -> Float:
         """Return some rows of the first of the stored arrays."""
         from dask.delayed import delayed
 
@@ -168,8 +168,8 @@ class DaskMatrix(DataMatrix):
         return result
 
     def over_rows(
-        self, step: Step, beside: Beside = (), *arguments: Any
-    ) -> tuple[Beside, Arrays]:
+        self, step: Step, beside: AlignedRows = (), *arguments: Any
+    ) -> tuple[AlignedRows, Arrays]:
         """Apply a step to all chunks on the workers."""
         from dask.base import persist
         from dask.delayed import delayed
@@ -181,7 +181,7 @@ class DaskMatrix(DataMatrix):
         return done, _fetched(total)
 
     def sums_over_rows(
-        self, step: Step, beside: Beside = (), *arguments: Any
+        self, step: Step, beside: AlignedRows = (), *arguments: Any
     ) -> Arrays:
         """Apply a step to all chunks; return sums and release those of the chunks."""
         from dask.delayed import delayed
@@ -194,7 +194,7 @@ class DaskMatrix(DataMatrix):
         self,
         do: Callable[..., Any],
         step: Step,
-        beside: Beside,
+        beside: AlignedRows,
         arguments: tuple[Any, ...],
     ) -> list[Any]:
         """Return a task for each chunk and its rows of the stored arrays."""
@@ -222,7 +222,7 @@ class DaskMatrix(DataMatrix):
 
     def transpose_dot(self, left: Float) -> Float:
         """Return ``X.T @ left``; ``left`` is sent to the workers."""
-        return self.sums_over_rows(_transpose_dot, self.beside(left))[0]
+        return self.sums_over_rows(_transpose_dot, self.aligned(left))[0]
 
     def rows(self, index: Index | slice) -> Float:
         """Return some rows as a dense array."""
@@ -299,7 +299,7 @@ def _over_chunk(
     block: DataMatrix, step: Step, rows: Arrays, arguments: tuple[Any, ...]
 ) -> tuple[Arrays, Arrays]:
     # RowBlockMatrix overwrites the rows it is given, which Dask may use again.
-    return block.over_rows(step, block.beside(*rows), *arguments)
+    return block.over_rows(step, block.aligned(*rows), *arguments)
 
 
 def _first(done: tuple[Arrays, Arrays]) -> Float:

@@ -87,7 +87,7 @@ def as_row_source(data: Any) -> Any:
     A Dask array is chunked by rows with known lengths, a Dask data frame is converted
     to such an array, and an array on disk to a ``RowSource``.
     """
-    _refuse_shape(data)
+    _check_two_dimensional(data)
     if storage_of(data) != "dask" and getattr(data, "format", None) == "csc":
         raise ValueError(
             "X is stored in CSC format and cannot be read by rows; write it in CSR "
@@ -142,7 +142,7 @@ def _stacked(pieces: list[Any]) -> Any:
     return np.concatenate(pieces)
 
 
-def _refuse_shape(data: Any) -> None:
+def _check_two_dimensional(data: Any) -> None:
     """Raise ValueError unless data are two-dimensional."""
     if not isinstance(getattr(data, "shape", None), tuple):
         raise TypeError(

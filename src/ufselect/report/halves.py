@@ -19,7 +19,7 @@ from ufselect.tuning.fits import (
 N_SUBSAMPLES, N_PERMUTATIONS = 3, 20
 
 
-class Halves(NamedTuple):
+class SplitHalves(NamedTuple):
     """Samples of halves, scores of all features by fits to them, and warnings."""
 
     rows: list[Index]
@@ -41,7 +41,7 @@ def fit_halves(
     groups: Any = None,
     n_jobs: int | None = None,
     time_budget: float | None = None,
-) -> Halves:
+) -> SplitHalves:
     """Fit to random halves of the samples, each followed by the other half.
 
     Samples of one group are in the same half. Every half makes all decisions by itself,
@@ -87,4 +87,4 @@ def fit_halves(
             n_jobs=n_jobs,
             time_budget=time_budget,
         )
-    return Halves([rows[work.name] for work in done], scores, warned)
+    return SplitHalves([rows[work.name] for work in done], scores, warned)

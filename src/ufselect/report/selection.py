@@ -18,7 +18,7 @@ from ufselect.evaluation import StructureTest
 from ufselect.matrix.checks import checked_matrix
 from ufselect.plotting.curves import score_curve
 from ufselect.plotting.fitted import learned
-from ufselect.report.halves import Halves
+from ufselect.report.halves import SplitHalves
 from ufselect.report.rendering import Part, render
 from ufselect.report.selection_measures import measure
 from ufselect.report.selection_subject import (
@@ -211,7 +211,7 @@ def selection_report(
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = 0,
     progress: Progress | None = None,
-    halves: "Future[Halves | None] | None" = None,
+    halves: "Future[SplitHalves | None] | None" = None,
 ) -> SelectionReport:
     """Measure a selection in all ways that need no labels.
 

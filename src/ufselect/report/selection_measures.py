@@ -22,20 +22,20 @@ from ufselect.plotting.bars import random_bands
 from ufselect.plotting.curves import false_share_curve, selection_frequencies
 from ufselect.plotting.fitted import learned
 from ufselect.plotting.maps import agreement_maps
-from ufselect.report.halves import N_SUBSAMPLES, Halves, fit_halves
+from ufselect.report.halves import N_SUBSAMPLES, SplitHalves, fit_halves
 from ufselect.report.rendering import Part
 from ufselect.report.selection_subject import (
     MAX_PRODUCTS,
     Progress,
     Subject,
+    check_cost,
     features_part,
     measure_convergence,
     measure_heat_map,
     measure_pixels,
     measure_planes,
     measure_repetition,
-    measure_stand_ins,
-    refuse_beyond,
+    measure_representatives,
 )
 from ufselect.report.selection_text import CRITERIA, answer, listed, stability_word
 from ufselect.solvers.preparation import UNITS, in_units
@@ -78,7 +78,7 @@ def measure(subject: Subject, progress: Progress | None = None) -> Measured:
         "heatmap": ("heat map", 1, measure_heat_map),
         "planes": ("view of the samples", 1, measure_planes),
         "repetition": ("correlations", 1, measure_repetition),
-        "stand-ins": ("stand-ins", 1, measure_stand_ins),
+        "representatives": ("representatives", 1, measure_representatives),
         "convergence": (
             "objective",
             learned(selector, "objective_history_") is not None,
@@ -129,7 +129,7 @@ def measure(subject: Subject, progress: Progress | None = None) -> Measured:
         progress(done, total, "done")
     found.left_out.pop("halves", None)
     parts.pop("halves", None)
-    like, stable = parts.pop("stand-ins", None), parts.get("stability")
+    like, stable = parts.pop("representatives", None), parts.get("stability")
     frequency = None if stable is None else stable.facts["frequency"]
     parts["features"] = features_part(subject, like, frequency)
     return found
@@ -153,7 +153,7 @@ def _ask(
     return part
 
 
-def measure_halves(subject: Subject) -> Halves:
+def measure_halves(subject: Subject) -> SplitHalves:
     """Return fits to halves of the samples, which may have begun before."""
     halves = None if subject.halves is None else subject.halves.result()
     if halves is None:
@@ -180,7 +180,7 @@ def _n_on_half(subject: Subject) -> int | None:
     return N_SUBSAMPLES if fewer else None
 
 
-def measure_stability(subject: Subject, halves: Halves | None) -> Part:
+def measure_stability(subject: Subject, halves: SplitHalves | None) -> Part:
     """Count how often features are chosen again, unless the selector has done so."""
     selector: Any = subject.selector
     count, n_features = len(subject.chosen), subject.table.shape[1]
@@ -217,7 +217,7 @@ def measure_stability(subject: Subject, halves: Halves | None) -> Part:
     )
 
 
-def measure_against_random(subject: Subject, halves: Halves) -> Part:
+def measure_against_random(subject: Subject, halves: SplitHalves) -> Part:
     """Judge what was selected on a half on the other samples, by every criterion."""
     count, n_samples = len(subject.chosen), subject.table.shape[0]
     if n_samples < 2 * MIN_SAMPLES:
@@ -236,7 +236,7 @@ def measure_against_random(subject: Subject, halves: Halves) -> Part:
     }
     asked = [name for name in names if MIN_RANDOM * costs[name] <= MAX_PRODUCTS]
     if not asked:
-        refuse_beyond(MIN_RANDOM * min(costs.values()))
+        check_cost(MIN_RANDOM * min(costs.values()))
     for name in set(names) - set(asked):
         message = f"Not judged by {name}: with so many features it would take too long."
         warn(message)
@@ -402,7 +402,7 @@ def measure_labels(subject: Subject) -> Part:
             f"{n_classes} different labels of {n_samples} samples cannot be compared "
             "with clusters"
         )
-    refuse_beyond(K_MEANS_STEPS * n_samples * n_features * n_classes)
+    check_cost(K_MEANS_STEPS * n_samples * n_features * n_classes)
     table, kind = in_units(table, preparation_of(subject.selector))
     size = len(subject.chosen)
     draws = [random.choice(n_features, size, False) for _ in range(N_RANDOM_CLUSTERED)]

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
-from ufselect.evaluation import redundancy, sample_view, stand_ins
+from ufselect.evaluation import redundancy, representatives, sample_view
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.plotting.axes import Graphic, shortened
 from ufselect.plotting.convergence import objective_curve
@@ -20,7 +20,7 @@ from ufselect.plotting.fitted import MAX_GROUPS, groups_shown, learned
 from ufselect.plotting.heatmap import cluster_map, in_cluster_order, marked_clusters
 from ufselect.plotting.maps import PixelPanel, pixel_plot, redundancy_map
 from ufselect.plotting.scatter import sample_scatter, sparkline
-from ufselect.report.halves import Halves
+from ufselect.report.halves import SplitHalves
 from ufselect.report.rendering import Part
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import unit_columns
@@ -31,7 +31,7 @@ MAX_PRODUCTS = 2e10
 N_RANDOM = 99
 # Features in the table of the report; all of the chosen are in the file it offers.
 MAX_LISTED = 300
-# Names of features that one stands for: in a cell of the report, and in its file.
+# Names of features that one represents: in a cell of the report, and in its file.
 MAX_NAMES = 3
 MAX_SAVED_NAMES = 50
 # Letters of a name in a cell; the file has all of them.
@@ -108,7 +108,7 @@ class Subject:
     image_shape: tuple[int, int] | None = None
     image_order: ImageOrder = "rows"
     given_clusters: Any = None
-    halves: "Future[Halves | None] | None" = None
+    halves: "Future[SplitHalves | None] | None" = None
     began: float = field(default_factory=time.monotonic)
 
     @property
@@ -205,9 +205,9 @@ def features_part(
     if found is not None:
         others = [each.alternative for each in found]
         columns |= {
-            "stands for": [len(each.stands_for) for each in found],
+            "represents": [len(each.represents) for each in found],
             "such as": [
-                "; ".join(names[place] for place in each.stands_for[:MAX_SAVED_NAMES])
+                "; ".join(names[place] for place in each.represents[:MAX_SAVED_NAMES])
                 for each in found
             ],
             "nearest not chosen": [None if o is None else names[o] for o in others],
@@ -233,9 +233,9 @@ def features_part(
     shown["distribution"] = pd.Series(drawn, dtype=object)
     if found is not None:
         listed = found[: len(top)]
-        shown["stands for"] = [_few(names, each.stands_for) for each in listed]
+        shown["represents"] = [_few(names, each.represents) for each in listed]
         shown["nearest not chosen"] = [_nearest(names, each) for each in listed]
-    facts = {"calls": calls, "marks": marks, "stand_ins": found, "names": names}
+    facts = {"calls": calls, "marks": marks, "representatives": found, "names": names}
     return Part(data, shown=shown, facts=facts)
 
 
@@ -306,11 +306,13 @@ def measure_planes(subject: Subject) -> Part:
     )
 
 
-def measure_stand_ins(subject: Subject) -> list[Any]:
-    """Return what each chosen feature stands for, by rank."""
+def measure_representatives(subject: Subject) -> list[Any]:
+    """Return what each chosen feature represents, by rank."""
     n_samples, n_features = subject.table.shape
-    refuse_beyond(n_samples * n_features * len(subject.chosen))
-    places = {each.column: each for each in stand_ins(subject.table, subject.chosen)}
+    check_cost(n_samples * n_features * len(subject.chosen))
+    places = {
+        each.column: each for each in representatives(subject.table, subject.chosen)
+    }
     return [places[column] for column in subject.chosen.tolist()]
 
 
@@ -331,7 +333,7 @@ def measure_repetition(subject: Subject) -> Part:
     count = len(subject.chosen)
     if count < 2:
         raise ValueError("a single feature cannot repeat another")
-    refuse_beyond(subject.table.shape[0] * count**2)
+    check_cost(subject.table.shape[0] * count**2)
     first = subject.chosen[:MAX_MAPPED]
     # A constant column has no correlation but with itself.
     columns = as_matrix(subject.table.raw[:, first])
@@ -377,7 +379,7 @@ def measure_pixels(subject: Subject) -> Part:
     )
 
 
-def refuse_beyond(products: float) -> None:
+def check_cost(products: float) -> None:
     """Raise an error if a part would cost too much."""
     if products > MAX_PRODUCTS:
         raise ValueError(

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from ufselect.report.selection import SelectionReport
 
 # Columns and rows of the table of features in text, and letters of a cell.
-LISTED = ["feature", "score", "call", "explained", "stands for"]
+LISTED = ["feature", "score", "call", "explained", "represents"]
 MAX_LISTED, MAX_LISTED_BRIEFLY, MAX_LISTED_WITH_LABELS = 10, 8, 5
 MAX_NAME_LENGTH = 23
 WIDTH = 80
 # Parts whose absence JSON explains.
-PARTS = ("stand-ins", "against_random", "labels")
+PARTS = ("representatives", "against_random", "labels")
 # Columns of the table of features that JSON has.
 FEATURE_KEYS = [
     *("rank", "feature", "column", "score", "call", "explained", "marks cluster"),
@@ -166,11 +166,11 @@ def as_text(
         most = MAX_LISTED_WITH_LABELS if about_labels else MAX_LISTED_BRIEFLY
     shown: Any = report.features.shown
     features = shown.head(most).reindex(columns=LISTED).dropna(axis=1, how="all")
-    for title in {"feature", "stands for"} & set(features):
+    for title in {"feature", "represents"} & set(features):
         cells = [shortened(cell, MAX_NAME_LENGTH) for cell in features[title]]
         features[title] = [cell or "-" for cell in cells]
-    if "stands for" in features and (features["stands for"] == "-").all():
-        del features["stands for"]
+    if "represents" in features and (features["represents"] == "-").all():
+        del features["represents"]
     text = render(
         "selection.txt.j2",
         report=report,
@@ -239,8 +239,8 @@ def as_dict(report: "SelectionReport", label_column: str | None) -> dict[str, An
 def _feature_rows(report: "SelectionReport") -> list[dict[str, Any]]:
     facts = report.features.facts
     rows = _rows(report.features.data.filter(items=FEATURE_KEYS))
-    for row, each in zip(rows, facts["stand_ins"] or (), strict=False):
-        row["stands_for"] = [facts["names"][column] for column in each.stands_for]
+    for row, each in zip(rows, facts["representatives"] or (), strict=False):
+        row["represents"] = [facts["names"][column] for column in each.represents]
     return rows
 
 

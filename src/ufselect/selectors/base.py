@@ -29,15 +29,15 @@ from ufselect.matrix import (
 )
 from ufselect.matrix.base import BLOCK_BYTES, MAX_TO_SQUARE
 from ufselect.matrix.checks import (
+    check_number_types,
     checked_matrix,
     column_names,
-    refuse_disguised,
-    refusing_in_one_line,
+    one_line_errors,
 )
 from ufselect.matrix.inputs import is_anndata, unwrapped
 from ufselect.solvers.iterations import Report, reporter
 from ufselect.solvers.neighbours import MAX_EXACT_SAMPLES, SEARCH_MEGABYTES
-from ufselect.solvers.preparation import refuse_immeasurable
+from ufselect.solvers.preparation import check_magnitudes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,7 +165,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             self.feature_names_in_ = names
         return matrix
 
-    @refusing_in_one_line()
+    @one_line_errors()
     def _accepted(self, matrix: DataMatrix) -> tuple[DataMatrix, ColumnSummary]:
         """Set the number of features; return a matrix that can be ranked, and summary.
 
@@ -176,17 +176,17 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         self.n_features_in_ = n_features
         self.n_selected_ = self._resolve_number(n_features)
         if (need := self._memory_needed(matrix)) is not None:
-            self._refuse_beyond_memory(need)
+            self._check_memory(need)
         summary = matrix.summary()
         # What is in memory was checked before.
-        self._refuse_columns_not_finite(summary)
+        self._check_columns_finite(summary)
         if summary.constant.all():
             raise ValueError(
                 f"All {n_features} columns of X are constant: there is nothing to "
                 "rank. Check that samples are in rows and features in columns."
             )
         if not self.ANY_UNIT:
-            refuse_immeasurable(summary, n_samples, name_of=self._column_name)
+            check_magnitudes(summary, n_samples, name_of=self._column_name)
         is_array = not matrix.out_of_core or isinstance(matrix.raw, np.ndarray)
         if is_array and matrix.raw.dtype == np.float32:
             peak = max(np.abs(summary.minimum).max(), np.abs(summary.maximum).max())
@@ -219,13 +219,13 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X; those of a Dask collection stay lazy."""
         if not is_out_of_core(X) and not is_anndata(X):
-            refuse_disguised(X)
+            check_number_types(X)
             return super().transform(X)
         check_is_fitted(self, "order_")
-        self._refuse_other_columns(X)
+        self._check_columns(X)
         return out_of_core_columns(X, self.get_support(indices=True))
 
-    def _refuse_other_columns(self, X: Any) -> None:
+    def _check_columns(self, X: Any) -> None:
         """Raise an error if X does not have the columns of the fit."""
         name, shape = type(self).__name__, tuple(X.shape)
         if len(shape) != 2 or shape[1] != self.n_features_in_:
@@ -327,7 +327,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         """
         return None
 
-    def _refuse_beyond_memory(self, need: MemoryNeed) -> None:
+    def _check_memory(self, need: MemoryNeed) -> None:
         name, limit = type(self).__name__, self.max_memory
         sentence = f"{name} needs about {need.n_bytes:.3g} bytes for {need.purpose}"
         if need.n_bytes > limit:
@@ -344,7 +344,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         mask[self.order_[: self.n_selected_]] = True
         return mask
 
-    def _refuse_columns_not_finite(self, summary: ColumnSummary) -> None:
+    def _check_columns_finite(self, summary: ColumnSummary) -> None:
         """Raise an error that names the first column with a NaN or an infinity."""
         bad = ~(np.isfinite(summary.minimum) & np.isfinite(summary.maximum))
         if bad.any():
@@ -371,9 +371,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             return int(wanted)
         return max(1, int(n_features * wanted))
 
-    def _refuse_more_clusters_than_samples(
-        self, n_clusters: int, n_samples: int
-    ) -> None:
+    def _check_n_clusters(self, n_clusters: int, n_samples: int) -> None:
         if n_clusters > n_samples:
             raise ValueError(
                 f"n_clusters={n_clusters} but X has n_samples={n_samples}; "

@@ -194,7 +194,7 @@ class FSASL(RegressionSelector):
         """Do nothing: a fit that ends with max_iter is the published algorithm."""
 
     def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
-        self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
+        self._check_n_clusters(self.n_clusters, data.shape[0])
         self.standardize_ = preparation_kind(self.standardize, data, summary)
         # Of order one in any units of X.
         centred, uncentred, _, unit = prepare(

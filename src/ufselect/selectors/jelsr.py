@@ -152,7 +152,7 @@ class JELSR(RegressionSelector):
         return square_arrays(5, n_samples, graph_bytes(data) + blocks)
 
     def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
-        self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
+        self._check_n_clusters(self.n_clusters, data.shape[0])
         X, _, _, unit = prepare(data, summary, "none", float(self.n_clusters))
         largest = 2 * float(column_lengths(X).max()) / unit
         alpha = self._penalty(AUTO_ALPHA, largest) * unit

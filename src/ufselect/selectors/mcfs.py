@@ -175,7 +175,7 @@ class MCFS(UnsupervisedSelector):
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
         n_samples, n_features = data.shape
-        self._refuse_more_clusters_than_samples(self.n_clusters, n_samples)
+        self._check_n_clusters(self.n_clusters, n_samples)
         self.standardize_ = preparation_kind(self.standardize, data, summary)
         varying = np.flatnonzero(~summary.constant)
         # Columns of unit norm on average.

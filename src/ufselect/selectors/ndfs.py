@@ -176,7 +176,7 @@ class NDFS(RegressionSelector):
         return square_arrays(4, min(data.shape), graph_bytes(data))
 
     def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
-        self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
+        self._check_n_clusters(self.n_clusters, data.shape[0])
         centred, uncentred, _, unit = prepare(
             data, summary, "none", float(self.n_clusters)
         )

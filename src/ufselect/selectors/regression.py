@@ -107,7 +107,7 @@ class RegressionSelector(IterativeSelector):
             loop.record(found.objective)
         self._keep_history(loop.history, unit)
         if has_vanished(found.W, column_lengths(X)):
-            self._refuse_nothing(problem.largest)
+            self._raise_zero_coefficients(problem.largest)
         scores = self._keep(problem, found)
         self._warn_unless(loop.converged)
         return scores
@@ -134,7 +134,7 @@ class RegressionSelector(IterativeSelector):
         setattr(self, f"{self.PENALTY}_", penalty / unit)
         return penalty
 
-    def _refuse_nothing(self, largest: float) -> None:
+    def _raise_zero_coefficients(self, largest: float) -> None:
         name = self.PENALTY
         weight = getattr(self, f"{name}_")
         auto = "" if getattr(self, name) == "auto" else f', or use {name}="auto"'
@@ -155,7 +155,7 @@ class ConvexRegressionSelector(RegressionSelector):
         """Return the penalty, of which it is known here whether it leaves W = 0."""
         penalty = self._penalty(share, largest, unit)
         if penalty >= largest:
-            self._refuse_nothing(largest / unit)
+            self._raise_zero_coefficients(largest / unit)
         return penalty
 
     def _iterate(

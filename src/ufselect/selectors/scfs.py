@@ -197,7 +197,7 @@ class SCFS(IterativeSelector):
         return matrix
 
     def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        self._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
+        self._check_n_clusters(self.n_clusters, data.shape[0])
         random = check_random_state(self.random_state)
         exact, auto = self.solver == "exact", self.beta == "auto"
         n_starts = self.n_init if isinstance(self.init, str) else 1
@@ -327,7 +327,7 @@ class SCFS(IterativeSelector):
         auto = betas is None
         first = clone(self)
         data, summary = first._accepted(first._checked(X))
-        first._refuse_more_clusters_than_samples(self.n_clusters, data.shape[0])
+        first._check_n_clusters(self.n_clusters, data.shape[0])
         with data.limited_threads():
             problem = first._problem(data, summary)
             random = check_random_state(self.random_state)

@@ -196,7 +196,7 @@ class SPFS(IterativeSelector):
         return scores
 
     def _group_lasso(self, matrix: DataMatrix, kernel: Float, unit: float) -> Float:
-        self._refuse_more_clusters_than_samples(self.n_clusters, matrix.shape[0])
+        self._check_n_clusters(self.n_clusters, matrix.shape[0])
         target = kernel_root(kernel, n_columns=self.n_clusters)
         largest = largest_penalty(matrix, target) / 2
         if largest <= 1e-10 * np.sqrt(matrix.shape[1]) * np.linalg.norm(target):

@@ -148,7 +148,7 @@ class Application:
         name = request.query_params.get("name", "")
         declared = request.headers.get("content-length", "")
         if declared.isdecimal():
-            self.uploads.refuse_more_than(int(declared), name)
+            self.uploads.check_size(int(declared), name)
         try:
             source = await self.uploads.receive(
                 name, request.stream(), run_in_threadpool

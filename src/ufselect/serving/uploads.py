@@ -142,7 +142,7 @@ class Uploads:
             raise Refusal(404, "this file is no longer kept; choose it again")
         return self._sources[identity]
 
-    def refuse_more_than(self, size: int, name: str) -> None:
+    def check_size(self, size: int, name: str) -> None:
         """Refuse what is larger than the limit."""
         if size > self.max_bytes:
             raise Refusal(
@@ -171,7 +171,7 @@ class Uploads:
                 size = 0
                 async for piece in pieces:
                     size += len(piece)
-                    self.refuse_more_than(size, name)
+                    self.check_size(size, name)
                     await write(file.write, piece)
                 await write(file.flush)
             complete = True

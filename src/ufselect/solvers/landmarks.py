@@ -26,8 +26,8 @@ from sklearn.utils.random import sample_without_replacement
 from ufselect.matrix import DataMatrix, DenseMatrix, Float, RowBlockMatrix
 from ufselect.matrix.base import (
     BLOCK_BYTES,
+    AlignedRows,
     Arrays,
-    Beside,
 )
 from ufselect.solvers.cells import rough_centres
 from ufselect.solvers.graphs import inverse_root
@@ -185,7 +185,9 @@ def landmark_embedding(sums: LandmarkSums, n_components: int) -> Float:
     return embedding
 
 
-def interpolated(matrix: DataMatrix, landmarks: Landmarks, values: Float) -> Beside:
+def interpolated(
+    matrix: DataMatrix, landmarks: Landmarks, values: Float
+) -> AlignedRows:
     """Return ``Z values``, which interpolates values at the landmarks."""
     return matrix.over_rows(_carry, (), landmarks, values)[0]
 

@@ -55,7 +55,7 @@ class Prepared(NamedTuple):
     unit: float
 
 
-def refuse_immeasurable(
+def check_magnitudes(
     summary: ColumnSummary,
     n_samples: int,
     *,
@@ -69,7 +69,7 @@ def refuse_immeasurable(
     >>> import numpy as np
     >>> from ufselect.matrix import as_matrix
     >>> marked = as_matrix(np.array([[0.5, 1e300], [0.7, 2.0]]))
-    >>> refuse_immeasurable(marked.summary(), 2)
+    >>> check_magnitudes(marked.summary(), 2)
     Traceback (most recent call last):
     ...
     ValueError: Column 1 of X reaches 1e+300, whose square is not finite; ...

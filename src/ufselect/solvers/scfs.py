@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ufselect.matrix.base import Beside, ColumnSummary, DataMatrix, Float
+from ufselect.matrix.base import AlignedRows, ColumnSummary, DataMatrix, Float
 from ufselect.solvers.group_lasso import (
     INEXACT_CG_STEPS,
     GroupLasso,
@@ -156,11 +156,11 @@ class Alternation:
     Parameters
     ----------
     problem : SCFSProblem
-    P : Beside
+    P : AlignedRows
         Initial memberships, aligned with the rows of X; overwritten.
     """
 
-    def __init__(self, problem: SCFSProblem, P: Beside) -> None:
+    def __init__(self, problem: SCFSProblem, P: AlignedRows) -> None:
         self.problem = problem
         X, K = problem.X, problem.K
         if K is not None:

@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ufselect.matrix.base import (
+    AlignedRows,
     Arrays,
-    Beside,
     DataMatrix,
     Float,
     Step,
@@ -163,7 +163,7 @@ class SoftPartition:
     ----------
     X : DataMatrix of shape (n, p)
         Centred.
-    P : Beside
+    P : AlignedRows
         Memberships, aligned with the rows of X; overwritten.
     K : ndarray of shape (n, n), optional
         ``X X'``, if already computed.
@@ -180,7 +180,7 @@ class SoftPartition:
     def __init__(
         self,
         X: DataMatrix,
-        P: Beside,
+        P: AlignedRows,
         K: Float | None = None,
         offset: Float | None = None,
     ) -> None:
@@ -188,14 +188,14 @@ class SoftPartition:
         if K is not None:
             P = (X.gather(P),)
         self._over_rows: Step = X.over_rows if K is None else _over_identity
-        self._rows: Beside
+        self._rows: AlignedRows
         self._rows, (self.BtP, self.q, self.PtP) = self._over_rows(_first_sums, P)
         self.MBtP = self.BtP if K is None else product_with(K, self.BtP)
         # Step along D that the next pass over the rows applies to P.
         self._pending = 0.0
 
     @property
-    def rows(self) -> Beside:
+    def rows(self) -> AlignedRows:
         """P, aligned with the rows of B."""
         if self._pending:
             self._rows, _ = self._over_rows(_moved, self._rows, self._pending)

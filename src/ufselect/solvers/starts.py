@@ -13,8 +13,8 @@ from sklearn.utils.random import sample_without_replacement
 
 from ufselect.matrix import storage_of
 from ufselect.matrix.base import (
+    AlignedRows,
     Arrays,
-    Beside,
     DataMatrix,
     Float,
     Index,
@@ -56,7 +56,7 @@ def start(
     K: Float | None = None,
     gram: Float | None = None,
     components: bool = True,
-) -> Beside:
+) -> AlignedRows:
     """Return initial memberships, aligned with the rows of X.
 
     Parameters
@@ -73,13 +73,13 @@ def start(
         otherwise X itself, with one.
     """
     if not isinstance(init, str):
-        return X.beside(check_memberships(init, X.shape[0], n_clusters))
+        return X.aligned(check_memberships(init, X.shape[0], n_clusters))
     by_components = init == "k-means" and components
     if by_components and X.shape[0] > MAX_SAMPLE:
         return start_beside_rows(X, n_clusters, random, gram)
-    refuse_too_few_distinct(X, n_clusters)
+    check_distinct_rows(X, n_clusters)
     if not by_components:
-        return X.beside(start_memberships(init, X, n_clusters, random, K))
+        return X.aligned(start_memberships(init, X, n_clusters, random, K))
     # As many components as clusters contain the differences between clusters, and most
     # of the noise is orthogonal to them. Several runs are cheap in few dimensions, and
     # different seeds agree far more often than with k-means on X itself.
@@ -88,7 +88,7 @@ def start(
     points = vectors * np.sqrt(np.maximum(values, 0.0))
     model = KMeans(n_clusters, n_init=N_RUNS, random_state=random).fit(points)
     labels = with_every_cluster(model.labels_, n_clusters)
-    return X.beside(crisp_memberships(labels, n_clusters))
+    return X.aligned(crisp_memberships(labels, n_clusters))
 
 
 def isometric_rows(gram: Float) -> Float:
@@ -166,7 +166,7 @@ def start_beside_rows(
     n_clusters: int,
     random: np.random.RandomState,
     gram: Float | None = None,
-) -> Beside:
+) -> AlignedRows:
     """Return initial memberships for many samples, in memory or out-of-core.
 
     Principal components are computed from products with ``X'X``, and k-means runs on a
@@ -188,13 +188,13 @@ def start_beside_rows(
     seen = sample_without_replacement(matrix.shape[0], n_seen, random_state=random)
     sample = matrix.pick(points, np.sort(seen))
     if len(np.unique(sample, axis=0)) < n_clusters:
-        refuse_too_few_distinct(matrix, n_clusters)
+        check_distinct_rows(matrix, n_clusters)
     model = KMeans(n_clusters, n_init=N_RUNS, random_state=random).fit(sample)
     clusters, (sizes,) = matrix.over_rows(_nearest, points, model.cluster_centers_)
     if sizes.min() == 0:
         labels = matrix.gather(clusters).argmax(axis=1)
         labels = with_every_cluster(labels, n_clusters)
-        return matrix.beside(crisp_memberships(labels, n_clusters))
+        return matrix.aligned(crisp_memberships(labels, n_clusters))
     return clusters
 
 
@@ -316,7 +316,7 @@ def distinct_rows(matrix: DataMatrix) -> int:
     return 1 + int(np.count_nonzero(np.diff(places) > resolution))
 
 
-def refuse_too_few_distinct(matrix: DataMatrix, n_clusters: int) -> None:
+def check_distinct_rows(matrix: DataMatrix, n_clusters: int) -> None:
     """Raise ValueError if there are fewer distinct rows than clusters."""
     n_distinct = distinct_rows(matrix)
     if n_distinct < n_clusters:

@@ -192,12 +192,12 @@ def _selector(
         wanted["n_features_to_select"] = number
     if not isinstance(method, str):
         checked_selector(method, "tl.select")
-        _refuse_unknown(parameters, method)
+        _check_known(parameters, method)
         return checked_selector(clone(method).set_params(**wanted), "tl.select")
     named = selector_of(method)
     auto = AutoSelect() if not isinstance(named, AutoSelect) else named
     auto.random_state = random_state
-    _refuse_unknown(parameters, named, auto)
+    _check_known(parameters, named, auto)
     known = auto.get_params(deep=False)
     auto.set_params(**{name: wanted.pop(name) for name in known if name in wanted})
     if named is not auto:
@@ -205,7 +205,7 @@ def _selector(
     return checked_selector(auto, "tl.select")
 
 
-def _refuse_unknown(
+def _check_known(
     parameters: Mapping[str, Any], *selectors: UnsupervisedSelector
 ) -> None:
     known = {name for each in selectors for name in each.get_params(deep=False)}

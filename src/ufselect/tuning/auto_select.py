@@ -215,7 +215,7 @@ class AutoSelect(FitsGroups):
             )
         if self.n_clusters != "auto":
             given = int(self.n_clusters)
-            self._refuse_more_clusters_than_samples(given, data.shape[0])
+            self._check_n_clusters(given, data.shape[0])
 
         # A copy of a column would seem to confirm it.
         distinct = distinct_columns_of(data, summary)

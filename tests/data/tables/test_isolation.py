@@ -14,8 +14,8 @@ from ufselect.data import TableError
 from ufselect.data.tables.isolation import (
     EndedError,
     available_bytes,
+    damage_errors,
     isolated,
-    saying_when_damaged,
     within_memory,
 )
 
@@ -32,7 +32,7 @@ def test_damage_is_one_sentence_and_what_is_no_damage_is_not_called_so():
         (KeyboardInterrupt(), KeyboardInterrupt, "^$"),
         (ImportError("pip"), ImportError, "pip"),
     ]:
-        with pytest.raises(kind, match=sentence), saying_when_damaged("a", "b"):
+        with pytest.raises(kind, match=sentence), damage_errors("a", "b"):
             raise error
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from ufselect.data.replacing import file_problem
-from ufselect.data.tables.isolation import available_bytes, damaged, saying_when_damaged
+from ufselect.data.tables.isolation import available_bytes, damage_errors, damaged
 from ufselect.data.tables.table import File, Remedy, TableError, listed
 
 Source = str | os.PathLike[str] | BinaryIO
@@ -277,7 +277,7 @@ def compression_of(path: Path, name: str) -> str | None:
 
 def _zipped_table(path: Path, name: str) -> str | None:
     """Return the only file in a zip archive; None for a workbook or a NumPy archive."""
-    with saying_when_damaged(name, "a zip archive"), zipfile.ZipFile(path) as archive:
+    with damage_errors(name, "a zip archive"), zipfile.ZipFile(path) as archive:
         members = [
             each.filename
             for each in archive.infolist()
@@ -377,7 +377,7 @@ def detect(file: File) -> tuple[str, list[str]]:
 def _kind_of_archive(file: File) -> str:
     """Tell workbooks from archives of NumPy."""
     with (
-        saying_when_damaged(file.name, "a zip archive"),
+        damage_errors(file.name, "a zip archive"),
         opened(file) as stream,
         zipfile.ZipFile(stream) as archive,
     ):

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ufselect.data.tables.columns import assembled
 from ufselect.data.tables.detection import check_size, needed
-from ufselect.data.tables.isolation import saying_when_damaged
+from ufselect.data.tables.isolation import damage_errors
 from ufselect.data.tables.matrices import (
     MATLAB_NUMBERS,
     MAX_EXPANSION,
@@ -83,7 +83,7 @@ def _refers_elsewhere(name: str, path: str) -> TableError:
 def kind_of_hdf5(file: File) -> str:
     """Tell AnnData, 10x Genomics and MATLAB apart by their groups."""
     with (
-        saying_when_damaged(file.name, "HDF5"),
+        damage_errors(file.name, "HDF5"),
         opened_hdf5(file.path, file.name) as content,
     ):
         if {"obs", "var"} <= set(content):

@@ -55,10 +55,10 @@ download or save it again')
 
 
 @contextmanager
-def saying_when_damaged(name: str, kind: str) -> Iterator[None]:
+def damage_errors(name: str, kind: str) -> Iterator[None]:
     """Turn any error of a library into the sentence for a damaged file."""
     try:
-        with saying_when_too_large(name):
+        with memory_errors(name):
             yield
     except (TableError, ImportError):
         raise
@@ -67,7 +67,7 @@ def saying_when_damaged(name: str, kind: str) -> Iterator[None]:
 
 
 @contextmanager
-def saying_when_too_large(name: str) -> Iterator[None]:
+def memory_errors(name: str) -> Iterator[None]:
     """Turn a MemoryError into one sentence."""
     try:
         yield

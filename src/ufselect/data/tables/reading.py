@@ -28,10 +28,10 @@ from ufselect.data.tables.frames import read_excel, read_feather, read_parquet
 from ufselect.data.tables.isolation import (
     EndedError,
     available_bytes,
+    damage_errors,
     damaged,
     isolated,
-    saying_when_damaged,
-    saying_when_too_large,
+    memory_errors,
 )
 from ufselect.data.tables.table import (
     File,
@@ -178,7 +178,7 @@ def _read(file: File, request: Request, holder: Spool | None, isolate: bool) -> 
     kind, notes = detect(file)
     form, inner = FORMATS[kind], file
     if file.compression is not None and not form.read_compressed:
-        with saying_when_too_large(file.name), opened(file) as stream:
+        with memory_errors(file.name), opened(file) as stream:
             holder = Spool(stream, file.name, named=form.on_hdf5)
         inner = file._replace(path=holder.path, compression=None)
     elif OPEN_FILES in file.path.parents and form.on_hdf5:
@@ -233,9 +233,9 @@ def _found(kind: str, file: File, request: Request) -> Table:
         kind = kind_of_hdf5(file)
     # Text is read by code of our own: an error there does not mean damage.
     reading = (
-        saying_when_too_large(file.name)
+        memory_errors(file.name)
         if kind == "text"
-        else saying_when_damaged(file.name, FORMATS[kind].title)
+        else damage_errors(file.name, FORMATS[kind].title)
     )
     notes: list[str] = []
     reader = reader_of(kind)

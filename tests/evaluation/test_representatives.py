@@ -1,4 +1,4 @@
-"""Columns that stand for others: against naive versions with all correlations."""
+"""Columns that represent others: against naive versions with all correlations."""
 
 import tracemalloc
 import warnings
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ufselect.evaluation import criteria, skip_near_duplicates, stand_ins
+from ufselect.evaluation import criteria, representatives, skip_near_duplicates
 from ufselect.matrix import DataMatrix
 
 FORMS = [np.asarray, sp.csr_array, sp.csc_matrix]
@@ -52,14 +52,14 @@ def test_stand_ins_and_walks_equal_the_naive_ones(
 ):
     monkeypatch.setattr(criteria, "VALUES_AT_ONCE", values_at_once)
     table, selected = families(), [3, 4, 14, 29]
-    found = stand_ins(convert(table), selected, threshold=threshold)
+    found = representatives(convert(table), selected, threshold=threshold)
 
     for one, other in zip(
         found, naive_stand_ins(table, selected, threshold), strict=True
     ):
         column, own, correlations, nearest, correlation = other
         assert (one.column, one.alternative) == (column, nearest)
-        assert one.stands_for.tolist() == own
+        assert one.represents.tolist() == own
         assert one.correlations == pytest.approx(correlations)
         assert one.alternative_correlation == pytest.approx(correlation)
     order = np.random.RandomState(1).permutation(30)
@@ -71,20 +71,20 @@ def test_stand_ins_and_walks_equal_the_naive_ones(
 
 
 def test_a_selected_column_may_stand_for_none():
-    alone = stand_ins(families(30, 4, 1), [0], threshold=1.0)[0]
-    every = stand_ins(families(20, 3, 1), [0, 1, 2])
+    alone = representatives(families(30, 4, 1), [0], threshold=1.0)[0]
+    every = representatives(families(20, 3, 1), [0, 1, 2])
 
-    assert len(alone.stands_for) == 0
+    assert len(alone.represents) == 0
     assert alone.alternative in {1, 2, 3}
-    assert [(one.alternative, len(one.stands_for)) for one in every] == [(None, 0)] * 3
+    assert [(one.alternative, len(one.represents)) for one in every] == [(None, 0)] * 3
 
 
 def test_copies_up_to_sign_scale_and_shift_are_represented_at_threshold_one():
     column = np.random.RandomState(0).standard_normal((20, 1))
     table = np.hstack([column, -3 * column + 1e3, 1e-6 * column, column**2])
-    found = stand_ins(table, [0], threshold=1.0)[0]
+    found = representatives(table, [0], threshold=1.0)[0]
 
-    assert sorted(found.stands_for.tolist()) == [1, 2]
+    assert sorted(found.represents.tolist()) == [1, 2]
     assert sorted(found.correlations) == pytest.approx([-1.0, 1.0])
     assert skip_near_duplicates(table, [2, 0, 1], 3, 1.0).tolist() == [2, 0, 1]
 
@@ -93,11 +93,11 @@ def test_copies_up_to_sign_scale_and_shift_are_represented_at_threshold_one():
 def test_a_constant_column_stands_for_nothing_and_replaces_nothing(convert):
     column = np.arange(6.0)
     table = np.column_stack([np.full(6, 0.1), column, np.zeros(6), column**2])
-    constant, varying = stand_ins(convert(table), [0, 1], threshold=0.0)
+    constant, varying = representatives(convert(table), [0, 1], threshold=0.0)
 
     assert (constant.column, constant.alternative) == (0, None)
-    assert len(constant.stands_for) == 0
-    assert varying.stands_for.tolist() == [3]
+    assert len(constant.represents) == 0
+    assert varying.represents.tolist() == [3]
 
 
 def test_no_table_of_all_pairs_is_made(monkeypatch):
@@ -106,7 +106,7 @@ def test_no_table_of_all_pairs_is_made(monkeypatch):
 
     monkeypatch.setattr(DataMatrix, "feature_gram", refuse)
     table = sp.random(30, 5000, density=0.2, format="csr", random_state=0)
-    found = stand_ins(table, np.arange(0, 5000, 500))
+    found = representatives(table, np.arange(0, 5000, 500))
 
     assert len(found) == 10
     assert len(skip_near_duplicates(table, np.arange(5000), 20, 0.5)) == 20
@@ -124,7 +124,7 @@ def test_where_too_few_columns_differ_there_is_a_warning_and_what_remains():
 @pytest.mark.parametrize(
     ("function", "arguments", "message"),
     [
-        (stand_ins, [[]], "selection is empty"),
+        (representatives, [[]], "selection is empty"),
         (skip_near_duplicates, [[0, 1], 1, -0.1], "max_correlation=-0.1 is not an"),
         (skip_near_duplicates, [[0, 1], 3, 0.5], "n_features=3 but the order has 2"),
         (skip_near_duplicates, [[1, 1], 1, 0.5], "Column 1 is selected 2 times"),
@@ -135,13 +135,13 @@ def test_bad_numbers_and_orders_are_refused(function, arguments, message):
     with pytest.raises(ValueError, match=message):
         function(families(10, 3, 1), *arguments)
     with pytest.raises(ValueError, match=r"threshold=1.5 is not an absolute"):
-        stand_ins(families(10, 3, 1), [0], threshold=1.5)
+        representatives(families(10, 3, 1), [0], threshold=1.5)
 
 
 def test_stand_ins_are_found_without_a_copy_of_the_table():
     table = np.random.RandomState(0).standard_normal((12_000, 400))
     tracemalloc.start()
-    stand_ins(table, np.arange(5))
+    representatives(table, np.arange(5))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
