@@ -38,15 +38,18 @@ def test_rows_are_the_methods_variance_chance_and_all_features(file, capsys):
     assert rows["MaxVariance"]["redundancy"] == pytest.approx(
         redundancy(numbers[:, places])
     )
-    assert rows["MaxVariance"]["distinctness"] == pytest.approx(
+    assert rows["MaxVariance"]["low_redundancy"] == pytest.approx(
         1 - redundancy(numbers[:, places])
     )
     assert data["standardize"] == "features"
-    assert rows["MaxVariance"]["neighbours"] == pytest.approx(
+    assert rows["MaxVariance"]["neighbourhood_preservation"] == pytest.approx(
         neighbourhood_agreement(numbers, places)
     )
-    assert rows["all features"]["neighbours"] == 1.0
-    assert rows["random"]["reconstruction"] < rows["all features"]["reconstruction"]
+    assert rows["all features"]["neighbourhood_preservation"] == 1.0
+    assert (
+        rows["random"]["explained_variance"]
+        < rows["all features"]["explained_variance"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -120,9 +123,9 @@ def test_labels_are_compared_with_and_change_nothing_else(file, capsys):
 
     assert first["accuracy"] == first["mutual_information"] == 1.0
     assert "accuracy" not in second
-    assert {key: first[key] for key in ("overlap", "redundancy", "reconstruction")} == {
-        key: second[key] for key in ("overlap", "redundancy", "reconstruction")
-    }
+    assert {
+        key: first[key] for key in ("overlap", "redundancy", "explained_variance")
+    } == {key: second[key] for key in ("overlap", "redundancy", "explained_variance")}
 
 
 def test_text_and_markdown_have_the_same_rows(file, tmp_path, capsys):
@@ -138,7 +141,8 @@ def test_text_and_markdown_have_the_same_rows(file, tmp_path, capsys):
     assert max(map(len, lines)) <= 80
     assert " NMI %\n" in narrow
     assert " seconds\n" not in narrow
-    assert "-v also shows seconds and rank agreement." in " ".join(narrow.split())
+    hidden = "-v also shows overlap, seconds and rank agreement."
+    assert hidden in " ".join(narrow.split())
     assert re.search(r"\nmethod .* rank agreement .* NMI %  seconds\n", verbose)
     assert "R2 on held-out samples of all features" in " ".join(verbose.split())
     assert "This table shows structure" in reasons

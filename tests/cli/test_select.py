@@ -114,11 +114,16 @@ def test_verbose_says_what_was_read_decided_and_how_far_to_believe_it(file, caps
     assert "The selection did not use the labels 'kind'. k-means" in words
     assert "beside 99 random sets of as many, judged on 12 samples that the" in words
     assert "did not see, in the units of the table:" in words
-    for row in ("structure", "reconstruction", "neighbours", "distinctness"):
+    for row in (
+        "kernel alignment",
+        "explained variance",
+        "neighbourhood preservation",
+        "low redundancy",
+    ):
         assert f"\n{row} " in said
     for columns in ("chosen features", "random features (mean of 5)", "all features"):
         assert f" {columns} " in words
-    assert "copies of one feature do well by structure" in words
+    assert "copies of one feature do well by kernel alignment" in words
     assert all(f"\n{name} " in said for name in CHOSEN)
     assert "ufselect: Column 'id' holds sample names.\n" in noted
 
@@ -138,7 +143,12 @@ def test_json_has_all_and_the_decision_is_that_of_auto_select(file, capsys):
         *("text", "AutoSelect", 2),
     )
     assert {each["criterion"] for each in data["against_random"]} == {
-        *("structure", "reconstruction", "neighbours", "distinctness"),
+        *(
+            "kernel alignment",
+            "explained variance",
+            "neighbourhood preservation",
+            "low redundancy",
+        ),
     }
     assert data["labels"]["used_for"] == "evaluation only"
     assert data["labels"]["scores"][0]["accuracy"] == 1.0
@@ -147,15 +157,8 @@ def test_json_has_all_and_the_decision_is_that_of_auto_select(file, capsys):
     assert data["command"] == f"ufselect select {file} --json --labels kind"
     assert set(data) == {
         *("file", "format", "reading", "n_samples", "n_features", "chosen_by"),
-        *(
-            "method",
-            "decision",
-            "structure",
-            "n_clusters",
-            "n_selected",
-            "reasons",
-            "features",
-        ),
+        *("method", "decision", "structure", "n_clusters", "n_selected"),
+        *("reasons", "features"),
         *("against_random", "redundancy", "labels", "stability", "left_out", "notes"),
         *("parameters", "versions", "command", "warnings", "seed", "written"),
     }

@@ -215,6 +215,6 @@ def test_the_document_has_every_option_and_its_default():
         row.split("`")[1].split()[0] for row in rows
     ]
     assert "2 GB without it" in described
-    assert "runs at once, 2 without it" in described
+    assert "parallel runs, 2 without it" in described
     assert f"The last {Settings().max_runs} runs" in " ".join(described.split())
     assert (Settings().max_upload, Settings().n_jobs) == (2 * 10**9, 2)

@@ -17,7 +17,7 @@ from ufselect.evaluation.criteria import CRITERIA, RIDGE
 from ufselect.matrix import SparseMatrix
 
 SETS = [[0, 1], [2, 5, 7], [0, 1, 4, 6, 8, 9]]
-CONTINUOUS = ["structure", "reconstruction"]
+CONTINUOUS = ["kernel alignment", "explained variance"]
 
 
 def normal(n_samples=14, n_features=10, seed=0):
@@ -90,10 +90,10 @@ def naive_neighbours(table, selected, k=5):
 
 
 NAIVE = {
-    "structure": naive_structure,
-    "reconstruction": naive_reconstruction,
-    "neighbours": neighbourhood_agreement,
-    "distinctness": lambda table, columns: 1 - naive_redundancy(table[:, columns]),
+    "kernel alignment": naive_structure,
+    "explained variance": naive_reconstruction,
+    "neighbourhood preservation": neighbourhood_agreement,
+    "low redundancy": lambda table, columns: 1 - naive_redundancy(table[:, columns]),
 }
 
 
@@ -102,13 +102,15 @@ NAIVE = {
 @pytest.mark.parametrize("name", CRITERIA)
 def test_a_criterion_equals_its_naive_version(name, convert, shape):
     table = normal(*shape)
-    if name == "neighbours":
+    if name == "neighbourhood preservation":
         # Which of two equally near neighbours counts is not said: let none be.
         table[:, 9] += np.linspace(0, 1e-3, len(table))
     judge = CRITERIA[name](convert(table))
 
     for columns in SETS:
-        columns = np.append(columns, 9) if name == "neighbours" else columns
+        columns = (
+            np.append(columns, 9) if name == "neighbourhood preservation" else columns
+        )
         columns = np.unique(columns)
         assert judge(columns) == pytest.approx(NAIVE[name](table, columns))
 
@@ -117,7 +119,7 @@ def test_a_criterion_equals_its_naive_version(name, convert, shape):
 def test_a_set_of_more_columns_than_samples_is_judged_alike(count):
     table, columns = normal(14, 60), np.arange(count)
     table[:, 3] = table[:, 5]
-    found = CRITERIA["reconstruction"](table)(columns)
+    found = CRITERIA["explained variance"](table)(columns)
 
     assert found == pytest.approx(naive_reconstruction(table, columns))
 
@@ -142,10 +144,16 @@ def test_structure_is_dependence_of_any_kind_in_any_unit():
     column, table = random.standard_normal((200, 1)), normal(30)
     circles = np.column_stack([np.cos(angles), np.cos(2 * angles)])
     noise = random.standard_normal((200, 30))
-    judge = CRITERIA["structure"](np.hstack([column, -3 * column, circles, noise]))
-    single_out = CRITERIA["structure"](np.column_stack([np.eye(12), normal(12, 2)]))
+    judge = CRITERIA["kernel alignment"](
+        np.hstack([column, -3 * column, circles, noise])
+    )
+    single_out = CRITERIA["kernel alignment"](
+        np.column_stack([np.eye(12), normal(12, 2)])
+    )
     units = np.logspace(-6, 6, 10) * np.tile([1, -1], 5)
-    in_units, plain = (CRITERIA["structure"](each) for each in (table * units, table))
+    in_units, plain = (
+        CRITERIA["kernel alignment"](each) for each in (table * units, table)
+    )
 
     assert judge(np.array([0, 1])) == pytest.approx(1.0, abs=0.02)
     assert np.corrcoef(circles, rowvar=False)[0, 1] == pytest.approx(0.0)
@@ -164,7 +172,7 @@ def test_constant_columns_add_nothing(name, convert):
     padded = np.column_stack([table, np.full(20, 0.1), np.zeros(20)])
     judge = CRITERIA[name](convert(padded))
     # Pairs with a constant column count, as pairs that do not agree.
-    share = 1 / 6 if name == "structure" else 1.0
+    share = 1 / 6 if name == "kernel alignment" else 1.0
 
     assert judge(np.array([1, 2, 6, 7])) == pytest.approx(
         share * CRITERIA[name](table)(np.array([1, 2]))
@@ -193,7 +201,7 @@ def test_columns_whose_squares_vanish_predict_nothing():
     X = np.random.default_rng(0).normal(size=(12, 4))
     X[:, 2:] *= 1e-200
 
-    share = CRITERIA["reconstruction"](X)(np.array([2, 3]))
+    share = CRITERIA["explained variance"](X)(np.array([2, 3]))
 
     assert share == pytest.approx(0.0, abs=1e-9)
 

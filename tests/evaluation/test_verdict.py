@@ -77,14 +77,14 @@ slow = partial(pytest.param, marks=pytest.mark.slow)
 @pytest.mark.parametrize(
     ("table", "criterion", "size", "n_drawings", "n_random"),
     [
-        slow(SMALL, "structure", 4, 200, 99),
-        slow(SMALL, "reconstruction", 4, 100, 49),
-        slow(SMALL, "neighbours", 4, 100, 19),
+        slow(SMALL, "kernel alignment", 4, 200, 99),
+        slow(SMALL, "explained variance", 4, 100, 49),
+        slow(SMALL, "neighbourhood preservation", 4, 100, 19),
         # Columns vary in samples that are not used.
-        slow(rarely_varying(), "structure", 4, 200, 39),
+        slow(rarely_varying(), "kernel alignment", 4, 200, 39),
         # Many sets tie.
-        (copied(1), "reconstruction", 1, 200, 39),
-        (copied(3), "reconstruction", 1, 200, 39),
+        (copied(1), "explained variance", 1, 200, 39),
+        (copied(3), "explained variance", 1, 200, 39),
     ],
 )
 def test_p_values_of_random_sets_are_uniform(
@@ -128,9 +128,12 @@ def groups_of_copies(n_groups=5, n_copies=20, n_noise=100):
 @pytest.mark.parametrize(
     ("criterion", "claim"),
     [
-        ("reconstruction", "predict all columns better than random ones"),
-        ("neighbours", "keep the neighbours of samples better than random ones"),
-        ("distinctness", "repeat one another not clearly less than random ones"),
+        ("explained variance", "predict all columns better than random ones"),
+        (
+            "neighbourhood preservation",
+            "keep the neighbours of samples better than random ones",
+        ),
+        ("low redundancy", "repeat one another not clearly less than random ones"),
     ],
 )
 def test_representatives_of_groups_stand_for_all_columns(criterion, claim):
@@ -140,8 +143,8 @@ def test_representatives_of_groups_stand_for_all_columns(criterion, claim):
     found = verdict(table, representatives, **options)
 
     assert claim in found.sentence
-    assert (found.p_value < 0.05) == (criterion != "distinctness")
-    if criterion != "distinctness":
+    assert (found.p_value < 0.05) == (criterion != "low redundancy")
+    if criterion != "low redundancy":
         assert verdict(table, noise, **options).p_value > 0.5
 
 
@@ -174,7 +177,7 @@ def recorded_sets(monkeypatch, values=None):
         sets.append(columns)
         return float(columns[0]) if values is None else values[len(sets) - 1]
 
-    monkeypatch.setitem(CRITERIA, "structure", criterion)
+    monkeypatch.setitem(CRITERIA, "kernel alignment", criterion)
     return tables, sets
 
 
@@ -222,7 +225,7 @@ def test_what_columns_have_without_the_others_is_subtracted(monkeypatch):
         null = len(tables) > 1
         return lambda columns: 10.0 * columns[0] - null
 
-    monkeypatch.setitem(CRITERIA, "structure", criterion)
+    monkeypatch.setitem(CRITERIA, "kernel alignment", criterion)
     found = verdict(data().table, [3, 5], n_random=9, random_state=0)
 
     assert found.value == 30.0
@@ -236,7 +239,11 @@ def test_the_numbers_are_those_of_the_random_sets(monkeypatch):
     table = data().table
     found = verdict(table, [0, 1], n_random=9, random_state=0)
 
-    assert (found.criterion, found.value, found.random_mean) == ("structure", 7.0, 4.0)
+    assert (found.criterion, found.value, found.random_mean) == (
+        "kernel alignment",
+        7.0,
+        4.0,
+    )
     assert found.random_deviation == pytest.approx(np.sqrt(60 / 9))
     assert found.effect_size == pytest.approx(3 / np.sqrt(60 / 9))
     assert found.p_value in (0.2, 0.3)
@@ -269,7 +276,7 @@ def test_the_sentence_says_how_the_selection_compares(monkeypatch, value, expect
     found = verdict(table, [0, 1], n_random=39, random_state=0)
 
     assert found.sentence.startswith(expected)
-    assert f"(p = {found.p_value:.3g}, criterion 'structure'): {value:.3g}" in (
+    assert f"(p = {found.p_value:.3g}, criterion 'kernel alignment'): {value:.3g}" in (
         found.sentence
     )
     assert f"{abs(found.effect_size):.1f} standard deviations" in found.sentence
@@ -289,10 +296,10 @@ def test_copies_agree_with_one_another_and_predict_little():
         for name in CRITERIA
     }
 
-    assert by["structure"].p_value == 0.02
-    assert by["reconstruction"].p_value > 0.5
-    assert by["neighbours"].p_value > 0.5
-    assert by["distinctness"].p_value == 1.0
+    assert by["kernel alignment"].p_value == 0.02
+    assert by["explained variance"].p_value > 0.5
+    assert by["neighbourhood preservation"].p_value > 0.5
+    assert by["low redundancy"].p_value == 1.0
 
 
 def test_a_seed_fixes_the_verdict_and_threads_and_orders_do_not_change_it():
@@ -315,7 +322,7 @@ def test_a_seed_fixes_the_verdict_and_threads_and_orders_do_not_change_it():
 @pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_matrix])
 def test_sparse_data_give_the_same_verdict(convert, criterion):
     # Counts have neighbours at equal distance, which may be taken in any order.
-    geometry = "rings" if criterion == "neighbours" else "counts"
+    geometry = "rings" if criterion == "neighbourhood preservation" else "counts"
     table, _, _, informative = data(geometry)
     options = {"criterion": criterion, "n_random": 19, "random_state": 0}
     dense = verdict(table, informative, **options)
@@ -345,7 +352,11 @@ def test_of_many_samples_some_are_used_for_all_sets(convert, monkeypatch):
 def test_a_selection_of_constant_columns_gets_a_bad_verdict():
     table = data("rings").table.copy()
     table[:, :3] = 1.0
-    options = {"criterion": "neighbours", "n_random": 39, "random_state": 0}
+    options = {
+        "criterion": "neighbourhood preservation",
+        "n_random": 39,
+        "random_state": 0,
+    }
 
     assert verdict(table, [0, 1, 2], **options).p_value > 0.5
 
@@ -357,7 +368,10 @@ def test_a_selection_of_constant_columns_gets_a_bad_verdict():
         ({"selector": []}, "The selection is empty"),
         ({"selector": [5]}, "Column 5 is selected but the table has 5"),
         ({"criterion": "best"}, "criterion='best' is not known; use one of"),
-        ({"selector": [0], "criterion": "structure"}, "criterion='structure' compares"),
+        (
+            {"selector": [0], "criterion": "kernel alignment"},
+            "criterion='kernel alignment' compares",
+        ),
         ({"X": np.eye(9, 5)}, "X has 9 samples but a verdict needs 10"),
         ({"n_random": 0}, "n_random=0 must be at least 1"),
         ({"standardize": "best"}, "standardize='best' is not known; use 'auto'"),
@@ -441,7 +455,7 @@ def test_the_samples_that_are_judged_took_no_part_in_the_selection(monkeypatch):
         judged.append(table.matrix.raw)
         return lambda columns: 0.0
 
-    monkeypatch.setitem(CRITERIA, "structure", criterion)
+    monkeypatch.setitem(CRITERIA, "kernel alignment", criterion)
     table = np.random.RandomState(0).standard_normal((31, 12))
     verdict(table, Chooser([1, 2], fitted), standardize="none", random_state=0)
     first, second = ({tuple(row) for row in part} for part in (fitted[0], judged[0]))
@@ -469,7 +483,11 @@ def test_repeated_samples_of_patients_look_like_a_discovery_unless_they_are_grou
     for seed in range(6):
         own = random.standard_normal((12, 60)) @ random.standard_normal((60, 60))
         table = own[patients] + 0.1 * random.standard_normal((96, 60))
-        options = {"n_random": 19, "random_state": seed, "criterion": "structure"}
+        options = {
+            "n_random": 19,
+            "random_state": seed,
+            "criterion": "kernel alignment",
+        }
         alone = verdict(table, LaplacianScore(6), **options)
         together = verdict(table, LaplacianScore(6), groups=patients, **options)
         split.append((alone.effect_size, together.effect_size))
@@ -506,14 +524,14 @@ def test_a_single_column_is_judged_by_reconstruction():
     table = planted("rings", n_samples=40, n_noise=10).table
     found = verdict(table, MaxVariance(1), n_random=9, random_state=0)
 
-    assert found.criterion == "reconstruction"
+    assert found.criterion == "explained variance"
     assert found.sentence.startswith("The selected column predicts all columns ")
     assert [each.criterion for each in verdicts(table, MaxVariance(1), n_random=9)] == [
-        "reconstruction",
-        "neighbours",
+        "explained variance",
+        "neighbourhood preservation",
     ]
-    with pytest.raises(ValueError, match="criterion='structure' compares"):
-        verdict(table, MaxVariance(1), criterion="structure")
+    with pytest.raises(ValueError, match="criterion='kernel alignment' compares"):
+        verdict(table, MaxVariance(1), criterion="kernel alignment")
 
 
 def test_the_units_are_those_of_the_selector_unless_others_are_asked_for():
@@ -534,7 +552,11 @@ def test_one_column_in_large_units_does_not_decide():
     table = planted("blobs", n_samples=60, n_noise=30).table
     immense = table.copy()
     immense[:, -1] *= 1e6
-    options = {"n_random": 19, "random_state": 0, "criterion": "neighbours"}
+    options = {
+        "n_random": 19,
+        "random_state": 0,
+        "criterion": "neighbourhood preservation",
+    }
     selector = SCFS(5, n_clusters=3, random_state=0)
 
     first, again = (verdict(each, selector, **options) for each in (table, immense))

@@ -252,7 +252,7 @@ def test_the_report_sorts_and_tells_what_is_under_the_pointer(page, asked, writt
     assert re.fullmatch(r"\d+ \([012]\): \S+, \S+", tip.text_content())
     page.mouse.move(*middle_of(page, "#trust"))
     told = tip.text_content()
-    assert re.fullmatch(r"structure \S+, random sets \S+ to \S+", told)
+    assert re.fullmatch(r"kernel alignment \S+, random sets \S+ to \S+", told)
     # The pixel of the second row and third column, of four rows and ten columns.
     page.mouse.move(*middle_of(page, "#pixels", 0.25, 0.375))
     assert tip.text_content().startswith("row: 1\ncolumn: 2\nmean: ")

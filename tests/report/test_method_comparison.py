@@ -49,17 +49,28 @@ def test_a_method_that_leads_by_more_than_noise_is_the_winner():
     for several, labels, words in (
         (methods(a=GOOD, b=again, c=GOOD), DATA.classes, "a, b and c are equal ("),
         (methods(good=GOOD), None, "Fewer than two methods could be compared."),
-        (methods(bad=BAD, good=GOOD), None, "By neighbours, "),
+        (methods(bad=BAD, good=GOOD), None, "By neighbourhood preservation, "),
     ):
         found = compare_selections(DATA.table, several, 10, labels=labels)
         assert words in found.conclusion
-        assert found.winner is None or words == "By neighbours, "
+        assert found.winner is None or words == "By neighbourhood preservation, "
 
 
 def test_a_method_no_better_than_random_is_no_winner():
-    shared = [{"method": "good", "neighbours": 0.5}, {"method": "bad", "neighbours": 0}]
-    draws = {"neighbours": np.random.RandomState(0).normal(0.5, 0.05, 20).tolist()}
-    rows = [*shared, {"method": "random", "neighbours": 0.5}, {"method": "all"}]
+    shared = [
+        {"method": "good", "neighbourhood_preservation": 0.5},
+        {"method": "bad", "neighbourhood_preservation": 0},
+    ]
+    draws = {
+        "neighbourhood_preservation": np.random.RandomState(0)
+        .normal(0.5, 0.05, 20)
+        .tolist()
+    }
+    rows = [
+        *shared,
+        {"method": "random", "neighbourhood_preservation": 0.5},
+        {"method": "all"},
+    ]
     winner, conclusion = method_comparison._conclusion(rows, draws)
 
     assert winner is None
@@ -77,10 +88,10 @@ def test_equal_methods_make_a_winner_in_one_of_twenty_cases_at_most(
     for _ in range(2000):
         scores = getattr(random, distribution)(size=n_methods + 20)
         rows = [
-            {"method": str(place), "neighbours": score}
+            {"method": str(place), "neighbourhood_preservation": score}
             for place, score in enumerate(scores[:n_methods])
         ]
-        draws = {"neighbours": scores[n_methods:].tolist()}
+        draws = {"neighbourhood_preservation": scores[n_methods:].tolist()}
         winner, _ = method_comparison._conclusion([*rows, {"method": "all"}], draws)
         n_winners += winner is not None
 

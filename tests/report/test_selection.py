@@ -114,7 +114,8 @@ def test_the_report_has_its_sections_in_the_order_of_decisions(page):
     assert "could not be measured" not in page
     assert words.startswith("SCFS chose 8 of 30 features of 36 samples")
     assert all(
-        word in words for word in ("structure", "false discoveries", "stability)")
+        word in words
+        for word in ("kernel alignment", "false discoveries", "stability)")
     )
     assert sorted(map(page.index, order)) == list(map(page.index, order))
     assert "<li>Column &#39;sex&#39; is text &amp; was left out.</li>" in page
@@ -177,7 +178,12 @@ def test_numbers_are_those_of_evaluation_and_tuning(planted, full):
     shares = full.stability.frame()["frequency"]
 
     assert frame["criterion"].tolist() == [
-        *("structure", "reconstruction", "neighbours", "distinctness")
+        *(
+            "kernel alignment",
+            "explained variance",
+            "neighbourhood preservation",
+            "low redundancy",
+        )
     ]
     assert frame["random sets"].tolist() == [20] * 4
     assert full.repetition.facts["mean"] == pytest.approx(redundancy(data.X[:, order]))
@@ -248,7 +254,7 @@ def test_p_values_are_valid_for_all_criteria_together():
     worst = [each._replace(value=-9.0) for each in found]
     assert {each.p_value for each in corrected(best)} == {0.01}
     assert {each.p_value for each in corrected(worst)} == {0.99}
-    assert "(p = 0.01, criterion 'structure')" in corrected(best)[0].sentence
+    assert "(p = 0.01, criterion 'kernel alignment')" in corrected(best)[0].sentence
 
 
 def test_the_report_says_that_verdicts_are_on_samples_not_seen(page):
@@ -602,7 +608,7 @@ def test_parts_too_dear_are_left_out(planted, monkeypatch):
     some, none = reports
 
     assert some.against_random.frame()["criterion"].tolist() == [
-        *("structure", "reconstruction", "neighbours")
+        *("kernel alignment", "explained variance", "neighbourhood preservation")
     ]
     assert len(some.notes["against_random"]) == 1
     assert some.frames()["against_random"]["random sets"].tolist() == [20] * 3

@@ -244,13 +244,15 @@ def _explanation(table: "Table", *, brief: bool = False) -> str:
 def _print_text(
     table: "Table", compared: "Comparison", options: SimpleNamespace
 ) -> None:
+    from ufselect.report.selection_text import listed
+
     title = f"{compared.n_features} features of {table.origin.name} by each method:"
     print_text(printable(title) + "\n")
     words = [_explanation(table, brief=not options.verbose)]
     if options.verbose:
         print_plain(f"{compared.table()}\n")
     elif left_out := _print_what_fits(*compared.cells()):
-        words.append(f"-v also shows {' and '.join(reversed(left_out))}.")
+        words.append(f"-v also shows {listed(left_out[::-1])}.")
     print_text("\n" + printable(" ".join(words)))
     print_text("\n" + printable(compared.conclusion), "bold")
 

@@ -109,7 +109,7 @@ N_NEIGHBOURS = 5
 RIDGE = 0.1
 
 
-def structure(table: Any) -> Criterion:
+def kernel_alignment(table: Any) -> Criterion:
     """Return the criterion of the mean squared distance correlation between columns.
 
     It is high if columns agree on which samples are similar: about 1 for copies and 0
@@ -189,7 +189,7 @@ def unbiased_square(squares: Any, sums: Float) -> Any:
     return (squares - centring) / (n * (n - 3))
 
 
-def reconstruction(table: Any) -> Criterion:
+def explained_variance(table: Any) -> Criterion:
     """Return the criterion of the share of variance predicted by leave-one-out.
 
     Every sample is predicted by ridge regression of all columns on those of the set,
@@ -233,7 +233,7 @@ def reconstruction(table: Any) -> Criterion:
     return share_predicted
 
 
-def neighbours(table: Any) -> Criterion:
+def neighbourhood_preservation(table: Any) -> Criterion:
     """Return the criterion `neighbourhood_agreement`; it holds all distances."""
     judged = JudgedTable.of(table)
     data, n = judged.centred.data, len(judged.gram)
@@ -257,7 +257,7 @@ def neighbours(table: Any) -> Criterion:
     return neighbours_kept
 
 
-def distinctness(table: Any) -> Criterion:
+def low_redundancy(table: Any) -> Criterion:
     """Return the criterion of one minus `redundancy`."""
     data, constant = JudgedTable.of(table).scaled
 
@@ -269,10 +269,10 @@ def distinctness(table: Any) -> Criterion:
 
 
 CRITERIA: dict[str, Callable[[Any], Criterion]] = {
-    "structure": structure,
-    "reconstruction": reconstruction,
-    "neighbours": neighbours,
-    "distinctness": distinctness,
+    "kernel alignment": kernel_alignment,
+    "explained variance": explained_variance,
+    "neighbourhood preservation": neighbourhood_preservation,
+    "low redundancy": low_redundancy,
 }
 
 

@@ -20,11 +20,16 @@ from ufselect.evaluation.subsamples import (
 from ufselect.matrix import DataMatrix
 from ufselect.solvers.preparation import UNITS
 
-CriterionName = Literal["structure", "reconstruction", "neighbours", "distinctness"]
+CriterionName = Literal[
+    "kernel alignment",
+    "explained variance",
+    "neighbourhood preservation",
+    "low redundancy",
+]
 CRITERION_NAMES: tuple[CriterionName, ...] = get_args(CriterionName)
 
 # Criteria that need at least two selected columns.
-ABOUT_PAIRS = {"structure", "distinctness"}
+ABOUT_PAIRS = {"kernel alignment", "low redundancy"}
 
 # Largest number of samples for the comparison, whose cost is quadratic in it.
 MAX_SAMPLES = 250
@@ -33,13 +38,18 @@ SIGNIFICANT = 0.05
 
 # Words for the sentence of each criterion: verb, object, better and worse.
 CLAIMS = {
-    "structure": ("agree", "with one another", "more", "less"),
-    "reconstruction": ("predict", "all columns", "better", "worse"),
-    "neighbours": ("keep", "the neighbours of samples", "better", "worse"),
-    "distinctness": ("repeat", "one another", "less", "more"),
+    "kernel alignment": ("agree", "with one another", "more", "less"),
+    "explained variance": ("predict", "all columns", "better", "worse"),
+    "neighbourhood preservation": (
+        "keep",
+        "the neighbours of samples",
+        "better",
+        "worse",
+    ),
+    "low redundancy": ("repeat", "one another", "less", "more"),
 }
 
-# A high value of structure may also be due to copies.
+# A high kernel alignment may also be due to copies.
 COPIES = " Copies of one column would do so, too: check their redundancy."
 
 CHOSEN_BEFOREHAND = (
@@ -126,9 +136,10 @@ def verdict(
         the same number of columns (``n_features_to_select``). A mask or indices of
         columns are judged on all of X; **this p-value is valid only if the columns were
         chosen on other samples, or from prior knowledge**.
-    criterion : {"structure", "reconstruction", "neighbours", "distinctness"}, optional
-        See the notes. By default "structure", or "reconstruction" if only one column is
-        selected.
+    criterion : {"kernel alignment", "explained variance", "neighbourhood \
+preservation", "low redundancy"}, optional
+        See the notes. By default "kernel alignment", or "explained variance" if only
+        one column is selected.
     standardize : {"auto", "features", "samples", "none"} or bool
         Preparation of the judged samples. "auto" means that of the selector
         (``standardize_``), or the one that selectors would choose for these samples.
@@ -157,31 +168,31 @@ def verdict(
     then equally likely, and p-values are uniform. On the samples on which it was
     chosen, a selection of noise would look significant.
 
-    **Random sets.** Columns of large variance have high values of "reconstruction" and
-    "neighbours" even in noise, because they are a large part of the total variance. If
-    variances differ after preparation, each selected column is therefore replaced by a
-    random one of similar variance. Sets are compared after subtracting their null
-    value: the criterion of the same columns after permuting each (mean of two permuted
-    tables). The random sets of the result are shifted to the null value of the
-    selection. `python -m studies label_free --parts noise` checks that p-values are
-    uniform on tables of noise.
+    **Random sets.** Columns of large variance have high values of "explained variance"
+    and "neighbourhood preservation" even in noise, because they are a large part of the
+    total variance. If variances differ after preparation, each selected column is
+    therefore replaced by a random one of similar variance. Sets are compared after
+    subtracting their null value: the criterion of the same columns after permuting each
+    (mean of two permuted tables). The random sets of the result are shifted to the null
+    value of the selection. `python -m studies label_free --parts noise` checks that
+    p-values are uniform on tables of noise.
 
-    **structure**: mean squared distance correlation of the selected columns. Detects
-    linear and non-linear dependence, such as common clusters, curves or planes, in any
-    unit, even of few columns among much noise. Does not distinguish structure from
-    copies of one column (see `redundancy`), and does not detect the value of columns
-    that are chosen to be dissimilar, such as representatives of groups.
+    **kernel alignment**: mean squared distance correlation of the selected columns.
+    Detects linear and non-linear dependence, such as common clusters, curves or planes,
+    in any unit, even of few columns among much noise. Does not distinguish structure
+    from copies of one column (see `redundancy`), and does not detect the value of
+    columns that are chosen to be dissimilar, such as representatives of groups.
 
-    **reconstruction**: R2 on held-out samples of all columns, predicted from the
+    **explained variance**: R2 on held-out samples of all columns, predicted from the
     selected ones by ridge regression; negative if the means predict better. Detects
     representatives and columns of large variance. Does not detect a structure of few
     columns that are independent of the others.
 
-    **neighbours**: `neighbourhood_agreement`, the agreement of nearest neighbours with
-    those by all columns. Detects columns that dominate the distances. Does not detect
-    structure that noise hides in the distances by all columns.
+    **neighbourhood preservation**: `neighbourhood_agreement`, the agreement of nearest
+    neighbours with those by all columns. Detects columns that dominate the distances.
+    Does not detect structure that noise hides in the distances by all columns.
 
-    **distinctness**: one minus the `redundancy` of the selected columns. Detects
+    **low redundancy**: one minus the `redundancy` of the selected columns. Detects
     columns that are copies up to sign and scale. Does not distinguish independent
     structures from noise, which is not redundant either.
 
@@ -235,8 +246,8 @@ def verdicts(
     >>> from ufselect.data import planted
     >>> X = planted("blobs", n_samples=80, n_noise=90).table
     >>> found = verdicts(X, LaplacianScore(10), n_random=19, random_state=0)
-    >>> [each.criterion for each in found]
-    ['structure', 'reconstruction', 'neighbours', 'distinctness']
+    >>> [each.criterion for each in found][:3]
+    ['kernel alignment', 'explained variance', 'neighbourhood preservation']
     """
     names = slice(None) if criteria is None else criteria
     return _verdicts(
@@ -281,7 +292,7 @@ def _verdicts(
         raise ValueError(
             f"criterion={about_pairs[0]!r} compares selected columns with each other, "
             "but only one is selected; select at least two, or use "
-            "criterion='reconstruction'."
+            "criterion='explained variance'."
         )
     found: dict[str, list[Verdict]] = {name: [] for name in names}
     for split in splits:
@@ -418,7 +429,7 @@ def sentence_of(found: Any, n_splits: int, beforehand: bool) -> str:
         f"{lower:.3g} and {upper:.3g}. Judged on {found.n_samples} samples{seen}, "
         f"{UNITS[found.standardize]}."
     )
-    if found.criterion == "structure" and found.p_value < SIGNIFICANT:
+    if found.criterion == "kernel alignment" and found.p_value < SIGNIFICANT:
         sentence += COPIES
     return sentence + CHOSEN_BEFOREHAND if beforehand else sentence
 

@@ -145,7 +145,6 @@ def rows_of_groups(groups: Index, size: int, random: np.random.RandomState) -> I
     Examples
     --------
     >>> import numpy as np
-    import scipy.sparse as sp
     >>> rows_of_groups(np.array([0, 1, 0, 1, 2]), 2, np.random.RandomState(0))
     array([1, 3, 4])
     """
@@ -281,7 +280,6 @@ def matched_sets(
     Examples
     --------
     >>> import numpy as np
-    import scipy.sparse as sp
     >>> order = np.arange(1000)
     >>> found = matched_sets(order, np.array([0, 500]), 9, np.random.RandomState(0))
     >>> found.shape, bool((abs(found - [0, 500]) <= 25).all())

@@ -62,8 +62,10 @@ def random_bands(
     Examples
     --------
     >>> from ufselect.report import random_bands
-    >>> plot = random_bands({"structure": 0.9}, {"structure": [0.1, 0.2, 0.3]})
-    >>> "structure" in plot.svg
+    >>> plot = random_bands(
+    ...     {"kernel alignment": 0.9}, {"kernel alignment": [0.1, 0.2, 0.3]}
+    ... )
+    >>> "kernel alignment" in plot.svg
     True
     """
     words = []

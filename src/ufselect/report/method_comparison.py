@@ -37,9 +37,9 @@ from ufselect.tuning.side_by_side import Ranked
 COLUMNS = {
     "overlap": ("overlap", "{:.0%}"),
     "rank_agreement": ("rank agreement", "{:.2f}"),
-    "reconstruction": ("reconstruction", "{:.3f}"),
-    "neighbours": ("neighbours", "{:.3f}"),
-    "distinctness": ("distinctness", "{:.3f}"),
+    "explained_variance": ("explained variance", "{:.3f}"),
+    "neighbourhood_preservation": ("neighbours kept", "{:.3f}"),
+    "low_redundancy": ("low redundancy", "{:.3f}"),
     "accuracy": ("ACC %", "{:.1%}"),
     "mutual_information": ("NMI %", "{:.1%}"),
     "seconds": ("seconds", "{:.2f}"),
@@ -50,11 +50,11 @@ CHANCE = "random"
 # By what a winner is named, the first that was measured: key, name and factor.
 DECIDING = {
     "mutual_information": ("NMI", 100),
-    "neighbours": ("neighbours", 1),
-    "reconstruction": ("reconstruction", 1),
+    "neighbourhood_preservation": ("neighbourhood preservation", 1),
+    "explained_variance": ("explained variance", 1),
 }
 # What is drawn, and in which panels.
-LABEL_FREE = ("neighbours", "reconstruction", "distinctness")
+LABEL_FREE = ("neighbourhood_preservation", "explained_variance", "low_redundancy")
 WITH_LABELS = ("accuracy", "mutual_information")
 
 
@@ -317,9 +317,10 @@ def compare_selections(
 
 def _measure(data: DataMatrix, labels: Any) -> Callable[[Index], Row]:
     """Return what measures a set of columns, the table prepared once."""
-    criteria = {"reconstruction": CRITERIA["reconstruction"](data)}
+    names = ["explained variance"]
     if data.shape[0] > N_NEIGHBOURS:
-        criteria["neighbours"] = CRITERIA["neighbours"](data)
+        names.append("neighbourhood preservation")
+    criteria = {name.replace(" ", "_"): CRITERIA[name](data) for name in names}
 
     def measured(columns: Index) -> Row:
         part = as_matrix(data.raw[:, columns])
@@ -328,7 +329,7 @@ def _measure(data: DataMatrix, labels: Any) -> Callable[[Index], Row]:
             repeated = redundancy(part)
         row: Row = {
             "redundancy": repeated,
-            "distinctness": None if repeated is None else 1.0 - repeated,
+            "low_redundancy": None if repeated is None else 1.0 - repeated,
             **{name: criterion(columns) for name, criterion in criteria.items()},
         }
         if labels is not None:

@@ -231,7 +231,7 @@ def measure_against_random(subject: Subject, halves: SplitHalves) -> Part:
     # A single feature has no pair to agree or to be distinct.
     names = CRITERION_NAMES if count > 1 else CRITERION_NAMES[1:3]
     costs = {
-        name: (1 + N_PERMUTED) * (by_pairs if name == "distinctness" else by_samples)
+        name: (1 + N_PERMUTED) * (by_pairs if name == "low redundancy" else by_samples)
         for name in names
     }
     asked = [name for name in names if MIN_RANDOM * costs[name] <= MAX_PRODUCTS]

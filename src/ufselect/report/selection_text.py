@@ -36,11 +36,11 @@ FEATURE_KEYS = [
 STABILITIES = ((0.75, "excellent"), (0.4, "intermediate"), (float("-inf"), "poor"))
 # What each criterion asks.
 CRITERIA = {
-    "structure": "Do they agree which samples are alike?",
-    "reconstruction": "Do they predict all features? (R2 on held-out samples; below 0 "
-    "where means predict better)",
-    "neighbours": "Do samples keep their neighbours?",
-    "distinctness": "Do they differ? (1 minus redundancy)",
+    "kernel alignment": "Do they agree which samples are alike?",
+    "explained variance": "Do they predict all features? (R2 on held-out samples; "
+    "below 0 where means predict better)",
+    "neighbourhood preservation": "Do samples keep their neighbours?",
+    "low redundancy": "Do they differ? (1 minus redundancy)",
 }
 # Below this stability, and above these shares and correlations, care is needed.
 POOR_STABILITY = 0.4
@@ -121,7 +121,7 @@ def _doubts(report: "SelectionReport") -> Iterator[tuple[str, str]]:
         )
     # Noise is distinct too; and features that mark clusters need not predict
     # the others, so that being worse by one criterion is no reason for doubt.
-    elif not set(report.against_random.facts["better"]) - {"distinctness"}:
+    elif not set(report.against_random.facts["better"]) - {"low redundancy"}:
         yield (
             "features chosen in this way do not clearly fit the structure of the "
             "table better than random ones",
