@@ -1,7 +1,8 @@
-"""Check the words of the documents: `python docs/check_words.py [PAGE ...]`.
+"""Check the words of pages and code: `python docs/check_words.py [PAGE ...]`.
 
 Prints the number of words of every page, the ten longest sentences of those written by
-hand, phrases that the glossary replaces, and spelling mistakes, which codespell finds.
+hand, phrases that the glossary replaces, on pages and in the code, and spelling
+mistakes, which codespell finds.
 Ends with 1 if there is a mistake, or if there are more words than LIMIT.
 """
 
@@ -17,8 +18,9 @@ ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 19_000
 README_LINES = 120
 N_LONGEST = 10
-# A table of microbial counts, and the end of an error message that was cut off.
-IGNORED = "otu,allocat"
+# A table of microbial counts, the end of an error message that was cut off, a format of
+# sparse matrices and a product.
+IGNORED = "otu,allocat,coo,ptd"
 # Pages that a command writes; their words come from the code.
 GENERATED = {
     "benchmarks.md": "python -m benchmarks.page --run",
@@ -37,7 +39,7 @@ GLOSSARY = {
     "hat matrix, fitted values": r"W (?:to )?follows?\b|W following|T follows",
     "KKT ratio, distance to the subdifferential": r"proximity\b|nearness\b",
     "Lipschitz constant, step size": r"curvatures?\b|step lengths?\b",
-    "cache": r"once[ _]for[ _]all|shar(?:es|ing) products",
+    "cache": r"once[ _]for[ _]all\b(?! \w)|shar(?:es|ing) products",
     "subprocess, isolation": r"(?:read|run|runs|ran) apart\b",
     "memory limit, space": r"rooms?\b",
     "worker pool": r"crews?\b|seats?\b",
@@ -73,11 +75,14 @@ def main(arguments: list[str]) -> int:
         *sorted((ROOT / "docs").glob("*.md")),
         *sorted((ROOT / "docs" / "methods").glob("*.md")),
     ]
+    code = [] if arguments else sorted((ROOT / "src").rglob("*.py"))
+    code += [] if arguments else sorted((ROOT / "src").rglob("*.j2"))
     written = [page for page in pages if page.name not in GENERATED]
     total = print_counts(pages)
     print_longest(written)
     problems = [problem for page in pages for problem in violations(page)]
-    problems += misspellings(pages)
+    problems += [problem for file in code for problem in violations_in_code(file)]
+    problems += misspellings([*pages, *code])
     if total > LIMIT:
         problems.append(f"The site has {total} words written by hand, {LIMIT} at most.")
     for page in pages:
@@ -140,6 +145,16 @@ def violations(page: Path) -> list[str]:
         for sentence in sentences(page)
         for say, banned in BANNED.items()
         for match in banned.finditer(sentence)
+    ]
+
+
+def violations_in_code(file: Path) -> list[str]:
+    """Return a line for each phrase of a source file that the glossary replaces."""
+    return [
+        f"{file.relative_to(ROOT)}:{number}: say {say!r}, not {match[0]!r}"
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        for say, banned in BANNED.items()
+        for match in banned.finditer(line)
     ]
 
 

@@ -90,7 +90,7 @@ def printable(text: object) -> str:
 
 
 def shortened(text: object, longest: int) -> str:
-    """Return printable text, cut if it would leave no room for anything else."""
+    """Return printable text, cut if it would leave no space for anything else."""
     shown = printable(text)
     if len(shown) <= longest:
         return shown

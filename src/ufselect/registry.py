@@ -87,8 +87,8 @@ def own_names() -> list[str]:
 
 def own_selector(name: str) -> "type[UnsupervisedSelector]":
     """Return a selector of this package, loading it and no other."""
-    room = tuning if name in AROUND_OTHERS else selectors
-    kind: type[UnsupervisedSelector] = getattr(room, name)
+    package = tuning if name in AROUND_OTHERS else selectors
+    kind: type[UnsupervisedSelector] = getattr(package, name)
     return kind
 
 

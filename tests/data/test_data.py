@@ -8,26 +8,29 @@ import scipy.sparse as sp
 from ufselect.data import (
     GEOMETRIES,
     data_folder,
-    digits_with_decoys,
+    digits_with_permuted_pixels,
     planted,
     read_labelled,
     union_of_subspaces,
 )
 
 
-def test_decoys_keep_the_histogram_of_a_pixel_and_nothing_else():
-    digits = digits_with_decoys(n_decoys=5, seed=1)
+def test_permuted_pixels_keep_the_histogram_of_a_pixel_and_nothing_else():
+    digits = digits_with_permuted_pixels(n_permuted=5, seed=1)
     histograms = {np.sort(column).tobytes() for column in digits.table[:, :64].T}
 
-    for decoy in digits.table[:, 64:].T:
-        assert np.sort(decoy).tobytes() in histograms
-        assert not any(np.array_equal(decoy, pixel) for pixel in digits.table.T[:64])
-    assert digits.names[64] == "decoy_0"
+    for copied in digits.table[:, 64:].T:
+        assert np.sort(copied).tobytes() in histograms
+        assert not any(np.array_equal(copied, pixel) for pixel in digits.table.T[:64])
+    assert digits.names[64] == "permuted_0"
     assert digits.informative.sum() == 64
 
 
 def test_embedded_sets_are_reproducible_and_the_toy_lies_along_lines():
-    first, second = digits_with_decoys(seed=3), digits_with_decoys(seed=3)
+    first, second = (
+        digits_with_permuted_pixels(seed=3),
+        digits_with_permuted_pixels(seed=3),
+    )
     toy = union_of_subspaces()
 
     assert np.array_equal(first.table, second.table)

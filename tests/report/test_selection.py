@@ -34,7 +34,7 @@ FIGURES = [
 ]
 HOSTILE = "<script>alert(1)</script>"
 LITTLE = Effort(n_subsamples=3, n_cluster_numbers=2, n_random=20)
-EVERYTHING = LITTLE._replace(n_decoy_fits=2)
+EVERYTHING = LITTLE._replace(n_permuted_fits=2)
 NOTHING = Effort(0, 0, 0)
 
 

@@ -1,4 +1,4 @@
-"""False discovery rates: decoys and what they count."""
+"""False discovery rates: permuted and what they count."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from ufselect.matrix import as_matrix
 from ufselect.tuning import false_selections
 from ufselect.tuning.false_discovery import (
     false_among_best,
-    with_decoys,
+    with_permuted_copies,
 )
 
 TALL = {"n_samples": 60, "n_useful": 15, "n_noise": 35}
@@ -40,17 +40,17 @@ def X(planted):
     return planted(40, 12, n_informative=5).X
 
 
-# The decoys
+# The permuted
 
 
 @pytest.mark.parametrize(
     "form", [np.asarray, sp.csr_array, sp.csc_array, sp.csr_matrix]
 )
-def test_a_decoy_has_the_values_of_its_column_in_other_rows(X, form):
+def test_a_permuted_has_the_values_of_its_column_in_other_rows(X, form):
     X = X * (np.abs(X) > 0.5)
     columns = np.array([2, 5, 11])
 
-    joined = with_decoys(columns, 0, as_matrix(form(X))).raw
+    joined = with_permuted_copies(columns, 0, as_matrix(form(X))).raw
 
     if sp.issparse(joined):
         assert joined.format == form(X).format
@@ -62,20 +62,24 @@ def test_a_decoy_has_the_values_of_its_column_in_other_rows(X, form):
     assert (joined[:, 12:] != X[:, columns]).any(axis=0).all()
 
 
-def test_decoys_are_permuted_each_on_its_own_to_all_rows_and_X_is_kept(X):
+def test_copies_are_permuted_each_on_its_own_to_all_rows_and_X_is_kept(X):
     same = np.tile(np.arange(1.0, 21.0)[:, np.newaxis], (1, 3))
     for form in (np.asarray, sp.csc_array):
-        joined = with_decoys(np.arange(3), 0, as_matrix(form(same))).raw
-        decoys = (joined.toarray() if sp.issparse(joined) else joined)[:, 3:]
-        assert len({column.tobytes() for column in decoys.T}) == 3
+        joined = with_permuted_copies(np.arange(3), 0, as_matrix(form(same))).raw
+        permuted = (joined.toarray() if sp.issparse(joined) else joined)[:, 3:]
+        assert len({column.tobytes() for column in permuted.T}) == 3
     single = sp.csr_array(X.astype(np.float32))
     before = single.copy()
 
-    assert with_decoys(np.arange(12), 0, as_matrix(single)).raw.dtype == np.float32
+    assert (
+        with_permuted_copies(np.arange(12), 0, as_matrix(single)).raw.dtype
+        == np.float32
+    )
     assert (single != before).nnz == 0
     column = sp.csc_array(np.eye(5)[:, :1])
     joined = [
-        with_decoys([0], seed, as_matrix(column)).raw.toarray() for seed in range(500)
+        with_permuted_copies([0], seed, as_matrix(column)).raw.toarray()
+        for seed in range(500)
     ]
     places = [table[:, 1].argmax() for table in joined]
     assert np.bincount(places, minlength=5).min() > 60
@@ -93,7 +97,7 @@ def test_shares_never_fall_and_lie_in_their_interval(X):
     assert (found.share <= found.upper).all()
     assert found.lower.min() >= 0
     assert found.upper.max() <= 1
-    # A random ranking is all false; what cannot tell a decoy learns nothing.
+    # A random ranking is all false; what cannot tell a permuted copy learns nothing.
     assert random.largest_k == blind.largest_k == 0
     assert random.share[5:].min() > 0.8
     np.testing.assert_array_equal(blind.share, 1.0)
@@ -105,13 +109,13 @@ def test_shares_never_fall_and_lie_in_their_interval(X):
 # What is counted
 
 
-def naive_count(originals, decoys, columns, k):
+def naive_count(originals, permuted, columns, k):
     """The definition of the module, pair by pair."""
     threshold = sorted(originals, reverse=True)[k - 1]
     count = 0
-    for decoy, column in zip(decoys, columns, strict=True):
-        if decoy >= originals[column]:
-            count += int(decoy >= threshold) + int(originals[column] >= threshold)
+    for score, column in zip(permuted, columns, strict=True):
+        if score >= originals[column]:
+            count += int(score >= threshold) + int(originals[column] >= threshold)
     return count * len(originals) / len(columns)
 
 
@@ -121,11 +125,11 @@ def test_counts_are_those_of_the_definition(seed):
     random = np.random.RandomState(seed)
     originals = random.randint(10, size=12).astype(float)
     columns = np.sort(random.choice(12, 5, replace=False))
-    decoys = random.randint(10, size=5).astype(float)
+    permuted = random.randint(10, size=5).astype(float)
 
-    counts = false_among_best(originals, decoys, columns)
+    counts = false_among_best(originals, permuted, columns)
 
-    expected = [naive_count(originals, decoys, columns, k) for k in range(1, 13)]
+    expected = [naive_count(originals, permuted, columns, k) for k in range(1, 13)]
     np.testing.assert_allclose(counts, expected)
 
 
@@ -142,7 +146,7 @@ def test_of_noise_all_is_counted_and_decoys_of_useful_columns_are_not():
 
     # All of the k best are false, so that k should be counted.
     np.testing.assert_allclose(counts, np.arange(1, 21), rtol=0.1)
-    # The decoys of the useful columns rank above all noise.
+    # The permuted of the useful columns rank above all noise.
     found = false_among_best(*useful, np.arange(4))
     np.testing.assert_array_equal(found, [0, 0, 0, 2])
 
@@ -150,7 +154,7 @@ def test_of_noise_all_is_counted_and_decoys_of_useful_columns_are_not():
 # The estimate
 
 
-def test_without_a_decoy_above_the_share_is_one_over_repeats(planted):
+def test_without_a_permuted_above_the_share_is_one_over_repeats(planted):
     X = planted(40, 12, n_informative=5, distance=20.0).X
 
     found = false_selections(LaplacianScore(), X, n_repeats=4, random_state=0)
@@ -201,7 +205,7 @@ def test_fewer_decoys_than_columns_are_scaled_up():
     selector = LaplacianScore()
 
     few = false_selections(
-        selector, data.table, n_decoys=50, n_repeats=20, random_state=0
+        selector, data.table, n_permuted=50, n_repeats=20, random_state=0
     )
     many = false_selections(selector, data.table, n_repeats=20, random_state=0)
 
@@ -224,8 +228,8 @@ def test_a_sparse_X_stays_sparse(X, monkeypatch):
 
 def test_a_mistake_is_refused_with_its_value(X):
     for parameters, message in [
-        ({"n_decoys": 13}, "n_decoys == 13, must be <= 12"),
-        ({"n_decoys": 0}, "n_decoys == 0, must be >= 1"),
+        ({"n_permuted": 13}, "n_permuted == 13, must be <= 12"),
+        ({"n_permuted": 0}, "n_permuted == 0, must be >= 1"),
         ({"n_repeats": 0}, "n_repeats == 0, must be >= 1"),
         ({"target": 1.5}, "target == 1.5, must be <= 1"),
     ]:

@@ -215,11 +215,11 @@ def _digits(
     import numpy as np
 
     from ufselect import SCFS, MaxVariance, RandomSelection
-    from ufselect.data import digits_with_decoys
+    from ufselect.data import digits_with_permuted_pixels
     from ufselect.evaluation import judge_by_k_means
     from ufselect.report import PixelPanel, pixel_image
 
-    digits = digits_with_decoys(seed=seed)
+    digits = digits_with_permuted_pixels(seed=seed)
     table = digits.table
     selectors = {
         "SCFS": [SCFS(N_KEPT, n_clusters=10, random_state=seed)],

@@ -93,7 +93,7 @@ SELECTING = section(
         "start no further fit or test after this time; a running one finishes",
         type=seconds,
     ),
-    Option("--jobs N", "fits at once (default: 1, or 2 if large)", type=POSITIVE),
+    Option("--jobs N", "parallel jobs (default: 1, or 2 if large)", type=POSITIVE),
 )
 WRITING = section(
     "Writing",

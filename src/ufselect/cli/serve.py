@@ -42,7 +42,7 @@ from ufselect.cli.options import (
         default="2GB",
     ),
     Option(
-        "--jobs N", "runs at once; others wait (default: 2)", type=POSITIVE, default=2
+        "--jobs N", "parallel runs; others wait (default: 2)", type=POSITIVE, default=2
     ),
     JSON,
     QUIET,

@@ -139,16 +139,16 @@ GEOMETRIES: dict[str, Callable[[np.random.Generator, int, int], Structure]] = {
 }
 
 
-def digits_with_decoys(n_decoys: int = 200, seed: int = 0) -> DataSet:
+def digits_with_permuted_pixels(n_permuted: int = 200, seed: int = 0) -> DataSet:
     """Return scikit-learn's digits with columns of noise after their 64 pixels.
 
-    A decoy is a copy of a pixel column, shuffled among the samples. It has the same
+    A permuted pixel is a copy of a column, permuted among the samples. It has the same
     mean, variance and histogram as the pixel, and is independent of all others.
 
     Examples
     --------
-    >>> from ufselect.data import digits_with_decoys
-    >>> digits_with_decoys().table.shape
+    >>> from ufselect.data import digits_with_permuted_pixels
+    >>> digits_with_permuted_pixels().table.shape
     (1797, 264)
     """
     from sklearn.datasets import load_digits  # takes a second to import
@@ -156,12 +156,12 @@ def digits_with_decoys(n_decoys: int = 200, seed: int = 0) -> DataSet:
     random = np.random.default_rng(seed)
     pixels, classes = load_digits(return_X_y=True)
     varying = np.flatnonzero(pixels.std(axis=0) > 0)
-    copied = pixels[:, random.choice(varying, size=n_decoys)]
-    decoys = random.permuted(copied, axis=0)
+    copied = pixels[:, random.choice(varying, size=n_permuted)]
+    permuted = random.permuted(copied, axis=0)
     names = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]
-    names += [f"decoy_{index}" for index in range(n_decoys)]
-    informative = np.arange(64 + n_decoys) < 64
-    return DataSet(np.hstack([pixels, decoys]), classes, names, informative)
+    names += [f"permuted_{index}" for index in range(n_permuted)]
+    informative = np.arange(64 + n_permuted) < 64
+    return DataSet(np.hstack([pixels, permuted]), classes, names, informative)
 
 
 def union_of_subspaces(seed: int = 0) -> DataSet:

@@ -56,7 +56,7 @@ class Document:
 
     title: str
     template: ClassVar[str]
-    # Whether the tables of the HTML page can be sorted, filtered and saved.
+    # Whether the tables of the report can be sorted, filtered and saved.
     interactive: ClassVar[bool] = False
 
     @abstractmethod
@@ -64,7 +64,7 @@ class Document:
         """Return the tables for scripts."""
 
     def page(self) -> str:
-        """Return one HTML page with tables and figures."""
+        """Return the report as HTML, with tables and figures."""
         return html_page(self.title, self.sections("html"))
 
     def text(self) -> str:

@@ -40,7 +40,7 @@ class Job(NamedTuple):
 class PreparedSet(NamedTuple):
     """A prepared set and what its cells share.
 
-    These are a cache of products of the data, the scores of sets of columns, and the
+    These are a cache of Gram matrices, the scores of sets of columns, and the
     memberships from which the next fit on a path starts.
     """
 

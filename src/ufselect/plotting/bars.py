@@ -257,7 +257,7 @@ def rank_diagram(
     ranked = dict(sorted(ranks.items(), key=lambda pair: pair[1]))
     values = list(ranked.values())
     groups = indistinguishable_groups(values, difference)
-    # Whole ranks between which all methods and the ruler have room.
+    # Whole ranks between which all methods and the ruler have space.
     low = float(np.floor(values[0]))
     high = float(np.ceil(max(values[-1], low + difference, low + 1)))
     # A row for every method: the better half to the left, no two lines cross.

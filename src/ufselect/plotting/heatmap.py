@@ -28,7 +28,7 @@ from ufselect.plotting.fitted import (
     table_of,
 )
 
-# Longer names are cut, or they would leave no room for the map.
+# Longer names are cut, or they would leave no space for the map.
 MAX_NAME_LENGTH = 18
 # More labels have no legend.
 MAX_LABELS_EXPLAINED = 12

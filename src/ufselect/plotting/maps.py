@@ -22,7 +22,7 @@ from ufselect.plotting.axes import (
 from ufselect.plotting.fitted import chosen_features, fitted_selector
 from ufselect.solvers.rankings import ranks_of, top_overlap
 
-# Longer names are cut, or they would leave no room for the map.
+# Longer names are cut, or they would leave no space for the map.
 MAX_NAME_LENGTH = 18
 # Longer names stand upright below the map.
 MAX_LEVEL_NAME_LENGTH = 4

@@ -351,7 +351,7 @@ def _conclusion(
     1 % of cases if scores are normal and in 5 % if they are exponential. The second
     method is the best of all others, so that their number needs no other correction
     (Hung and Fithian, Annals of Statistics 47, 2019): the more methods, the fewer
-    winners by chance. A winner is also better than every random set.
+    winners at random. A winner is also better than every random set.
     """
     key = next((key for key in DECIDING if len(draws.get(key, ())) > 2), None)
     methods = [row for row in rows[:-1] if row["method"] != CHANCE]

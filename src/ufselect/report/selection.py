@@ -253,7 +253,7 @@ def selection_report(
     time_budget : float, optional
         Seconds after which no further fit or test is started.
     n_jobs : int, optional
-        Fits at once.
+        Number of parallel jobs.
     random_state : int, RandomState instance or None
         Of subsamples, random sets and drawn samples.
     progress : callable, optional

@@ -106,7 +106,7 @@ def measure(subject: Subject, progress: Progress | None = None) -> Measured:
             2 * effort.n_cluster_numbers,
             measure_sensitivity,
         ),
-        "by_chance": ("permuted copies", 2 * effort.n_decoy_fits, measure_by_chance),
+        "by_chance": ("permuted copies", 2 * effort.n_permuted_fits, measure_by_chance),
     }
     if not len(subject.chosen):
         tasks = {}
@@ -359,7 +359,7 @@ def measure_by_chance(subject: Subject) -> Part:
     found = false_selections(
         subject.refitted,
         subject.table,
-        n_repeats=subject.effort.n_decoy_fits,
+        n_repeats=subject.effort.n_permuted_fits,
         n_jobs=subject.n_jobs,
         time_budget=subject.seconds_left,
         random_state=subject.seed,

@@ -71,7 +71,7 @@ class Effort(NamedTuple):
         Fits with different numbers of clusters, for sensitivity; 0 leaves it out.
     n_random : int
         Random sets of as many features, for verdicts; 0 leaves them out.
-    n_decoy_fits : int
+    n_permuted_fits : int
         Fits with permuted columns among the features, for the share of false
         discoveries; 0 leaves it out.
     """
@@ -79,13 +79,13 @@ class Effort(NamedTuple):
     n_subsamples: int = 10
     n_cluster_numbers: int = 3
     n_random: int = N_RANDOM
-    n_decoy_fits: int = 0
+    n_permuted_fits: int = 0
 
 
 EFFORTS = {
     "quick": Effort(2, 0),
     "default": Effort(),
-    "thorough": Effort(50, 5, n_decoy_fits=5),
+    "thorough": Effort(50, 5, n_permuted_fits=5),
 }
 
 

@@ -66,8 +66,8 @@ class SCFS(IterativeSelector):
     n_init : int, default=1
         Number of starts; the one that ends with the lowest objective is kept.
     n_jobs : int or None, default=None
-        Starts that joblib fits at once, for the exact solver on an X in memory. The
-        first, which decides on beta, is fitted alone; progress tells of no other.
+        Parallel jobs, one for each start, of the exact solver on an X in memory. The
+        first start, which decides on beta, is fitted alone; progress is that of it.
     standardize : {"auto", "features", "samples"} or bool, default="auto"
         Scale features to unit variance ("features" or True), samples to unit length
         ("samples"), or nothing (False). "auto": features of measurements, samples of

@@ -180,7 +180,7 @@ class Runs:
     folder : path
         Every run gets a folder of its own in it.
     n_jobs : int
-        Runs at once.
+        Number of parallel jobs.
     max_runs : int
         Runs that are kept.
     """

@@ -33,7 +33,7 @@ class Settings:
     max_upload : int
         Bytes of the largest table that is taken, and of all that are kept for later.
     n_jobs : int
-        Runs at once; others wait.
+        Number of parallel jobs; other runs wait.
     max_runs : int
         Runs that are kept; a new one replaces the oldest.
 

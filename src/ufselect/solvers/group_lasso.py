@@ -24,7 +24,7 @@ from ufselect.solvers.ridge import (
     row_norms,
 )
 
-# Up to MAX_GRAM features, and no more than samples, X'X is computed once for all
+# Up to MAX_GRAM features, and no more than samples, X'X is computed once, for all
 # working sets; up to SMALL_GRAM features, also with a third as many samples.
 MAX_GRAM, SMALL_GRAM = 4096, 2048
 

@@ -1,4 +1,4 @@
-"""The share of false discoveries among the best features, estimated by decoys."""
+"""The share of false discoveries among the best features, by permuted copies."""
 
 from functools import partial
 from numbers import Integral, Real
@@ -21,8 +21,8 @@ from ufselect.tuning.fits import (
     seeded,
 )
 
-# Largest number of decoys: enough to estimate the share of false discoveries.
-MAX_DECOYS = 1000
+# Largest number of permuted copies: enough to estimate the share of false discoveries.
+MAX_PERMUTED = 1000
 CONFIDENCE = 0.9
 
 
@@ -40,7 +40,7 @@ def false_selections(
     selector: UnsupervisedSelector,
     X: Any,
     *,
-    n_decoys: int | None = None,
+    n_permuted: int | None = None,
     n_repeats: int = 5,
     target: float = 0.1,
     n_jobs: int | None = None,
@@ -50,18 +50,18 @@ def false_selections(
 ) -> FalseSelections:
     """Estimate the share of false discoveries among the best features.
 
-    A decoy is a column of X with its values permuted. A decoy that scores at least as
-    high as its column is evidence that the column is a false discovery.
+    Columns of X are appended with their values permuted. A permuted copy that scores at
+    least as high as its column is evidence that the column is a false discovery.
 
     Parameters
     ----------
     selector : selector
-        For every repeat, a copy of it is fitted to X with decoys appended.
+        For every repeat, a copy of it is fitted to X with permuted columns appended.
     X : {array-like, sparse matrix} of shape (n, p)
         Samples in rows. A sparse X stays sparse.
-    n_decoys : int or None
-        Number of columns with a decoy, drawn again for every repeat. None means all
-        columns, at most 1000.
+    n_permuted : int or None
+        Number of columns with a permuted copy, drawn again for every repeat. None means
+        all columns, at most 1000.
     n_repeats : int
         Number of fits.
     target : float
@@ -71,7 +71,7 @@ def false_selections(
     time_budget : float or None
         Seconds after which no further repeat is started. The first one always is.
     random_state : int, RandomState instance or None
-        Seed of the decoys, and source of seeds for a selector without one.
+        Seed of the permutations, and source of seeds for a selector without one.
     verbose : bool
         Print each repeat as it finishes.
 
@@ -84,11 +84,11 @@ def false_selections(
 
     Notes
     -----
-    A decoy differs from its column only in that it does not depend on other columns. A
-    method that scores each column alone, such as ``MaxVariance``, cannot distinguish
-    them, and its share is estimated as one. If all columns depend on a common factor,
-    such as the sequencing depth, all of them have structure: divide samples by their
-    depth first.
+    A permuted copy differs from its column only in that it does not depend on other
+    columns. A method that scores each column alone, such as ``MaxVariance``, cannot
+    distinguish them, and its share is estimated as one. If all columns depend on a
+    common factor, such as the sequencing depth, all of them have structure: divide
+    samples by their depth first.
 
     Examples
     --------
@@ -103,8 +103,8 @@ def false_selections(
     checked_selector(selector, "false_selections")
     data = checked_matrix(X, owner=type(selector).__name__)
     n_features = data.shape[1]
-    count = min(n_features, MAX_DECOYS) if n_decoys is None else n_decoys
-    check_scalar(count, "n_decoys", Integral, min_val=1, max_val=n_features)
+    count = min(n_features, MAX_PERMUTED) if n_permuted is None else n_permuted
+    check_scalar(count, "n_permuted", Integral, min_val=1, max_val=n_features)
     check_scalar(n_repeats, "n_repeats", Integral, min_val=1)
     check_scalar(target, "target", Real, min_val=0, max_val=1)
     random = check_random_state(random_state)
@@ -117,8 +117,8 @@ def false_selections(
     for name, chosen in columns.items():
         copy = seeded(selector, random.randint(MAX_SEED))
         copy.set_params(n_features_to_select=number)
-        decoys = partial(with_decoys, chosen, random.randint(MAX_SEED))
-        works.append(Work(name, copy, decoys))
+        permuted = partial(with_permuted_copies, chosen, random.randint(MAX_SEED))
+        works.append(Work(name, copy, permuted))
     finished = fit_all(
         data,
         works,
@@ -134,49 +134,49 @@ def false_selections(
     return _estimate(np.array(counts), target)
 
 
-def with_decoys(columns: Index, seed: int, data: DataMatrix) -> DataMatrix:
+def with_permuted_copies(columns: Index, seed: int, data: DataMatrix) -> DataMatrix:
     """Return X with permuted copies of some columns appended on the right.
 
     Examples
     --------
     >>> import numpy as np
     >>> data = as_matrix(np.arange(12.0).reshape(4, 3))
-    >>> np.sort(with_decoys(np.array([1]), 0, data).raw, axis=0)[:, [1, 3]].T
+    >>> np.sort(with_permuted_copies(np.array([1]), 0, data).raw, axis=0)[:, [1, 3]].T
     array([[ 1.,  4.,  7., 10.],
            [ 1.,  4.,  7., 10.]])
     """
     X = data.raw
-    decoys = permuted_columns(X[:, columns], np.random.default_rng(seed))
+    permuted = permuted_columns(X[:, columns], np.random.default_rng(seed))
     if bool(sp.issparse(X)):
-        return as_matrix(sp.hstack([X, decoys], format=X.format))
-    return as_matrix(np.hstack([X, decoys]))
+        return as_matrix(sp.hstack([X, permuted], format=X.format))
+    return as_matrix(np.hstack([X, permuted]))
 
 
-def false_among_best(originals: Float, decoys: Float, columns: Index) -> Float:
+def false_among_best(originals: Float, permuted: Float, columns: Index) -> Float:
     """Return the estimated number of false discoveries among the k best, for each k.
 
     Parameters
     ----------
     originals : ndarray of shape (p,)
         Scores of the features.
-    decoys : ndarray of shape (d,)
-        Scores of the decoys.
+    permuted : ndarray of shape (d,)
+        Scores of the permuted copies.
     columns : ndarray of shape (d,)
-        The features with a decoy.
+        The features with a permuted copy.
 
     Examples
     --------
     >>> import numpy as np
-    >>> scores, decoys = np.array([9.0, 2.0, 4.0]), np.array([5.0, 3.0, 1.0])
-    >>> false_among_best(scores, decoys, np.arange(3))
+    >>> scores, permuted = np.array([9.0, 2.0, 4.0]), np.array([5.0, 3.0, 1.0])
+    >>> false_among_best(scores, permuted, np.arange(3))
     array([0., 0., 2.])
     """
     # A tie counts against the feature.
-    lost = decoys >= originals[columns]
-    pairs = np.sort(np.concatenate([decoys[lost], originals[columns][lost]]))
+    lost = permuted >= originals[columns]
+    pairs = np.sort(np.concatenate([permuted[lost], originals[columns][lost]]))
     thresholds = np.sort(originals)[::-1]
     above: Index = len(pairs) - np.searchsorted(pairs, thresholds, side="left")
-    # Extrapolate from the columns with a decoy to all columns.
+    # Extrapolate from the columns with a permuted copy to all columns.
     return np.asarray(above * (len(originals) / len(columns)), np.float64)
 
 
