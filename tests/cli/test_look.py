@@ -190,7 +190,7 @@ def test_groups_and_columns_that_look_like_labels(folder, capsys):
 
     assert (plain["n_features"], used["n_features"]) == (12, 14)
     assert plain["labels"]["column"] == "target"
-    # SplitHalves of the samples that split no patient are other halves.
+    # Halves of the samples that split no patient are other halves.
     assert plain["features"] == split["features"]
     assert plain["against_random"] != split["against_random"]
     assert main([*read, "--groups", "patent"]) == 1

@@ -127,7 +127,7 @@ def test_a_path_ends_at_a_limit_of_rows_or_steps_or_when_told():
     with pytest.raises(WorkingSetTooLarge) as caught:
         path(X, [0.9, 0.05], max_rows=10)
     short, _ = path(X, [0.5, 0.2], max_iter=7)
-    told, (penalty,) = path(X, [0.5], report=lambda iteration, value: iteration == 2)
+    told, (penalty,) = path(X, [0.5], callback=lambda iteration, value: iteration == 2)
 
     assert caught.value.n_rows > 10
     assert caught.value.last_lam == pytest.approx(0.9 * penalty / 0.5)

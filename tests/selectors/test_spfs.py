@@ -116,7 +116,7 @@ def test_greedy_equals_trying_every_column(shape):
     kernel, even = root @ root.T, np.arange(shape[1]) % 2 == 0
     found = greedy_columns(as_matrix(X), kernel, 10)
     few = greedy_columns(as_matrix(sp.csr_array(X)), kernel, 4)
-    told = greedy_columns(as_matrix(X), kernel, 9, report=lambda pick, _: pick == 2)
+    told = greedy_columns(as_matrix(X), kernel, 9, callback=lambda pick, _: pick == 2)
     some = greedy_columns(as_matrix(X), kernel, shape[1], candidates=even)
     order, errors = naive_greedy(X, kernel, 10)
 

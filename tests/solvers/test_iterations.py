@@ -48,11 +48,11 @@ def test_iterations_of_another_objective_are_not_compared():
 def test_a_report_hears_every_iteration_and_may_end_the_loop():
     heard = []
 
-    def report(iteration, value):
+    def callback(iteration, value):
         heard.append((iteration, value))
         return iteration == 2
 
-    loop = run([9.0, 7.0, 5.0, 3.0], report=report)
+    loop = run([9.0, 7.0, 5.0, 3.0], callback=callback)
 
     assert heard == [(0, 9.0), (1, 7.0), (2, 5.0)]
     assert loop.history == [9.0, 7.0, 5.0]

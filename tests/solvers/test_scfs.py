@@ -161,7 +161,7 @@ def test_it_stops_when_it_has_converged_or_is_told_to():
 
     loose, tight = (fit(*problem((40, 12)), tol=tol) for tol in (1e-3, 1e-9))
     cut = fit(*problem((40, 12)), tol=1e-12, max_iter=2)
-    told = fit(*problem((40, 12)), tol=0.0, report=stop_at_third)
+    told = fit(*problem((40, 12)), tol=0.0, callback=stop_at_third)
     ratios = np.array(told.history[:2]) / [value for _, value in seen[:2]]
 
     assert loose.converged
@@ -200,7 +200,7 @@ def test_another_fit_goes_on_from_clusters_and_coefficients():
     alternation = begin(planted(30, 70)[0], one_hot(np.arange(30) % 3))
 
     def another(beta):
-        return alternation.fit(0.1, beta, max_iter=100, tol=1e-5, report=never)
+        return alternation.fit(0.1, beta, max_iter=100, tol=1e-5, callback=never)
 
     first, again = another(2e-3), another(2e-3)
     before = row_norms(alternation.lasso.W).sum()

@@ -102,7 +102,7 @@ def test_the_history_falls_from_crisp_clusters_but_may_rise_from_others():
 def test_a_report_of_true_stops_it():
     X, indicators = problem((40, 12))
 
-    found = fit(X, indicators, 1.0, 1.0, report=lambda iteration, _: iteration == 4)
+    found = fit(X, indicators, 1.0, 1.0, callback=lambda iteration, _: iteration == 4)
 
     assert (found.converged, len(found.history)) == (False, 5)
 

@@ -334,9 +334,7 @@ class Following(NamedTuple):
     permuted: Float
 
 
-def features_that_follow(
-    centred: DataMatrix, random: np.random.RandomState
-) -> Following:
+def explained_shares(centred: DataMatrix, random: np.random.RandomState) -> Following:
     """Compute shares explained by the features in other folds, and their q-values."""
     n_samples, n_features = centred.shape
     # Stratify the folds by the variance of columns, independent of their order.

@@ -234,7 +234,7 @@ class _Search:
             setting.beta,
             n_iterations,
             TOLERANCE,
-            report=lambda *_: time.monotonic() >= deadline,
+            callback=lambda *_: time.monotonic() >= deadline,
         )
         missing = n_iterations - len(fit.history)
         last = fit.history[-1] if fit.converged else np.inf

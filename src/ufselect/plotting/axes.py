@@ -251,25 +251,25 @@ def as_plot(
     root.set("role", "img")
     root.set("aria-label", printable(description))
     if hover:
-        told = [_told(axes, what) for axes, what in hover]
-        root.set("data-hover", json.dumps(told))
+        described = [_hover_data(axes, what) for axes, what in hover]
+        root.set("data-hover", json.dumps(described))
     return Plot(ElementTree.tostring(root, "unicode") + "\n", figure)
 
 
-def _told(axes: Any, what: str) -> dict[str, Any]:
-    """Return where axes are in their figure, in points, and what is told there."""
+def _hover_data(axes: Any, what: str) -> dict[str, Any]:
+    """Return where axes are in their figure, in points, and what hovering shows."""
     box, (width, height) = axes.get_position(), 72 * axes.figure.get_size_inches()
     place = [box.x0 * width, (1 - box.y1) * height, box.width * width]
     corners = [round(float(number), 2) for number in (*place, box.height * height)]
-    told: dict[str, Any] = {"box": corners}
+    described: dict[str, Any] = {"box": corners}
     if what == "rows":
-        told["x"] = [float(f"{limit:.6g}") for limit in axes.get_xlim()]
-        told["log"] = axes.get_xscale() == "log"
+        described["x"] = [float(f"{limit:.6g}") for limit in axes.get_xlim()]
+        described["log"] = axes.get_xscale() == "log"
     elif what == "pixels":
-        told["grid"] = list(axes.get_images()[0].get_array().shape)
+        described["grid"] = list(axes.get_images()[0].get_array().shape)
     elif what != "cells":
-        told["text"] = what
-    return told
+        described["text"] = what
+    return described
 
 
 def _adapt(element: ElementTree.Element, prefix: str) -> None:

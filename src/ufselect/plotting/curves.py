@@ -124,9 +124,7 @@ def score_curve(
         words += "chosen."
         if both:
             draw_scores(every_axes[1], explained, n_selected, calls, permuted=permuted)
-            words += (
-                " AlignedRows it, what is explained of each and of permuted copies."
-            )
+            words += " Beside it, what is explained of each and of permuted copies."
         shown = every_axes[-1].get_legend_handles_labels()
         add_legend(figure, *shown)
         return as_plot(figure, words, hover=[(axes, "rows") for axes in every_axes])

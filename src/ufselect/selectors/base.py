@@ -35,7 +35,7 @@ from ufselect.matrix.checks import (
     one_line_errors,
 )
 from ufselect.matrix.inputs import is_anndata, unwrapped
-from ufselect.solvers.iterations import Report, reporter
+from ufselect.solvers.iterations import Callback, progress_callback
 from ufselect.solvers.neighbours import MAX_EXACT_SAMPLES, SEARCH_MEGABYTES
 from ufselect.solvers.preparation import check_magnitudes
 
@@ -402,9 +402,9 @@ class IterativeSelector(UnsupervisedSelector):
     n_iter_: int
     objective_history_: Float
 
-    def _report(self, unit: float = 1.0) -> Report:
-        """Return the report for a solver, whose objectives are for |X| = unit."""
-        return reporter(type(self).__name__, verbose=self.verbose, unit=unit)
+    def _callback(self, unit: float = 1.0) -> Callback:
+        """Return the callback for a solver, whose objectives are for |X| = unit."""
+        return progress_callback(type(self).__name__, verbose=self.verbose, unit=unit)
 
     def _keep_history(
         self, history: Sequence[float] | Float, unit: float = 1.0

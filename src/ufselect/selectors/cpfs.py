@@ -16,7 +16,7 @@ from ufselect._sklearn_compat import COUNT, ITERATIONS, POSITIVE, Interval, StrO
 from ufselect.matrix import ColumnSummary, DataMatrix, DenseMatrix, Float, Index
 from ufselect.selectors.base import IterativeSelector, MemoryNeed, Properties
 from ufselect.solvers.group_lasso import L21, GroupLasso, WorkingSetTooLarge
-from ufselect.solvers.iterations import Report
+from ufselect.solvers.iterations import Callback
 from ufselect.solvers.preparation import prepare
 from ufselect.solvers.soft_partition import CACHED_VALUES
 
@@ -162,7 +162,7 @@ class CPFS(IterativeSelector):
                 largest * fractions,
                 max_iter=self.max_iter,
                 tol=self.tol,
-                report=self._report(unit),
+                callback=self._callback(unit),
             )
         except WorkingSetTooLarge as error:
             self._refuse(data.shape, error, unit)
@@ -304,7 +304,7 @@ def self_representation(F: Float, max_rows: int | None = None) -> GroupLasso:
 
 
 def fit_path(
-    lasso: GroupLasso, lams: Float, *, max_iter: int, tol: float, report: Report
+    lasso: GroupLasso, lams: Float, *, max_iter: int, tol: float, callback: Callback
 ) -> PathFit:
     """Solve for decreasing lam, each with a warm start from the solution before.
 
@@ -318,7 +318,7 @@ def fit_path(
         Number of gradient steps in total; the path ends when they are used.
     tol : float
         Largest duality gap, relative to ``|X|^2``.
-    report : callable
+    callback : callable
         Called with each step and its objective; the path ends if it returns True.
     """
     n_features = lasso.X.shape[1]
@@ -338,7 +338,7 @@ def fit_path(
         def after_step(value: float, lam: float = lam) -> bool:
             nonlocal stopped
             history.append(value)
-            stopped = report(len(history) - 1, value) or len(history) >= max_iter
+            stopped = callback(len(history) - 1, value) or len(history) >= max_iter
             # Half of the tolerance is left for rounding in the gap over all features.
             look = len(history) % STEPS_PER_GAP == 0
             return stopped or (look and closed(lam, 0.5))

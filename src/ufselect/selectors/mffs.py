@@ -104,7 +104,7 @@ class FactorSelector(IterativeSelector):
         graph = self._feature_graph(problem)
         samples = self._sample_term(problem)
         random = check_random_state(self.random_state)
-        report = self._report(self._objective_unit(problem))
+        callback = self._callback(self._objective_unit(problem))
         for _ in range(self.n_init):
             yield fit_factors(
                 problem.matrix,
@@ -115,7 +115,7 @@ class FactorSelector(IterativeSelector):
                 exponent=self.exponent,
                 max_iter=self.max_iter,
                 tol=self.tol,
-                report=report,
+                callback=callback,
             )
 
     def _objective_unit(self, problem: UnitProblem) -> float:

@@ -99,7 +99,7 @@ class RegressionSelector(IterativeSelector):
         loop = Iterations(
             self.max_iter,
             self.tol,
-            self._report(unit),
+            self._callback(unit),
             n_incomparable=self.N_INCOMPARABLE,
         )
         iterates = self._iterate(X, structure, penalty)

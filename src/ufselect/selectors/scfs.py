@@ -206,18 +206,18 @@ class SCFS(IterativeSelector):
             # Prepare X, and what every start needs of it, once.
             problem = self._problem(data, summary)
             alpha, beta = problem.weights(self.alpha, self.beta)
-            report = self._report(problem.unit)
+            callback = self._callback(problem.unit)
             # The first start decides on beta="auto".
             drawn = random.get_state()
             first = problem.begin(self.init, random, auto_beta=auto)
             if beta is None:
                 beta = first.auto_beta(alpha)
-            best = first.fit(alpha, beta, *limits, report)
+            best = first.fit(alpha, beta, *limits, callback)
             lowered = best.vanished and exact and auto
             if lowered:
                 random.set_state(drawn)
                 first = problem.begin(self.init, random, auto_beta=auto)
-                best = first.fit_lowered(alpha, beta, *limits, report)
+                best = first.fit_lowered(alpha, beta, *limits, callback)
             n_others = 0 if lowered and best.vanished else n_starts - 1
             others = (
                 problem.begin(self.init, random, auto_beta=auto)
@@ -228,7 +228,7 @@ class SCFS(IterativeSelector):
                 calls = ((each, *settings) for each in others)
                 fits = in_parallel(scfs.Alternation.fit, calls, self.n_jobs)
             else:
-                fits = (each.fit(*settings, report) for each in others)
+                fits = (each.fit(*settings, callback) for each in others)
             best = min(chain([best], fits), key=lambda each: each.history[-1])
         scores = self._keep(problem, best, alpha)
         if best.vanished and lowered:
@@ -358,8 +358,8 @@ class SCFS(IterativeSelector):
         alpha, beta = problem.weights(self.alpha, self.beta)
         assert beta is not None
         with data.limited_threads():
-            report = self._report(problem.unit)
-            fit = alternation.fit(alpha, beta, self.max_iter, self.tol, report)
+            callback = self._callback(problem.unit)
+            fit = alternation.fit(alpha, beta, self.max_iter, self.tol, callback)
         # The next fit starts from these memberships.
         fit = fit._replace(memberships=fit.memberships.copy())
         scores = self._keep(problem, fit, alpha)

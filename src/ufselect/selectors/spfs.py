@@ -26,7 +26,7 @@ from ufselect.solvers.graphs import (
     squared_distances_of,
 )
 from ufselect.solvers.group_lasso import GroupLasso, largest_penalty, makes_gram
-from ufselect.solvers.iterations import Report
+from ufselect.solvers.iterations import Callback
 from ufselect.solvers.preparation import preparation_kind, prepare
 from ufselect.solvers.ridge import ranked_below, row_norms
 
@@ -185,7 +185,7 @@ class SPFS(IterativeSelector):
             kernel,
             self.n_selected_,
             candidates=~summary.constant,
-            report=self._report(),
+            callback=self._callback(),
         )
         self._keep_history(fit.history)
         left = fit.change.copy()
@@ -211,7 +211,7 @@ class SPFS(IterativeSelector):
             self.n_selected_,
             tol=self.tol,
             max_rounds=self.max_iter,
-            report=self._report(),
+            callback=self._callback(),
         )
         self._keep_history(fit.history)
         self.coef_, self.lam_ = fit.coef * unit, fit.lam / unit
@@ -243,7 +243,7 @@ def greedy_columns(
     n_selected: int,
     *,
     candidates: NDArray[np.bool_] | None = None,
-    report: Report | None = None,
+    callback: Callback | None = None,
 ) -> GreedyFit:
     """Pick columns one by one, each the one that lowers the error most.
 
@@ -271,7 +271,7 @@ def greedy_columns(
         overlap = matrix.transpose_dot(matrix.columns(np.array([best]))).ravel()
         # The entry of a picked column stays as it was.
         change[available] += 2 * overlap[available] ** 2
-        if report is not None and report(len(order) - 1, error):
+        if callback is not None and callback(len(order) - 1, error):
             break
     return GreedyFit(np.array(order, dtype=np.intp), change, history)
 
@@ -294,7 +294,7 @@ def row_sparse_columns(
     *,
     tol: float = 1e-6,
     max_rounds: int = 100,
-    report: Report | None = None,
+    callback: Callback | None = None,
 ) -> SparseFit:
     """Solve the group lasso for one lam, or search one that leaves about n_wanted."""
     gram = matrix.feature_gram() if makes_gram(matrix.shape) else None
@@ -317,7 +317,7 @@ def row_sparse_columns(
             best = SparseFit(
                 solution.coef, solution.kkt_ratios, tried, solution.gap, history
             )
-        stopped = report is not None and report(trial, history[-1])
+        stopped = callback is not None and callback(trial, history[-1])
         if stopped or least <= NEAR_ENOUGH * n_wanted:
             break
         lowest, highest = (share, highest) if found > n_wanted else (lowest, share)

@@ -164,7 +164,7 @@ class UDFS(RegressionSelector):
         if forms_scatter(data.shape, self.n_clusters):
             # Two dense arrays of the shape of X, sparse or not.
             return square_arrays(4, n_features, local + 16 * n_samples * n_features)
-        # AlignedRows a copy without constant columns, one that is transformed.
+        # Beside a copy without constant columns, one that is transformed.
         transformed = 8 * n_samples * n_features if isinstance(data, DenseMatrix) else 0
         return square_arrays(4, n_samples, local + transformed + graph_bytes(data))
 

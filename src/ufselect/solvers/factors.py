@@ -29,7 +29,7 @@ import scipy.sparse as sp
 
 from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index
 from ufselect.solvers.graphs import degrees, laplacian
-from ufselect.solvers.iterations import Iterations, Report
+from ufselect.solvers.iterations import Callback, Iterations
 from ufselect.solvers.preparation import non_negative, without_offsets
 from ufselect.solvers.ridge import row_norms
 
@@ -225,7 +225,7 @@ def fit_factors(
     exponent: float | None = None,
     max_iter: int,
     tol: float,
-    report: Report | None = None,
+    callback: Callback | None = None,
 ) -> FactorFit:
     """Alternate between normalising S, a step for S and a step for V.
 
@@ -249,7 +249,7 @@ def fit_factors(
     max_iter : int
     tol : float
         Stop when the objective f changes by less than ``tol (f + |X|^2 / 1000)``.
-    report : callable
+    callback : callable
         Called with the iteration and the objective; returns whether to stop.
     """
     model = _Model(matrix, weights, graph, samples)
@@ -258,7 +258,7 @@ def fit_factors(
     loop = Iterations(
         max_iter,
         tol,
-        report,
+        callback,
         start=state.value,
         scale=NEGLIGIBLE_SHARE * model.total,
         rounding=model.rounding,

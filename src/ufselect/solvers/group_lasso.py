@@ -319,11 +319,11 @@ class GroupLasso:
         self,
         lam: float,
         n_steps: int,
-        report: Callable[[float], bool] | None = None,
+        callback: Callable[[float], bool] | None = None,
     ) -> bool:
         """Take accelerated proximal gradient steps that never increase the objective.
 
-        Return whether ``report`` asked to stop.
+        Return whether ``callback`` asked to stop.
         """
         W, ZtZW, momentum = self.W, self.ZtZW, 1.0
         value = self.objective(lam, W, ZtZW)
@@ -356,7 +356,7 @@ class GroupLasso:
                     ZtZW *= share
                     ZtZW += new_ZtZW
                 self.W, self.ZtZW, value = new, new_ZtZW, new_value
-            if report is not None and report(self.squared + value):
+            if callback is not None and callback(self.squared + value):
                 return True
         return False
 

@@ -23,7 +23,7 @@ MIN_THREADED_VALUES = 1_000_000
 _worker = threading.local()
 
 # Called with the number of an iteration and its objective; returns whether to stop.
-Report = Callable[[int, float], bool]
+Callback = Callable[[int, float], bool]
 
 # Called with the name of a selector and the number of its iteration, from 1 on.
 Progress = Callable[[str, int], None]
@@ -40,7 +40,9 @@ def showing_progress(progress: Progress) -> Iterator[None]:
         _progress.reset(token)
 
 
-def reporter(name: str, *, verbose: bool = False, unit: float = 1.0) -> Report:
+def progress_callback(
+    name: str, *, verbose: bool = False, unit: float = 1.0
+) -> Callback:
     """Return what tells a user of the iterations of a fit.
 
     Parameters
@@ -54,7 +56,7 @@ def reporter(name: str, *, verbose: bool = False, unit: float = 1.0) -> Report:
     """
     progress = _progress.get()
 
-    def report(iteration: int, objective: float) -> bool:
+    def callback(iteration: int, objective: float) -> bool:
         if progress is not None:
             progress(name, iteration + 1)
         if verbose:
@@ -62,20 +64,20 @@ def reporter(name: str, *, verbose: bool = False, unit: float = 1.0) -> Report:
             print(f"{name} iteration {iteration + 1}: objective {value:.6g}")  # noqa: T201 - what verbose asks for
         return False
 
-    return report
+    return callback
 
 
 class Iterations:
     """Iterations of a solver that records one objective in each of them.
 
-    The loop ends after ``max_iter`` iterations, when ``report`` returns True, or when
+    The loop ends after ``max_iter`` iterations, when ``callback`` returns True, or when
     the objective f changes by at most ``tol (|f| + scale) + rounding``.
 
     Parameters
     ----------
     max_iter : int
     tol : float
-    report : callable, optional
+    callback : callable, optional
     start : float, optional
         Objective before the first iteration, if it can be compared with later ones.
     n_incomparable : int
@@ -102,7 +104,7 @@ class Iterations:
         self,
         max_iter: int,
         tol: float,
-        report: Report | None = None,
+        callback: Callback | None = None,
         *,
         start: float | None = None,
         n_incomparable: int = 0,
@@ -111,7 +113,7 @@ class Iterations:
     ) -> None:
         self.history: list[float] = []
         self.converged = False
-        self._max_iter, self._tol, self._report = max_iter, tol, report
+        self._max_iter, self._tol, self._callback = max_iter, tol, callback
         self._previous, self._n_incomparable = start, n_incomparable
         self._scale, self._rounding = scale, rounding
 
@@ -125,7 +127,7 @@ class Iterations:
                 self.converged = bool(abs(value - self._previous) <= allowed)
             comparable = iteration >= self._n_incomparable
             self._previous = value if comparable else None
-            stopped = self._report is not None and self._report(iteration, value)
+            stopped = self._callback is not None and self._callback(iteration, value)
             if stopped or self.converged:
                 return
 

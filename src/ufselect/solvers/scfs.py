@@ -30,7 +30,7 @@ from ufselect.solvers.group_lasso import (
     WorkingSetTooLarge,
     makes_gram,
 )
-from ufselect.solvers.iterations import Report
+from ufselect.solvers.iterations import Callback
 from ufselect.solvers.preparation import Kind, preparation_kind, prepare
 from ufselect.solvers.ridge import Ridge, SampleRidge, row_norms
 from ufselect.solvers.soft_partition import SoftPartition
@@ -178,7 +178,7 @@ class Alternation:
         beta: float,
         max_iter: int,
         tol: float,
-        report: Report | None = None,
+        callback: Callback | None = None,
     ) -> Fit:
         """Alternate until the relative decrease of the objective is below tol.
 
@@ -187,7 +187,7 @@ class Alternation:
         alpha, beta : float
         max_iter : int
         tol : float
-        report : callable, optional
+        callback : callable, optional
             Called with the iteration and the objective; returning True stops the fit.
         """
         partition, lasso, lam = self.partition, self.lasso, beta / alpha
@@ -224,7 +224,7 @@ class Alternation:
             history.append(self.objective(alpha, beta))  # (3)
             fell = history[-2] - history[-1] if iteration else np.inf
             converged = fell < tol * history[-1]
-            stopped = report is not None and report(iteration, history[-1])
+            stopped = callback is not None and callback(iteration, history[-1])
             if stopped or converged:
                 break
         solution = lasso.solve(
@@ -291,7 +291,7 @@ class Alternation:
         return AUTO_BETA * alpha * checked_penalty(lam, n_clusters, size)
 
     def fit_lowered(
-        self, alpha: float, beta: float, max_iter: int, tol: float, report: Report
+        self, alpha: float, beta: float, max_iter: int, tol: float, callback: Callback
     ) -> Fit:
         """Fit with a tenth of a beta that gave W = 0, for data with weak clusters.
 
@@ -311,7 +311,7 @@ class Alternation:
         )
         self.lasso.max_rows = int(MAX_SHARE * self.problem.X.shape[1])
         try:
-            fit = self.fit(alpha, beta / REDUCTION, max_iter, tol, report)
+            fit = self.fit(alpha, beta / REDUCTION, max_iter, tol, callback)
         except WorkingSetTooLarge:
             return nothing
         return nothing if fit.vanished else fit

@@ -11,7 +11,7 @@ import numpy as np
 
 from ufselect.matrix.base import ColumnSummary, DataMatrix, Float
 from ufselect.solvers.group_lasso import largest_penalty
-from ufselect.solvers.iterations import Report
+from ufselect.solvers.iterations import Callback
 from ufselect.solvers.preparation import Kind, non_negative, preparation_kind
 from ufselect.solvers.ridge import (
     ReweightedRidge,
@@ -57,7 +57,7 @@ def fit_paper(
     gamma: float,
     max_iter: int,
     tol: float,
-    report: Report | None = None,
+    callback: Callback | None = None,
 ) -> tuple[Float, Float, list[float], bool]:
     """Run Algorithm 1 on a non-negative X from the given G.
 
@@ -71,7 +71,7 @@ def fit_paper(
     max_iter : int
     tol : float
         Stop when the relative change of the objective is smaller.
-    report : callable, optional
+    callback : callable, optional
         Called with the iteration and the objective; returning True stops the loop.
 
     Returns
@@ -108,7 +108,7 @@ def fit_paper(
             active, inverse_D = active[alive], inverse_D[alive]
             ridge = ridge.only(alive)
         converged = iteration > 0 and abs(value - history[-2]) < tol * value
-        stopped = report is not None and report(iteration, value)
+        stopped = callback is not None and callback(iteration, value)
         if stopped or converged:
             break
     return G, W, history, converged
@@ -209,7 +209,7 @@ class PaperAlgorithm:
         beta: float,
         max_iter: int,
         tol: float,
-        report: Report | None = None,
+        callback: Callback | None = None,
     ) -> Fit:
         """Run Algorithm 1."""
         X = self.problem.X
@@ -222,7 +222,7 @@ class PaperAlgorithm:
             gamma=self.problem.gamma,
             max_iter=max_iter,
             tol=tol,
-            report=report,
+            callback=callback,
         )
         return Fit(
             normalised_memberships(G, self.P),

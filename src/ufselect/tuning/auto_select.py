@@ -19,7 +19,7 @@ from ufselect._sklearn_compat import (
 from ufselect._warn import warn
 from ufselect.evaluation.structure_found import (
     N_PERMUTATIONS,
-    features_that_follow,
+    explained_shares,
     structure_of_matrix,
 )
 from ufselect.evaluation.subsamples import rows_of_groups
@@ -329,7 +329,7 @@ class AutoSelect(FitsGroups):
             centred = prepare(
                 sample, sample.summary(), self.standardize_, float(sample.shape[1])
             ).centred
-            found = features_that_follow(centred, random)
+            found = explained_shares(centred, random)
             self.explained_ = distinct.for_all(found.shares, 0.0)
             self.q_values_ = distinct.for_all(found.q_values, 1.0)
             self.permuted_explained_ = distinct.for_all(found.permuted, 0.0)

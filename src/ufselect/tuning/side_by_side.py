@@ -90,11 +90,11 @@ def rank_with_each(
         if progress is not None:
             progress(place, len(selectors), name)
         copy = seeded(checked_selector(selector, "rank_with_each"), random_state)
-        told = {"n_features_to_select": n_features, "n_clusters": n_clusters}
+        given = {"n_features_to_select": n_features, "n_clusters": n_clusters}
         known = copy.get_params(deep=False)
         if known.get("n_clusters") == "auto":
-            del told["n_clusters"]  # AutoSelect chooses it.
-        copy.set_params(**{key: told[key] for key in told if key in known})
+            del given["n_clusters"]  # AutoSelect chooses it.
+        copy.set_params(**{key: given[key] for key in given if key in known})
         start = time.perf_counter()
         scores = order = None
         try:
