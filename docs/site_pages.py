@@ -57,7 +57,10 @@ def entry(module, name, value):
     """Return the directive that documents one name."""
     hooks = [hook for hook in HOOKS if inspect.isclass(value) and hook in vars(value)]
     if module == "ufselect.plugin" and hooks:
-        return [f".. autoclass:: {name}", f"   :members: {', '.join(hooks)}"]
+        # Links lead to the first page, which has the class, too.
+        again = ["   :no-index:"] if name in ufselect.__all__ else []
+        members = f"   :members: {', '.join(hooks)}"
+        return [f".. autoclass:: {name}", members, *again]
     if module != "ufselect" and name in ufselect.__all__:
         return [f":py:obj:`ufselect.{name}` is on the first page of this reference."]
     if inspect.ismodule(value):
