@@ -12,7 +12,7 @@ from ufselect.evaluation.structure_found import (
     effective_samples,
     eigenvalues_by_kind,
     eigenvalues_of_copies,
-    features_that_follow,
+    explained_shares,
     permuted_columns,
     q_values,
     structure_of_matrix,
@@ -119,9 +119,7 @@ def test_bad_input_is_refused():
 
 
 def following(X, seed=0):
-    return features_that_follow(
-        as_matrix(X - X.mean(axis=0)), np.random.RandomState(seed)
-    )
+    return explained_shares(as_matrix(X - X.mean(axis=0)), np.random.RandomState(seed))
 
 
 def test_q_values_are_the_naive_ones():

@@ -37,7 +37,7 @@ def path(X, fractions, max_rows=None, factor=None, **options):
     factor = thin_factor(as_matrix(X)) if factor is None else factor
     lasso = self_representation(factor, max_rows)
     penalties = lasso.kkt_ratios(1.0).max() * np.asarray(fractions)
-    settings = {"max_iter": 100_000, "tol": 1e-10, "report": lambda *_: False}
+    settings = {"max_iter": 100_000, "tol": 1e-10, "callback": lambda *_: False}
     return fit_path(lasso, penalties, **settings | options), penalties
 
 

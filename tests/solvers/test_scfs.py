@@ -38,7 +38,7 @@ def fit(X, memberships, alpha, beta, *, intercept=True, sparse=False, **options)
         sp.csr_array(X) if sparse else X, memberships, intercept=intercept
     )
     unit = alternation.problem.unit
-    settings = {"max_iter": 300, "tol": 1e-7, "report": never} | options
+    settings = {"max_iter": 300, "tol": 1e-7, "callback": never} | options
     weights = alternation.problem.weights(alpha, beta)
     found = alternation.fit(*weights, **settings)
     history = [value / unit**2 for value in found.history]

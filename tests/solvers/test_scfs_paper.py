@@ -24,7 +24,7 @@ def never(iteration, value):
 
 
 def fit(X, indicators, alpha, beta, *, container=np.asarray, **options):
-    settings = {"gamma": 1e6, "max_iter": 20, "tol": 0.0, "report": never} | options
+    settings = {"gamma": 1e6, "max_iter": 20, "tol": 0.0, "callback": never} | options
     matrix = as_matrix(container(X))
     K = kernel_matrix(matrix)
     found = fit_paper(indicators, matrix, K, alpha=alpha, beta=beta, **settings)
@@ -99,7 +99,7 @@ def test_the_history_falls_from_crisp_clusters_but_may_rise_from_others():
     assert np.any(np.diff(rises) > 1e-3 * rises[:-1])
 
 
-def test_a_report_of_true_stops_it():
+def test_a_callback_that_returns_true_stops_it():
     X, indicators = problem((40, 12))
 
     found = fit(X, indicators, 1.0, 1.0, callback=lambda iteration, _: iteration == 4)
