@@ -79,10 +79,9 @@ def nearest_in_rows(squares: Float, scale: Float, count: int) -> Index:
     >>> nearest_in_rows(squares, np.ones(1), 2)
     array([[2, 3]])
     """
-    # Rounding errors of equal samples may be negative.
-    sums = np.maximum(squares, 0.0, dtype=np.float64)
-    sums += scale[:, np.newaxis]
-    # Floats that are not negative are ordered as the integers of the same bits.
+    # Not negative, although the distances of equal samples may be, by rounding.
+    sums = np.add(squares, scale[:, np.newaxis], dtype=np.float64)
+    # Such floats are ordered as the integers of the same bits.
     keys = sums.view(np.int64)
     keys += 1 << (INDEX_BITS - 1)
     keys &= -1 << INDEX_BITS
