@@ -15,18 +15,19 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import UDFS
 from ufselect.matrix import as_matrix
-from ufselect.solvers import udfs
-from ufselect.solvers.graphs import (
-    local_discriminant_matrix,
-    neighbourhoods_of,
-    scatter_matrices,
-)
-from ufselect.solvers.udfs import (
-    diagonal_of_scatter,
+from ufselect.selectors import udfs
+from ufselect.selectors.udfs import (
+    forms_scatter,
     inverse_through_features,
     inverse_through_samples,
     smallest_through_features,
     smallest_through_samples,
+)
+from ufselect.solvers.graphs import (
+    diagonal_of_scatter,
+    local_discriminant_matrix,
+    neighbourhoods_of,
+    scatter_matrices,
 )
 
 ROUTES = pytest.mark.parametrize(
@@ -239,4 +240,4 @@ def test_neighbours_that_do_not_differ_are_refused_and_clusters_limited(planted)
 def test_a_square_of_the_features_is_formed_where_that_is_quicker(
     shape, n_vectors, formed
 ):
-    assert udfs.forms_scatter(shape, n_vectors) is formed
+    assert forms_scatter(shape, n_vectors) is formed

@@ -13,12 +13,12 @@ from ufselect.selectors.mffs import (
 )
 from ufselect.solvers.factors import SampleTerm, UnitProblem, Weights
 from ufselect.solvers.graphs import (
+    diagonal_of_scatter,
     gaussian_matrices,
     local_discriminant_matrix,
     neighbourhoods_of,
     scatter_matrices,
 )
-from ufselect.solvers.udfs import diagonal_of_scatter
 
 # "auto", as a share of what S = I would give. Ten times this takes twice the iterations
 # and finds fewer planted columns.

@@ -6,30 +6,31 @@ The objective (1) is in the docstring of the class. Its two steps are
     (3)  D = diag(1 / (2 sqrt(|w_i|^2 + epsilon)))
 
 With exact eigenvectors, neither raises it. Equation numbers are those of this file.
+
+The smallest eigenvectors of ``M + gamma D`` are those of the largest eigenvalues of the
+inverse, which is applied by a p x p or an n x n factorisation, whichever is smaller.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import eigh
 
 from ufselect._sklearn_compat import COUNT, POSITIVE, StrOptions
 from ufselect.matrix import ColumnSummary, DataMatrix, DenseMatrix, Float
 from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
 from ufselect.selectors.regression import Iterate, Problem, RegressionSelector
 from ufselect.solvers.graphs import (
+    diagonal_of_scatter,
     local_discriminant_matrix,
     neighbourhoods_of,
     scatter_matrices,
 )
 from ufselect.solvers.preparation import preparation_kind, prepare
-from ufselect.solvers.ridge import row_norms
-from ufselect.solvers.udfs import (
-    diagonal_of_scatter,
-    forms_scatter,
-    smallest_eigenvectors,
-)
+from ufselect.solvers.ridge import FeatureRidge, SampleRidge, row_norms
+from ufselect.solvers.spectral import Operator, block_width, largest_eigenvectors
 
 # Weight of sparsity by default, as a share of the mean diagonal of M. More than a few
 # hundredths and W holds little more than one feature per column.
@@ -37,6 +38,38 @@ AUTO_GAMMA = 0.01
 
 # The epsilon of (3), as published.
 SMOOTHING = np.finfo(np.float64).eps
+
+# Up to this many features, M is always formed: a p x p matrix is then small.
+MIN_SCATTER_FEATURES = 200
+
+# If p > n, M is formed up to these numbers of features, per eigenvector and in total.
+MAX_FEATURES_PER_VECTOR, MAX_SCATTER_FEATURES = 32, 2048
+
+# Up to these numbers of features, in total or per eigenvector, a dense decomposition is
+# as fast as an iteration with a warm start.
+MAX_DECOMPOSED_FEATURES, MAX_DECOMPOSED_PER_VECTOR = 500, 24
+
+# Smallest weight for which M + diag(weights) is positive definite despite rounding
+# errors, as a share of the trace of M.
+MIN_WEIGHT = 1e-10
+
+# Share of the smallest weight that remains after the shift of the inverse: a smaller
+# one gives faster convergence, but less accurate eigenvectors.
+MARGIN = 1e-2
+
+# Largest residual of an eigenvector, relative to its eigenvalue. Errors grow from
+# iteration to iteration, up to about the smoothing. A larger tolerance is sufficient if
+# the first eigenvectors come from a dense decomposition.
+TOLERANCE, WARM_TOLERANCE = 1e-9, 1e-6
+
+# Size of random numbers that distinguish equal features, relative to entries of one.
+TIE_BREAK = 1e-3
+
+# Maps row weights to the smallest eigenvectors of M + diag(weights).
+Eigenvectors = Callable[[Float], Float]
+
+# Maps positive weights to the inverse of M + diag(weights).
+Inverse = Callable[[Float], Operator]
 
 
 class UDFS(RegressionSelector):
@@ -239,3 +272,152 @@ def start_weights(scatter_diagonal: Float, n_vectors: int) -> Float:
     norms = 1 / np.sqrt(np.maximum(scatter_diagonal, floor))
     norms *= np.sqrt(n_vectors) / np.linalg.norm(norms)
     return 1 / (2 * norms)
+
+
+def inverse_through_features(scatter: Float) -> Inverse:
+    """Return the inverse by Cholesky factorisation of p x p matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> inverse = inverse_through_features(np.array([[1.0, 1.0], [1.0, 1.0]]))
+    >>> inverse(np.array([1.0, 2.0]))(np.array([[2.0], [1.0]])).round(6) + 0.0
+    array([[1.],
+           [0.]])
+    """
+    return lambda weights: FeatureRidge(scatter, 1 / weights).inverse
+
+
+def inverse_through_samples(matrix: DataMatrix, discriminant: sp.csr_array) -> Inverse:
+    """Return the inverse by Cholesky factorisation of n x n matrices.
+
+    With ``L = R'R``, M is the Gram matrix of the columns of ``R X``.
+    """
+    values, vectors = eigh(discriminant.toarray())
+    root = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
+    product: DataMatrix | TransformedMatrix = TransformedMatrix(root, matrix)
+    if isinstance(matrix, DenseMatrix):
+        # R X is as large as X, and saves a product with R in every product with X.
+        product = DenseMatrix(matrix.transpose_dot(root.T).T)
+    return lambda weights: SampleRidge(product, 1 / weights).inverse
+
+
+class TransformedMatrix:
+    """``R X`` for a square R, as products; X may be sparse or on disk."""
+
+    def __init__(self, root: Float, matrix: DataMatrix) -> None:
+        self._root, self._matrix = root, matrix
+
+    def weighted_gram(self, weights: Float) -> Float:
+        """Return ``R X diag(w) X' R'``."""
+        return np.asarray(
+            self._root @ self._matrix.weighted_gram(weights) @ self._root.T
+        )
+
+    def dot(self, right: Float) -> Float:
+        """Return ``R X right``."""
+        return np.asarray(self._root @ self._matrix.dot(right))
+
+    def transpose_dot(self, left: Float) -> Float:
+        """Return ``X' R' left``."""
+        return self._matrix.transpose_dot(self._root.T @ left)
+
+
+def smallest_through_features(
+    matrix: DataMatrix, discriminant: sp.csr_array, n_vectors: int
+) -> Eigenvectors:
+    """Return the eigensolver that forms M, which is p x p."""
+    columns = matrix.columns(slice(None))
+    scatter = columns.T @ (discriminant @ columns)
+    scatter = (scatter + scatter.T) / 2
+
+    def decompose(weights: Float) -> Float:
+        weighted = scatter.copy()
+        weighted.flat[:: len(weighted) + 1] += weights
+        wanted = [0, n_vectors - 1]
+        # The transpose of the symmetric matrix needs no copy for LAPACK.
+        return eigh(weighted.T, subset_by_index=wanted, overwrite_a=True)[1]
+
+    n_samples, n_features = columns.shape
+    if n_features <= max(
+        MAX_DECOMPOSED_FEATURES, MAX_DECOMPOSED_PER_VECTOR * n_vectors
+    ):
+        return decompose
+    inverse = (
+        inverse_through_features(scatter)
+        if n_features <= n_samples
+        else inverse_through_samples(DenseMatrix(columns), discriminant)
+    )
+    start = start_block(matrix, n_vectors)
+    least = MIN_WEIGHT * float(np.trace(scatter))
+    correct = warm_started(start, inverse, n_vectors, WARM_TOLERANCE)
+    known = False
+
+    def solve(weights: Float) -> Float:
+        nonlocal known
+        if known and weights.min() > least:
+            return correct(weights)
+        start[:, :n_vectors] = decompose(weights)
+        known = True
+        return start[:, :n_vectors].copy()
+
+    return solve
+
+
+def smallest_through_samples(
+    matrix: DataMatrix, discriminant: sp.csr_array, n_vectors: int
+) -> Eigenvectors:
+    """Return the eigensolver with n x n and no p x p matrices, for p > n."""
+    inverse = inverse_through_samples(matrix, discriminant)
+    return warm_started(start_block(matrix, n_vectors), inverse, n_vectors)
+
+
+def warm_started(
+    start: Float, inverse: Inverse, n_vectors: int, tol: float = TOLERANCE
+) -> Eigenvectors:
+    """Return the eigensolver with a warm start from its last result, kept in start.
+
+    The smallest eigenvectors are the leading ones of the inverse. No eigenvalue is
+    below the smallest weight, so all weights can be lowered by nearly that much; this
+    shift separates the wanted eigenvalues from the others.
+    """
+
+    def solve(weights: Float) -> Float:
+        lowered = weights - (1 - MARGIN) * weights.min()
+        found = largest_eigenvectors(inverse(lowered), start, n_vectors, tol)
+        # Keep the extra columns, for directions orthogonal to the result.
+        start[:, :n_vectors] = found
+        return found
+
+    return solve
+
+
+def start_block(matrix: DataMatrix, n_vectors: int) -> Float:
+    """Return start vectors whose rows are permuted with the features.
+
+    Small random numbers are added, without which equal features i and j would have
+    equal rows, and the eigenvector ``w = e_i - e_j`` with ``M w = 0`` would be missed.
+    """
+    n_samples, n_features = matrix.shape
+    random = np.random.RandomState(0)
+    width = block_width(n_vectors, n_features)
+    block = 1.0 + matrix.transpose_dot(random.standard_normal((n_samples, width)))
+    return block + TIE_BREAK * random.standard_normal(block.shape)
+
+
+def smallest_eigenvectors(
+    matrix: DataMatrix, discriminant: sp.csr_array, n_vectors: int
+) -> Eigenvectors:
+    """Return the eigensolver for the shape of the matrix."""
+    dense = forms_scatter(matrix.shape, n_vectors)
+    make = smallest_through_features if dense else smallest_through_samples
+    return make(matrix, discriminant, n_vectors)
+
+
+def forms_scatter(shape: tuple[int, int], n_vectors: int) -> bool:
+    """Return whether the p x p matrix M is formed."""
+    n_samples, n_features = shape
+    if n_features <= max(n_samples, MIN_SCATTER_FEATURES):
+        return True
+    # For many eigenvectors, a dense decomposition is faster than an iteration.
+    return n_features <= min(MAX_FEATURES_PER_VECTOR * n_vectors, MAX_SCATTER_FEATURES)

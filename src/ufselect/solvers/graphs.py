@@ -207,6 +207,18 @@ def local_discriminant_matrix(
     return sp.csr_array((total + total.T) / 2)
 
 
+def diagonal_of_scatter(matrix: DataMatrix, discriminant: sp.csr_array) -> Float:
+    """Return the diagonal of ``X' L X``, computed in blocks of columns."""
+    n_samples, n_features = matrix.shape
+    diagonal = np.empty(n_features)
+    step = max(1, 1_000_000 // n_samples)
+    for start in range(0, n_features, step):
+        block = slice(start, min(start + step, n_features))
+        columns = matrix.columns(block)
+        diagonal[block] = np.einsum("ij,ij->j", columns, discriminant @ columns)
+    return np.maximum(diagonal, 0.0)
+
+
 def local_linear_matrix(
     points: Any, n_neighbors: int = 5, *, regularisation: float = REGULARISATION
 ) -> sp.csr_array:
