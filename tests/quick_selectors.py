@@ -1,6 +1,6 @@
 """Selectors that stop early, for promises that hold wherever they stop."""
 
-from ufselect import UnsupervisedSelector
+from ufselect import UnsupervisedSelector, all_selectors
 
 # Where the last digits take most of the time; none of these then warns.
 EARLY = {
@@ -25,3 +25,23 @@ def made(method, **parameters):
     return quick(
         method(**{name: value for name, value in known.items() if name in names})
     )
+
+
+# Parameters with which a method uses other formulas.
+VARIANTS = {
+    "SPEC, phi=1": ("SPEC", {"phi": 1}),
+    "SPEC, phi=3": ("SPEC", {"phi": 3}),
+    'SPFS, "group-lasso"': ("SPFS", {"strategy": "group-lasso"}),
+    'GLSPFS, "lle"': ("GLSPFS", {"local": "lle"}),
+    'GLSPFS, "ltsa"': ("GLSPFS", {"local": "ltsa"}),
+    'MFFS, shift="table"': ("MFFS", {"shift": "table"}),
+}
+
+
+def variants(**parameters):
+    """Return a quick selector for every variant, by name."""
+    methods = all_selectors()
+    return {
+        name: made(methods[method], **own, **parameters)
+        for name, (method, own) in VARIANTS.items()
+    }

@@ -17,14 +17,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from quick_selectors import made
+from quick_selectors import made, variants
 
 from ufselect import (
-    GLSPFS,
     MCFS,
-    MFFS,
-    SPEC,
-    SPFS,
     AutoSelect,
     Consensus,
     GraphEnergy,
@@ -58,12 +54,7 @@ def selectors():
         for name, method in all_selectors().items()
     }
     return found | {
-        "SPEC, phi=1": made(SPEC, phi=1, **wanted),
-        "SPEC, phi=3": made(SPEC, phi=3, **wanted),
-        'SPFS, "group-lasso"': made(SPFS, strategy="group-lasso", **wanted),
-        'GLSPFS, "lle"': made(GLSPFS, local="lle", **wanted),
-        'GLSPFS, "ltsa"': made(GLSPFS, local="ltsa", **wanted),
-        'MFFS, shift="table"': made(MFFS, shift="table", **wanted),
+        **variants(**wanted),
         "AutoSelect": made(AutoSelect),
         CONSENSUS: made(Consensus, selectors=[MCFS(), GraphEnergy()], **wanted),
         STABILITY: made(StabilitySelection, n_subsamples=4, **wanted),

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from documented_method import documented_method
-from quick_selectors import made
+from quick_selectors import made, variants
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
@@ -17,11 +17,8 @@ from sklearn.preprocessing import StandardScaler
 
 import ufselect.selectors
 from ufselect import (
-    GLSPFS,
-    MFFS,
     SCFS,
     SPEC,
-    SPFS,
     AutoSelect,
     Consensus,
     MaxVariance,
@@ -37,13 +34,8 @@ INSTANCES = {name: made(method) for name, method in all_selectors().items()}
 INSTANCES["documented"] = made(documented_method())
 INSTANCES |= {
     "SCFS-paper": made(SCFS, solver="paper"),
-    "SPFS-group-lasso": made(SPFS, strategy="group-lasso"),
-    "SPEC-1": made(SPEC, phi=1),
-    "SPEC-3": made(SPEC, phi=3),
     "SPEC-exponent": made(SPEC, exponent=4.0),
-    "GLSPFS-lle": made(GLSPFS, local="lle"),
-    "GLSPFS-ltsa": made(GLSPFS, local="ltsa"),
-    "MFFS-table": made(MFFS, shift="table"),
+    **variants(),
     "Consensus": made(Consensus, n_clusters=[2, 3]),
     "AutoSelect": made(AutoSelect),
     "AutoSelect-distinct": made(

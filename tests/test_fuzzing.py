@@ -14,17 +14,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from promises import ask_twice, rank_twice
-from quick_selectors import made
+from quick_selectors import made, variants
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from strategies import NAMES, matrices, tables
 
 from ufselect import (
-    GLSPFS,
-    MFFS,
     SCFS,
     SPEC,
-    SPFS,
     AutoSelect,
     Consensus,
     LaplacianScore,
@@ -58,13 +55,8 @@ SELECTORS = {
     **{name: few(method) for name, method in all_selectors().items()},
     "SCFS, one cluster": few(SCFS, n_clusters=1),
     "LaplacianScore, heat": few(LaplacianScore, weights="heat"),
-    "SPFS, group lasso": few(SPFS, strategy="group-lasso"),
-    "SPEC, phi 1": few(SPEC, phi=1),
-    "SPEC, phi 3": few(SPEC, phi=3),
     "SPEC, exponent 4": few(SPEC, exponent=4.0),
-    "GLSPFS, LLE": few(GLSPFS, local="lle"),
-    "GLSPFS, LTSA": few(GLSPFS, local="ltsa"),
-    "MFFS, one shift": few(MFFS, shift="table"),
+    **variants(n_clusters=2, max_iter=20),
 }
 AROUND = {
     "AutoSelect": few(AutoSelect, n_clusters="auto"),

@@ -14,8 +14,8 @@ __all__ = ["all_selectors", "selector"]
 
 # Other packages register their methods as entry points of this group.
 GROUP = "ufselect.methods"
-# Selectors that use other selectors; they are in ufselect.tuning.
-AROUND_OTHERS = ("AutoSelect", "Consensus", "StabilitySelection")
+# They fit other selectors, and are in ufselect.tuning.
+META_SELECTORS = ("AutoSelect", "Consensus", "StabilitySelection")
 
 
 def selector(name: str, **parameters: Any) -> "UnsupervisedSelector":
@@ -49,7 +49,7 @@ def selector(name: str, **parameters: Any) -> "UnsupervisedSelector":
             f"A method is given by its name, not as {name!r}; use for example "
             "ufselect.selector('SCFS')."
         )
-    names = {each.lower(): each for each in (*own_names(), *AROUND_OTHERS)}
+    names = {each.lower(): each for each in (*own_names(), *META_SELECTORS)}
     if name.lower() in names:
         kind = own_selector(names[name.lower()])
     else:
@@ -87,7 +87,7 @@ def own_names() -> list[str]:
 
 def own_selector(name: str) -> "type[UnsupervisedSelector]":
     """Return a selector of this package, loading it and no other."""
-    package = tuning if name in AROUND_OTHERS else selectors
+    package = tuning if name in META_SELECTORS else selectors
     kind: type[UnsupervisedSelector] = getattr(package, name)
     return kind
 

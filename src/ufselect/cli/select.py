@@ -208,9 +208,9 @@ def select_command(**given: Any) -> int:
         if large:
             halves = _begin_halves(data, selector, options, table.groups, start)
         if options.jobs is None:
-            from ufselect.tuning.fits import fits_at_once
+            from ufselect.tuning.fits import parallel_jobs
 
-            options.jobs = fits_at_once(data)
+            options.jobs = parallel_jobs(data)
         warned = _fit(selector, data, options, progress)
         if options.output not in (None, "-") and not selector.n_selected_:
             # Nothing was chosen: the ranking takes the place of the table.

@@ -11,11 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from ufselect._sklearn_compat import (
-    COUNT,
-    Interval,
-    StrOptions,
-)
+from ufselect._sklearn_compat import COUNT, Interval, StrOptions
 from ufselect._warn import warn
 from ufselect.evaluation.structure_found import (
     N_PERMUTATIONS,

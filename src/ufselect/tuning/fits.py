@@ -118,7 +118,7 @@ class Work(NamedTuple):
     part: Callable[[DataMatrix], DataMatrix] | None = None
 
 
-def fits_at_once(data: DataMatrix) -> int:
+def parallel_jobs(data: DataMatrix) -> int:
     """Return how many fits gain by threads: two, if X is large and there are cores."""
     return min(2, cpu_count()) if suits_threads(data.raw) else 1
 
@@ -195,14 +195,12 @@ def fit_all(
     if n_failed and not good:
         raise ValueError(f"{title}: all of {n_failed} fits failed: {reasons}")
     if n_failed:
-        warn(
-            f"{title}: {n_failed} of {len(works)} fits failed: {reasons}",
-        )
+        warn(f"{title}: {n_failed} of {len(works)} fits failed: {reasons}")
     if len(outcomes) < len(works):
         warn(
             f"{title}: time_budget={time_budget} seconds allowed {len(outcomes)} of "
             f"{len(works)} fits; {works[len(outcomes)].name} and later ones are left "
-            "out.",
+            "out."
         )
     return Finished([works[i] for i in good], np.array([outcomes[i] for i in good]))
 
