@@ -327,7 +327,7 @@ def measure_convergence(subject: Subject) -> Part:
 
 
 def measure_repetition(subject: Subject) -> Part:
-    """Correlate the chosen features, and set the first of them like beside like."""
+    """Correlate the chosen features, with similar ones side by side."""
     from scipy.cluster.hierarchy import leaves_list, linkage
 
     count = len(subject.chosen)
