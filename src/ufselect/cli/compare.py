@@ -28,7 +28,7 @@ from ufselect.cli.options import (
 )
 from ufselect.cli.output import (
     Progress,
-    check_folders,
+    check_outputs,
     console,
     print_json,
     print_plain,
@@ -101,10 +101,8 @@ def compare_command(**given: Any) -> int:
         ufselect compare genes.csv --labels diagnosis --report comparison.html
     """
     options = SimpleNamespace(**given)
-    check_folders(options.markdown, options.report)
-    if options.report is not None and options.report == options.markdown:
-        raise click.UsageError("--report and --markdown need different files")
     check_source(options.file)
+    check_outputs(options.markdown, options.report)
     with loading():
         import ufselect.data.tables.reading
         import ufselect.tuning.auto_select

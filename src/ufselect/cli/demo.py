@@ -10,7 +10,7 @@ from ufselect.cli.inputs import loading
 from ufselect.cli.options import JSON, PATH, QUIET, SEED, Option, command
 from ufselect.cli.output import (
     Progress,
-    check_folders,
+    check_outputs,
     print_json,
     print_table,
     print_text,
@@ -87,7 +87,7 @@ def demo_command(
     if write is not None:
         _write_sample(write, seed, json=json, quiet=quiet)
         return 0
-    check_folders(output)
+    check_outputs(output)
     with loading():
         import ufselect.evaluation.judging
         import ufselect.plotting.maps  # noqa: F401
@@ -135,7 +135,7 @@ def _write_sample(path: Path, seed: int, *, json: bool, quiet: bool) -> None:
     """Write the sample table, and say what to do with it."""
     if path.suffix.lower() != ".csv":
         raise click.UsageError(f"--write: {path} must end with .csv")
-    check_folders(path)
+    check_outputs(path)
     if path.exists():
         raise ValueError(f"{path} already exists; give --write another name")
     with loading():

@@ -28,7 +28,7 @@ from ufselect.cli.options import (
 from ufselect.cli.output import (
     SECONDS_BETWEEN_LINES,
     bars,
-    check_folders,
+    check_outputs,
     duration,
     print_plain,
     print_text,
@@ -37,6 +37,7 @@ from ufselect.cli.output import (
     show,
     write_whole,
 )
+from ufselect.data.replacing import protect
 
 if TYPE_CHECKING:
     from ufselect.experiments.cells import Located
@@ -107,7 +108,7 @@ def run_command(**given: Any) -> int:
         ufselect run quick --data DIR --jobs 2
     """
     options = SimpleNamespace(**given)
-    _check_outputs(options)
+    _check_outputs(options, options.plan)
     from ufselect.experiments.plan import find_plan, read_plan
     from ufselect.experiments.report import experiment_report
     from ufselect.experiments.stored import read_experiment
@@ -115,6 +116,7 @@ def run_command(**given: Any) -> int:
     plan = read_plan(find_plan(options.plan))
     store = options.store or Path(f"{plan.name}.sqlite")
     located = _locate_sets(plan, options)
+    check_outputs(store, options.html, options.markdown)
     failed = _compute(plan, store, located, options)
     experiment = read_experiment(store, plan)
     _give(experiment_report(experiment), options.html, options)
@@ -143,7 +145,7 @@ def report_command(**given: Any) -> int:
         ufselect report quick.sqlite --html quick.html
     """
     options = SimpleNamespace(**given)
-    _check_outputs(options)
+    _check_outputs(options, options.store)
     from ufselect.experiments.plan import find_plan, read_plan
     from ufselect.experiments.report import experiment_report
     from ufselect.experiments.stored import read_experiment
@@ -184,7 +186,7 @@ def reproduce_command(**given: Any) -> int:
         ufselect reproduce scfs-2020 --quick --data DIR
     """
     options = SimpleNamespace(**given)
-    check_folders(options.output, options.markdown)
+    check_outputs(options.output, options.markdown)
     with loading():
         from ufselect.plotting.axes import load_matplotlib
 
@@ -198,9 +200,9 @@ def reproduce_command(**given: Any) -> int:
     name = f"{options.name}-quick" if options.quick else options.name
     plan = read_plan(plan_path(name))
     page = options.output or Path(f"{name}.html")
-    check_folders(page)
-    located = _locate_sets(plan, options)
     store = page.with_suffix(".sqlite")
+    located = _locate_sets(plan, options)
+    check_outputs(store, page, options.markdown)
     _compute(plan, store, located, options)
     fits = {}
     if options.fit_curves is not None:
@@ -213,9 +215,10 @@ def reproduce_command(**given: Any) -> int:
     return 0
 
 
-def _check_outputs(options: SimpleNamespace) -> None:
+def _check_outputs(options: SimpleNamespace, source: Path) -> None:
     """Refuse what cannot be written before hours of work; load libraries."""
-    check_folders(options.html, options.markdown)
+    protect(source)
+    check_outputs(options.html, options.markdown)
     with loading():
         from ufselect.plotting.axes import load_matplotlib
 
@@ -242,6 +245,7 @@ def _locate_sets(plan: "Plan", options: SimpleNamespace) -> "Located":
     from ufselect.experiments.cells import locate
 
     located = locate(plan.sets, options.data)
+    protect(*located.paths.values())
     for name, reason in located.absent.items():
         say(f"without {name}: {reason}")
     if not located.paths:

@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ufselect.data.replacing import file_problem
+from ufselect.cli.output import files_beside
+from ufselect.data.replacing import file_problem, is_protected, protect
 
 if TYPE_CHECKING:
     from ufselect import UnsupervisedSelector
     from ufselect.cli.output import Progress
     from ufselect.data import Table
 
+# Descriptors of open files.
+STDIN, STDOUT = 0, 1
 # By default the output fits a screen of 24 lines.
 MAX_NOTES = 3
 USUAL = re.compile("^Text |holds sample names|is text and was left out")
@@ -63,9 +66,21 @@ def loading() -> Iterator[None]:
 
 
 def check_source(name: str) -> None:
-    """Refuse a file that is not there or not readable, before anything is loaded."""
-    if name != "-" and (problem := file_problem(Path(name))):
+    """Refuse a file that is not there or not readable, before anything is loaded.
+
+    From now on, no output can replace it.
+    """
+    if name == "-":
+        protect(STDIN)
+    elif problem := file_problem(Path(name)):
         raise ValueError(problem)
+    else:
+        protect(Path(name), *files_beside(Path(name)))
+    if is_protected(STDOUT):
+        raise click.UsageError(
+            f"standard output goes into {name}, which this command reads; send it to "
+            "another file"
+        )
 
 
 def reading_options(options: SimpleNamespace) -> dict[str, Any]:

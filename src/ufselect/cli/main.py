@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from itertools import pairwise
 from typing import Any
 
@@ -140,7 +141,8 @@ def main(
     if instruction := os.environ.get(COMPLETE_VARIABLE):
         return shell_complete(program, {}, "ufselect", COMPLETE_VARIABLE, instruction)
     try:
-        code = _run(Invocation(given, loaded))
+        # What one command reads is no input of the next one in this process.
+        code = copy_context().run(_run, Invocation(given, loaded))
         sys.stdout.flush()
         return code
     except BrokenPipeError:

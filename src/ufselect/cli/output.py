@@ -17,6 +17,7 @@ import click
 
 from ufselect._names import printable as printable
 from ufselect._names import shortened as shortened
+from ufselect.data.replacing import is_protected
 from ufselect.data.replacing import write_whole as write_whole
 
 if TYPE_CHECKING:
@@ -215,16 +216,48 @@ def print_json(data: Any) -> None:
     print(json.dumps(data, indent=2, allow_nan=False))
 
 
-def check_folders(*paths: Path | None) -> None:
-    """Refuse a file that cannot be written, before anything is computed."""
-    for path in paths:
-        if path is not None and not path.parent.is_dir():
+def check_outputs(*paths: Path | None) -> None:
+    """Refuse outputs that cannot be written, before anything is computed.
+
+    None may be an input, whatever links lead to it, nor the same file as another one.
+    """
+    outputs = [path for path in paths if path is not None]
+    for number, path in enumerate(outputs):
+        if not path.parent.is_dir():
             raise ValueError(
                 f"cannot write {path}: the folder {path.parent} does not exist; create "
                 "it or choose another file"
             )
-        if path is not None and path.is_dir():
+        if path.is_dir():
             raise ValueError(f"{path} is a folder; give the name of a file in it")
+        for written in (path, *files_beside(path)):
+            if is_protected(written):
+                raise click.UsageError(
+                    f"{written} is a file that this command reads; choose another "
+                    "output"
+                )
+        for other in outputs[:number]:
+            if _same_file(path, other):
+                raise click.UsageError(
+                    f"{other} and {path} are the same file; give each output its own"
+                )
+
+
+def _same_file(path: Path, other: Path) -> bool:
+    """Tell whether two paths name one file, on some systems if only case differs."""
+    if str(path.resolve()).casefold() == str(other.resolve()).casefold():
+        return True
+    return path.exists() and other.exists() and path.samefile(other)
+
+
+def files_beside(path: Path) -> list[Path]:
+    """Return where the names of a Matrix Market file may be read and written."""
+    if ".mtx" not in path.name:
+        return []
+    from ufselect.data.tables.matrices import FEATURE_FILES, SAMPLE_FILES, name_files
+
+    kinds = (*FEATURE_FILES, *SAMPLE_FILES)
+    return [file for kind in kinds for file in name_files(path, kind)]
 
 
 class Progress:

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -40,13 +40,14 @@ from ufselect.cli.options import (
 )
 from ufselect.cli.output import (
     Progress,
-    check_folders,
+    check_outputs,
     print_json,
     print_plain,
     print_written,
     progress_for,
     write_whole,
 )
+from ufselect.data.replacing import save_unused
 from ufselect.report.second_process import begin, load_fits, second_process
 
 if TYPE_CHECKING:
@@ -166,15 +167,14 @@ def select_command(**given: Any) -> int:
     options = SimpleNamespace(**given)
     start = time.monotonic()
     _check_usage(options)
-    check_source(options.file)
     with loading():
         import ufselect.data.tables.reading
         from ufselect.plotting.axes import load_matplotlib
-    ranking = None
-    if _uses_default_names(options):
-        source = Path(options.file).name
-        output, options.report, ranking = free_names(Path(), source)
-        options.output = str(output)
+    options.default_names = _uses_default_names(options)
+    if options.default_names:
+        # Which numbers they get is decided when the files are complete.
+        names = next(free_names(Path(options.file).name))
+        options.output, options.report = str(names.table), names.report
     # If you name a method or its parameters, you get the ranking of that method. What
     # is wrong with them is said before the table is read.
     named = None
@@ -212,16 +212,11 @@ def select_command(**given: Any) -> int:
 
             options.jobs = parallel_jobs(data)
         warned = _fit(selector, data, options, progress)
-        if options.output not in (None, "-") and not selector.n_selected_:
-            # Nothing was chosen: the ranking takes the place of the table.
-            path = Path(options.output)
-            ranking = ranking or free_names(path.parent, path.name)[-1]
-            options.scores = options.scores or ranking
         _write(table, selector, options, progress, written)
         report = _report(table, data, selector, halves, options, start, progress)
         if options.report is not None:
             progress.now("drawing")
-            write_whole(options.report, report.html())
+            _write_report(report.html(), options)
             written["report"] = str(options.report)
     _print(table, report, options, warned, written)
     return 0
@@ -230,8 +225,6 @@ def select_command(**given: Any) -> int:
 def _check_usage(options: SimpleNamespace) -> None:
     """Refuse options that contradict each other, and files that cannot be written."""
     files = (options.output, options.scores, options.save_clusters, options.report)
-    paths = [Path(file) for file in files if file and file != "-"]
-    resolved = [path.resolve() for path in paths]
     auto = (options.method or "").lower() == "autoselect"
     about_report = {"effort": options.effort, "image-shape": options.image_shape}
     report = options.report is not None or _uses_default_names(options)
@@ -253,17 +246,12 @@ def _check_usage(options: SimpleNamespace) -> None:
             )
             for name, value in about_report.items()
         },
-        "-o, --scores, --save-clusters and --report need different files": (
-            len(set(resolved)) < len(resolved)
-        ),
-        f"{options.file} would be replaced; choose another output": (
-            options.file != "-" and Path(options.file).resolve() in resolved
-        ),
     }
     for message, applies in wrong.items():
         if applies:
             raise click.UsageError(message)
-    check_folders(*paths)
+    check_source(options.file)
+    check_outputs(*(Path(file) for file in files if file and file != "-"))
     if _uses_default_names(options) and not os.access(".", os.W_OK):
         raise ValueError(
             f"cannot write into the current folder {Path().resolve()}; name files "
@@ -277,26 +265,37 @@ def _uses_default_names(options: SimpleNamespace) -> bool:
     return not (options.no_files or named or options.json or options.file == "-")
 
 
-def free_names(folder: Path, name: str) -> tuple[Path, Path, Path]:
-    """Return names of table, report and ranking that are not in use.
+class Names(NamedTuple):
+    """Where to write the table, the report, and the ranking if nothing is chosen."""
+
+    table: Path
+    report: Path
+    ranking: Path
+
+
+def free_names(name: str, folder: Path = Path()) -> Iterator[Names]:
+    """Yield names of outputs that are not in use; later ones have a number.
 
     Examples
     --------
     >>> from pathlib import Path
-    >>> names = free_names(Path("no-such-folder"), "genes.csv.gz")
-    >>> [path.name for path in names]
+    >>> names = free_names("genes.csv.gz", Path("no-such-folder"))
+    >>> [path.name for path in next(names)]
     ['genes.selected.csv.gz', 'genes.report.html', 'genes.ranking.csv']
+    >>> next(names).report.name
+    'genes.report-2.html'
     """
     from ufselect.data.tables.detection import split_name
 
     stem, ending = split_name(name)
     for mark in chain([""], map("-{}".format, count(2))):
-        table = folder / f"{stem}.selected{mark}{ending}"
-        report = folder / f"{stem}.report{mark}.html"
-        ranking = folder / f"{stem}.ranking{mark}.csv"
-        if not any(path.exists() for path in (table, report, ranking)):
-            break
-    return table, report, ranking
+        names = Names(
+            folder / f"{stem}.selected{mark}{ending}",
+            folder / f"{stem}.report{mark}.html",
+            folder / f"{stem}.ranking{mark}.csv",
+        )
+        if not any(map(os.path.lexists, names)):
+            yield names
 
 
 @contextmanager
@@ -437,22 +436,48 @@ def _write(
 
     chosen = selector.get_support()
     escape = not options.keep_formulas
-    if options.output is not None and chosen.any():
+
+    def save_table(path: Path | str, *, overwrite: bool = True) -> None:
         write_table(
             table,
             chosen,
-            options.output,
+            path,
             scores=selector.scores_,
             escape_formulas=escape,
             only_features=options.only_features,
             write_filled=options.write_filled,
             subset=not options.no_subset,
+            overwrite=overwrite,
         )
+
+    def save_ranking(path: Path, *, overwrite: bool = True) -> None:
+        frame = selector.ranking(table.names().tolist())
+        text = csv_text(frame, None, escape_formulas=escape)
+        write_whole(path, text, overwrite=overwrite)
+
+    source = Path(options.file).name
+    if options.output is not None and chosen.any():
+        if options.default_names:
+            names = save_unused(
+                free_names(source), lambda each: save_table(each.table, overwrite=False)
+            )
+            options.output, options.report = str(names.table), names.report
+        else:
+            save_table(options.output)
         to_stdout = options.output == "-"
         written["table"] = "standard output" if to_stdout else options.output
+    elif options.output not in (None, "-") and options.scores is None:
+        # Nothing was chosen: the ranking takes the place of the table.
+        path = Path(source if options.default_names else options.output)
+        names = save_unused(
+            free_names(path.name, path.parent),
+            lambda each: save_ranking(each.ranking, overwrite=False),
+        )
+        if options.default_names:
+            options.report = names.report
+        written["scores"] = str(names.ranking)
     if options.scores is not None:
-        frame = selector.ranking(table.names().tolist())
-        write_whole(options.scores, csv_text(frame, None, escape_formulas=escape))
+        save_ranking(options.scores)
         written["scores"] = str(options.scores)
     if options.save_clusters is not None and chosen.any():
         samples: Any = table.sample_names
@@ -466,6 +491,18 @@ def _write(
         progress.note(
             f"No clusters were found; {options.save_clusters} is not written."
         )
+
+
+def _write_report(text: str, options: SimpleNamespace) -> None:
+    if not options.default_names:
+        write_whole(options.report, text)
+        return
+    # That of the table, unless another process took it.
+    reports = (names.report for names in free_names(Path(options.file).name))
+    options.report = save_unused(
+        chain([options.report], reports),
+        lambda path: write_whole(path, text, overwrite=False),
+    )
 
 
 def _effort(options: SimpleNamespace) -> "Effort":

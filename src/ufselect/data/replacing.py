@@ -5,9 +5,17 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
+from typing import TypeVar
+
+Names = TypeVar("Names")
+# Files that the running command reads, by device and number: whatever links lead to
+# them, none is written.
+IS_READ = "it is a file that this command reads"
+_inputs: ContextVar[frozenset[tuple[int, int]]] = ContextVar("_inputs")
 
 
 def file_problem(path: Path) -> str | None:
@@ -35,6 +43,34 @@ def file_problem(path: Path) -> str | None:
     return None
 
 
+def protect(*files: Path | int) -> None:
+    """Refuse, in this context, to write to files under any name.
+
+    Parameters
+    ----------
+    *files : path or int
+        Paths, or descriptors of open files. What is not there needs no protection.
+    """
+    found = set(_inputs.get(frozenset()))
+    for file in files:
+        with suppress(OSError):
+            found.add(_identity(os.stat(file)))  # noqa: PTH116 - or a descriptor
+    _inputs.set(frozenset(found))
+
+
+def is_protected(file: Path | int) -> bool:
+    """Tell whether a path, or the descriptor of an open file, is an input."""
+    try:
+        found = os.stat(file)  # noqa: PTH116 - or a descriptor
+    except (OSError, ValueError):  # a name with a NUL
+        return False
+    return stat.S_ISREG(found.st_mode) and _identity(found) in _inputs.get(frozenset())
+
+
+def _identity(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
+
+
 @contextmanager
 def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
     """Yield a path to write to; the file there then replaces the one at ``path``.
@@ -53,6 +89,7 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
     ------
     OSError
         FileExistsError without ``overwrite``, otherwise the error of the system.
+        PermissionError if the file is an input.
 
     Examples
     --------
@@ -74,6 +111,8 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
         return
     if not overwrite:
         raise FileExistsError(17, "it exists")
+    if is_protected(path):
+        raise PermissionError(13, IS_READ)
     kind = before.st_mode
     through = stat.S_ISFIFO(kind) or stat.S_ISCHR(kind)
     if not (stat.S_ISREG(kind) or through):
@@ -118,6 +157,28 @@ def write_whole(path: Path, content: str | bytes, *, overwrite: bool = True) -> 
         raise ValueError(not_written(path, error)) from error
 
 
+def save_unused(names: Iterable[Names], save: Callable[[Names], None]) -> Names:
+    """Save under the first names that are not taken, and return them.
+
+    Parameters
+    ----------
+    names : iterable
+        As many as may be needed.
+    save : callable
+        It takes one of the names. If another process took it meanwhile, it raises a
+        ValueError whose cause is a FileExistsError.
+    """
+    for each in names:
+        try:
+            save(each)
+        except ValueError as error:
+            if not isinstance(error.__cause__, FileExistsError):
+                raise
+        else:
+            return each
+    raise ValueError("all names are taken")
+
+
 def not_written(path: Path | str, error: OSError) -> str:
     """Return the message for a file that cannot be written."""
     return f"{path} cannot be written ({error.strerror or error}); choose another place"
@@ -143,8 +204,7 @@ def _give_name(part: Path, target: Path, overwrite: bool) -> None:
     except FileExistsError:
         raise
     except OSError:  # a file system without links
-        if target.exists():
-            raise FileExistsError(17, "it exists") from None
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL))
         part.replace(target)
 
 
@@ -154,6 +214,8 @@ def _copy_over(part: Path, target: Path, through: bool) -> None:
         part.open("rb") as source,
         os.fdopen(os.open(target, os.O_WRONLY), "wb") as sink,
     ):
+        if is_protected(sink.fileno()):  # the link was made after the first look
+            raise PermissionError(13, IS_READ)
         if not through:
             size, former = part.stat().st_size, target.stat().st_size
             if size > former and hasattr(os, "posix_fallocate"):

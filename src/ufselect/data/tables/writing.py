@@ -121,7 +121,7 @@ def write_table(
         elif kind == "text":
             _write_text(chosen, part, compression, final, escape_formulas)
         elif kind == "mtx":
-            _write_matrix_market(chosen, part, compression, final)
+            _write_matrix_market(chosen, part, compression, final, overwrite)
         else:
             WRITERS[kind](chosen, part)
 
@@ -391,7 +391,11 @@ def _variables(table: Table) -> dict[str, Any]:
 
 
 def _write_matrix_market(
-    table: Table, path: Path, compression: str | None, final: Path | None
+    table: Table,
+    path: Path,
+    compression: str | None,
+    final: Path | None,
+    overwrite: bool,
 ) -> None:
     """Write a matrix, and its names into files beside it."""
     from scipy.io import mmwrite  # takes half a second to import
@@ -410,7 +414,7 @@ def _write_matrix_market(
     for kind, names in (("features", table.feature_names), ("barcodes", samples)):
         if final is not None and names is not None:
             text = "".join(f"{name}\n" for name in names.tolist())
-            write_whole(name_files(final, kind)[0], text)
+            write_whole(name_files(final, kind)[0], text, overwrite=overwrite)
 
 
 def _write_anndata(
