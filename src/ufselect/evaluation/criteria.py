@@ -22,7 +22,8 @@ from ufselect.evaluation.checks import (
     checked_table,
     some_of,
 )
-from ufselect.matrix import DataMatrix, Float, Index, as_matrix
+from ufselect.matrix import DataMatrix, Float, Index
+from ufselect.matrix.base import product_with
 from ufselect.solvers.neighbours import nearest_in_rows
 from ufselect.solvers.rankings import ROUNDING, distinct_columns, unit_columns
 
@@ -56,16 +57,23 @@ def redundancy(columns: Any) -> float:
     data = checked_table(columns, "columns")
     summary = data.summary()
     varying = np.flatnonzero(~summary.constant)
-    return _mean_overlap(unit_columns(data, summary, varying)) if len(varying) else 0.0
+    if not len(varying):
+        return 0.0
+    unit = unit_columns(data, summary, varying)
+    return mean_overlap(
+        len(varying), lambda batch: unit.transpose_dot(unit.columns(batch))
+    )
 
 
-def _mean_overlap(unit: DataMatrix) -> float:
-    """Return the mean absolute inner product of pairs of columns of unit length."""
-    count = unit.shape[1]
+def mean_overlap(count: int, products: Callable[[slice], Float]) -> float:
+    """Return the mean absolute inner product of pairs of columns of unit length.
+
+    ``products`` returns the inner products of all columns with those of a slice.
+    """
     if count < 2:
         return 0.0
     total = sum(
-        float(np.abs(unit.transpose_dot(unit.columns(batch))).sum())
+        float(np.abs(products(batch)).sum())
         for batch in gen_batches(count, max(1, VALUES_AT_ONCE // count))
     )
     return float(np.clip((total - count) / (count * (count - 1)), 0.0, 1.0))
@@ -263,7 +271,10 @@ def low_redundancy(table: Any) -> Criterion:
 
     def share_not_repeated(columns: Index) -> float:
         values = data.columns(columns[~constant[columns]])
-        return 1.0 - _mean_overlap(as_matrix(values / np.linalg.norm(values, axis=0)))
+        values /= np.linalg.norm(values, axis=0)
+        return 1.0 - mean_overlap(
+            values.shape[1], lambda batch: product_with(values.T, values[:, batch])
+        )
 
     return share_not_repeated
 

@@ -197,10 +197,9 @@ class FSASL(RegressionSelector):
         self._check_n_clusters(self.n_clusters, data.shape[0])
         self.standardize_ = preparation_kind(self.standardize, data, summary)
         # Of order one in any units of X.
-        centred, uncentred, _, unit = prepare(
-            data, summary, self.standardize_, float(data.shape[0])
-        )
-        X = centred if self.n_clusters > 1 else uncentred
+        prepared = prepare(data, summary, self.standardize_, float(data.shape[0]))
+        centred, unit = prepared.centred, prepared.unit
+        X = centred if self.n_clusters > 1 else prepared.uncentred
         graph = neighbour_graph(centred.points(), self.n_neighbors)
         mu: float | None = None
         if self.mu == "samples":

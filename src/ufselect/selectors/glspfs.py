@@ -172,7 +172,7 @@ class GLSPFS(ConvexRegressionSelector):
 
     def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
         self.standardize_ = preparation_kind(self.standardize, data, summary)
-        X, _, _, unit = prepare(data, summary, self.standardize_, float(data.shape[0]))
+        X, _, unit, _ = prepare(data, summary, self.standardize_, float(data.shape[0]))
         width = None if self.kernel_sigma is None else self.kernel_sigma * unit
         kernel = gaussian_kernel(squared_distances_of(X.sample_gram()), width)
         Y = kernel_root(centred_kernel(kernel), share=KEPT_SHARE)

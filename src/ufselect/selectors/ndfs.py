@@ -177,10 +177,9 @@ class NDFS(RegressionSelector):
 
     def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
         self._check_n_clusters(self.n_clusters, data.shape[0])
-        centred, uncentred, _, unit = prepare(
-            data, summary, "none", float(self.n_clusters)
-        )
-        X = centred if self.n_clusters > 1 else uncentred
+        prepared = prepare(data, summary, "none", float(self.n_clusters))
+        centred, unit = prepared.centred, prepared.unit
+        X = centred if self.n_clusters > 1 else prepared.uncentred
         largest = 2 * float(column_lengths(X).max()) / unit
         beta = self._penalty(AUTO_BETA, largest) * unit
         graph = self._heat_graph(centred, unit)

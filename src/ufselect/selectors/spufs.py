@@ -138,7 +138,7 @@ class SPUFS(ConvexRegressionSelector):
     def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
         self.standardize_ = preparation_kind(self.standardize, data, summary)
         # Features of unit norm, on average.
-        X, _, _, unit = prepare(data, summary, self.standardize_, float(data.shape[1]))
+        X, _, unit, _ = prepare(data, summary, self.standardize_, float(data.shape[1]))
         L = laplacian(self._heat_graph(X, unit))
         problem, largest = self_expression(X, L, self.beta)
         alpha = self._convex_penalty(AUTO_ALPHA, largest, unit * unit)

@@ -208,7 +208,7 @@ class UDFS(RegressionSelector):
     def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
         self.standardize_ = preparation_kind(self.standardize, data, summary)
         varying = np.flatnonzero(~summary.constant)
-        X, _, _, unit = prepare(data, summary, self.standardize_, float(len(varying)))
+        X, _, unit, _ = prepare(data, summary, self.standardize_, float(len(varying)))
         L = self._discriminant(X, unit)
         # A constant feature would have M w = 0, the best of all.
         if len(varying) < data.shape[1]:

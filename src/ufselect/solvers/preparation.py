@@ -43,16 +43,21 @@ MAX_LENGTH, MIN_DEVIATION = 1e153, 1e-151
 
 
 class Prepared(NamedTuple):
-    """Two views of the prepared matrix, scaled so that ``|X - mean|^2 = size``.
+    """A prepared matrix, scaled so that ``|X - mean|^2 = size``.
 
-    Constant columns are zero in both. ``mean`` holds the means of the columns of
-    ``uncentred``, and ``unit`` is the factor of the scaling.
+    Constant columns are zero. ``mean`` holds the means of the columns of ``uncentred``,
+    ``unit`` is the factor of the scaling, and ``data`` are the samples before it.
     """
 
     centred: DataMatrix
-    uncentred: DataMatrix
     mean: Float
     unit: float
+    data: DataMatrix
+
+    @property
+    def uncentred(self) -> DataMatrix:
+        """The same matrix without centring."""
+        return self.data.affine(np.zeros(self.data.shape[1]), self.centred.scale)
 
 
 def check_magnitudes(
@@ -189,7 +194,7 @@ def scaled(
 def prepare(
     data: DataMatrix, summary: ColumnSummary, kind: Kind, size: float
 ) -> Prepared:
-    """Return views of the matrix, scaled so that ``|X - mean|^2 = size``.
+    """Return the matrix, scaled so that ``|X - mean|^2 = size``.
 
     Parameters
     ----------
@@ -218,10 +223,7 @@ def prepare(
     norm = largest * np.sqrt(data.shape[0] * np.sum((deviations / largest) ** 2))
     unit = float(np.sqrt(size) / norm)
     scale = scale * unit
-    uncentred = data.affine(np.zeros(data.shape[1]), scale)
-    return Prepared(
-        _centred(data, summary, scale), uncentred, summary.mean * scale, unit
-    )
+    return Prepared(_centred(data, summary, scale), summary.mean * scale, unit, data)
 
 
 def steady_points(data: DataMatrix, summary: ColumnSummary) -> Any:
