@@ -3,12 +3,11 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
 from ufselect.evaluation.checks import checked_table
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
+from ufselect.matrix import ColumnSummary, DataMatrix, DenseMatrix, Float, Index
 from ufselect.solvers.graph_scores import (
     centred_basis,
     column_squares,
@@ -135,22 +134,15 @@ def structure_of_matrix(
     # Sort the columns, so that the result does not depend on their order.
     order = canonical_order(summary)
     varying = order[~summary.constant[order]]
-    sample = as_matrix(sample.raw[:, varying if len(varying) else order])
-    raw, summary = sample.raw, sample.summary()
-    kinds = candidate_preparations(sample, summary)
+    sample = type(sample)(sample.raw[:, varying if len(varying) else order])
+    kinds = candidate_preparations(sample, sample.summary())
     generator = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
-    if kinds == ["none", "features"] and not bool(sp.issparse(raw)):
+    if kinds == ["none", "features"] and isinstance(sample, DenseMatrix):
         own, copies = eigenvalues_of_copies(sample, n_permutations, generator)
     else:
-        # Permuting a column changes neither its mean nor its variance.
-        own = eigenvalues_by_kind(sample, summary, kinds)
-        tables = (permuted_columns(raw, generator) for _ in range(n_permutations))
-        copies = np.array(
-            [
-                eigenvalues_by_kind(as_matrix(each), summary, kinds)[:, 0]
-                for each in tables
-            ]
-        )
+        own = eigenvalues_by_kind(sample, kinds)
+        tables = (sample.permuted(generator) for _ in range(n_permutations))
+        copies = np.array([eigenvalues_by_kind(each, kinds)[:, 0] for each in tables])
     leading = np.vstack([own[:, 0], copies])
     unit = leading.mean(axis=0)
     statistic = np.max(leading / np.where(unit > 0, unit, 1.0), axis=1)
@@ -263,10 +255,9 @@ def eigenvalues_of_copies(
     return largest(table, 0, min(N_EIGENVALUES, *data.shape)), np.array(copies)
 
 
-def eigenvalues_by_kind(
-    data: DataMatrix, summary: ColumnSummary, kinds: list[Kind]
-) -> Float:
+def eigenvalues_by_kind(data: DataMatrix, kinds: list[Kind]) -> Float:
     """Return the leading eigenvalues of the Gram matrix for each preparation."""
+    summary = data.summary()
     count = min(N_EIGENVALUES, *data.shape)
     values = np.zeros((len(kinds), N_EIGENVALUES))
     if summary.constant.all():
@@ -279,40 +270,6 @@ def eigenvalues_by_kind(
         found = eigh(gram, eigvals_only=True, subset_by_index=chosen)
         values[row, :count] = np.maximum(found[::-1], 0.0)
     return values
-
-
-def permuted_columns(X: Any, random: np.random.Generator) -> Any:
-    """Return X with the values of each column permuted independently.
-
-    A sparse X gives a sparse result in CSC format. No random number is drawn for a
-    constant column.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.arange(8.0).reshape(4, 2)
-    >>> np.sort(permuted_columns(X, np.random.default_rng(0)), axis=0).T
-    array([[0., 2., 4., 6.],
-           [1., 3., 5., 7.]])
-    """
-    varying = ~as_matrix(X).summary().constant
-    if not bool(sp.issparse(X)):
-        if varying.all():
-            return random.permuted(X, axis=0)
-        dense = X.copy()
-        dense[:, varying] = random.permuted(X[:, varying], axis=0)
-        return dense
-    result: Any = sp.csc_array(X, copy=True)
-    n_samples, n_features = result.shape
-    # Put the rows in random order and shift each column cyclically by a random number,
-    # zeros included.
-    shifts = np.zeros(n_features, dtype=np.intp)
-    shifts[varying] = random.integers(n_samples, size=np.count_nonzero(varying))
-    moves = np.repeat(shifts, np.diff(result.indptr))
-    rows = random.permutation(n_samples)[result.indices]
-    result.indices = ((rows + moves) % n_samples).astype(result.indices.dtype)
-    result.has_sorted_indices = False
-    return result
 
 
 class Following(NamedTuple):

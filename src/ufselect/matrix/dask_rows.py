@@ -235,7 +235,7 @@ class DaskMatrix(DataMatrix):
 
         return self._picked(cut, self.chunks, np.arange(self.shape[0])[index])
 
-    def take_rows(self, index: Index) -> DataMatrix:
+    def take_rows(self, index: Index) -> DenseMatrix:
         """Return some rows in memory."""
         return DenseMatrix(self.rows(index))
 
