@@ -16,7 +16,11 @@ from ufselect.plotting.axes import (
     drawing,
     panels,
 )
-from ufselect.plotting.fitted import chosen_features, fitted_selector
+from ufselect.plotting.fitted import (
+    chosen_features,
+    fitted_selector,
+    table_of_fit,
+)
 from ufselect.tuning import StabilitySelection
 
 # Points drawn of longer lines, ever farther apart.
@@ -33,6 +37,7 @@ Interval = tuple[float, float, float]
 
 def scores(
     selector: Any,
+    X: Any = None,
     *,
     y: Literal["score", "explained"] = "score",
     key: str = "ufselect",
@@ -43,7 +48,9 @@ def scores(
     Parameters
     ----------
     selector : selector or AnnData
-        Fitted.
+        Fitted, or an AnnData with a selection.
+    X : ignored
+        Present so that all plots are called alike.
     y : {"score", "explained"}
         What to draw. "explained" is for `AutoSelect`: the share of the variance of each
         feature that the structure of the others explains, before that of permuted
@@ -236,7 +243,12 @@ def false_share_curve(
 
 
 def stability(
-    selector: Any, X: Any = None, *, n_subsamples: int = 20, ax: Any = None
+    selector: Any,
+    X: Any = None,
+    *,
+    n_subsamples: int = 20,
+    key: str = "ufselect",
+    ax: Any = None,
 ) -> Any:
     """Draw how often each chosen feature is chosen again on half of the samples.
 
@@ -249,6 +261,8 @@ def stability(
         What the selector was fitted to.
     n_subsamples : int
         Fits to halves of X.
+    key : str
+        Name of the columns of ``adata.var``.
     ax : matplotlib axes, optional
 
     Returns
@@ -271,7 +285,7 @@ def stability(
             facts[name] for name in ("frequency", "chance", "index")
         )
     else:
-        known = fitted_selector(selector)
+        known = fitted_selector(selector, key)
         chosen = chosen_features(known)
         if not hasattr(selector, "frequency_"):
             if X is None or known is not selector:
@@ -280,9 +294,10 @@ def stability(
                     f"{name} has no stability; give X after a fitted selector to "
                     "measure it."
                 )
+            data = table_of_fit(X, known)
             known = StabilitySelection(
                 selector, len(chosen), n_subsamples=n_subsamples, random_state=0
-            ).fit(X)
+            ).fit(data)
         frequency, index = known.frequency_[chosen], known.stability_
         chance = len(chosen) / len(known.frequency_)
     ax = axes_or_new(ax, (6.4, 3.2))

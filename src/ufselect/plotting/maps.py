@@ -1,10 +1,12 @@
 """Maps of pairs, parameters and pixels: a colour, and often a value, in each cell."""
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_scalar
 
 from ufselect.plotting.axes import (
     FULL_WIDTH,
@@ -32,7 +34,11 @@ KEPT = "#d1495b"
 
 
 def compare(
-    selectors: Mapping[str, Any], *, n_features: int | None = None, ax: Any = None
+    selectors: Mapping[str, Any],
+    *,
+    n_features: int | None = None,
+    key: str = "ufselect",
+    ax: Any = None,
 ) -> Any:
     """Draw the share of selected features that each pair of methods has in common.
 
@@ -42,6 +48,8 @@ def compare(
         Name to a fitted selector, or to an AnnData with a selection.
     n_features : int, optional
         How many of the best to compare; by default the fewest that one selected.
+    key : str
+        Name of the columns of ``adata.var``.
     ax : matplotlib axes, optional
 
     Returns
@@ -57,9 +65,12 @@ def compare(
     >>> pl.compare(both).get_title()
     'share of the best 5 in common'
     """
-    if len(selectors) < 2:
-        raise ValueError("compare needs two selectors or more, by name.")
-    fitted = [fitted_selector(each) for each in selectors.values()]
+    if not hasattr(selectors, "items") or len(selectors) < 2:
+        raise ValueError(
+            "Give two selectors or more by name, such as pl.compare({'a': first, 'b': "
+            "second})."
+        )
+    fitted = [fitted_selector(each, key) for each in selectors.values()]
     if n_features is None:
         n_features = min(len(chosen_features(each)) for each in fitted)
     lengths = {len(each.scores_) for each in fitted}
@@ -69,6 +80,7 @@ def compare(
             f"The selectors were fitted to tables of {numbers} features; compare "
             "selectors of one table."
         )
+    check_scalar(n_features, "n_features", Integral, min_val=1, max_val=min(lengths))
     ranks = ranks_of(np.array([each.scores_ for each in fitted]))
     size = 1.5 + 0.7 * len(selectors)
     ax = axes_or_new(ax, (size + 1, size))

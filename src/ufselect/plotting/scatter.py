@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ufselect.evaluation import sample_view
-from ufselect.matrix.inputs import unwrapped
 from ufselect.plotting.axes import (
     FULL_WIDTH,
     Graphic,
@@ -25,11 +24,11 @@ from ufselect.plotting.axes import (
 )
 from ufselect.plotting.fitted import (
     chosen_features,
-    fitted_selector,
+    fitted_with_table,
     groups_shown,
     learned,
     members_of,
-    table_of,
+    table_of_fit,
 )
 
 # More entries would fill the figure with its legend.
@@ -45,8 +44,8 @@ def samples(
     *,
     color: ArrayLike | str | None = None,
     all_features: bool = False,
-    key: str = "ufselect",
     random_state: int = 0,
+    key: str = "ufselect",
     ax: Any = None,
 ) -> Any:
     """Draw the samples on the principal components of the chosen features.
@@ -62,10 +61,10 @@ def samples(
         column of ``adata.obs``.
     all_features : bool
         Use all features instead of the chosen ones.
-    key : str
-        Name of the columns of ``adata.var``.
     random_state : int
         Of the samples that are drawn if there are many.
+    key : str
+        Name of the columns of ``adata.var``.
     ax : matplotlib axes, optional
 
     Returns
@@ -80,15 +79,13 @@ def samples(
     >>> pl.samples(SCFS(5, n_clusters=3, random_state=0).fit(X), X).get_title()
     'chosen features (...% of variance)'
     """
-    X, fitted = table_of(selector, X), fitted_selector(selector, key)
+    fitted, X = fitted_with_table(selector, X, key)
     columns = None if all_features else chosen_features(fitted)
-    view = sample_view(X, columns, random_state=random_state)
-    members = members_of(X, color)
+    data = table_of_fit(X, fitted)
+    members = members_of(X, color, data.shape[0])
     if members is None:
-        rows = np.shape(unwrapped(X))[0]
-        # A Dask data frame counts its rows only if asked.
-        n_samples = rows if isinstance(rows, int) else len(X)
-        members = groups_shown(learned(fitted, "labels_"), n_samples)
+        members = groups_shown(learned(fitted, "labels_"), data.shape[0])
+    view = sample_view(data, columns, random_state=random_state)
     ax = axes_or_new(ax, (5.5, 4.5))
     words = f"{'all' if all_features else 'chosen'} features"
     handles, kinds, _ = draw_points(
