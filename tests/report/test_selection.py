@@ -201,9 +201,9 @@ def test_halves_are_pairs_that_split_no_group_and_the_first_one_is_judged(monkey
     seen, judged = [], []
 
     class Watched(MaxVariance):
-        def _score_features(self, data, summary):
+        def _score_features(self, data):
             seen.append(data.raw[:, 0])
-            return super()._score_features(data, summary)
+            return super()._score_features(data)
 
     def watched(data, columns, **more):
         judged.append((data.raw[:, 0], columns))

@@ -55,11 +55,10 @@ def redundancy(columns: Any) -> float:
     0.333...
     """
     data = checked_table(columns, "columns")
-    summary = data.summary()
-    varying = np.flatnonzero(~summary.constant)
+    varying = np.flatnonzero(~data.summary().constant)
     if not len(varying):
         return 0.0
-    unit = unit_columns(data, summary, varying)
+    unit = unit_columns(data, varying)
     return mean_overlap(
         len(varying), lambda batch: unit.transpose_dot(unit.columns(batch))
     )
@@ -345,14 +344,13 @@ def representatives(
     _check_correlation("threshold", threshold)
     data = checked_table(table)
     kept = some_of(selected, data.shape[1])
-    summary = data.summary()
-    varying = np.flatnonzero(~summary.constant)
+    varying = np.flatnonzero(~data.summary().constant)
     places = np.searchsorted(varying, kept[np.isin(kept, varying)])
     # Representative and correlation of each column; alternative of each selected one.
     owner, best = np.full(len(varying), -1), np.zeros(len(varying))
     alternative, its = np.full(len(places), -1), np.zeros(len(places))
     if 0 < len(places) < len(varying):
-        unit, every = unit_columns(data, summary, varying), np.arange(len(varying))
+        unit, every = unit_columns(data, varying), np.arange(len(varying))
         for batch in gen_batches(len(places), max(1, VALUES_AT_ONCE // len(varying))):
             values = unit.transpose_dot(unit.columns(places[batch])).clip(-1.0, 1.0)
             sizes = np.abs(values)
@@ -424,12 +422,11 @@ def skip_near_duplicates(
             f"for 1 to {len(columns)}."
         )
     columns = columns.astype(np.intp)
-    summary = data.summary()
-    varying = np.flatnonzero(~summary.constant)
+    varying = np.flatnonzero(~data.summary().constant)
     columns = columns[np.isin(columns, varying)]
     taken = columns[:0]
     if len(columns):
-        unit = unit_columns(data, summary, varying).by_columns()
+        unit = unit_columns(data, varying).by_columns()
         places = np.searchsorted(varying, columns)
         taken = columns[distinct_columns(unit, places, n_features, max_correlation)]
     if len(taken) < n_features:

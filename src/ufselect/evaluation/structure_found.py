@@ -135,7 +135,7 @@ def structure_of_matrix(
     order = canonical_order(summary)
     varying = order[~summary.constant[order]]
     sample = type(sample)(sample.raw[:, varying if len(varying) else order])
-    kinds = candidate_preparations(sample, sample.summary())
+    kinds = candidate_preparations(sample)
     generator = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
     if kinds == ["none", "features"] and isinstance(sample, DenseMatrix):
         own, copies = eigenvalues_of_copies(sample, n_permutations, generator)
@@ -187,15 +187,15 @@ def canonical_order(summary: ColumnSummary) -> Index:
     return np.lexsort(keys)
 
 
-def candidate_preparations(data: DataMatrix, summary: ColumnSummary) -> list[Kind]:
+def candidate_preparations(data: DataMatrix) -> list[Kind]:
     """Return the preparations to choose from; features of counts are never scaled.
 
     Unit variance would give rare words or genes too much weight, which permuted copies
     cannot detect.
     """
-    if summary.constant.all():
+    if data.summary().constant.all():
         return ["none"]
-    counts = choose_preparation(data, summary) == "samples"
+    counts = choose_preparation(data) == "samples"
     # Samples that are multiples of one another are equal after scaling.
     if counts and not data.with_unit_rows(1.0).summary().constant.all():
         return ["samples"]
@@ -222,7 +222,7 @@ def eigenvalues_of_copies(
     # Added columns of zeros do not change eigenvalues, but allow distinct positions.
     n_columns = max(n_features, 8 * (n_permutations + 1))
     table = np.zeros((n_columns, n_samples), dtype=np.float32)
-    prepared = prepare(data, summary, "features", float(n_samples)).centred
+    prepared = prepare(data, "features", float(n_samples)).centred
     table[:n_features] = prepared.columns(slice(None)).T
     deviation = np.where(summary.constant, 0.0, summary.deviation)
     relative = deviation / deviation.max()
@@ -257,13 +257,12 @@ def eigenvalues_of_copies(
 
 def eigenvalues_by_kind(data: DataMatrix, kinds: list[Kind]) -> Float:
     """Return the leading eigenvalues of the Gram matrix for each preparation."""
-    summary = data.summary()
     count = min(N_EIGENVALUES, *data.shape)
     values = np.zeros((len(kinds), N_EIGENVALUES))
-    if summary.constant.all():
+    if data.summary().constant.all():
         return values
     for row, kind in enumerate(kinds):
-        centred = prepare(data, summary, kind, float(data.shape[0])).centred
+        centred = prepare(data, kind, float(data.shape[0])).centred
         wide = data.shape[1] > data.shape[0]
         gram = centred.sample_gram() if wide else centred.feature_gram()
         chosen = [len(gram) - count, len(gram) - 1]

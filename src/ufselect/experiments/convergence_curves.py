@@ -244,9 +244,7 @@ class _Search:
         shift, start, seed = setting.shift, setting.start, setting.seed
         if shift not in self._problems:
             data = as_matrix(self.tables[shift])
-            self._problems[shift] = PaperProblem(
-                data, data.summary(), "auto", self.n_clusters, GAMMA
-            )
+            self._problems[shift] = PaperProblem(data, "auto", self.n_clusters, GAMMA)
         key = (shift, start, seed)
         if key not in self._starts:
             random = np.random.RandomState(seed)

@@ -97,7 +97,7 @@ class DenseMatrix(InMemoryMatrix):
             raw = self.raw.T.take(index, axis=0).T
         return self._affine(raw, slice(None), index)
 
-    def take(self, index: Index) -> DataMatrix:
+    def _take(self, index: Index) -> DataMatrix:
         """Return a copy of some columns, shifted and scaled."""
         return DenseMatrix(self.columns(index))
 
@@ -158,7 +158,7 @@ class SparseMatrix(InMemoryMatrix):
         view.raw = self.raw.tocsc()
         return view
 
-    def take(self, index: Index) -> DataMatrix:
+    def _take(self, index: Index) -> DataMatrix:
         """Return some columns, dense if that is no larger than the whole matrix."""
         if self.shape[0] * len(index) <= self.raw.nnz:
             return DenseMatrix(self.columns(index))
@@ -403,7 +403,7 @@ class RowBlockMatrix(DataMatrix):
             result += piece.transpose_dot(left[block])
         return result
 
-    def take(self, index: Index) -> DataMatrix:
+    def _take(self, index: Index) -> DataMatrix:
         """Return some columns, read into memory."""
         return DenseMatrix(self.columns(index))
 

@@ -337,9 +337,16 @@ class DataMatrix(ABC):
         """Return the same matrix, stored for fast access to blocks of columns."""
         return self
 
-    @abstractmethod
     def take(self, index: Index) -> "DataMatrix":
         """Return a matrix of some columns with the same shift and scale."""
+        part = self._take(index)
+        if self._summary is not None:
+            part._summary = self._summary.take(index)
+        return part
+
+    @abstractmethod
+    def _take(self, index: Index) -> "DataMatrix":
+        """Return some columns; their statistics are copied if they are known."""
 
     @abstractmethod
     def take_rows(self, index: Index) -> "InMemoryMatrix":

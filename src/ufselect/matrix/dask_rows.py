@@ -103,7 +103,7 @@ class DaskMatrix(DataMatrix):
         view._unit_rows = unit, counted
         return view
 
-    def take(self, index: Index) -> "DaskMatrix":
+    def _take(self, index: Index) -> "DaskMatrix":
         """Return a matrix of some columns, which stay on the workers."""
         view = copy.copy(self)
         view._columns = index if self._columns is None else self._columns[index]

@@ -341,7 +341,7 @@ def measure_repetition(subject: Subject) -> Part:
     varying = np.flatnonzero(~summary.constant)
     found = np.eye(len(first))
     if len(varying):
-        unit = unit_columns(columns, summary, varying).columns(slice(None))
+        unit = unit_columns(columns, varying).columns(slice(None))
         found[np.ix_(varying, varying)] = np.clip(unit.T @ unit, -1.0, 1.0)
         np.fill_diagonal(found, 1.0)
     order = leaves_list(linkage(squareform(1 - np.abs(found), checks=False), "average"))
