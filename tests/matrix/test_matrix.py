@@ -1,12 +1,12 @@
 """One meaning of a matrix, however its numbers are kept."""
 
-import tracemalloc
 from copy import copy
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from elsewhere import ELSEWHERE, in_memory, one_thread
+from memory import traced_memory
 
 from ufselect.matrix import (
     DenseMatrix,
@@ -363,8 +363,7 @@ class TestSparseStaysSparse:
         matrix = as_matrix(raw).affine(np.ones(n_features), np.full(n_features, 2.0))
         right, left = factor(n_features), factor(n_samples)
 
-        tracemalloc.start()
-        try:
+        with traced_memory() as memory:
             matrix.dot(right)
             matrix.transpose_dot(left)
             matrix.summary()
@@ -372,28 +371,21 @@ class TestSparseStaysSparse:
             matrix.row_norms()
             matrix.scale_samples(np.ones(n_samples))
             matrix.take(np.arange(1000))
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
 
-        assert peak < 0.02 * 8 * n_samples * n_features
+        assert memory.peak < 0.02 * 8 * n_samples * n_features
 
 
 def test_a_mapped_matrix_is_read_in_blocks(tmp_path):
     raw = mapped(np.ones((200_000, 20)), tmp_path)
     matrix = as_matrix(raw)
 
-    tracemalloc.start()
-    try:
+    with traced_memory() as memory:
         matrix.dot(factor(20, 1))
         matrix.transpose_dot(factor(200_000, 1))
         matrix.feature_gram()
         matrix.summary()
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
 
-    assert peak < 0.8 * raw.nbytes
+    assert memory.peak < 0.8 * raw.nbytes
 
 
 CONTAINERS = {"dense": np.asarray, "CSR": sp.csr_array, "CSC": sp.csc_array}
