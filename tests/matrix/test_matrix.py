@@ -391,6 +391,31 @@ def test_a_mapped_matrix_is_read_in_blocks(tmp_path):
 CONTAINERS = {"dense": np.asarray, "CSR": sp.csr_array, "CSC": sp.csc_array}
 
 
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+def test_a_permuted_copy_has_the_values_and_statistics_of_each_column(container):
+    X = np.random.default_rng(0).poisson(1.0, size=(40, 6)).astype(float)
+    X[:, 2] = 3.0
+    matrix = as_matrix(container(X))
+    permuted = matrix.permuted(np.random.default_rng(1))
+    values = permuted.columns(slice(None))
+
+    np.testing.assert_array_equal(np.sort(values, axis=0), np.sort(X, axis=0))
+    assert (values != X).any(axis=0).tolist() == [place != 2 for place in range(6)]
+    fresh = as_matrix(container(values)).summary()
+    np.testing.assert_allclose(permuted.summary(), fresh, atol=1e-14)
+    # Columns that are taken keep what is known of them.
+    np.testing.assert_array_equal(
+        matrix.take(np.array([4, 1])).summary(), matrix.summary().take([4, 1])
+    )
+
+
+def test_all_rows_in_order_are_no_copy():
+    matrix = as_matrix(np.eye(4))
+
+    assert matrix.take_rows(np.arange(4)) is matrix
+    assert matrix.take_rows(np.arange(4)[::-1]).raw[0].tolist() == [0, 0, 0, 1]
+
+
 @pytest.fixture(params=CONTAINERS)
 def container(request):
     return CONTAINERS[request.param]

@@ -172,7 +172,7 @@ class GLSPFS(ConvexRegressionSelector):
 
     def _prepare(self, data: DataMatrix) -> Problem:
         self.standardize_ = preparation_kind(self.standardize, data)
-        X, _, unit, _ = prepare(data, self.standardize_, float(data.shape[0]))
+        X, unit, *_ = prepare(data, self.standardize_, float(data.shape[0]))
         width = None if self.kernel_sigma is None else self.kernel_sigma * unit
         kernel = gaussian_kernel(squared_distances_of(X.sample_gram()), width)
         Y = kernel_root(centred_kernel(kernel), share=KEPT_SHARE)

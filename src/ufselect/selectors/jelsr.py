@@ -153,7 +153,7 @@ class JELSR(RegressionSelector):
 
     def _prepare(self, data: DataMatrix) -> Problem:
         self._check_n_clusters(self.n_clusters, data.shape[0])
-        X, _, unit, _ = prepare(data, "none", float(self.n_clusters))
+        X, unit, *_ = prepare(data, "none", float(self.n_clusters))
         largest = 2 * float(column_lengths(X).max()) / unit
         alpha = self._penalty(AUTO_ALPHA, largest) * unit
         L = local_linear_matrix(X.points(), self.n_neighbors)

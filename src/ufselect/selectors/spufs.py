@@ -138,7 +138,7 @@ class SPUFS(ConvexRegressionSelector):
     def _prepare(self, data: DataMatrix) -> Problem:
         self.standardize_ = preparation_kind(self.standardize, data)
         # Features of unit norm, on average.
-        X, _, unit, _ = prepare(data, self.standardize_, float(data.shape[1]))
+        X, unit, *_ = prepare(data, self.standardize_, float(data.shape[1]))
         L = laplacian(self._heat_graph(X, unit))
         problem, largest = self_expression(X, L, self.beta)
         alpha = self._convex_penalty(AUTO_ALPHA, largest, unit * unit)

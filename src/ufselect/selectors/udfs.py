@@ -209,7 +209,7 @@ class UDFS(RegressionSelector):
         self.standardize_ = preparation_kind(self.standardize, data)
         constant = data.summary().constant
         varying = np.flatnonzero(~constant)
-        X, _, unit, _ = prepare(data, self.standardize_, float(len(varying)))
+        X, unit, *_ = prepare(data, self.standardize_, float(len(varying)))
         L = self._discriminant(X, unit)
         # A constant feature would have M w = 0, the best of all.
         if len(varying) < data.shape[1]:

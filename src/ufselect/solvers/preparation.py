@@ -45,18 +45,18 @@ MAX_LENGTH, MIN_DEVIATION = 1e153, 1e-151
 class Prepared(NamedTuple):
     """A prepared matrix, scaled so that ``|X - mean|^2 = size``.
 
-    Constant columns are zero. ``mean`` holds the means of the columns of ``uncentred``,
-    ``unit`` is the factor of the scaling, and ``data`` are the samples before it.
+    Constant columns are zero. ``unit`` is the factor of the scaling, ``mean`` holds the
+    means of the columns of ``uncentred``, and ``data`` are the samples before scaling.
     """
 
     centred: DataMatrix
-    mean: Float
     unit: float
+    mean: Float
     data: DataMatrix
 
     @property
     def uncentred(self) -> DataMatrix:
-        """The same matrix without centring."""
+        """Return the same matrix without centring."""
         return self.data.affine(np.zeros(self.data.shape[1]), self.centred.scale)
 
 
@@ -217,7 +217,7 @@ def prepare(data: DataMatrix, kind: Kind, size: float) -> Prepared:
     norm = largest * np.sqrt(data.shape[0] * np.sum((deviations / largest) ** 2))
     unit = float(np.sqrt(size) / norm)
     scale = scale * unit
-    return Prepared(_centred(data, summary, scale), summary.mean * scale, unit, data)
+    return Prepared(_centred(data, summary, scale), unit, summary.mean * scale, data)
 
 
 def steady_points(data: DataMatrix) -> Any:
