@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ufselect.plotting.axes import (
     COLOURS,
-    FULL_WIDTH,
     GREYS,
+    HALF_WIDTH,
     Plot,
     add_legend,
     as_plot,
@@ -124,8 +124,8 @@ def score_curve(
     count = np.size(scores)
     both = explained is not None and permuted is not None
     with drawing():
-        width = FULL_WIDTH / 2 if both else 0.7 * FULL_WIDTH
-        figure, every_axes = panels(1 + both, height=3.4, width=width)
+        width = HALF_WIDTH / (1 + both)
+        figure, every_axes = panels(1 + both, height=3.2, width=width)
         draw_scores(every_axes[0], scores, n_selected, calls)
         words = f"Scores by rank; the first {n_selected} of {count} features were "
         words += "chosen."
@@ -158,7 +158,7 @@ def draw_scores(
     kinds = np.asarray(calls)[places]
     if permuted is not None:
         shown = np.asarray(permuted)[places]
-        look = {"color": GREYS[2], "label": "largest of its permuted copies"}
+        look = {"color": GREYS[2], "label": "permuted copies"}
         axes.plot(places + 1, shown, ".", markersize=4, **look)
     line = {"linewidth": 2.6} if permuted is None else {"linestyle": ""}
     dots = "." if permuted is not None or len(places) <= 60 else ""
@@ -175,7 +175,7 @@ def draw_scores(
         axes.set_xlabel("rank")
     if n_selected:
         _draw_cut(axes, n_selected, on_the_left=n_selected > 0.7 * len(values))
-    axes.set_ylabel("score" if permuted is None else "explained share of variance")
+    axes.set_ylabel("score" if permuted is None else "explained share")
     axes.grid()
 
 
@@ -226,7 +226,7 @@ def false_share_curve(
         )
     near = min(len(shares), max(3 * n_selected, 10))
     with drawing():
-        figure, (axes,) = panels(1, height=3.2, width=0.7 * FULL_WIDTH)
+        figure, (axes,) = panels(1, height=3.0, width=HALF_WIDTH)
         ranks = _thinned(near)
         axes.fill_between(
             ranks + 1, low[ranks], high[ranks], color=COLOURS[4], alpha=0.3, lw=0
@@ -328,7 +328,7 @@ def selection_frequencies(
     True
     """
     with drawing():
-        figure, (axes,) = panels(1, height=3.2, width=0.8 * FULL_WIDTH)
+        figure, (axes,) = panels(1, height=3.0, width=HALF_WIDTH)
         shares = draw_frequencies(axes, frequency, chance, stability)
         words = (
             f"Chosen features are chosen again on {shares.mean():.0%} of the subsamples"

@@ -11,6 +11,7 @@ from sklearn.utils import check_scalar
 from ufselect.plotting.axes import (
     FULL_WIDTH,
     GREY,
+    HALF_WIDTH,
     Plot,
     as_plot,
     axes_or_new,
@@ -103,8 +104,9 @@ def agreement_maps(
     True
     """
     with drawing():
-        width = FULL_WIDTH / max(2, len(maps))
-        figure, every_axes = panels(len(maps), height=3.6, width=width)
+        size = np.clip(0.6 * len(names) + 1.2, HALF_WIDTH / 2, FULL_WIDTH / 2)
+        width, height = float(size), float(min(size, 3.6))
+        figure, every_axes = panels(len(maps), height=height, width=width)
         for axes, (title, table) in zip(every_axes, maps.items(), strict=True):
             colours = draw_pairs(axes, names, table)
             axes.set_title(printable(title))
@@ -123,7 +125,7 @@ def redundancy_map(names: Sequence[str], correlations: ArrayLike) -> Plot:
     >>> "gene 2" in redundancy_map(["gene 1", "gene 2"], [[1, -0.5], [-0.5, 1]]).svg
     True
     """
-    size = float(np.clip(0.22 * len(names) + 2.0, 3.4, 0.85 * FULL_WIDTH))
+    size = float(np.clip(0.22 * len(names) + 2.0, 3.4, HALF_WIDTH))
     with drawing():
         figure, (axes,) = panels(1, height=0.85 * size, width=size)
         colours = draw_pairs(axes, names, np.abs(correlations), values=False)

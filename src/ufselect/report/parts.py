@@ -1,4 +1,4 @@
-"""A selection under its report: the table, the effort, and what needs no other fit."""
+"""What a report shows of a selection without any other fit."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,47 +13,37 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
 from ufselect.evaluation import redundancy, representatives, sample_view
+from ufselect.evaluation.criteria import Representative
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
-from ufselect.plotting.axes import Graphic, shortened
 from ufselect.plotting.convergence import objective_curve
+from ufselect.plotting.curves import score_curve
 from ufselect.plotting.fitted import MAX_GROUPS, groups_shown, learned
 from ufselect.plotting.heatmap import cluster_map, in_cluster_order, marked_clusters
 from ufselect.plotting.maps import PixelPanel, pixel_plot, redundancy_map
-from ufselect.plotting.scatter import sample_scatter, sparkline
+from ufselect.plotting.scatter import sample_scatter
 from ufselect.report.halves import SplitHalves
 from ufselect.report.rendering import Part
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.solvers.rankings import unit_columns
+from ufselect.solvers.rankings import ROUNDING, unit_columns
+from ufselect.tuning.auto_select import CONFIRMED_FDR, MAX_CORRELATION, TENTATIVE_FDR
 
 # What one part may cost, in multiplications: a few seconds of one core.
 MAX_PRODUCTS = 2e10
 # Random sets of features to compare with, in every report and on the terminal.
 N_RANDOM = 99
-# Features in the table of the report; all of the chosen are in the file it offers.
+# Chosen features whose clusters and correlations with each other are measured.
 MAX_LISTED = 300
-# Names of features that one represents: in a cell of the report, and in its file.
-MAX_NAMES = 3
+# Names of features that one represents, in the saved table; and how many others of the
+# chosen ones it is compared with there.
 MAX_SAVED_NAMES = 50
-# Letters of a name in a cell; the file has all of them.
-MAX_NAME_LENGTH = 100
+N_NEAREST = 5
+# From this absolute correlation on, one feature represents another.
+REPRESENTED = 0.8
 # Features of a map of correlations, and features and samples of a heat map.
-MAX_MAPPED = 25
-MAX_ROWS_OF_MAP = 40
+MAX_MAPPED = 16
+MAX_ROWS_OF_MAP = 16
 MAX_COLUMNS_OF_MAP = 400
 MAX_PIXELS = 10_000
-# Samples whose distribution is drawn by cluster; of more, every second or third.
-MAX_IN_DISTRIBUTION = 10_000
-
-# Columns of the table of features: where each comes from, and how it is written.
-SHOWN: dict[str, tuple[str, Callable[[Any], str]]] = {
-    "rank": ("rank", str),
-    "feature": ("feature", partial(shortened, longest=MAX_NAME_LENGTH)),
-    "call": ("call", str),
-    "score": ("score", "{:.4g}".format),
-    "explained": ("explained", "{:.0%}".format),
-    "stability": ("frequency", "{:.0%}".format),
-    "marks cluster": ("marks cluster", str),
-}
 
 ImageOrder = Literal["rows", "columns"]
 Progress = Callable[[int, int, str], None]
@@ -107,7 +97,6 @@ class Subject:
     sample_names: Sequence[str] | None = None
     image_shape: tuple[int, int] | None = None
     image_order: ImageOrder = "rows"
-    given_clusters: Any = None
     halves: "Future[SplitHalves | None] | None" = None
     began: float = field(default_factory=time.monotonic)
 
@@ -131,24 +120,7 @@ class Subject:
     @cached_property
     def clusters(self) -> NDArray[Any] | None:
         """Return the cluster of each sample, if the selector found several."""
-        found = self.given_clusters
-        if found is None:
-            found = learned(self.selector, "labels_")
-        return groups_shown(found, self.table.shape[0])
-
-    def sample(self, place: int) -> str:
-        """Return the name of a sample, or its number from 1 on."""
-        names = self.sample_names
-        return str(1 + place if names is None else names[place])
-
-    @cached_property
-    def distributions(self) -> list[Graphic]:
-        """Return small drawings of the listed features, by cluster if there are any."""
-        clusters, columns = self.clusters, self.listed
-        if clusters is not None:
-            some = slice(None, None, 1 + len(clusters) // MAX_IN_DISTRIBUTION)
-            clusters, columns = clusters[some], columns[some]
-        return [sparkline(column, clusters) for column in columns.T]
+        return groups_shown(learned(self.selector, "labels_"), self.table.shape[0])
 
     @cached_property
     def marks(self) -> list[tuple[Any, bool]] | None:
@@ -156,6 +128,25 @@ class Subject:
         if self.clusters is None:
             return None
         return marked_clusters(self.listed, self.clusters)
+
+    @cached_property
+    def correlations(self) -> Float:
+        """Return the correlations between the listed features."""
+        columns = as_matrix(self.listed)
+        # A constant column has no correlation but with itself.
+        summary = columns.summary()
+        varying = np.flatnonzero(~summary.constant)
+        found = np.eye(columns.shape[1])
+        if len(varying):
+            unit = unit_columns(columns, varying).columns(slice(None))
+            found[np.ix_(varying, varying)] = np.clip(unit.T @ unit, -1.0, 1.0)
+            np.fill_diagonal(found, 1.0)
+        return found
+
+    def sample(self, place: int) -> str:
+        """Return the name of a sample, or its number from 1 on."""
+        names = self.sample_names
+        return str(1 + place if names is None else names[place])
 
 
 def who_chose(selector: Any) -> str:
@@ -179,7 +170,7 @@ def who_chose(selector: Any) -> str:
 
 
 def features_part(
-    subject: Subject, found: Sequence[Any] | None, frequency: Float | None
+    subject: Subject, found: Sequence[Representative] | None, frequency: Float | None
 ) -> Part:
     """Return the chosen features by rank, with what is known of each."""
     chosen, selector, names = subject.chosen, subject.selector, subject.names
@@ -202,54 +193,120 @@ def features_part(
         "marks cluster": marks,
         "frequency": frequency,
     }
+    groups: list[list[str]] | None = None
     if found is not None:
+        groups = [[names[column] for column in represented(each)] for each in found]
         others = [each.alternative for each in found]
         columns |= {
-            "represents": [len(each.represents) for each in found],
-            "such as": [
-                "; ".join(names[place] for place in each.represents[:MAX_SAVED_NAMES])
-                for each in found
-            ],
+            "represents": [len(group) for group in groups],
+            "such as": ["; ".join(group[:MAX_SAVED_NAMES]) for group in groups],
             "nearest not chosen": [None if o is None else names[o] for o in others],
             "its correlation": [
                 np.nan if each.alternative is None else each.alternative_correlation
                 for each in found
             ],
         }
+    if 1 < count <= MAX_LISTED:
+        columns["correlates with"] = _nearest_chosen(subject)
     for name, values in subject.matrix.summary()._asdict().items():
         columns[name] = values[chosen]
     data = pd.DataFrame({k: v for k, v in columns.items() if v is not None})
-    top = data.head(MAX_LISTED)
-    shown = pd.DataFrame(
-        {
-            title: [form(value) for value in top[name]]
-            for title, (name, form) in SHOWN.items()
-            if name in top
-        },
-        dtype=object,
+    return Part(data, facts={"calls": calls, "marks": marks, "groups": groups})
+
+
+def represented(found: Representative) -> Index:
+    """Return the columns that a chosen one represents."""
+    return found.represents[np.abs(found.correlations) >= REPRESENTED - ROUNDING]
+
+
+def _nearest_chosen(subject: Subject) -> list[str]:
+    """Return the chosen features with which each correlates most, with signs."""
+    table = subject.correlations
+    sizes = np.abs(table) - 2 * np.eye(len(table))
+    best = np.argsort(-sizes, axis=1, kind="stable")[
+        :, : min(N_NEAREST, len(table) - 1)
+    ]
+    return [
+        "; ".join(
+            f"{subject.names[subject.chosen[j]]} ({table[i, j]:.2f})" for j in row
+        )
+        for i, row in enumerate(best)
+    ]
+
+
+def curve_part(subject: Subject, found: Sequence[Representative] | None) -> Part:
+    """Return all features by rank, the cut, and why a feature is not chosen."""
+    selector, count = subject.selector, len(subject.chosen)
+    order = selector.order_
+    data = selector.ranking(subject.names)
+    calls, explained = (
+        data[name].to_numpy() if name in data else None
+        for name in ("call", "explained")
     )
-    # As objects, because a column of text would lose the drawings.
-    drawn = subject.distributions if count else []
-    shown["distribution"] = pd.Series(drawn, dtype=object)
+    permuted = getattr(selector, "permuted_explained_", None)
+    if permuted is not None:
+        permuted = permuted[order]
+        data["largest of permuted copies"] = permuted.round(6)
+        permuted = permuted if permuted.any() else None
+    nearest, correlation = _nearest_of_all(subject, found)
     if found is not None:
-        listed = found[: len(top)]
-        shown["represents"] = [_few(names, each.represents) for each in listed]
-        shown["nearest not chosen"] = [_nearest(names, each) for each in listed]
-    facts = {"calls": calls, "marks": marks, "representatives": found, "names": names}
-    return Part(data, shown=shown, facts=facts)
+        names = [None if each < 0 else subject.names[each] for each in nearest[order]]
+        data["nearest chosen"] = names
+        data["correlation"] = correlation[order].round(4)
+    why = _why_not_chosen(subject, nearest, correlation)
+    data["not chosen because"] = why[order]
+    draw = partial(
+        score_curve,
+        data["score"].to_numpy(),
+        count,
+        calls=calls,
+        explained=explained,
+        permuted=permuted,
+    )
+    return Part(data, draw, facts={"permuted": permuted is not None})
 
 
-def _nearest(names: Sequence[str], each: Any) -> str:
-    if each.alternative is None:
-        return ""
-    correlation = f"{each.alternative_correlation:.2f}".replace("-", "\N{MINUS SIGN}")
-    return f"{shortened(names[each.alternative], MAX_NAME_LENGTH)} ({correlation})"
+def _nearest_of_all(
+    subject: Subject, found: Sequence[Representative] | None
+) -> tuple[Index, Float]:
+    """Return the chosen feature nearest to each that is not chosen, or -1."""
+    n_features = subject.table.shape[1]
+    nearest, correlation = np.full(n_features, -1), np.full(n_features, np.nan)
+    for each in found or ():
+        nearest[each.represents] = each.column
+        correlation[each.represents] = each.correlations
+    return nearest, correlation
 
 
-def _few(names: Sequence[str], columns: Index) -> str:
-    few = [shortened(names[column], MAX_NAME_LENGTH) for column in columns[:MAX_NAMES]]
-    more = len(columns) - len(few)
-    return ", ".join(few) + (f" and {more} more" if more else "")
+def _why_not_chosen(
+    subject: Subject, nearest: Index, correlation: Float
+) -> NDArray[np.object_]:
+    """Return for every feature why it is not chosen; nothing for the chosen ones."""
+    selector: Any = subject.selector
+    constant = subject.matrix.summary().constant
+    q_values = np.zeros(len(constant))
+    # A given number of features of a given selector does not depend on them.
+    if hasattr(selector, "q_values_") and (
+        selector.selector is None or selector.n_features_to_select == "auto"
+    ):
+        q_values = selector.q_values_
+    limit = getattr(selector, "max_correlation", None)
+    if limit == "auto":
+        limit = MAX_CORRELATION if selector.selector is None else None
+    redundant = np.abs(correlation) > (2.0 if limit is None else limit)
+    why = np.full(len(constant), "below the cut of the ranking", dtype=object)
+    rules = {
+        "redundant with {name} (correlation {r:.2f})": redundant,
+        "not clearly related to the structure (q = {q:.2g})": q_values > CONFIRMED_FDR,
+        "not related to the structure (q = {q:.2g})": q_values > TENTATIVE_FDR,
+        "constant": constant,
+    }
+    for words, applies in rules.items():
+        for column in np.flatnonzero(applies).tolist():
+            name, q = subject.names[nearest[column]], q_values[column]
+            why[column] = words.format(name=name, q=q, r=correlation[column])
+    why[subject.chosen] = ""
+    return why
 
 
 def measure_heat_map(subject: Subject) -> Part:
@@ -302,17 +359,16 @@ def measure_planes(subject: Subject) -> Part:
     return Part(
         pd.DataFrame(columns),
         partial(sample_scatter, planes, shown, names=names),
-        facts={"groups": shown, "grouped_by": grouped_by, "points": every.points},
+        facts={"groups": shown, "grouped_by": grouped_by},
     )
 
 
-def measure_representatives(subject: Subject) -> list[Any]:
-    """Return what each chosen feature represents, by rank."""
+def measure_representatives(subject: Subject) -> list[Representative]:
+    """Return the features nearest to each chosen one, by rank."""
     n_samples, n_features = subject.table.shape
     check_cost(n_samples * n_features * len(subject.chosen))
-    places = {
-        each.column: each for each in representatives(subject.table, subject.chosen)
-    }
+    found = representatives(subject.table, subject.chosen, threshold=0.0)
+    places = {each.column: each for each in found}
     return [places[column] for column in subject.chosen.tolist()]
 
 
@@ -334,18 +390,9 @@ def measure_repetition(subject: Subject) -> Part:
     if count < 2:
         raise ValueError("a single feature cannot repeat another")
     check_cost(subject.table.shape[0] * count**2)
-    first = subject.chosen[:MAX_MAPPED]
-    # A constant column has no correlation but with itself.
-    columns = as_matrix(subject.table.raw[:, first])
-    summary = columns.summary()
-    varying = np.flatnonzero(~summary.constant)
-    found = np.eye(len(first))
-    if len(varying):
-        unit = unit_columns(columns, varying).columns(slice(None))
-        found[np.ix_(varying, varying)] = np.clip(unit.T @ unit, -1.0, 1.0)
-        np.fill_diagonal(found, 1.0)
+    found = subject.correlations[:MAX_MAPPED, :MAX_MAPPED]
     order = leaves_list(linkage(squareform(1 - np.abs(found), checks=False), "average"))
-    names = [subject.names[column] for column in first[order]]
+    names = [subject.names[column] for column in subject.chosen[:MAX_MAPPED][order]]
     found = found[np.ix_(order, order)]
     mean = redundancy(as_matrix(subject.table.raw[:, np.sort(subject.chosen)]))
     data = pd.DataFrame(found.round(6), columns=names)

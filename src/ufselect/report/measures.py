@@ -22,13 +22,14 @@ from ufselect.plotting.bars import random_bands
 from ufselect.plotting.curves import false_share_curve, selection_frequencies
 from ufselect.plotting.fitted import learned
 from ufselect.plotting.maps import agreement_maps
+from ufselect.report.decision import comparison_in_words, listed, stability_word
 from ufselect.report.halves import N_SUBSAMPLES, SplitHalves, fit_halves
-from ufselect.report.rendering import Part
-from ufselect.report.selection_subject import (
+from ufselect.report.parts import (
     MAX_PRODUCTS,
     Progress,
     Subject,
     check_cost,
+    curve_part,
     features_part,
     measure_convergence,
     measure_heat_map,
@@ -37,7 +38,7 @@ from ufselect.report.selection_subject import (
     measure_repetition,
     measure_representatives,
 )
-from ufselect.report.selection_text import CRITERIA, answer, listed, stability_word
+from ufselect.report.rendering import Part
 from ufselect.solvers.preparation import UNITS, in_units
 from ufselect.tuning.fits import user_warnings
 
@@ -69,12 +70,48 @@ def measure(subject: Subject, progress: Progress | None = None) -> Measured:
     counted in fits, which take most of the time; a part without any counts as one.
     """
     found = Measured({}, {}, {})
-    effort, selector, parts = subject.effort, subject.selector, found.parts
-    known_frequency = hasattr(selector, "frequency_")
-    refits = 0 if known_frequency else effort.n_subsamples
-    # What progress says, the work (0 leaves a part out), and what measures it. Fits to
-    # all samples take longer than those to half of them.
-    tasks: dict[str, tuple[str, int, Callable[[Subject], Any]]] = {
+    tasks = _tasks(subject, found) if len(subject.chosen) else {}
+    done, total = 0, sum(work for _, work, _ in tasks.values())
+    for name, (what, work, task) in tasks.items():
+        if not work:
+            continue
+        if progress is not None:
+            progress(done, total, what)
+        with few_threads(float(np.prod(subject.table.shape))):
+            found.parts[name] = _ask(subject, name, task, found)
+        done += work
+    if progress is not None:
+        progress(done, total, "done")
+    found.left_out.pop("halves", None)
+    found.parts.pop("halves", None)
+    like, stable = (
+        found.parts.pop("representatives", None),
+        found.parts.get("stability"),
+    )
+    frequency = None if stable is None else stable.facts["frequency"]
+    found.parts["features"] = features_part(subject, like, frequency)
+    found.parts["curve"] = curve_part(subject, like)
+    return found
+
+
+Task = tuple[str, int, Callable[[Subject], Any]]
+
+
+def _tasks(subject: Subject, found: Measured) -> dict[str, Task]:
+    """Return what progress says of each part, its work in fits, and what measures it.
+
+    No work leaves a part out. Fits to all samples take longer than those to half.
+    """
+    effort, selector = subject.effort, subject.selector
+    known = hasattr(selector, "frequency_")
+    n_halves = max(0 if known else effort.n_subsamples, min(1, effort.n_random))
+
+    def halves() -> SplitHalves:
+        if "halves" in found.left_out:
+            raise ValueError(found.left_out["halves"])
+        return found.parts["halves"]
+
+    return {
         "heatmap": ("heat map", 1, measure_heat_map),
         "planes": ("view of the samples", 1, measure_planes),
         "repetition": ("correlations", 1, measure_repetition),
@@ -86,20 +123,16 @@ def measure(subject: Subject, progress: Progress | None = None) -> Measured:
         ),
         "pixels": ("pixels", subject.image_shape is not None, measure_pixels),
         "labels": ("labels", subject.labels is not None, measure_labels),
-        "halves": (
-            "halves of the samples",
-            max(refits, min(1, effort.n_random)),
-            measure_halves,
-        ),
+        "halves": ("halves of the samples", n_halves, measure_halves),
         "stability": (
             "stability",
-            bool(effort.n_subsamples or known_frequency),
-            lambda subject: measure_stability(subject, parts.get("halves")),
+            bool(effort.n_subsamples or known),
+            lambda subject: measure_stability(subject, None if known else halves()),
         ),
         "against_random": (
             "random features",
             bool(effort.n_random),
-            lambda subject: measure_against_random(subject, parts["halves"]),
+            lambda subject: measure_against_random(subject, halves()),
         ),
         "sensitivity": (
             "numbers of clusters",
@@ -108,31 +141,6 @@ def measure(subject: Subject, progress: Progress | None = None) -> Measured:
         ),
         "by_chance": ("permuted copies", 2 * effort.n_permuted_fits, measure_by_chance),
     }
-    if not len(subject.chosen):
-        tasks = {}
-    done, total = 0, sum(work for _, work, _ in tasks.values())
-    for name, (what, work, task) in tasks.items():
-        if not work:
-            continue
-        if progress is not None:
-            progress(done, total, what)
-        needs_halves = name == "against_random" or (
-            name == "stability" and not known_frequency
-        )
-        if needs_halves and "halves" in found.left_out:
-            found.left_out[name] = found.left_out["halves"]
-        else:
-            with few_threads(float(np.prod(subject.table.shape))):
-                parts[name] = _ask(subject, name, task, found)
-        done += work
-    if progress is not None:
-        progress(done, total, "done")
-    found.left_out.pop("halves", None)
-    parts.pop("halves", None)
-    like, stable = parts.pop("representatives", None), parts.get("stability")
-    frequency = None if stable is None else stable.facts["frequency"]
-    parts["features"] = features_part(subject, like, frequency)
-    return found
 
 
 def _ask(
@@ -173,11 +181,12 @@ def measure_halves(subject: Subject) -> SplitHalves:
     return halves
 
 
-def _n_on_half(subject: Subject) -> int | None:
-    """Return on how many subsamples AutoSelect ranked on a half, if on fewer."""
+def _on_half(subject: Subject) -> str:
+    """Return what AutoSelect does on a half, if that differs."""
     by_consensus = getattr(subject.refitted, "selector", subject) is None
-    fewer = by_consensus and hasattr(subject.selector, "structure_")
-    return N_SUBSAMPLES if fewer else None
+    if not (by_consensus and hasattr(subject.selector, "structure_")):
+        return ""
+    return f"On a half, AutoSelect ranks {N_SUBSAMPLES} subsamples instead of 6."
 
 
 def measure_stability(subject: Subject, halves: SplitHalves | None) -> Part:
@@ -212,7 +221,7 @@ def measure_stability(subject: Subject, halves: SplitHalves | None) -> Part:
             "n_subsamples": n_fits,
             "chance": chance,
             "grouped": subject.groups is not None,
-            "n_on_half": _n_on_half(subject),
+            "on_half": _on_half(subject),
         },
     )
 
@@ -272,38 +281,17 @@ def measure_against_random(subject: Subject, halves: SplitHalves) -> Part:
             "random sets": table["random_values"].map(len),
         }
     )
-    p_values = table["p_value"].map("{:.2g}".format)
-    shown = pd.DataFrame(
-        {
-            "criterion": table["criterion"],
-            "question": table["criterion"].map(CRITERIA),
-            "chosen": table["value"].map("{:.3f}".format),
-            "random sets": [f"{a:.3f} to {b:.3f}" for a, b in table["band"]],
-            "p value": p_values,
-            "answer": table["p_value"].map(answer),
-        },
-        dtype=object,
+    names = table["criterion"]
+    draw = partial(
+        random_bands,
+        dict(zip(names, table["value"], strict=True)),
+        dict(zip(names, table["random_values"], strict=True)),
+        dict(zip(names, table["p_value"].map("p = {:.2g}".format), strict=True)),
     )
-    by_answer = shown.groupby("answer", sort=False)["criterion"].agg(list).to_dict()
-    parts = [f"{word} by {listed(names)}" for word, names in by_answer.items()]
-    return Part(
-        data,
-        partial(
-            random_bands,
-            dict(zip(table["criterion"], table["value"], strict=True)),
-            dict(zip(table["criterion"], table["random_values"], strict=True)),
-            dict(zip(table["criterion"], "p = " + p_values, strict=True)),
-        ),
-        shown,
-        {
-            "verdicts": found,
-            "units": UNITS[found[0].standardize],
-            "n_on_half": _n_on_half(subject),
-            "better": by_answer.get("better", []),
-            "sentence": "judged on samples that the selection did not see, features "
-            f"chosen in this way are {', '.join(parts)} than random ones",
-        },
-    )
+    better, description = comparison_in_words(found)
+    said = {"verdicts": found, "better": better, "description": description}
+    facts = {"units": UNITS[found[0].standardize], "on_half": _on_half(subject)}
+    return Part(data, draw, said | facts)
 
 
 def measure_sensitivity(subject: Subject) -> Part:
@@ -427,11 +415,7 @@ def measure_labels(subject: Subject) -> Part:
             "normalised mutual information": information,
         }
     )
-    return Part(
-        data,
-        shown=data.map(lambda v: v if isinstance(v, str) else f"{100 * v:.1f}%"),
-        facts={"units": UNITS[kind]},
-    )
+    return Part(data, facts={"units": UNITS[kind]})
 
 
 def corrected(found: Sequence[Verdict]) -> list[Verdict]:
