@@ -169,7 +169,7 @@ def markers(count: int) -> list[str]:
 def add_legend(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
     """Add a legend above all panels, where it covers nothing."""
     # In inches: a patch with its margins, and the letters of the longest label.
-    entry = 0.6 + 0.09 * max((min(len(label), 30) for label in labels), default=0)
+    entry = 0.75 + 0.09 * max((min(len(label), 30) for label in labels), default=0)
     columns = max(1, int(figure.get_figwidth() / entry))
     legend = figure.legend(
         handles,

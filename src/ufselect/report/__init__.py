@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ufselect.plotting.scatter import sample_scatter as sample_scatter
     from ufselect.report.content import SelectionReport as SelectionReport
     from ufselect.report.parts import Effort as Effort
+    from ufselect.report.rendering import Bullets as Bullets
     from ufselect.report.rendering import Paragraph as Paragraph
     from ufselect.report.rendering import Picture as Picture
     from ufselect.report.rendering import Preformatted as Preformatted

@@ -214,6 +214,14 @@ def features_part(
     return Part(data, facts={"calls": calls, "marks": marks, "groups": groups})
 
 
+def max_correlation(selector: Any) -> float | None:
+    """Return the correlation with a better feature that AutoSelect does not allow."""
+    limit: float | str | None = getattr(selector, "max_correlation", None)
+    if limit == "auto":
+        limit = MAX_CORRELATION if selector.selector is None else None
+    return None if limit is None else float(limit)
+
+
 def represented(found: Representative) -> Index:
     """Return the columns that a chosen one represents."""
     return found.represents[np.abs(found.correlations) >= REPRESENTED - ROUNDING]
@@ -246,15 +254,21 @@ def curve_part(subject: Subject, found: Sequence[Representative] | None) -> Part
     permuted = getattr(selector, "permuted_explained_", None)
     if permuted is not None:
         permuted = permuted[order]
-        data["largest of permuted copies"] = permuted.round(6)
+        data["largest of permuted copies"] = permuted
+        # All digits would make the report of a wide table twice as long.
+        few = ["explained", "q_value", "largest of permuted copies"]
+        data[few] = data[few].round(5)
         permuted = permuted if permuted.any() else None
-    nearest, correlation = _nearest_of_all(subject, found)
+    n_features = len(order)
+    nearest, correlation = np.full(n_features, -1), np.full(n_features, np.nan)
+    for each in found or ():
+        nearest[each.represents] = each.column
+        correlation[each.represents] = each.correlations
     if found is not None:
         names = [None if each < 0 else subject.names[each] for each in nearest[order]]
         data["nearest chosen"] = names
         data["correlation"] = correlation[order].round(4)
-    why = _why_not_chosen(subject, nearest, correlation)
-    data["not chosen because"] = why[order]
+    data["not chosen because"] = _why_not_chosen(subject, nearest, correlation)[order]
     draw = partial(
         score_curve,
         data["score"].to_numpy(),
@@ -266,45 +280,31 @@ def curve_part(subject: Subject, found: Sequence[Representative] | None) -> Part
     return Part(data, draw, facts={"permuted": permuted is not None})
 
 
-def _nearest_of_all(
-    subject: Subject, found: Sequence[Representative] | None
-) -> tuple[Index, Float]:
-    """Return the chosen feature nearest to each that is not chosen, or -1."""
-    n_features = subject.table.shape[1]
-    nearest, correlation = np.full(n_features, -1), np.full(n_features, np.nan)
-    for each in found or ():
-        nearest[each.represents] = each.column
-        correlation[each.represents] = each.correlations
-    return nearest, correlation
-
-
 def _why_not_chosen(
     subject: Subject, nearest: Index, correlation: Float
 ) -> NDArray[np.object_]:
     """Return for every feature why it is not chosen; nothing for the chosen ones."""
     selector: Any = subject.selector
     constant = subject.matrix.summary().constant
+    limit = max_correlation(selector)
     q_values = np.zeros(len(constant))
     # A given number of features of a given selector does not depend on them.
     if hasattr(selector, "q_values_") and (
         selector.selector is None or selector.n_features_to_select == "auto"
     ):
         q_values = selector.q_values_
-    limit = getattr(selector, "max_correlation", None)
-    if limit == "auto":
-        limit = MAX_CORRELATION if selector.selector is None else None
     redundant = np.abs(correlation) > (2.0 if limit is None else limit)
     why = np.full(len(constant), "below the cut of the ranking", dtype=object)
     rules = {
-        "redundant with {name} (correlation {r:.2f})": redundant,
-        "not clearly related to the structure (q = {q:.2g})": q_values > CONFIRMED_FDR,
-        "not related to the structure (q = {q:.2g})": q_values > TENTATIVE_FDR,
+        "not clearly related to the structure": q_values > CONFIRMED_FDR,
+        "not related to the structure": q_values > TENTATIVE_FDR,
         "constant": constant,
     }
+    for column in np.flatnonzero(redundant).tolist():
+        name, r = subject.names[nearest[column]], correlation[column]
+        why[column] = f"redundant with {name} (correlation {r:.2f})"
     for words, applies in rules.items():
-        for column in np.flatnonzero(applies).tolist():
-            name, q = subject.names[nearest[column]], q_values[column]
-            why[column] = words.format(name=name, q=q, r=correlation[column])
+        why[applies] = words
     why[subject.chosen] = ""
     return why
 
@@ -367,7 +367,9 @@ def measure_representatives(subject: Subject) -> list[Representative]:
     """Return the features nearest to each chosen one, by rank."""
     n_samples, n_features = subject.table.shape
     check_cost(n_samples * n_features * len(subject.chosen))
-    found = representatives(subject.table, subject.chosen, threshold=0.0)
+    limit = max_correlation(subject.selector)
+    least = REPRESENTED if limit is None else min(limit, REPRESENTED)
+    found = representatives(subject.table, subject.chosen, threshold=least)
     places = {each.column: each for each in found}
     return [places[column] for column in subject.chosen.tolist()]
 

@@ -136,13 +136,9 @@ function makeExplorer(figure, table, tools) {
   }
 
   function tellGroup(one) {
-    const near = one["nearest chosen"];
-    const owner = isChosen(one) ? one.feature : near;
-    const isMember = isChosen(one) || Math.abs(one.correlation) >= REPRESENTED;
-    if (!isMember) {
-      const nearest = near ? ` The nearest chosen feature is ${near} (correlation `
-        + `${short(one.correlation)}).` : "";
-      return [make("p", `No chosen feature represents it.${nearest}`)];
+    const owner = isChosen(one) ? one.feature : one["nearest chosen"];
+    if (!isChosen(one) && !(Math.abs(one.correlation) >= REPRESENTED)) {
+      return [make("p", "No chosen feature represents it.")];
     }
     const members = membersOf(owner);
     if (!members.length) return [make("p", "It represents no other feature.")];
