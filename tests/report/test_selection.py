@@ -535,7 +535,7 @@ def test_a_report_of_its_sure_parts_alone_can_be_read(full):
     ("given", "message"),
     [
         ({"labels": [0, 1]}, "labels has 2 entries but X needs 36"),
-        ({"feature_names": ["a"]}, "feature_names has 1 entries but X needs 30"),
+        ({"feature_names": ["a"]}, "There are 1 names for 30 features"),
         ({"sample_names": ["a"]}, "sample_names has 1 entries"),
         ({"groups": [1] * 36}, "groups holds a single group"),
         ({"effort": "huge"}, "effort='huge' is not known; use one"),

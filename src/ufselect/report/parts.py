@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
+from ufselect._warn import warn
 from ufselect.evaluation import redundancy, representatives, sample_view
 from ufselect.evaluation.criteria import Representative
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
@@ -21,7 +22,7 @@ from ufselect.plotting.fitted import MAX_GROUPS, groups_shown, learned
 from ufselect.plotting.heatmap import cluster_map, in_cluster_order, marked_clusters
 from ufselect.plotting.maps import PixelPanel, pixel_plot, redundancy_map
 from ufselect.plotting.scatter import sample_scatter
-from ufselect.report.halves import SplitHalves
+from ufselect.report.halves import SplitHalves, fit_halves
 from ufselect.report.rendering import Part
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import ROUNDING, unit_columns
@@ -141,6 +142,26 @@ class Subject:
             unit = unit_columns(columns, varying).columns(slice(None))
             found[np.ix_(varying, varying)] = np.clip(unit.T @ unit, -1.0, 1.0)
             np.fill_diagonal(found, 1.0)
+        return found
+
+    @cached_property
+    def split(self) -> SplitHalves:
+        """Return fits to halves of the samples, which may have begun before."""
+        found = None if self.halves is None else self.halves.result()
+        if found is None:
+            known = hasattr(self.selector, "frequency_")
+            found = fit_halves(
+                self.table,
+                self.refitted,
+                1 if known else max(self.effort.n_subsamples, 1),
+                self.seed,
+                number=len(self.chosen),
+                groups=self.groups,
+                n_jobs=self.n_jobs,
+                time_budget=self.seconds_left,
+            )
+        for message in found.warned:
+            warn(message)
         return found
 
     def sample(self, place: int) -> str:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ufselect._version import __version__, versions_here
 from ufselect.matrix.checks import checked_matrix
-from ufselect.plotting.fitted import learned
+from ufselect.plotting.fitted import learned, names_of
 from ufselect.report.content import SelectionReport
 from ufselect.report.halves import SplitHalves
 from ufselect.report.measures import measure
@@ -132,11 +132,25 @@ def selection_report(
         groups = table.groups if groups is None else groups
         title, reading = title or table.origin.name, [*reading, *table.notes]
     data = checked_matrix(X, owner=type(selector).__name__)
-    names = _names(data, selector, feature_names)
-    of_samples = {"labels": labels, "groups": groups, "sample_names": sample_names}
+    n_samples, n_features = data.shape
+    if len(selector.order_) != n_features:
+        raise ValueError(
+            f"X has {n_features} features but the selector was fitted to "
+            f"{len(selector.order_)}; give the X that it was fitted to."
+        )
+    of_samples: dict[str, Any] = {
+        "labels": labels,
+        "groups": groups,
+        "sample_names": sample_names,
+    }
     for name, given in of_samples.items():
-        _check_length(name, given, data.shape[0])
-    if groups is not None and len(np.unique(np.asarray(groups).astype(str))) < 2:
+        if given is not None and len(given) != n_samples:
+            raise ValueError(
+                f"{name} has {len(given)} entries but X needs {n_samples}; give one "
+                "each."
+            )
+    labels, groups = _sortable(labels), _sortable(groups)
+    if groups is not None and len(np.unique(groups)) < 2:
         raise ValueError(
             "groups holds a single group, which cannot be split into halves; give two "
             "groups or more, or none."
@@ -149,14 +163,14 @@ def selection_report(
         data,
         selector,
         refitted or selector,
-        names,
+        names_of(X, selector, feature_names),
         selector.order_[:count],
         _checked_effort(effort),
         int(seed),
         n_jobs,
         time_budget,
-        _sortable(labels),
-        _sortable(groups),
+        labels,
+        groups,
         None if sample_names is None else list(sample_names),
         image_shape,
         image_order,
@@ -208,28 +222,6 @@ def _about(subject: Subject) -> list[str]:
         count = len(np.unique(subject.groups))
         said.append(f"{count} groups of samples; no half splits a group.")
     return said
-
-
-def _names(table: Any, selector: Any, given: Sequence[str] | None) -> list[str]:
-    n_features = table.shape[1]
-    if len(selector.order_) != n_features:
-        raise ValueError(
-            f"X has {n_features} features but the selector was fitted to "
-            f"{len(selector.order_)}; give the X that it was fitted to."
-        )
-    _check_length("feature_names", given, n_features)
-    if given is None:
-        given = getattr(selector, "feature_names_in_", None)
-    if given is None:
-        given = [f"x{column}" for column in range(n_features)]
-    return [str(name) for name in given]
-
-
-def _check_length(name: str, values: Any, expected: int) -> None:
-    if values is not None and len(values) != expected:
-        raise ValueError(
-            f"{name} has {len(values)} entries but X needs {expected}; give one each."
-        )
 
 
 def _checked_effort(effort: str | Effort) -> Effort:
