@@ -130,8 +130,8 @@ function makeExplorer(figure, table, tools) {
       own["marks cluster"] && `It marks cluster ${own["marks cluster"]}.`,
       own["correlates with"] && "It correlates most with these chosen features: "
         + `${own["correlates with"].replaceAll("; ", ", ")}.`,
-      own["nearest not chosen"] && `It could be replaced by ${own["nearest not chosen"]}`
-        + ` (correlation ${short(own["its correlation"])}).`,
+      own["nearest not chosen"] && "The nearest feature that was not chosen is "
+        + `${own["nearest not chosen"]} (correlation ${short(own["its correlation"])}).`,
     ].filter(Boolean).join(" ");
   }
 
