@@ -304,7 +304,7 @@ def test_names_are_copied_and_saved(page, wide):
     path, ranking = wide
     chosen = ranking.loc[ranking["selected"], "feature"].tolist()
     page.goto(path.as_uri())
-    page.get_by_role("button", name="Copy names").click()
+    page.get_by_role("button", name=f"Copy {len(chosen)} names").click()
     # Pasted where nothing else is, as a user would.
     page.get_by_label("Filter").evaluate(
         "e => e.replaceWith(document.createElement('textarea'))"

@@ -139,7 +139,8 @@ def test_each_feature_says_why_it_is_not_chosen_and_what_represents_it():
 
     assert (why[rows["selected"]] == "").all()
     assert why[other] == f"redundant with {owner} (correlation 1.00)"
-    assert rows.loc[other, "nearest chosen"] == owner
+    assert rows.loc[other, "represented by"] == owner
+    assert rows.loc[other, "its rank"] == rows.loc[owner, "rank"]
     assert rows.loc[other, "correlation"] > 0.99
     assert features.facts["groups"][chosen.index(owner)] == [other]
     assert why["x81"] == "constant"

@@ -34,9 +34,7 @@ MAX_PRODUCTS = 2e10
 N_RANDOM = 99
 # Chosen features whose clusters and correlations with each other are measured.
 MAX_LISTED = 300
-# Names of features that one represents, in the saved table; and how many others of the
-# chosen ones it is compared with there.
-MAX_SAVED_NAMES = 50
+# Of the others of them, those with which one correlates most.
 N_NEAREST = 5
 # From this absolute correlation on, one feature represents another.
 REPRESENTED = 0.8
@@ -220,7 +218,6 @@ def features_part(
         others = [each.alternative for each in found]
         columns |= {
             "represents": [len(group) for group in groups],
-            "such as": ["; ".join(group[:MAX_SAVED_NAMES]) for group in groups],
             "nearest not chosen": [None if o is None else names[o] for o in others],
             "its correlation": [
                 np.nan if each.alternative is None else each.alternative_correlation
@@ -232,7 +229,7 @@ def features_part(
     for name, values in subject.matrix.summary()._asdict().items():
         columns[name] = values[chosen]
     data = pd.DataFrame({k: v for k, v in columns.items() if v is not None})
-    return Part(data, facts={"calls": calls, "marks": marks, "groups": groups})
+    return Part(data, facts={"calls": calls, "groups": groups})
 
 
 def max_correlation(selector: Any) -> float | None:
@@ -287,7 +284,9 @@ def curve_part(subject: Subject, found: Sequence[Representative] | None) -> Part
         correlation[each.represents] = each.correlations
     if found is not None:
         names = [None if each < 0 else subject.names[each] for each in nearest[order]]
-        data["nearest chosen"] = names
+        ranks = np.append(np.argsort(order) + 1.0, np.nan)
+        data["represented by"] = names
+        data["its rank"] = pd.array(ranks[nearest[order]], dtype="Int64")
         data["correlation"] = correlation[order].round(4)
     data["not chosen because"] = _why_not_chosen(subject, nearest, correlation)[order]
     draw = partial(
@@ -353,8 +352,8 @@ def measure_heat_map(subject: Subject) -> Part:
     if marks is not None:
         data.insert(1, "marks", marks, allow_duplicates=True)
     draw = partial(cluster_map, values, names, groups, labels=labels, marks=marks)
-    facts = {"groups": groups, "labels": labels, "marks": marks, "names": names}
-    return Part(data, draw, facts={**facts, "n_samples": len(order)})
+    facts = {"marks": marks, "n_rows": len(rows), "n_samples": len(order)}
+    return Part(data, draw, facts)
 
 
 def measure_planes(subject: Subject) -> Part:

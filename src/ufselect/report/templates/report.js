@@ -89,11 +89,14 @@ function readCsv(text) {
   return rows.slice(0, -1);
 }
 
-// The rows of a saved table, with its columns as keys.
+// The rows of a saved table, with its columns as keys; names without the apostrophe
+// that keeps a spreadsheet from taking them for formulas.
 function recordsOf(element) {
   const [header, ...rows] = readCsv(
     element.querySelector("template").content.textContent);
-  return rows.map((row) => Object.fromEntries(header.map((key, i) => [key, row[i]])));
+  const plain = (text) => text.replace(/^'(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])/, "");
+  return rows.map((row) => Object.fromEntries(
+    header.map((key, i) => [key, plain(row[i])])));
 }
 
 // ---- The features: those not chosen are found, too, and each tells its group.
@@ -113,7 +116,7 @@ function makeExplorer(figure, table, tools) {
   box.after(panel);
   figure.classList.add("explorer");
 
-  const membersOf = (name) => every.filter((one) => one["nearest chosen"] === name
+  const membersOf = (owner) => every.filter((one) => one["its rank"] === owner.rank
     && Math.abs(one.correlation) >= REPRESENTED)
     .sort((a, b) => Math.abs(b.correlation) - Math.abs(a.correlation));
 
@@ -123,7 +126,7 @@ function makeExplorer(figure, table, tools) {
     const because = one["not chosen because"];
     return [
       isChosen(one) ? "Chosen." : `Not chosen: ${because}.`,
-      `Rank ${one.rank} of ${every.length}, score ${short(one.score)}.`,
+      `Rank ${one.rank}, score ${short(one.score)}.`,
       one.call && `It is ${one.call} (q = ${short(one.q_value)}); the structure `
         + `explains ${share(one.explained)} of its variance.`,
       own.frequency && `Chosen again on ${share(own.frequency)} of the halves.`,
@@ -136,17 +139,16 @@ function makeExplorer(figure, table, tools) {
   }
 
   function tellGroup(one) {
-    const owner = isChosen(one) ? one.feature : one["nearest chosen"];
+    const owner = isChosen(one) ? one : every[one["its rank"] - 1];
     if (!isChosen(one) && !(Math.abs(one.correlation) >= REPRESENTED)) {
       return [make("p", "No chosen feature represents it.")];
     }
     const members = membersOf(owner);
     if (!members.length) return [make("p", "It represents no other feature.")];
     const list = make("ul");
-    const representative = every.find((each) => isChosen(each) && each.feature === owner);
-    for (const each of [representative, ...members.slice(0, MAX_MEMBERS)]) {
+    for (const each of [owner, ...members.slice(0, MAX_MEMBERS)]) {
       const item = make("li");
-      item.append(button(each.feature, () => tell(each)), each === representative
+      item.append(button(each.feature, () => tell(each)), each === owner
         ? " the representative" : ` correlation ${short(each.correlation)}`);
       list.append(item);
     }
@@ -192,10 +194,11 @@ function makeExplorer(figure, table, tools) {
     return found.length ? `, and ${found.length} not chosen` : "";
   });
   const names = chosen.map((one) => one.feature).join("\n");
-  const copier = button("Copy names", () => {
+  const label = `Copy ${chosen.length} names`;
+  const copier = button(label, () => {
     copy(names);
     copier.textContent = "Copied";
-    setTimeout(() => { copier.textContent = "Copy names"; }, 2000);
+    setTimeout(() => { copier.textContent = label; }, 2000);
   });
   copier.className = "download";
   tools.append(copier);
