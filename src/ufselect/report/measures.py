@@ -24,20 +24,22 @@ from ufselect.plotting.curves import false_share_curve, selection_frequencies
 from ufselect.plotting.fitted import learned
 from ufselect.plotting.maps import agreement_maps
 from ufselect.report.decision import comparison_in_words, listed, stability_word
+from ufselect.report.features import (
+    curve_part,
+    features_part,
+    measure_representatives,
+)
 from ufselect.report.halves import N_SUBSAMPLES
 from ufselect.report.parts import (
     MAX_PRODUCTS,
     Progress,
     Subject,
     check_cost,
-    curve_part,
-    features_part,
     measure_convergence,
     measure_heat_map,
     measure_pixels,
     measure_planes,
     measure_repetition,
-    measure_representatives,
 )
 from ufselect.report.rendering import Part
 from ufselect.solvers.preparation import UNITS, in_units

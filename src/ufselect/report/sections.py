@@ -16,6 +16,7 @@ import pandas as pd
 from ufselect.evaluation import Verdict
 from ufselect.plotting.axes import printable, shortened
 from ufselect.report.decision import DESCRIBING, answer
+from ufselect.report.parts import MAX_LISTED
 from ufselect.report.rendering import (
     Block,
     Bullets,
@@ -33,8 +34,6 @@ from ufselect.report.rendering import (
 if TYPE_CHECKING:
     from ufselect.report.content import SelectionReport
 
-# Features in the table of the report; all of the chosen are in the file it offers.
-MAX_LISTED = 300
 # Names of features that one represents in a cell, names in the first lines, and letters
 # of a name in a cell; the files have all of them.
 MAX_NAMES, MAX_NAMES_FIRST, MAX_NAME_LENGTH = 3, 6, 100
@@ -102,11 +101,10 @@ def verdicts_table(judged: Part) -> TextTable:
 def answer_of(verdict: Verdict) -> str:
     """Return what a criterion says, in plain words if it does not decide."""
     said = answer(verdict.p_value)
-    if verdict.criterion in DESCRIBING:
-        return {"better": "less alike", "worse": "more alike"}.get(
-            said, "about as alike"
-        )
-    return said
+    if verdict.criterion not in DESCRIBING:
+        return said
+    degree = {"better": "less", "worse": "more"}.get(said, "about as")
+    return f"{degree} alike"
 
 
 def labels_table(labels: Part) -> TextTable:
