@@ -125,9 +125,9 @@ def comparison_in_words(verdicts: Sequence[Verdict]) -> tuple[str, str]:
     >>> found = verdicts(data.table, data.informative, n_random=99, random_state=0)
     >>> better, description = comparison_in_words(found)
     >>> better
-    'better than random features by kernel alignment and neighbourhood preservation'
+    'better than random features by kernel alignment'
     >>> description
-    'Compared with random features, they predict all features worse and ...'
+    'Compared with random features, they predict all features about as well, keep ...'
     """
     better = better_by(verdicts)
     by = f" by {listed(better)}" if better else " by any criterion that decides"

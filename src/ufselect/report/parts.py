@@ -127,8 +127,7 @@ class Subject:
         """Return the correlations between the listed features."""
         columns = as_matrix(self.listed)
         # A constant column has no correlation but with itself.
-        summary = columns.summary()
-        varying = np.flatnonzero(~summary.constant)
+        varying = np.flatnonzero(~columns.summary().constant)
         found = np.eye(columns.shape[1])
         if len(varying):
             unit = unit_columns(columns, varying).columns(slice(None))
