@@ -114,10 +114,10 @@ def test_a_file_is_offered_and_read_where_it_is(needed, tmp_path):
     folder = tmp_path / "server"
     folder.mkdir()
     with PageServer(folder, file, "--jobs", 1) as server:
-        given = server.api("GET", "settings")["given"]
+        given = server.api("settings")["given"]
         run = server.start("given", method="MaxVariance", features="3")
         state = server.wait_for(run, "done", "failed")
-        result = server.api("GET", f"runs/{run}/result")
+        result = server.api(f"runs/{run}/result")
         uploads = list(folder.glob("*/uploads/*"))
 
     assert given == {"file": "given", "name": str(file), "size": file.stat().st_size}
@@ -216,5 +216,5 @@ def test_the_document_has_every_option_and_its_default():
     ]
     assert "2 GB without it" in described
     assert "parallel runs, 2 without it" in described
-    assert f"The last {Settings().max_runs} runs" in " ".join(described.split())
+    assert f"The last {Settings().max_runs} looks" in " ".join(described.split())
     assert (Settings().max_upload, Settings().n_jobs) == (2 * 10**9, 2)

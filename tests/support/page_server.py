@@ -14,6 +14,7 @@ from signals import heed_signals
 SECONDS = 180
 # Of the largest table that the server of most tests takes.
 MAX_BYTES = 2_000_000
+BOUNDARY = "between-the-parts"
 
 
 class PageServer:
@@ -80,26 +81,57 @@ class PageServer:
         own = {} if method == "GET" else {"Origin": self.origin}
         return self.ask(method, f"/{self.token}/{path}", body, own | (headers or {}))
 
-    def api(self, method, path, content=None):
-        """Send JSON as the page does; return the response."""
-        body = None if content is None else json.dumps(content).encode()
-        return json.loads(self.page(method, f"api/{path}", body).body)
+    def form(self, path, field, content, headers=None):
+        """Send a form with one field, or with a file if the content is bytes."""
+        file = '; filename="blob"' if isinstance(content, bytes) else ""
+        head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{field}"{file}'
+        content = content if file else content.encode()
+        body = b"%s\r\n\r\n%s\r\n--%s--\r\n" % (
+            *(head.encode(), content, BOUNDARY.encode()),
+        )
+        kind = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
+        return self.page("POST", f"api/{path}", body, kind | (headers or {}))
+
+    def begun(self, path, size, content):
+        """Send the beginning of a form with a file; return the open connection."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
+        connection.putrequest("POST", f"/{self.token}/api/{path}")
+        connection.putheader("Origin", self.origin)
+        connection.putheader(
+            "Content-Type", f"multipart/form-data; boundary={BOUNDARY}"
+        )
+        connection.putheader("Content-Length", str(size))
+        head = 'Content-Disposition: form-data; name="table"; filename="blob"'
+        connection.endheaders(f"--{BOUNDARY}\r\n{head}\r\n\r\n".encode() + content)
+        return connection
+
+    def api(self, path, method="GET"):
+        """Ask as the page does; return the content of the answer."""
+        return json.loads(self.page(method, f"api/{path}").body)
+
+    def send(self, name, content):
+        """Upload a table; return the answer."""
+        return self.form(f"files?name={quote(name)}", "table", content)
 
     def upload(self, name, content):
         """Upload a table; return the name that the server gives it."""
-        answer = self.page("POST", f"api/files?name={quote(name)}", content)
+        answer = self.send(name, content)
         assert answer.status == 201, answer.body
         return json.loads(answer.body)["file"]
 
+    def ask_for(self, file, action="select", **choices):
+        """Ask for a run; return the answer."""
+        asked = {"file": file, "action": action, "choices": choices}
+        return self.form("runs", "asked", json.dumps(asked))
+
     def start(self, file, action="select", **choices):
         """Start a run; return its name."""
-        asked = {"file": file, "action": action, "choices": choices}
-        return self.api("POST", "runs", asked)["run"]
+        return json.loads(self.ask_for(file, action, **choices).body)["run"]
 
     def wait_for(self, run, *states):
         """Wait until a run is in one of the states; return its description."""
         deadline = time.monotonic() + SECONDS
-        while (state := self.api("GET", f"runs/{run}"))["state"] not in states:
+        while (state := self.api(f"runs/{run}"))["state"] not in states:
             assert time.monotonic() < deadline, state
             time.sleep(0.05)
         return state

@@ -2,7 +2,7 @@
 
 import json
 import re
-import shutil
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,10 +11,19 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, JSONResponse, Response
-from starlette.routing import Route
+from starlette.responses import (
+    FileResponse,
+    JSONResponse,
+    PlainTextResponse,
+    Response,
+)
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Message
 
 from ufselect._version import __version__
 from ufselect.registry import all_selectors
@@ -29,7 +38,6 @@ from ufselect.serving.choices import (
     remedies_on_page,
     words_of_page,
 )
-from ufselect.serving.guard import Guard
 from ufselect.serving.runs import RESULT, Runs
 from ufselect.serving.server import Settings
 from ufselect.serving.uploads import (
@@ -59,8 +67,16 @@ REPORT_POLICY = (
     f"{content_security_policy()}; sandbox allow-scripts allow-downloads; "
     "frame-ancestors 'self'"
 )
-# Enough for the roles of thousands of columns.
-MAX_BYTES_OF_CHOICES = 1 << 20
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+# Enough for the roles of thousands of columns. Systems limit an argument to 128 kB.
+MAX_BYTES_OF_CHOICES = 100_000
 
 
 class Application:
@@ -69,14 +85,16 @@ class Application:
     def __init__(self, settings: Settings, folder: Path) -> None:
         for name in ("uploads", "runs"):
             (folder / name).mkdir()
-        self.folder = folder
         self.settings = settings
-        self.uploads = Uploads(folder / "uploads", settings.max_upload, settings.file)
         self.runs = Runs(folder / "runs", settings.n_jobs, settings.max_runs)
+        self.uploads = Uploads(
+            *(folder / "uploads", settings.max_upload, settings.file),
+            in_use=self.runs.sources_in_use,
+        )
         self.n_ended = 0
 
-    def guarded(self, token: str, port: int) -> Guard:
-        """Return the whole, as a server takes it."""
+    def at(self, token: str, port: int) -> Starlette:
+        """Return the whole, as a server takes it; every path begins with the token."""
         routes = [
             Route("/", self.page),
             Route("/{name:str}", self.page),
@@ -89,24 +107,18 @@ class Application:
             Route("/api/runs/{run}/report", self.report),
             Route("/api/runs/{run}/files/{name}", self.download),
         ]
-        application = Starlette(
-            routes=routes,
+        return Starlette(
+            routes=[Mount(f"/{token}", routes=routes)],
+            middleware=[Middleware(Protection, token=token, port=port)],
             lifespan=self._life,
             exception_handlers={HTTPException: _problem},
         )
-        return Guard(application, token, port)
 
     @asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:
         """End all runs when the server ends."""
         yield
-        await run_in_threadpool(self.close)
-
-    def close(self) -> None:
-        """End all runs and delete all files; a signal may end the process after it."""
-        self.n_ended += len(self.runs.unfinished())
-        self.runs.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.n_ended = await self.runs.close()
 
     async def page(self, request: Request) -> Response:
         """Send the page, its style or its script."""
@@ -144,23 +156,35 @@ class Application:
         )
 
     async def upload(self, request: Request) -> Response:
-        """Take a table; the body is the file and nothing else."""
+        """Take a table, which is a file of a form; its name is in the address."""
         name = request.query_params.get("name", "")
-        declared = request.headers.get("content-length", "")
-        if declared.isdecimal():
-            self.uploads.check_size(int(declared), name)
-        try:
-            source = await self.uploads.receive(
-                name, request.stream(), run_in_threadpool
-            )
-        except ClientDisconnect:
-            return Response(status_code=400)
-        self.uploads.forget({run.source.identity for run in self.runs.unfinished()})
+        with self.uploads.expecting(name) as count:
+
+            async def receive() -> Message:
+                message = await request.receive()
+                count(len(message.get("body", b"")))
+                return message
+
+            # What is too large is refused before it comes.
+            declared = request.headers.get("content-length", "")
+            self.uploads.check_size(int(declared) if declared.isdecimal() else 0, name)
+            try:
+                async with Request(request.scope, receive).form(
+                    max_files=1, max_fields=0
+                ) as form:
+                    table = form.get("table")
+                    if not isinstance(table, UploadFile):
+                        raise Refusal(400, "no file has come; choose it again")
+                    source = await run_in_threadpool(
+                        self.uploads.store, name, table.file
+                    )
+            except ClientDisconnect:
+                return Response(status_code=400)
         return JSONResponse(_told(source), 201)
 
     async def start(self, request: Request) -> Response:
         """Start to look at a table, to select from it or to compare methods."""
-        asked = await _json(request)
+        asked = await _asked(request)
         source = self.uploads.find(asked.get("file"))
         choices = checked_choices(asked.get("choices", {}))
         run = self.runs.start(source, str(asked.get("action")), choices)
@@ -257,23 +281,72 @@ def _file(name: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-async def _json(request: Request) -> dict[str, Any]:
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > MAX_BYTES_OF_CHOICES:
-            raise Refusal(413, "the choices are too long")
+async def _asked(request: Request) -> dict[str, Any]:
+    """Return the JSON in the only field of a form."""
     try:
-        content = json.loads(body)
-    except (UnicodeDecodeError, ValueError, RecursionError):
+        form = await request.form(
+            max_files=0, max_fields=1, max_part_size=MAX_BYTES_OF_CHOICES
+        )
+        content = json.loads(str(form.get("asked", "")))
+    except HTTPException as error:
+        raise Refusal(
+            413,
+            "the choices cannot be read, or are longer than "
+            f"{size_in_words(MAX_BYTES_OF_CHOICES)}; drop columns from the file, or "
+            "use the command line",
+        ) from error
+    except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
         raise Refusal(400, "the choices cannot be read; reload the page")
     return content
 
 
+class Protection(BaseHTTPMiddleware):
+    """Lets in who comes from this machine, with the token, from the page itself.
+
+    A server on the loopback address is reached by every program and every user of the
+    machine, and by every web page that its browser shows. The token keeps out who does
+    not know it; the check of ``Host`` keeps out pages that give this address a name of
+    their own; the check of ``Origin`` keeps other pages from writing. No header of CORS
+    is ever sent, so that no other page can read.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, port: int) -> None:
+        super().__init__(app)
+        self.token = token
+        # Browsers leave the usual port out.
+        end = "" if port == 80 else f":{port}"
+        self.hosts = {f"127.0.0.1{end}", f"localhost{end}"}
+
+    async def dispatch(
+        self, request: Request, call_next: RequestResponseEndpoint
+    ) -> Response:
+        """Let a request pass, or refuse it; protect the answer."""
+        host = request.headers.get("host", "")
+        token = request.scope["path"].removeprefix("/").partition("/")[0]
+        response: Response
+        if host not in self.hosts:
+            response = PlainTextResponse("this is not the address of the web page", 421)
+        elif not secrets.compare_digest(token.encode(), self.token.encode()):
+            response = PlainTextResponse("nothing is here", 404)
+        elif request.method not in ("GET", "HEAD") and (
+            request.headers.get("origin") != f"http://{host}"
+        ):
+            response = PlainTextResponse("only the web page itself may do this", 403)
+        else:
+            response = await call_next(request)
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        return response
+
+
 async def _problem(_: Request, error: Exception) -> Response:
     """Answer an error with its sentence."""
     assert isinstance(error, HTTPException)
-    words = error.detail if isinstance(error, Refusal) else "nothing is here"
+    words = "the request cannot be read; reload the page"
+    if isinstance(error, Refusal):
+        words = error.detail
+    elif error.status_code == 404:
+        words = "nothing is here"
     return JSONResponse({"problem": words}, error.status_code)

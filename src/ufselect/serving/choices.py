@@ -67,13 +67,16 @@ WORDS = {
     "--transpose": '"Samples are in: columns"',
     "--no-transpose": '"Samples are in: rows"',
 }
+# "--use-column age takes it as a feature": on the page, a column gets a role.
+ROLE_OF = re.compile(
+    r"(--(?:use-column|labels))[ =]('[^']*'|[^\s;,]+)(?= takes| compares)"
+)
 OPTION = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, WORDS))})(?![\w-])")
 # An option between brackets says in a terminal what a button does on the page.
 BRACKETS = re.compile(
     r"""\s\((?:'[^']*'|"[^"]*"|[^()'"])*--(?:'[^']*'|"[^"]*"|[^()'"])*\)"""
 )
 MAX_VALUE_LENGTH = 1000
-MAX_VALUES = 20_000
 
 
 def checked_choices(given: Any) -> dict[str, Any]:
@@ -91,7 +94,6 @@ def checked_choices(given: Any) -> dict[str, Any]:
         if (
             name not in FIELDS
             or isinstance(value, list) != (name in SEVERAL)
-            or len(several) > MAX_VALUES
             or not all(map(_is_plain, several))
         ):
             raise Refusal(
@@ -190,4 +192,5 @@ def words_of_page(sentence: str) -> str:
     'Number of features: -1 is not a number'
     """
     plain = BRACKETS.sub("", sentence)
+    plain = ROLE_OF.sub(r"giving \2 \1", plain)
     return OPTION.sub(lambda found: WORDS[found[0]], plain)

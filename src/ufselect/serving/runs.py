@@ -1,5 +1,6 @@
-"""Runs of the command in processes of their own: some at once, others in a queue."""
+"""Runs of the command in processes of their own: some at once, others wait."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -8,12 +9,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ufselect.serving.choices import arguments_of, remedies_on_page, words_of_page
 from ufselect.serving.uploads import Refusal, Source, suggested_name
@@ -22,6 +20,8 @@ from ufselect.serving.uploads import Refusal, Source, suggested_name
 UFSELECT = [sys.executable, "-P", "-m", "ufselect"]
 # After this time a run that was cancelled is ended by force.
 SECONDS_TO_END = 3.0
+# Of one line that the command says.
+MAX_LINE_BYTES = 1 << 22
 RESULT = "result.json"
 RESULTS = ("selected*", "ranking.csv", "clusters.csv", "report.html")
 
@@ -39,10 +39,17 @@ class Run:
         What was chosen on the page, checked.
     folder : path
         For all that is written; a folder is made in it.
+    places : asyncio.Semaphore
+        Lets as many run at once as there are places.
     """
 
     def __init__(
-        self, source: Source, action: str, choices: dict[str, Any], folder: Path
+        self,
+        source: Source,
+        action: str,
+        choices: dict[str, Any],
+        folder: Path,
+        places: asyncio.Semaphore,
     ) -> None:
         command, *options = arguments_of(action, choices, source.path.name)
         self._arguments = [
@@ -61,47 +68,18 @@ class Run:
         self._progress: dict[str, Any] = {}
         self._heard = self._began = time.monotonic()
         self._ended: float | None = None
-        self._process: subprocess.Popen[str] | None = None
-        self._is_silent = False
-        self._turn = threading.RLock()
         self.folder.mkdir()
+        self.task = asyncio.create_task(self._work(places))
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more will happen."""
         return self.state not in ("waiting", "running")
 
-    def work(self) -> None:
-        """Run the command to its end, in a thread."""
-        try:
-            with (self.folder / RESULT).open("wb") as output:
-                with self._turn:
-                    if self.is_over:
-                        return
-                    process = start_process(self._arguments, self.folder, output)
-                    self._process, self.state = process, "running"
-                    self._began = time.monotonic()
-                why = self._listen(process)
-                code = process.wait()
-                if code == 0:
-                    self._end("done")
-                else:
-                    self._end("failed", sentence_of(code, why))
-        except OSError as error:
-            self._end("failed", f"the worker could not start ({error})")
-
     def cancel(self) -> None:
-        """End the run, by force if it does not end in time."""
-        with self._turn:
-            if self.is_over:
-                return
-            process = self._process
-            self._end("cancelled")
-            if process is not None:
-                end(process)
-                force = threading.Timer(SECONDS_TO_END, self._end_by_force)
-                force.daemon = True
-                force.start()
+        """End the run; the task of it ends when its process has ended."""
+        self._end("cancelled")
+        self.task.cancel()
 
     def results(self) -> dict[str, Path]:
         """Return the files that are complete, by their names."""
@@ -111,65 +89,79 @@ class Run:
 
     def described(self) -> dict[str, Any]:
         """Return what the page shows of the run."""
-        with self._turn:
-            now, progress = time.monotonic(), dict(self._progress)
-            if "seconds_left" in progress:
-                left = progress["seconds_left"] - (now - self._heard)
-                progress["seconds_left"] = max(0.0, left)
-            return {
-                "run": self.identity,
-                "file": self.source.identity,
-                "name": self.source.name,
-                "size": self.source.size,
-                "action": self.action,
-                "choices": self.choices,
-                "state": self.state,
-                "problem": self.problem,
-                "remedies": self.remedies,
-                "notes": list(self.notes),
-                "progress": progress,
-                "seconds": round((self._ended or now) - self._began, 1),
-                "files": {
-                    name: suggested_name(self.source.name, name)
-                    for name in self.results()
-                },
-            }
+        now, progress = time.monotonic(), dict(self._progress)
+        if "seconds_left" in progress:
+            left = progress["seconds_left"] - (now - self._heard)
+            progress["seconds_left"] = max(0.0, left)
+        return {
+            "run": self.identity,
+            "file": self.source.identity,
+            "name": self.source.name,
+            "size": self.source.size,
+            "action": self.action,
+            "choices": self.choices,
+            "state": self.state,
+            "problem": self.problem,
+            "remedies": self.remedies,
+            "notes": self.notes,
+            "progress": progress,
+            "seconds": round((self._ended or now) - self._began, 1),
+            "files": {
+                name: suggested_name(self.source.name, name) for name in self.results()
+            },
+        }
 
-    def _listen(self, process: subprocess.Popen[str]) -> str:
+    async def _work(self, places: asyncio.Semaphore) -> None:
+        """Run the command to its end as soon as there is a place."""
+        try:
+            async with places:
+                with (self.folder / RESULT).open("wb") as output:
+                    process = await asyncio.create_subprocess_exec(
+                        *(*UFSELECT, *self._arguments),
+                        cwd=self.folder,
+                        env=_environment(),
+                        stdin=subprocess.DEVNULL,
+                        stdout=output,
+                        stderr=subprocess.PIPE,
+                        limit=MAX_LINE_BYTES,
+                        **_apart(),
+                    )
+                self.state, self._began = "running", time.monotonic()
+                try:
+                    why = await self._listen(process)
+                    code = await process.wait()
+                finally:
+                    await _ended(process)
+            self._end("failed" if code else "done", sentence_of(code, why))
+        except (OSError, ValueError) as error:
+            # Not the whole error, which has paths of this machine.
+            reason = getattr(error, "strerror", None) or "it said too much"
+            self._end("failed", f"the worker could not do it ({reason})")
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> str:
         """Follow what the command says; return why it fails, if it does."""
         why = last = ""
         assert process.stderr is not None
-        with process.stderr as lines:
-            for line in lines:
-                try:
-                    said = json.loads(line)
-                except ValueError:
-                    said = None
-                with self._turn:
-                    if not isinstance(said, dict):
-                        last = line.strip() or last
-                    elif "note" in said:
-                        self.notes.append(words_of_page(str(said["note"])))
-                    elif "error" in said:
-                        why = str(said["error"])
-                        self.remedies = remedies_on_page(said.get("remedies", ()))
-                    else:
-                        self._progress, self._heard = said, time.monotonic()
-        with self._turn:
-            self._is_silent = True
+        async for line in process.stderr:
+            try:
+                said = json.loads(line)
+            except ValueError:
+                said = None
+            if not isinstance(said, dict):
+                last = line.decode(errors="replace").strip() or last
+            elif "note" in said:
+                self.notes.append(words_of_page(str(said["note"])))
+            elif "error" in said:
+                why = str(said["error"])
+                self.remedies = remedies_on_page(said.get("remedies", ()))
+            else:
+                self._progress, self._heard = said, time.monotonic()
         return why or last
 
-    def _end_by_force(self) -> None:
-        """Kill the process and its children, if one still runs."""
-        with self._turn:
-            if self._process is not None and not self._is_silent:
-                end(self._process, by_force=True)
-
     def _end(self, state: str, problem: str = "") -> None:
-        with self._turn:
-            if not self.is_over:
-                self.state, self.problem = state, problem
-                self._ended = time.monotonic()
+        if not self.is_over:
+            self.state, self.problem = state, problem
+            self._ended = time.monotonic()
 
 
 class Runs:
@@ -182,24 +174,23 @@ class Runs:
     n_jobs : int
         Number of parallel jobs.
     max_runs : int
-        Runs that are kept.
+        Looks that are kept, and other runs that are kept.
     """
 
     def __init__(self, folder: Path, n_jobs: int, max_runs: int) -> None:
         self.folder = folder
         self.max_runs = max_runs
         self._runs: dict[str, Run] = {}
-        self._pool = ThreadPoolExecutor(n_jobs, thread_name_prefix="ufselect-run")
+        self._places = asyncio.Semaphore(n_jobs)
         # A look takes a second, and does not wait for runs that take hours.
-        self._looks = ThreadPoolExecutor(1, thread_name_prefix="ufselect-look")
+        self._place_to_look = asyncio.Semaphore(1)
 
     def start(self, source: Source, action: str, choices: dict[str, Any]) -> Run:
-        """Queue a run; it starts as soon as there is a place."""
-        self._make_room()
-        run = Run(source, action, choices, self.folder)
+        """Start a run, or let it wait for a place."""
+        self._make_place(action)
+        places = self._place_to_look if action == "look" else self._places
+        run = Run(source, action, choices, self.folder, places)
         self._runs[run.identity] = run
-        pool = self._looks if action == "look" else self._pool
-        pool.submit(run.work)
         return run
 
     def find(self, identity: str) -> Run:
@@ -212,38 +203,43 @@ class Runs:
 
     def ahead_of(self, run: Run) -> int:
         """Return how many others wait before this one."""
-        waiting = [
-            each
-            for each in self._runs.values()
-            if each.state == "waiting"
-            and (each.action == "look") == (run.action == "look")
-        ]
+        waiting = [each for each in self._like(run.action) if each.state == "waiting"]
         return waiting.index(run) if run in waiting else 0
 
-    def unfinished(self) -> list[Run]:
-        """Return the runs that wait or go on."""
-        return [run for run in self._runs.values() if not run.is_over]
+    def sources_in_use(self) -> set[str]:
+        """Return the identities of tables on which a run waits or goes on."""
+        return {
+            run.source.identity for run in self._runs.values() if not run.task.done()
+        }
 
-    def close(self) -> None:
-        """End all runs, and wait until they have ended."""
-        for run in self.unfinished():
+    async def close(self) -> int:
+        """End all runs, wait until they have ended, and return how many did not."""
+        unfinished = [run for run in self._runs.values() if not run.is_over]
+        for run in unfinished:
             run.cancel()
-        for pool in (self._pool, self._looks):
-            pool.shutdown(wait=True, cancel_futures=True)
+        tasks = (run.task for run in self._runs.values())
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return len(unfinished)
 
-    def _make_room(self) -> None:
-        over = [run for run in self._runs.values() if run.is_over]
-        over.sort(key=lambda run: run.action != "look")
-        while len(self._runs) >= self.max_runs:
-            if not over:
-                raise Refusal(
-                    503,
-                    f"{self.max_runs} runs are waiting; cancel one, or try again when "
-                    "one is done",
-                )
-            oldest = over.pop(0)
-            del self._runs[oldest.identity]
-            shutil.rmtree(oldest.folder, ignore_errors=True)
+    def _like(self, action: str) -> list[Run]:
+        """Return the looks, or the other runs, the oldest first."""
+        is_look = action == "look"
+        return [run for run in self._runs.values() if (run.action == "look") == is_look]
+
+    def _make_place(self, action: str) -> None:
+        """Forget the oldest look, or other run, if there are too many of them."""
+        alike = self._like(action)
+        if len(alike) < self.max_runs:
+            return
+        oldest = next((run for run in alike if run.task.done()), None)
+        if oldest is None:
+            raise Refusal(
+                503,
+                f"{self.max_runs} runs are waiting; cancel one, or try again when one "
+                "is done",
+            )
+        del self._runs[oldest.identity]
+        shutil.rmtree(oldest.folder, ignore_errors=True)
 
 
 def sentence_of(code: int, why: str) -> str:
@@ -254,6 +250,8 @@ def sentence_of(code: int, why: str) -> str:
     >>> sentence_of(1, "ufselect: genes.csv is empty; export the table again")
     'genes.csv is empty; export the table again'
     """
+    if code == 0:
+        return ""
     if code < 0:
         return (
             f"the system ended the worker (signal {-code}): the memory was full, or "
@@ -262,38 +260,40 @@ def sentence_of(code: int, why: str) -> str:
     return words_of_page(why.removeprefix("ufselect: ")) or "the worker failed"
 
 
-def start_process(
-    arguments: Sequence[str], folder: Path, output: IO[bytes]
-) -> subprocess.Popen[str]:
-    """Start ``ufselect`` in a folder; standard output goes to a file."""
-    # Signals of the terminal must not reach it directly.
-    apart: dict[str, Any] = {"start_new_session": True}
-    if sys.platform == "win32":
-        apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    # It works in another folder, and writes to pipes.
+def _environment() -> dict[str, str]:
+    """Return variables for a process that works in another folder, into pipes."""
     environment = dict(os.environ, PYTHONIOENCODING="utf-8")
     if places := environment.get("PYTHONPATH", ""):
         absolute = (str(Path(place).absolute()) for place in places.split(os.pathsep))
         environment["PYTHONPATH"] = os.pathsep.join(absolute)
-    return subprocess.Popen(  # nosec B603 # no shell; every option is checked
-        [*UFSELECT, *arguments],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-        **apart,
-    )
+    return environment
 
 
-def end(process: subprocess.Popen[str], *, by_force: bool = False) -> None:
-    """Ask a process and its children to end, as Ctrl-C does, or kill them."""
+def _apart() -> dict[str, Any]:
+    """Return what keeps signals of the terminal away from a process."""
     if sys.platform == "win32":
-        process.kill() if by_force else process.terminate()
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """End a process that still runs, and its children: by Ctrl-C, then by force."""
+    if process.returncode is not None:
         return
+    try:
+        with contextlib.suppress(TimeoutError):
+            _signal(process, by_force=False)
+            async with asyncio.timeout(SECONDS_TO_END):
+                await process.wait()
+    finally:
+        _signal(process, by_force=True)
+        await process.wait()
+
+
+def _signal(process: asyncio.subprocess.Process, *, by_force: bool) -> None:
     # It may have ended by itself.
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL if by_force else signal.SIGINT)
+        if sys.platform == "win32":
+            process.kill() if by_force else process.terminate()
+        else:
+            os.killpg(process.pid, signal.SIGKILL if by_force else signal.SIGINT)

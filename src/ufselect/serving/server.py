@@ -31,11 +31,12 @@ class Settings:
     port : int
         0 is any that is free.
     max_upload : int
-        Bytes of the largest table that is taken, and of all that are kept for later.
+        Bytes of all uploaded tables together.
     n_jobs : int
         Number of parallel jobs; other runs wait.
     max_runs : int
-        Runs that are kept; a new one replaces the oldest.
+        Looks that are kept, and other runs that are kept; a new one replaces the
+        oldest of its kind.
 
     Examples
     --------
@@ -63,6 +64,7 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> int:
         Gets the address of the page as soon as it can be opened.
     """
     try:
+        import python_multipart  # noqa: F401 - Starlette reads forms with it
         import starlette  # noqa: F401
         import uvicorn
     except ImportError as error:
@@ -71,20 +73,15 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> int:
             "installs it"
         ) from error
     from ufselect.serving.application import Application
-    from ufselect.serving.guard import TimedProtocol
 
     token = secrets.token_urlsafe(32)
-    with (
-        listening(settings.port) as listener,
-        private_folder() as folder,
-    ):
+    with listening(settings.port) as listener, private_folder() as folder:
         port = listener.getsockname()[1]
         application = Application(settings, folder)
         server = uvicorn.Server(
             uvicorn.Config(
-                application.guarded(token, port),
+                application.at(token, port),
                 access_log=False,
-                http=TimedProtocol,
                 lifespan="on",
                 log_level="critical",
                 loop="asyncio",
@@ -95,7 +92,7 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> int:
         )
         _end_when_asked()
         # Ctrl-C ends it, also before it runs and while it ends.
-        with contextlib.suppress(KeyboardInterrupt), contextlib.closing(application):
+        with contextlib.suppress(KeyboardInterrupt):
             announce(f"http://{ADDRESS}:{port}/{token}/")
             server.run(sockets=[listener])
     return application.n_ended

@@ -6,10 +6,11 @@ A name that comes from a browser is shown, and never used as a path.
 import errno
 import secrets
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from starlette.exceptions import HTTPException
 
@@ -23,6 +24,8 @@ WRITTEN_AS = {".xlsm": ".xlsx"}
 # The name of the file that was given on the command line.
 GIVEN = "given"
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+# A form is a little larger than the file in it.
+FORM_BYTES = 10_000
 
 
 class Refusal(HTTPException):
@@ -45,24 +48,6 @@ def ending(name: str) -> str:
     """
     found = split_name(name)[1].lower()
     return "" if found in SUFFIXES else found
-
-
-def stored_name(name: str) -> str:
-    """Return what an uploaded table is called here, of which only the end is theirs.
-
-    Examples
-    --------
-    >>> stored_name("../../My genes.csv")
-    'table.csv'
-    """
-    found = ending(name)
-    if not found:
-        raise Refusal(
-            415,
-            f"{shown_name(name)} has an unknown file extension; it must be one of "
-            f"{KNOWN}",
-        )
-    return f"table{found}"
 
 
 def selected_name(source: str, wanted: str = "") -> str:
@@ -122,14 +107,24 @@ class Uploads:
     folder : path
         Every table gets a folder in it.
     max_bytes : int
-        Size of the largest table that is taken, and of all that are kept for later.
+        Size of all tables together that are kept or on their way.
     given : path, optional
         A table that is there from the start.
+    in_use : callable, optional
+        Returns the identities of tables that are not to be deleted.
     """
 
-    def __init__(self, folder: Path, max_bytes: int, given: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        max_bytes: int,
+        given: Path | None = None,
+        in_use: Callable[[], Collection[str]] = tuple,
+    ) -> None:
         self.folder = folder
         self.max_bytes = max_bytes
+        self.in_use = in_use
+        self._bytes_on_their_way = 0
         self._sources: dict[str, Source] = {}
         if given is not None:
             size = given.stat().st_size
@@ -144,7 +139,7 @@ class Uploads:
 
     def check_size(self, size: int, name: str) -> None:
         """Refuse what is larger than the limit."""
-        if size > self.max_bytes:
+        if size > self.max_bytes + FORM_BYTES:
             raise Refusal(
                 413,
                 f"{shown_name(name)} is larger than {size_in_words(self.max_bytes)}; "
@@ -152,52 +147,72 @@ class Uploads:
                 "(--max-upload)",
             )
 
-    async def receive(
-        self,
-        name: str,
-        pieces: AsyncIterator[bytes],
-        write: Callable[..., Awaitable[Any]],
-    ) -> Source:
-        """Store a table that comes in pieces; of what is not complete nothing stays.
+    @contextmanager
+    def expecting(self, name: str) -> Iterator[Callable[[int], None]]:
+        """Yield a function that counts the bytes of a table as they come.
 
-        ``write`` calls a function that may take its time.
+        It deletes the oldest tables that are not in use until all are within the limit,
+        and refuses what is beyond it. What is counted is forgotten in the end.
         """
-        identity, stored = secrets.token_urlsafe(9), stored_name(name)
-        folder = self.folder / identity
+        if not ending(name):
+            raise Refusal(
+                415,
+                f"{shown_name(name)} has an unknown file extension; it must be one of "
+                f"{KNOWN}",
+            )
+        counted = 0
+
+        def count(size: int) -> None:
+            nonlocal counted
+            counted += size
+            self._bytes_on_their_way += size
+            self.check_size(counted, name)
+            if not self._make_space():
+                raise Refusal(
+                    413,
+                    f"{shown_name(name)} and the tables in use are larger than "
+                    f"{size_in_words(self.max_bytes)} together; wait until other runs "
+                    "and uploads end, or allow more (--max-upload)",
+                )
+
+        try:
+            yield count
+        except OSError as error:
+            raise _not_stored(name, error) from error
+        finally:
+            self._bytes_on_their_way -= counted
+
+    def store(self, name: str, content: IO[bytes]) -> Source:
+        """Store a table; of what is not complete nothing stays."""
+        folder = self.folder / secrets.token_urlsafe(9)
         folder.mkdir()
-        path, complete = folder / stored, False
+        path = folder / f"table{ending(name)}"
         try:
             with path.open("wb") as file:
-                size = 0
-                async for piece in pieces:
-                    size += len(piece)
-                    self.check_size(size, name)
-                    await write(file.write, piece)
-                await write(file.flush)
-            complete = True
-        except OSError as error:
-            raise _unwritten(name, error) from error
-        finally:
-            if not complete:
-                shutil.rmtree(folder, ignore_errors=True)
-        source = Source(identity, shown_name(name), path, size)
-        self._sources[identity] = source
+                shutil.copyfileobj(content, file)
+            size = path.stat().st_size
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        source = Source(folder.name, shown_name(name), path, size)
+        self._sources[source.identity] = source
         return source
 
-    def forget(self, in_use: Collection[str]) -> None:
-        """Delete the oldest tables until all are within the limit, but none in use."""
+    def _make_space(self) -> bool:
+        """Delete the oldest tables beyond the limit; tell whether all are within it."""
+        in_use = {GIVEN, *self.in_use()}
         kept = [each for each in self._sources.values() if each.identity != GIVEN]
-        for source in kept[:-1]:
-            total = sum(each.size for each in kept)
-            if total <= self.max_bytes:
-                return
-            if source.identity not in in_use:
-                kept.remove(source)
+        excess = sum(each.size for each in kept) + self._bytes_on_their_way
+        excess -= self.max_bytes + FORM_BYTES
+        for source in kept:
+            if excess > 0 and source.identity not in in_use:
+                excess -= source.size
                 del self._sources[source.identity]
                 shutil.rmtree(source.path.parent, ignore_errors=True)
+        return excess <= 0
 
 
-def _unwritten(name: str, error: OSError) -> Refusal:
+def _not_stored(name: str, error: OSError) -> Refusal:
     shown = shown_name(name)
     if error.errno in FULL:
         return Refusal(

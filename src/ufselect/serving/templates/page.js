@@ -6,6 +6,7 @@
 const MILLISECONDS_BETWEEN_QUESTIONS = 300;
 const MOST_ROWS = 200; // of the table of columns; a search finds the others
 const FEW_COLUMNS = 30; // are all listed
+const MOST_NAMES = 5; // of columns in a sentence
 // The field of the command that gives a column its role.
 const ROLES = { feature: "use", label: "labels", "sample names": "id", group: "groups",
   "left out": "drop" };
@@ -55,7 +56,9 @@ function upload(table, onProgress) {
     request.addEventListener("error", () => reject(new Error(
       "the upload broke off; is the file still there, and the server running?")));
     request.addEventListener("abort", () => reject(new Error("")));
-    request.send(table.blob);
+    const content = new FormData();
+    content.append("table", table.blob);
+    request.send(content);
   }).finally(() => { sending = null; });
 }
 
@@ -69,8 +72,11 @@ async function send() {
 
 // Starts a command and returns its run; a file that made way for others is sent again.
 async function begun(action, choices) {
-  const post = () => ask("runs", { method: "POST",
-    body: JSON.stringify({ file: chosen.file, action, choices }) });
+  const post = () => {
+    const body = new FormData();
+    body.append("asked", JSON.stringify({ file: chosen.file, action, choices }));
+    return ask("runs", { method: "POST", body });
+  };
   if (!chosen.file) await send();
   try {
     return await post();
@@ -113,6 +119,8 @@ const sentence = (text) => (text.startsWith(chosen?.name) ? text
   + (/[.?!]$/.test(text) ? "" : ".");
 // A name may be a whole text; the files have all of it.
 const brief = (name) => name.length > 80 ? `${name.slice(0, 79)}\u2026` : name;
+const listed = (names) => names.slice(0, MOST_NAMES).join(", ")
+  + (names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "");
 const count = (number, thing) =>
   `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
 
@@ -390,15 +398,15 @@ function showPreview(found) {
   const missing = found.columns.reduce((sum, each) => sum + each.n_missing, 0);
   const gaps = found.columns.filter((each) => each.n_missing).length;
   const named = (role) => found.columns.filter((each) => each.role === role)
-    .map((each) => brief(each.name)).slice(0, 5).join(", ");
+    .map((each) => brief(each.name));
   const facts = [
     `${count(found.n_rows, "row")} and ${count(found.n_columns, "column")} (${found.format})${
       found.transposed ? "; rows are features, so that the table is transposed" : ""}.`,
     missing ? `${count(missing, "missing value")} in ${count(gaps, "column")}.`
       : "No missing values.",
     found.scale,
-    ...["label", "sample names", "group", "left out"].filter(named).map((role) =>
-      `${sentence(role).slice(0, -1)}: ${named(role)}.`),
+    ...["label", "sample names", "group", "left out"].filter((role) => named(role).length)
+      .map((role) => `${sentence(role).slice(0, -1)}: ${listed(named(role))}.`),
   ];
   at("facts").replaceChildren(...facts.filter(Boolean).map((text) => element("li", text)));
   at("notes").hidden = !found.notes.length;
@@ -418,22 +426,23 @@ function showColumns() {
     special.has(other.name) - special.has(one.name));
   const rest = seen.n_features - seen.columns.filter((each) => each.role === "feature").length;
   if (wanted && rest > 0 && !found.length) found.push(undescribed(at("find").value));
-  const listed = found.slice(0, MOST_ROWS);
-  at("found").value = `${count(listed.length, "column")} of ${
-    seen.columns.length.toLocaleString("en")}${wanted || all ? "" : " need attention"}${
-    found.length > listed.length ? "; search for the others" : ""}${
+  const shownRows = found.slice(0, MOST_ROWS);
+  at("found").value = `${count(shownRows.length, "column")} of ${
+    seen.columns.length.toLocaleString("en")}${wanted || all ? ""
+      : shownRows.length === 1 ? " needs attention" : " need attention"}${
+    found.length > shownRows.length ? "; search for the others" : ""}${
     rest > 0 ? `; type the whole name of one of ${count(rest, "more feature")}` : ""}`;
   const body = at("columns").querySelector("tbody");
   const rows = Array.from(body.rows);
   // Rows that stay are filled anew, so that the focus stays where it is.
-  if (rows.length !== listed.length || rows.some((row, place) =>
-    row.dataset.name !== listed[place].name)) {
+  if (rows.length !== shownRows.length || rows.some((row, place) =>
+    row.dataset.name !== shownRows[place].name)) {
     const focused = document.activeElement.closest("#columns tr")?.dataset.name;
-    body.replaceChildren(...listed.map(newRow));
+    body.replaceChildren(...shownRows.map(newRow));
     if (focused !== undefined) Array.from(body.rows).find((row) =>
       row.dataset.name === focused)?.querySelector("select").focus();
   }
-  listed.forEach((column, place) => fillRow(body.rows[place], column));
+  shownRows.forEach((column, place) => fillRow(body.rows[place], column));
 }
 
 // A column of which nothing is known but its name, and what the reader wants of it.
