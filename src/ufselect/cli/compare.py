@@ -21,10 +21,10 @@ from ufselect.cli.options import (
     PRINTING,
     TABLE,
     MethodNames,
-    Option,
     command,
     number_of_features,
-    section,
+    option,
+    option_group,
 )
 from ufselect.cli.output import (
     Progress,
@@ -56,22 +56,22 @@ DISPENSABLE = ("rank agreement", "seconds", "overlap")
 
 @command(
     *TABLE,
-    *section(
+    option_group(
         "Comparing",
-        Option(
+        option(
             "--methods A,B,...",
             "AutoSelect, or names that ufselect methods lists (default: "
             f"{DEFAULT_METHODS})",
             type=MethodNames(),
             default=DEFAULT_METHODS,
         ),
-        Option(
+        option(
             "-k, --features N",
             "how many features to compare, or which fraction (default: automatic)",
             type=number_of_features,
         ),
         CLUSTERS,
-        Option(
+        option(
             "--standardize",
             "units in which to measure selections: features scaled to unit variance, "
             "samples to unit length, or none (default: what the methods choose for the "
@@ -80,9 +80,9 @@ DISPENSABLE = ("rank agreement", "seconds", "overlap")
             default="auto",
         ),
     ),
-    *section(
+    option_group(
         "Writing",
-        Option("--report HTML", "write a report with figures", type=PATH),
+        option("--report HTML", "write a report with figures", type=PATH),
         MARKDOWN,
     ),
     *PRINTING,

@@ -2,15 +2,13 @@
 
 import os
 import signal
-import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from ufselect.cli.inputs import loading
 from ufselect.cli.options import (
@@ -19,25 +17,22 @@ from ufselect.cli.options import (
     PATH,
     POSITIVE,
     QUIET,
-    Argument,
-    Option,
+    argument,
     command,
+    option,
     seconds,
-    size_in_bytes,
 )
 from ufselect.cli.output import (
-    SECONDS_BETWEEN_LINES,
-    bars,
+    Progress,
     check_outputs,
-    duration,
     print_plain,
     print_text,
     printable,
     say,
-    show,
     write_whole,
 )
 from ufselect.data.replacing import protect
+from ufselect.experiments.limits import bytes_of
 
 if TYPE_CHECKING:
     from ufselect.experiments.cells import Located
@@ -45,49 +40,49 @@ if TYPE_CHECKING:
     from ufselect.experiments.report import Document
 
 N_CORES = os.cpu_count() or 1
-HTML = Option("--html FILE", "write a report with tables and figures", type=PATH)
+HTML = option("--html FILE", "write a report with tables and figures", type=PATH)
 PRINTING = [MARKDOWN, JSON, QUIET]
 # What every command that computes cells takes.
 COMPUTING = [
-    Option(
+    option(
         "--data DIR",
         "folder of the data sets (default: UFSELECT_DATA, else the cache)",
         type=PATH,
     ),
-    Option(
+    option(
         "--jobs N",
         f"processes, one thread each (default: one per core, {N_CORES} here)",
         type=POSITIVE,
         default=N_CORES,
     ),
-    Option("--dask ADDRESS", "compute on the workers of this Dask scheduler instead"),
-    Option(
+    option("--dask ADDRESS", "compute on the workers of this Dask scheduler instead"),
+    option(
         "--cell-timeout SECONDS",
         "give up a cell that takes longer (default: what the plan says, or never)",
         type=seconds,
     ),
-    Option(
+    option(
         "--cell-memory SIZE",
         "give up a cell whose process takes more, such as 2GB (default: what the "
         "plan says, or no limit)",
-        type=size_in_bytes,
+        type=bytes_of,
     ),
-    Option(
+    option(
         "--recover",
         "if the store is damaged, go on with what can be read of it; the damaged file "
         "is kept",
     ),
-    Option("--retry", "try cells again that were given up, or whose process died"),
+    option("--retry", "try cells again that were given up, or whose process died"),
 ]
 
 
 @command(
-    Argument(
+    argument(
         "PLAN",
         "a plan in TOML, or one that comes with ufselect, such as quick",
         type=PATH,
     ),
-    Option(
+    option(
         "--store FILE",
         "SQLite file of the results (default: NAME-OF-PLAN.sqlite here)",
         type=PATH,
@@ -124,8 +119,8 @@ def run_command(**given: Any) -> int:
 
 
 @command(
-    Argument("STORE", "an SQLite file", type=PATH),
-    Option(
+    argument("STORE", "an SQLite file", type=PATH),
+    option(
         "--plan PLAN",
         "which plan, where the store holds several or does not say (default: the one "
         "that was run last)",
@@ -158,14 +153,14 @@ def report_command(**given: Any) -> int:
 
 
 @command(
-    Argument("NAME", "the paper: scfs-2020"),
-    Option("--quick", "a small part of it, in a few minutes"),
-    Option(
+    argument("NAME", "the paper: scfs-2020"),
+    option("--quick", "a small part of it, in a few minutes"),
+    option(
         "--output FILE",
         "the report (default: NAME.html here; the store lies beside it)",
         type=PATH,
     ),
-    Option(
+    option(
         "--fit-curves SECONDS",
         "search for the setting behind each published convergence curve, for so long a "
         "set (default: no search)",
@@ -263,7 +258,7 @@ def _compute(
     if options.recover:
         _recover(plan, store, located)
     with (
-        CountProgress("cells", quiet=options.quiet) as progress,
+        Progress(quiet=options.quiet) as progress,
         _termination_is_an_interruption(),
     ):
         finished = run_plan(
@@ -274,8 +269,10 @@ def _compute(
             dask=options.dask,
             limits=Limits(options.cell_timeout, options.cell_memory),
             retry=options.retry,
-            report=lambda state: progress.show(
-                state.finished, state.total, state.seconds_left()
+            report=lambda state: progress.step(
+                state.finished,
+                state.total,
+                f"{state.finished} of {state.total} cells",
             ),
         )
     return finished.failed
@@ -316,40 +313,3 @@ def _termination_is_an_interruption() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-class CountProgress:
-    """Shows how many things of a known number are done, and the time left.
-
-    A context manager. A log gets a line at the beginning, now and then, and at the end.
-    """
-
-    def __init__(self, unit: str, *, quiet: bool = False) -> None:
-        self.unit = unit
-        self.quiet = quiet
-        self._bars = bars(transient=False) if sys.stderr.isatty() else None
-        self._last = 0.0
-
-    def __enter__(self) -> Self:
-        """Begin; there is nothing to show yet."""
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """End the line."""
-        if self._bars is not None:
-            self._bars.stop()
-
-    def show(self, done: int, total: int, seconds_left: float | None = None) -> None:
-        """Show the state."""
-        if self.quiet:
-            return
-        text = f"{done}/{total} {self.unit}"
-        if seconds_left is not None and done < total:
-            text += f", {duration(seconds_left)} left"
-        now = time.monotonic()
-        if self._bars is not None:
-            self._bars.start()
-            show(self._bars, text, done, total)
-        elif now - self._last >= SECONDS_BETWEEN_LINES or done == total:
-            self._last = now
-            print(text, file=sys.stderr, flush=True)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ufselect.cli.inputs import loading
-from ufselect.cli.options import JSON, PATH, QUIET, Option, command
+from ufselect.cli.options import JSON, PATH, QUIET, argument, command, option
 from ufselect.cli.output import console, print_json, print_table, say
 
 
@@ -46,28 +46,18 @@ def methods_command(json: bool, quiet: bool) -> int:
 
 
 @command(
-    # An option of click takes one value; further names are arguments.
-    click.Argument(["more"], nargs=-1, metavar=""),
-    Option(
-        "--fetch NAME [NAME ...]",
-        "download these sets, unless they are on this machine, and print where they "
-        "are",
-        multiple=True,
+    argument("[NAME]...", "data sets (default: all)", nargs=-1, required=False),
+    option(
+        "--fetch",
+        "download the named sets, unless they are on this machine, and print where "
+        "they are",
     ),
-    Option(
-        "--data DIR",
-        "folder of local copies (default: UFSELECT_DATA)",
-        type=PATH,
-    ),
+    option("--data DIR", "folder of local copies (default: UFSELECT_DATA)", type=PATH),
     JSON,
     QUIET,
 )
 def datasets_command(
-    more: Sequence[str],
-    fetch: Sequence[str],
-    data: Path | None,
-    json: bool,
-    quiet: bool,
+    name: Sequence[str], fetch: bool, data: Path | None, json: bool, quiet: bool
 ) -> int:
     """List public data sets, or download some.
 
@@ -79,25 +69,27 @@ def datasets_command(
         ufselect datasets
         ufselect datasets --fetch lymphoma ORL
     """
-    if more and not fetch:
-        raise click.UsageError(f"{more[0]!r} is unexpected; fetch sets with --fetch")
+    if fetch and not name:
+        raise click.UsageError(
+            "--fetch needs names of data sets; ufselect datasets lists them"
+        )
     with loading():
         from ufselect.data import DataUnavailableError, catalogued_sets
         from ufselect.data import fetch as download
         from ufselect.data.download import local_names, location_of
 
-    wanted = [*fetch, *more]
-    names = wanted[:] or list(dict.fromkeys([*catalogued_sets(), *local_names(data)]))
+    names = list(name) or list(dict.fromkeys([*catalogued_sets(), *local_names(data)]))
     # A name that is not known is refused before anything is downloaded.
-    for name in wanted:
-        location_of(name, data)
-    for name in wanted:
+    for each in names:
+        location_of(each, data)
+    failed = []
+    for each in names if fetch else ():
         try:
-            download(name, data, progress=None if quiet else _progress_line(name))
+            download(each, data, progress=None if quiet else _progress_line(each))
         except DataUnavailableError as error:
             say(error)
-            names.remove(name)
-    rows = [_row(name, data) for name in names]
+            failed.append(each)
+    rows = [_row(each, data) for each in names if each not in failed]
     if json:
         print_json(rows)
     elif fetch:
@@ -118,7 +110,7 @@ def datasets_command(
         ]
         header = ["name", "samples", "features", "classes", "where", "what"]
         print_table(header, cells, words=["where", "what"])
-    return int(len(names) < len(wanted))
+    return int(bool(failed))
 
 
 def _progress_line(name: str) -> Callable[[int, int | None], None]:

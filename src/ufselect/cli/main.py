@@ -11,24 +11,27 @@ from itertools import pairwise
 from typing import Any
 
 import click
-from click.shell_completion import get_completion_class, shell_complete
+import cloup
+from click.shell_completion import shell_complete
 
-from ufselect._names import similar
 from ufselect._version import __version__
+from ufselect.cli.compare import compare_command
+from ufselect.cli.demo import demo_command
+from ufselect.cli.experiments import (
+    report_command,
+    reproduce_command,
+    run_command,
+)
 from ufselect.cli.inputs import Invocation
-from ufselect.cli.options import EXIT_CODES, JSON, QUIET, Argument, command
-from ufselect.cli.output import print_json, say
+from ufselect.cli.listings import datasets_command, methods_command
+from ufselect.cli.look import look_command
+from ufselect.cli.options import EXIT_CODES
+from ufselect.cli.output import say
+from ufselect.cli.select import select_command
+from ufselect.cli.serve import serve_command
 
 NO_SPACE = "the disk is full; free some space, or write to another place"
-# In the order of the help.
-SECTIONS = {
-    "Start here": ("select", "look", "compare", "serve"),
-    "Experiments": ("run", "report", "reproduce"),
-    "More": ("methods", "datasets", "demo", "completion"),
-}
-COMMANDS = [name for names in SECTIONS.values() for name in names]
 COMPLETE_VARIABLE = "_UFSELECT_COMPLETE"
-SHELLS = ("bash", "zsh", "fish")
 
 SHORT_HELP = """\
 ufselect finds the features that matter in a table, without labels.
@@ -42,78 +45,21 @@ Without a table of your own, make one: ufselect demo --write genes.csv
 ufselect --help lists all commands, ufselect select --help the options of one."""
 
 
-class Program(click.Group):
-    """All commands, each imported when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the help."""
-        return COMMANDS
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command and nothing of the others."""
-        found: click.Command
-        match cmd_name:
-            case "select":
-                from ufselect.cli.select import select_command as found
-            case "look":
-                from ufselect.cli.look import look_command as found
-            case "compare":
-                from ufselect.cli.compare import compare_command as found
-            case "serve":
-                from ufselect.cli.serve import serve_command as found
-            case "run":
-                from ufselect.cli.experiments import run_command as found
-            case "report":
-                from ufselect.cli.experiments import report_command as found
-            case "reproduce":
-                from ufselect.cli.experiments import reproduce_command as found
-            case "methods":
-                from ufselect.cli.listings import methods_command as found
-            case "datasets":
-                from ufselect.cli.listings import datasets_command as found
-            case "demo":
-                from ufselect.cli.demo import demo_command as found
-            case "completion":
-                found = completion_command
-            case _:
-                return None
-        return found
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the command; guess what a misspelt one could be."""
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = similar(args[0], COMMANDS)
-            guess = f"; did you mean {near[0]}?" if near else ""
-            raise click.UsageError(f"there is no command {args[0]!r}{guess}", ctx)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(
-        self, ctx: click.Context, formatter: click.HelpFormatter
-    ) -> None:
-        """Write the commands under their headings."""
-        for title, names in SECTIONS.items():
-            with formatter.section(title):
-                formatter.write_dl(
-                    [
-                        (name, found.get_short_help_str(formatter.width))
-                        for name in names
-                        if (found := self.get_command(ctx, name))
-                    ],
-                    col_max=12,
-                )
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write an example and the exit codes."""
-        formatter.write(f"\nExample: ufselect select genes.csv\n\n{EXIT_CODES}\n")
-
-
-@click.group(
-    cls=Program,
+@cloup.group(
+    sections=[
+        cloup.Section(
+            "Start here",
+            [select_command, look_command, compare_command, serve_command],
+        ),
+        cloup.Section("Experiments", [run_command, report_command, reproduce_command]),
+        cloup.Section("More", [methods_command, datasets_command, demo_command]),
+    ],
     invoke_without_command=True,
     options_metavar="[--version]",
     subcommand_metavar="COMMAND ...",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Unsupervised feature selection: the columns that matter, without labels.",
+    epilog=f"Example: ufselect select genes.csv\n\n{EXIT_CODES}",
 )
 @click.version_option(__version__, message="%(version)s")
 @click.pass_context
@@ -194,45 +140,19 @@ def _run(invocation: Invocation) -> int:
 def _sentence(error: click.UsageError, given: Sequence[str]) -> str:
     """Return what is wrong with the arguments, and how to get help."""
     match error:
+        case click.NoSuchCommand(command_name=name):
+            message = f"there is no command {name!r}"
         case click.NoSuchOption(option_name=name):
-            near = [each for each in error.possibilities or () if each != name]
-            guess = f"; did you mean {near[0]}?" if near else ""
-            message = f"there is no option {name}{guess}"
+            message = f"there is no option {name}"
         case click.MissingParameter(param=click.Parameter() as param):
             message = f"{param.human_readable_name} is missing"
-            if choices := getattr(param.type, "choices", ()):
-                message += f"; give one of {', '.join(choices)}"
         case click.BadParameter(param=click.Option() as option):
             message = f"{'/'.join(option.opts)}: {error.message}"
         case _:
             # Messages of click begin with a capital letter, ours do not.
             message = re.sub("^(Got|Option)", lambda m: m[0].lower(), error.message)
-    command = " ".join(["ufselect", *(word for word in given[:1] if word in COMMANDS)])
-    return f"{message.rstrip('.')} (see {command} --help)"
-
-
-@command(
-    Argument("SHELL", "bash, zsh or fish", type=click.Choice(SHELLS)),
-    JSON,
-    QUIET,
-)
-def completion_command(shell: str, json: bool, quiet: bool) -> int:
-    """Print a script for the completion of a shell.
-
-    Prints a script that lets a shell complete commands, options, names of methods
-    and files.
-
-    For example:
-
-        echo 'source <(ufselect completion bash)' >> ~/.bashrc
-        echo 'source <(ufselect completion zsh)' >> ~/.zshrc    (after compinit)
-        ufselect completion fish > ~/.config/fish/completions/ufselect.fish
-    """
-    kind = get_completion_class(shell)
-    assert kind is not None
-    script = kind(program, {}, "ufselect", COMPLETE_VARIABLE).source()
-    if json:
-        print_json({"shell": shell, "script": script})
-    else:
-        print(script, end="")
-    return 0
+    if near := getattr(error, "possibilities", None):
+        message += f"; did you mean {near[0]}?"
+    command = given[0] if given and given[0] in program.commands else ""
+    see = " ".join(filter(None, ["ufselect", command, "--help"]))
+    return f"{message.rstrip('.')} (see {see})"

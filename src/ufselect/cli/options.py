@@ -2,19 +2,24 @@
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
-from copy import copy
+from collections.abc import Callable
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import click
+import cloup
 from click.shell_completion import CompletionItem
+from cloup import option_group as option_group
 
 EXIT_CODES = "Exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted"
 
 
-class Option(click.Option):
-    """An option, written as help shows it; without a value it is a flag.
+Decorator = Callable[[Any], Any]
+
+
+def option(names: str, text: str, **settings: Any) -> Decorator:
+    """Declare an option as help shows it; without a value it is a flag.
 
     Parameters
     ----------
@@ -23,73 +28,48 @@ class Option(click.Option):
     text : str
         What help says of it.
     **settings
-        Those of click.
+        Those of ``cloup.option``.
+    """
+    *first, last = names.split(", ")
+    last, _, metavar = last.partition(" ")
+    if metavar:
+        settings["metavar"] = metavar
+    elif "type" not in settings:
+        settings |= {"is_flag": True, "default": None if "/" in last else False}
+    return cloup.option(*first, last, help=text, **settings)
+
+
+def argument(name: str, text: str, **settings: Any) -> Decorator:
+    """Declare an argument, called as the parameter of the function."""
+    plain = name.strip("[].").lower()
+    return cloup.argument(plain, metavar=name, help=text, **settings)
+
+
+def command(*parameters: Decorator) -> Callable[[Callable[..., int]], cloup.Command]:
+    """Return a decorator that makes a command of a function.
+
+    The name of the function and its docstring say what the command is called, how the
+    list of commands describes it, its help and, after "For example:", examples.
     """
 
-    section = "Options"
+    def decorate(function: Callable[..., int]) -> cloup.Command:
+        text, _, examples = (inspect.getdoc(function) or "").partition("For example:")
+        short, _, rest = text.partition("\n\n")
+        name = function.__name__.removesuffix("_command")
+        for parameter in reversed(parameters):
+            function = parameter(function)
+        return cloup.command(
+            name,
+            help=rest.strip(),
+            short_help=short[:1].lower() + short[1:].rstrip("."),
+            epilog=f"\b\nExamples:\n{_indented(examples)}\n\n{EXIT_CODES}",
+        )(function)
 
-    def __init__(self, names: str, text: str, **settings: Any) -> None:
-        *first, last = names.split(", ")
-        last, _, metavar = last.partition(" ")
-        if metavar:
-            settings["metavar"] = metavar
-        elif "type" not in settings:
-            settings |= {"is_flag": True, "default": None if "/" in last else False}
-        super().__init__([*first, last], help=text, **settings)
-
-    def get_help_extra(self, ctx: click.Context) -> Any:
-        """Return no range: the help says what a value means."""
-        extra = super().get_help_extra(ctx)
-        extra.pop("range", None)
-        return extra
+    return decorate
 
 
-class Argument(click.Argument):
-    """An argument that help describes; its name is that of the parameter."""
-
-    def __init__(self, name: str, text: str, **settings: Any) -> None:
-        super().__init__([name.strip("[]").lower()], metavar=name, **settings)
-        self.text = text
-
-
-def section(title: str, *options: Option) -> list[Option]:
-    """Return options that help lists under a heading of their own."""
-    listed = [copy(each) for each in options]
-    for each in listed:
-        each.section = title
-    return listed
-
-
-class Command(click.Command):
-    """A command whose help has sections, examples and exit codes."""
-
-    examples: Sequence[str] = ()
-
-    def format_options(
-        self, ctx: click.Context, formatter: click.HelpFormatter
-    ) -> None:
-        """Write arguments first, then the options under their headings."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for each in self.get_params(ctx):
-            if isinstance(each, Argument):
-                record = (each.make_metavar(ctx), each.text)
-                sections.setdefault("Arguments", []).append(record)
-            elif isinstance(each, click.Option) and (
-                found := each.get_help_record(ctx)
-            ):
-                title = getattr(each, "section", Option.section)
-                sections.setdefault(title, []).append(found)
-        sections["Options"] = sections.pop("Options")
-        for title, records in sections.items():
-            with formatter.section(title):
-                formatter.write_dl(records)
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples and the exit codes, one line each."""
-        with formatter.section("Examples"):
-            for example in self.examples:
-                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
-        formatter.write(f"\n{EXIT_CODES}\n")
+def _indented(examples: str) -> str:
+    return indent(inspect.cleandoc(examples), "  ")
 
 
 def number_of_features(text: str) -> int | float:
@@ -149,22 +129,6 @@ def parameter(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def size_in_bytes(text: str) -> int:
-    """Return a number of bytes.
-
-    Examples
-    --------
-    >>> size_in_bytes("2GB"), size_in_bytes("1.5 mb"), size_in_bytes("100")
-    (2000000000, 1500000, 100)
-    """
-    from ufselect.experiments.limits import bytes_of
-
-    try:
-        return bytes_of(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
-
-
 class MethodNames(click.ParamType):
     """Names of methods between commas, each once; shells complete them."""
 
@@ -212,89 +176,89 @@ TEXT_PATH = click.Path(readable=False, allow_dash=True)
 PATH = click.Path(readable=False, path_type=Path)
 POSITIVE = click.IntRange(min=1)
 
-JSON = Option("--json", "print JSON for scripts")
-QUIET = Option("--quiet", "print the result only, without notes and progress")
-SEED = Option(
+JSON = option("--json", "print JSON for scripts")
+QUIET = option("--quiet", "print the result only, without notes and progress")
+SEED = option(
     "--seed N",
     "seed of all random numbers (default: 0)",
     type=click.IntRange(0, 2**32 - 1),
     default=0,
 )
-MARKDOWN = Option("--markdown FILE", "write the tables as Markdown", type=PATH)
-CLUSTERS = Option(
+MARKDOWN = option("--markdown FILE", "write the tables as Markdown", type=PATH)
+CLUSTERS = option(
     "--clusters N",
     "number of clusters of methods that need one (default: automatic)",
     type=POSITIVE,
 )
 # What commands that select features of a table have in common.
 TABLE = [
-    Argument(
+    argument(
         "FILE",
         "a table: text, Parquet, Feather, Excel, NumPy, MATLAB, Matrix Market, "
         "AnnData; - is standard input",
         type=TEXT_PATH,
     ),
-    *section(
+    option_group(
         "Reading",
-        Option(
+        option(
             "--labels COLUMN",
             "column with the classes of the samples, to compare with at the end; the "
             "selection never uses it",
         ),
-        Option("--id COLUMN", "column with sample names"),
-        Option(
+        option("--id COLUMN", "column with sample names"),
+        option(
             "--groups COLUMN",
             "column that says which samples belong together, such as those of one "
             "patient; tests never split a group",
         ),
-        Option(
+        option(
             "--use-column COLUMN",
             "use this column as a feature, although it looks like labels or an index "
             "or is mostly missing (repeat for more)",
             multiple=True,
         ),
-        Option(
+        option(
             "--drop COLUMN",
             "leave this column out (repeat for more)",
             multiple=True,
         ),
-        Option(
+        option(
             "--fill",
             "replace missing values by the mean or the median of their column, or by 0 "
             "(default: refuse them)",
             type=click.Choice(["mean", "median", "zero"]),
         ),
-        Option(
+        option(
             "--na TEXT",
             "text that means a missing value, beside NA and the like (repeat for more)",
             multiple=True,
         ),
-        Option(
+        option(
             "--drop-incomplete",
             "leave out samples with missing values",
             type=click.Choice(["rows"]),
         ),
-        Option(
+        option(
             "--skip-rows N",
             "lines of the file before the table (default: automatic)",
             type=click.IntRange(min=0),
             default=0,
         ),
-        Option(
+        option(
             "--transpose/--no-transpose",
             "whether the rows of the file are features (default: automatic)",
         ),
-        Option(
+        option(
             "--header/--no-header",
             "whether the first row names the columns (default: automatic)",
         ),
-        Option(
+        option(
             "--variable NAME",
             "which variable of a MATLAB or NumPy file, or layer of AnnData",
         ),
-        Option("--sheet NAME", "which sheet of a workbook"),
-        Option("--allow-large", "read a file even if it needs more than the memory"),
-        Option(
+        option("--sheet NAME", "which sheet of a workbook"),
+        option("--allow-large", "read a file even if it needs more than the memory"),
+        option(
             "--name NAME",
             "name of the table in messages, in the report, and in the command to "
             "repeat it (default: FILE)",
@@ -303,9 +267,9 @@ TABLE = [
 ]
 PRINTING = [
     SEED,
-    Option("-v, --verbose", "print more: evidence, tests, explanations"),
+    option("-v, --verbose", "print more: evidence, tests, explanations"),
     JSON,
-    Option(
+    option(
         "--progress",
         "form of progress and notes on standard error: text, or json with one object "
         "per line (default: text)",
@@ -314,27 +278,3 @@ PRINTING = [
     ),
     QUIET,
 ]
-
-
-def command(*params: click.Parameter) -> Callable[[Callable[..., int]], Command]:
-    """Return a decorator that makes a command of a function.
-
-    The name of the function and its docstring say what the command is called, how the
-    list of commands describes it, its help and, after "For example:", examples.
-    """
-
-    def decorate(function: Callable[..., int]) -> Command:
-        name = function.__name__.removesuffix("_command")
-        text, _, examples = (inspect.getdoc(function) or "").partition("For example:")
-        short, _, rest = text.partition("\n\n")
-        made = click.command(
-            name,
-            cls=Command,
-            params=list(params),
-            help=rest.strip(),
-            short_help=short[:1].lower() + short[1:].rstrip("."),
-        )(function)
-        made.examples = inspect.cleandoc(examples).splitlines()
-        return made
-
-    return decorate

@@ -1,13 +1,11 @@
 """What commands print: sentences, tables, JSON, and progress on standard error."""
 
 import json
-import re
 import shutil
 import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from textwrap import wrap
 from types import SimpleNamespace
@@ -22,7 +20,6 @@ from ufselect.data.replacing import write_whole as write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress as Bars
 
 # Longer lines are hard to read, however wide the terminal.
 WIDEST_TEXT = 100
@@ -71,95 +68,31 @@ def wrapped(text: str, width: int) -> str:
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """Return where text for people goes; names in it are never taken for markup."""
+    """Return a terminal; names in what it prints are never taken for markup."""
     from rich.console import Console
 
-    class Stream(Console):
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # a reader such as head closed the pipe
-
-        def show_cursor(self, show: bool = True) -> bool:
-            return False  # a killed process could not show it again
-
-    stream = sys.stderr if stderr else sys.stdout
-    # A file gets the same text from any terminal.
-    width = None if stream.isatty() else DEFAULT_WIDTH
-    return Stream(
-        stderr=stderr, markup=False, highlight=False, emoji=False, width=width
-    )
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
 
 
 def print_text(text: str, style: str = "", *, stderr: bool = False) -> None:
     """Print a paragraph, wrapped between words to the width of the terminal."""
-    from rich.text import Text
-
-    out = console(stderr=stderr)
-    lines = wrapped(text, min(out.width, WIDEST_TEXT))
-    out.print(Text(lines, style), soft_wrap=True)
+    stream = sys.stderr if stderr else sys.stdout
+    # A file gets the same text from any terminal.
+    terminal = stream.isatty()
+    width = shutil.get_terminal_size().columns if terminal else DEFAULT_WIDTH
+    lines = wrapped(text, min(width, WIDEST_TEXT))
+    if style and terminal:
+        console(stderr=stderr).print(lines, style=style, soft_wrap=True)
+    else:
+        print(lines, file=stream)
 
 
 def print_plain(text: str, style: str = "", *, stderr: bool = False) -> None:
-    """Print text that is laid out already; a terminal gets no line that is too long.
-
-    Paragraphs are wrapped. Tables are cut between columns. With a style, the first line
-    stands out.
-    """
-    stream = sys.stderr if stderr else sys.stdout
-    if not stream.isatty():
-        print(*map(str.rstrip, text.splitlines()), sep="\n", file=stream)
-        return
-    width = console(stderr=stderr).width
-    for number, block in enumerate(text.rstrip("\n").split("\n\n")):
-        if number:
-            print(file=stream)
-        lines = block.splitlines()
-        if style and not number:
-            print_text(lines.pop(0), style, stderr=stderr)
-        rule = lines[1] if len(lines) > 1 else ""
-        if re.fullmatch("-+(  -+)+", rule):
-            print("\n".join(parts_of_table(lines, width)), file=stream)
-        elif re.fullmatch("=+", rule):
-            print(block, file=stream)
-        elif lines:
-            print_text(" ".join(lines), stderr=stderr)
-
-
-def parts_of_table(lines: Sequence[str], width: int) -> list[str]:
-    r"""Return the lines of a table in parts that are not too wide.
-
-    Parameters
-    ----------
-    lines : sequence of str
-        Header, rule and rows, as ``text_table`` makes them, and perhaps remarks.
-    width : int
-        Letters in a line. Each part begins with the first column.
-
-    Examples
-    --------
-    >>> table = ["method  ACC  NMI", "------  ---  ---", "SCFS     79   64"]
-    >>> print("\n".join(parts_of_table(table, 12)))
-    method  ACC
-    ------  ---
-    SCFS     79
-    <BLANKLINE>
-    method  NMI
-    ------  ---
-    SCFS     64
-    """
-    first, *rest = (found.span() for found in re.finditer("-+", lines[1]))
-    rows = [line for line in lines if len(line) == len(lines[1])]
-    parts: list[list[tuple[int, int]]] = []
-    for start, stop in rest:
-        used = sum(end - begin + 2 for begin, end in parts[-1]) if parts else width
-        if used + stop - start > width:
-            parts.append([first])
-        parts[-1].append((start, stop))
-    tables = [
-        ["  ".join(row[begin:end] for begin, end in part) for row in rows]
-        for part in parts
-    ]
-    remarks = [line for line in lines if len(line) != len(lines[1])]
-    return [*tables[0], *chain(*(["", *table] for table in tables[1:])), *remarks]
+    """Print text that is laid out already; its first line may stand out."""
+    first, *rest = text.rstrip("\n").split("\n")
+    print_text(first, style, stderr=stderr)
+    for line in rest:
+        print(line.rstrip(), file=sys.stderr if stderr else sys.stdout)
 
 
 def print_table(
@@ -193,15 +126,14 @@ def print_table(
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
     out = console()
-    if out.is_terminal:
+    if sys.stdout.isatty():
         out.print(table)
         return
     # One row in one line, for other programs.
     out.width = UNLIMITED_WIDTH
     with out.capture() as captured:
         out.print(table)
-    for line in captured.get().splitlines():
-        print(line.rstrip(), file=out.file)
+    print(*map(str.rstrip, captured.get().splitlines()), sep="\n")
 
 
 def print_written(written: Mapping[str, str], *, stderr: bool = False) -> None:
@@ -278,21 +210,11 @@ class Progress:
         self.done, self.total, self.since = 0, 0, time.monotonic()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._bars: Bars | None = None
-        self._turn = threading.Lock()
 
     def note(self, *sentences: str) -> None:
         """Print sentences, one per line."""
-        if self.quiet:
-            return
-        with self._turn:
-            if self._bars is not None:
-                # Above the line that is rewritten.
-                self._bars.stop()
-            for sentence in sentences:
-                say(sentence)
-            if self._bars is not None:
-                self._bars.start()
+        for sentence in sentences if not self.quiet else ():
+            say(sentence)
 
     def now(self, what: str) -> None:
         """Begin work of unknown length."""
@@ -303,12 +225,10 @@ class Progress:
         if done == 0:
             self.since = time.monotonic()
         self.what, self.detail, self.done, self.total = what, "", done, total
-        self._moved()
 
     def iteration(self, method: str, number: int) -> None:
         """Report the iteration of a fit; their total number is unknown."""
         self.detail = f", {method} iteration {number}"
-        self._moved()
 
     def seconds_left(self) -> float | None:
         """Return an estimate of the seconds left."""
@@ -322,9 +242,6 @@ class Progress:
         times = duration(time.monotonic() - self.since)
         times += "" if left is None else f", {duration(left)} left"
         return f"{printable(self.what + self.detail)}, {times}"
-
-    def _moved(self) -> None:
-        """Do nothing: the thread reads the state when it writes."""
 
     def __enter__(self) -> Self:
         """Start the thread."""
@@ -346,15 +263,23 @@ class Progress:
             while not self._over.wait(SECONDS_BETWEEN_LINES):
                 print(self.text(), file=sys.stderr, flush=True)
             return
-        display = bars()
-        while True:
-            with self._turn:
-                show(display, self.text(), self.done, self.total)
-                display.start()
-                self._bars = display
-            if self._over.wait(SECONDS_BETWEEN_REFRESHES):
-                display.stop()
-                return
+        from rich import progress
+
+        columns = progress.BarColumn(20), progress.TextColumn("{task.description}")
+        # What is printed meanwhile appears above the bar.
+        with progress.Progress(
+            *columns, console=console(stderr=True), transient=True
+        ) as bars:
+            bar = bars.add_task("", total=None)
+            over = False
+            while not over:
+                bars.update(
+                    bar,
+                    description=self.text(),
+                    completed=self.done,
+                    total=self.total or None,
+                )
+                over = self._over.wait(SECONDS_BETWEEN_REFRESHES)
 
 
 class JsonProgress(Progress):
@@ -372,11 +297,21 @@ class JsonProgress(Progress):
         for sentence in sentences:
             self._write({"note": " ".join(sentence.split())})
 
+    def step(self, done: int, total: int, what: str) -> None:
+        """Write the step, unless the last one was a moment ago."""
+        super().step(done, total, what)
+        self._write_state()
+
+    def iteration(self, method: str, number: int) -> None:
+        """Write the iteration, unless the last one was a moment ago."""
+        super().iteration(method, number)
+        self._write_state()
+
     def __enter__(self) -> Self:
         """Start no thread: every step writes."""
         return self
 
-    def _moved(self) -> None:
+    def _write_state(self) -> None:
         now = time.monotonic()
         if self.what == self._last[0] and now - self._last[1] < SECONDS_BETWEEN_OBJECTS:
             return
@@ -400,28 +335,6 @@ def progress_for(options: SimpleNamespace) -> Progress:
     """Return the progress display that the options ask for."""
     kind = JsonProgress if options.progress == "json" else Progress
     return kind(quiet=options.quiet)
-
-
-def bars(*, transient: bool = True) -> "Bars":
-    """Return rich's progress display, with one bar and one text."""
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bars
-
-    display = Bars(
-        BarColumn(bar_width=20),
-        TextColumn("{task.description}", markup=False),
-        console=console(stderr=True),
-        transient=transient,
-    )
-    display.add_task("", total=None)
-    return display
-
-
-def show(display: "Bars", text: str, done: int, total: int) -> None:
-    """Show the state of the only bar."""
-    (line,) = display.tasks
-    line.total = total or None
-    display.update(line.id, description=text, completed=done)
 
 
 def duration(seconds: float) -> str:

@@ -2,15 +2,13 @@
 
 import os
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from itertools import chain, count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +16,7 @@ from ufselect.cli.inputs import (
     check_source,
     checked,
     command_line,
+    in_options,
     loading,
     named_selector,
     read,
@@ -30,13 +29,13 @@ from ufselect.cli.options import (
     TABLE,
     TEXT_PATH,
     MethodName,
-    Option,
     command,
     image_shape,
     number_of_features,
+    option,
+    option_group,
     parameter,
     seconds,
-    section,
 )
 from ufselect.cli.output import (
     Progress,
@@ -45,13 +44,12 @@ from ufselect.cli.output import (
     print_plain,
     print_written,
     progress_for,
-    write_whole,
 )
-from ufselect.data.replacing import save_unused
+from ufselect.cli.result_files import ResultFiles, uses_default_names
 from ufselect.report.second_process import begin, load_fits, second_process
 
 if TYPE_CHECKING:
-    from ufselect import AutoSelect
+    from ufselect import AutoSelect, UnsupervisedSelector
     from ufselect.data import Table
     from ufselect.matrix import DataMatrix
     from ufselect.report import Effort, SelectionReport
@@ -64,75 +62,75 @@ MAX_COPIED_VALUES = 100_000_000
 N_RANDOM = 99
 STYLES = {"use": "bold green", "care": "bold yellow", "stop": "bold red"}
 
-SELECTING = section(
+SELECTING = option_group(
     "Selecting",
-    Option(
+    option(
         "-k, --features N",
         "how many to keep, or which fraction (default: automatic)",
         type=number_of_features,
     ),
-    Option(
+    option(
         "--method NAME",
         "method that ranks: see ufselect methods (default: AutoSelect)",
         type=MethodName(),
     ),
-    Option(
+    option(
         "--param NAME=VALUE",
         "a parameter of the method (repeat for more)",
         type=parameter,
         multiple=True,
     ),
     CLUSTERS,
-    Option(
+    option(
         "--max-correlation R",
         "skip features that correlate more than this with a better one (default: 0.8, "
         "no limit for a method that you name)",
         type=click.FloatRange(0, 1),
     ),
-    Option(
+    option(
         "--time-budget SECONDS",
         "start no further fit or test after this time; a running one finishes",
         type=seconds,
     ),
-    Option("--jobs N", "parallel jobs (default: 1, or 2 if large)", type=POSITIVE),
+    option("--jobs N", "parallel jobs (default: 1, or 2 if large)", type=POSITIVE),
 )
-WRITING = section(
+WRITING = option_group(
     "Writing",
-    Option(
+    option(
         "-o, --output OUT",
         "write the table with the chosen features, in the format of this name or else "
         "of FILE; - is standard output",
         type=TEXT_PATH,
     ),
-    Option(
+    option(
         "--no-files",
         "write no file; the default with --json and with standard input, unless you "
         "name files",
     ),
-    Option("--scores CSV", "write the ranking of all features", type=PATH),
-    Option("--save-clusters CSV", "write the cluster of each sample", type=PATH),
-    Option("--only-features", "leave the other columns of FILE out of the table"),
-    Option(
+    option("--scores CSV", "write the ranking of all features", type=PATH),
+    option("--save-clusters CSV", "write the cluster of each sample", type=PATH),
+    option("--only-features", "leave the other columns of FILE out of the table"),
+    option(
         "--write-filled", "write the values that --fill put in place of missing ones"
     ),
-    Option("--no-subset", "AnnData: keep all features, and mark the chosen ones"),
-    Option(
+    option("--no-subset", "AnnData: keep all features, and mark the chosen ones"),
+    option(
         "--keep-formulas",
         "text: write names unchanged, even if a spreadsheet would run them as formulas "
         "(default: with an apostrophe, which reading removes)",
     ),
-    Option("--report HTML", "write a report with figures", type=PATH),
-    Option(
+    option("--report HTML", "write a report with figures", type=PATH),
+    option(
         "--effort",
         "what the report may cost: about 2, 10 or 50 fits (default: quick)",
         type=click.Choice(["quick", "default", "thorough"]),
     ),
-    Option(
+    option(
         "--image-shape HxW",
         "features are pixels: draw the chosen ones in the report",
         type=image_shape,
     ),
-    Option(
+    option(
         "--image-order",
         "pixels follow each other along rows, or along columns as in MATLAB (default: "
         "rows)",
@@ -142,12 +140,7 @@ WRITING = section(
 )
 
 
-@command(
-    *TABLE,
-    *SELECTING,
-    *WRITING,
-    *PRINTING,
-)
+@command(*TABLE, SELECTING, WRITING, *PRINTING)
 def select_command(**given: Any) -> int:
     """Select the features of a file.
 
@@ -164,61 +157,41 @@ def select_command(**given: Any) -> int:
         ufselect select faces.mat --image-shape 32x32 --report faces.html
         zcat big.tsv.gz | ufselect select - --json > selection.json
     """
-    options = SimpleNamespace(**given)
-    start = time.monotonic()
+    options = SimpleNamespace(**given, started=time.monotonic())
     _check_usage(options)
+    files = ResultFiles(options)
     with loading():
-        import ufselect.data.tables.reading
-        from ufselect.plotting.axes import load_matplotlib
-    options.default_names = _uses_default_names(options)
-    if options.default_names:
-        # Which numbers they get is decided when the files are complete.
-        names = next(free_names(Path(options.file).name))
-        options.output, options.report = str(names.table), names.report
-    # If you name a method or its parameters, you get the ranking of that method. What
-    # is wrong with them is said before the table is read.
-    named = None
-    auto = (options.method or "autoselect").lower() == "autoselect"
-    if options.param or not auto:
-        named = named_selector("SCFS" if auto else options.method, options.param)
-    written: dict[str, str] = {}
+        import ufselect.data.tables.reading  # noqa: F401
+    named = _named_selector(options)
+    large = options.file != "-" and Path(options.file).stat().st_size >= LARGE_FILE
     with (
-        _naming_complete_files(written),
+        files.named_in_errors(),
         progress_for(options) as progress,
-        ExitStack() as in_background,
+        # It loads scikit-learn while this one reads.
+        second_process(load_fits) if large else nullcontext(),
     ):
-        large = _is_large(options)
-        if large:
-            # It loads scikit-learn while this one reads.
-            in_background.enter_context(second_process(load_fits))
         table = read(options, progress)
         if options.save_clusters is not None:
             # Of a memory-mapped table only some samples would get a cluster.
-            table = replace(table, values=_in_memory(table.values))
+            table = _in_memory(table)
         _check_image_shape(options, table)
         with loading():
-            import ufselect.report.selection  # noqa: F401
+            from ufselect.matrix.checks import checked_matrix
+            from ufselect.plotting.axes import load_matplotlib
 
-            if options.report:
+            if files.report_wanted:
                 load_matplotlib()
-        from ufselect.matrix.checks import checked_matrix
-
         data = checked_matrix(table.values, owner="AutoSelect")
-        selector, halves = _selector(named, options), None
-        if large:
-            halves = _begin_halves(data, selector, options, table.groups, start)
-        if options.jobs is None:
-            from ufselect.tuning.fits import parallel_jobs
-
-            options.jobs = parallel_jobs(data)
+        selector = _selector(named, options)
+        halves = _begin_halves(data, selector, options, table.groups) if large else None
         warned = _fit(selector, data, options, progress)
-        _write(table, selector, options, progress, written)
-        report = _report(table, data, selector, halves, options, start, progress)
-        if options.report is not None:
+        files.write_table(table, selector)
+        files.write_clusters(table, selector, progress)
+        report = _report(table, data, selector, halves, options, progress)
+        if files.report_wanted:
             progress.now("drawing")
-            _write_report(report.html(), options)
-            written["report"] = str(options.report)
-    _print(table, report, options, warned, written)
+            files.write_report(report.html())
+    _print(table, report, options, warned, files.written)
     return 0
 
 
@@ -226,97 +199,37 @@ def _check_usage(options: SimpleNamespace) -> None:
     """Refuse options that contradict each other, and files that cannot be written."""
     files = (options.output, options.scores, options.save_clusters, options.report)
     auto = (options.method or "").lower() == "autoselect"
-    about_report = {"effort": options.effort, "image-shape": options.image_shape}
-    report = options.report is not None or _uses_default_names(options)
+    no_report = options.report is None and not uses_default_names(options)
     wrong = {
         "--no-files writes nothing; leave it out, or leave out the names of files": (
             options.no_files and any(files)
         ),
-        "AutoSelect takes no --param; name another method, or leave --param out": auto
-        and options.param,
+        "AutoSelect takes no --param; name another method, or leave --param out": (
+            auto and options.param
+        ),
         "-o - and --json both print to standard output; give one a file": (
             options.output == "-" and options.json
         ),
         "--write-filled needs --fill; add --fill median": (
             options.write_filled and options.fill is None
         ),
-        **{
-            f"--{name} needs a report; add --report FILE.html": (
-                not report and value is not None
-            )
-            for name, value in about_report.items()
-        },
+        "--effort needs a report; add --report FILE.html": (
+            no_report and options.effort is not None
+        ),
+        "--image-shape needs a report; add --report FILE.html": (
+            no_report and options.image_shape is not None
+        ),
     }
     for message, applies in wrong.items():
         if applies:
             raise click.UsageError(message)
     check_source(options.file)
     check_outputs(*(Path(file) for file in files if file and file != "-"))
-    if _uses_default_names(options) and not os.access(".", os.W_OK):
+    if uses_default_names(options) and not os.access(".", os.W_OK):
         raise ValueError(
             f"cannot write into the current folder {Path().resolve()}; name files "
             "elsewhere with -o and --report, or write none with --no-files"
         )
-
-
-def _uses_default_names(options: SimpleNamespace) -> bool:
-    """Return whether table and report get default names, in the current folder."""
-    named = any([options.output, options.scores, options.report])
-    return not (options.no_files or named or options.json or options.file == "-")
-
-
-class Names(NamedTuple):
-    """Where to write the table, the report, and the ranking if nothing is chosen."""
-
-    table: Path
-    report: Path
-    ranking: Path
-
-
-def free_names(name: str, folder: Path = Path()) -> Iterator[Names]:
-    """Yield names of outputs that are not in use; later ones have a number.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> names = free_names("genes.csv.gz", Path("no-such-folder"))
-    >>> [path.name for path in next(names)]
-    ['genes.selected.csv.gz', 'genes.report.html', 'genes.ranking.csv']
-    >>> next(names).report.name
-    'genes.report-2.html'
-    """
-    from ufselect.data.tables.detection import split_name
-
-    stem, ending = split_name(name)
-    for mark in chain([""], map("-{}".format, count(2))):
-        names = Names(
-            folder / f"{stem}.selected{mark}{ending}",
-            folder / f"{stem}.report{mark}.html",
-            folder / f"{stem}.ranking{mark}.csv",
-        )
-        if not any(map(os.path.lexists, names)):
-            yield names
-
-
-@contextmanager
-def _naming_complete_files(written: dict[str, str]) -> Iterator[None]:
-    """Add to an interruption or an error which files are complete."""
-
-    def complete() -> str:
-        names = " and ".join(written.values())
-        return f"{names} {'is' if len(written) == 1 else 'are'} complete"
-
-    try:
-        yield
-    except KeyboardInterrupt:
-        if not written:
-            raise
-        message = f"interrupted; {complete()}, nothing else was written"
-        raise KeyboardInterrupt(message) from None
-    except ValueError as error:
-        if not written:
-            raise
-        raise ValueError(f"{str(error).rstrip('.')}; {complete()}") from error
 
 
 def _check_image_shape(options: SimpleNamespace, table: "Table") -> None:
@@ -330,18 +243,28 @@ def _check_image_shape(options: SimpleNamespace, table: "Table") -> None:
         )
 
 
-def _in_memory(values: Any) -> Any:
+def _in_memory(table: "Table") -> "Table":
     import numpy as np
 
-    return np.array(values) if isinstance(values, np.memmap) else values
+    values: Any = table.values
+    mapped = isinstance(values, np.memmap)
+    return replace(table, values=np.array(values)) if mapped else table
 
 
-def _is_large(options: SimpleNamespace) -> bool:
-    """Return whether fits will take longer than the start of a second process."""
-    return options.file != "-" and Path(options.file).stat().st_size >= LARGE_FILE
+def _named_selector(options: SimpleNamespace) -> "UnsupervisedSelector | None":
+    """Return the method whose ranking is asked for, by its name or its parameters.
+
+    What is wrong with them is said before the table is read.
+    """
+    auto = (options.method or "autoselect").lower() == "autoselect"
+    if auto and not options.param:
+        return None
+    return named_selector("SCFS" if auto else options.method, options.param)
 
 
-def _selector(named: Any, options: SimpleNamespace) -> "AutoSelect":
+def _selector(
+    named: "UnsupervisedSelector | None", options: SimpleNamespace
+) -> "AutoSelect":
     """Return the selector of these options."""
     from ufselect import AutoSelect
 
@@ -364,7 +287,6 @@ def _begin_halves(
     selector: "AutoSelect",
     options: SimpleNamespace,
     groups: Any,
-    start: float,
 ) -> "Future[Any] | None":
     """Begin fits to halves of the samples in the second process, for the report.
 
@@ -391,16 +313,16 @@ def _begin_halves(
             options.seed,
             groups=groups,
             n_jobs=1,
-            time_budget=_time_left(options, start),
+            time_budget=_time_left(options),
         )
     )
 
 
-def _time_left(options: SimpleNamespace, start: float) -> float | None:
+def _time_left(options: SimpleNamespace) -> float | None:
     """Return the seconds that are left of the time budget, or None without one."""
     if options.time_budget is None:
         return None
-    return max(0.0, start + options.time_budget - time.monotonic())
+    return max(0.0, options.started + options.time_budget - time.monotonic())
 
 
 def _fit(
@@ -419,97 +341,15 @@ def _fit(
         selector.fit(data)
     # The text gives its reasons; they are not printed twice.
     reasons = "" if options.json else " ".join(selector.reasons_)
-    progress.note(*(sentence for sentence in said if sentence not in reasons))
+    progress.note(*(in_options(each) for each in said if each not in reasons))
     return said
-
-
-def _write(
-    table: "Table",
-    selector: "AutoSelect",
-    options: SimpleNamespace,
-    progress: Progress,
-    written: dict[str, str],
-) -> None:
-    """Write table and ranking before the report, which may take longer."""
-    from ufselect.data import write_table
-    from ufselect.report.rendering import csv_text
-
-    chosen = selector.get_support()
-    escape = not options.keep_formulas
-
-    def save_table(path: Path | str, *, overwrite: bool = True) -> None:
-        write_table(
-            table,
-            chosen,
-            path,
-            scores=selector.scores_,
-            escape_formulas=escape,
-            only_features=options.only_features,
-            write_filled=options.write_filled,
-            subset=not options.no_subset,
-            overwrite=overwrite,
-        )
-
-    def save_ranking(path: Path, *, overwrite: bool = True) -> None:
-        frame = selector.ranking(table.names().tolist())
-        text = csv_text(frame, None, escape_formulas=escape)
-        write_whole(path, text, overwrite=overwrite)
-
-    source = Path(options.file).name
-    if options.output is not None and chosen.any():
-        if options.default_names:
-            names = save_unused(
-                free_names(source), lambda each: save_table(each.table, overwrite=False)
-            )
-            options.output, options.report = str(names.table), names.report
-        else:
-            save_table(options.output)
-        to_stdout = options.output == "-"
-        written["table"] = "standard output" if to_stdout else options.output
-    elif options.output not in (None, "-") and options.scores is None:
-        # Nothing was chosen: the ranking takes the place of the table.
-        path = Path(source if options.default_names else options.output)
-        names = save_unused(
-            free_names(path.name, path.parent),
-            lambda each: save_ranking(each.ranking, overwrite=False),
-        )
-        if options.default_names:
-            options.report = names.report
-        written["scores"] = str(names.ranking)
-    if options.scores is not None:
-        save_ranking(options.scores)
-        written["scores"] = str(options.scores)
-    if options.save_clusters is not None and chosen.any():
-        samples: Any = table.sample_names
-        if samples is None:
-            samples = range(1, table.shape[0] + 1)
-        columns = {"sample": list(samples), "cluster": selector.labels_.tolist()}
-        text = csv_text(columns, None, escape_formulas=escape)
-        write_whole(options.save_clusters, text)
-        written["clusters"] = str(options.save_clusters)
-    elif options.save_clusters is not None:
-        progress.note(
-            f"No clusters were found; {options.save_clusters} is not written."
-        )
-
-
-def _write_report(text: str, options: SimpleNamespace) -> None:
-    if not options.default_names:
-        write_whole(options.report, text)
-        return
-    # That of the table, unless another process took it.
-    reports = (names.report for names in free_names(Path(options.file).name))
-    options.report = save_unused(
-        chain([options.report], reports),
-        lambda path: write_whole(path, text, overwrite=False),
-    )
 
 
 def _effort(options: SimpleNamespace) -> "Effort":
     """Return the effort of the report, or of the verdict alone."""
     from ufselect.report.parts import EFFORTS, Effort
 
-    if options.report is None:
+    if options.report is None and not uses_default_names(options):
         return Effort(0, 0, N_RANDOM)
     return EFFORTS[options.effort or "quick"]
 
@@ -520,12 +360,13 @@ def _report(
     selector: "AutoSelect",
     halves: "Future[Any] | None",
     options: SimpleNamespace,
-    start: float,
     progress: Progress,
 ) -> "SelectionReport":
+    """Measure the selection."""
     from ufselect.report import selection_report
     from ufselect.report.parts import who_chose
     from ufselect.solvers.iterations import showing_progress
+    from ufselect.tuning.fits import parallel_jobs
 
     with showing_progress(progress.iteration):
         report = selection_report(
@@ -537,8 +378,8 @@ def _report(
             title=f"{table.origin.name}: {selector.n_selected_} features",
             command=command_line(options),
             effort=_effort(options),
-            time_budget=_time_left(options, start),
-            n_jobs=options.jobs,
+            time_budget=_time_left(options),
+            n_jobs=options.jobs or parallel_jobs(data),
             random_state=options.seed,
             progress=progress.step,
             halves=halves,
@@ -555,6 +396,7 @@ def _print(
     warned: list[str],
     written: dict[str, str],
 ) -> None:
+    """Print the answer, as text or as JSON."""
     name = table.origin.name
     if options.json:
         found = report.to_dict(table.label_column)
@@ -567,5 +409,5 @@ def _print(
     if stderr and options.quiet:
         return
     text = report.text(name, table.label_column, brief=not options.verbose)
-    print_plain(text, STYLES[report.decision.level], stderr=stderr)
+    print_plain(in_options(text), STYLES[report.decision.level], stderr=stderr)
     print_written(written, stderr=stderr)

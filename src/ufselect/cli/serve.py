@@ -14,34 +14,33 @@ from ufselect.cli.options import (
     PATH,
     POSITIVE,
     QUIET,
-    Argument,
-    Option,
+    argument,
     command,
-    size_in_bytes,
+    option,
 )
 
 
 @command(
-    Argument(
+    argument(
         "[FILE]",
         "a table to open at once, without a copy",
         type=PATH,
         required=False,
     ),
-    Option(
+    option(
         "--port N",
         "port to listen on (default: 0, any free one)",
         type=click.IntRange(0, 2**16 - 1),
         default=0,
     ),
-    Option("--no-browser", "print the address, and open no browser"),
-    Option(
-        "--max-upload SIZE",
-        "size of the largest upload (default: 2GB)",
-        type=size_in_bytes,
-        default="2GB",
+    option("--no-browser", "print the address, and open no browser"),
+    option(
+        "--max-upload GB",
+        "size of all uploads together, in gigabytes (default: 2)",
+        type=click.FloatRange(min=0, min_open=True),
+        default=2.0,
     ),
-    Option(
+    option(
         "--jobs N", "parallel runs; others wait (default: 2)", type=POSITIVE, default=2
     ),
     JSON,
@@ -59,7 +58,7 @@ def serve_command(**given: Any) -> int:
 
         ufselect serve
         ufselect serve genes.csv
-        ufselect serve --port 8000 --no-browser --max-upload 500MB
+        ufselect serve --port 8000 --no-browser --max-upload 0.5
     """
     options = SimpleNamespace(**given)
     if options.file == Path("-"):
@@ -72,11 +71,12 @@ def serve_command(**given: Any) -> int:
             raise ValueError(f"{options.file} is empty; export the table again")
     with loading():
         from ufselect.serving import Settings, server
+        from ufselect.serving.server import GIGABYTE
 
     settings = Settings(
         file=options.file,
         port=options.port,
-        max_upload=options.max_upload,
+        max_upload=round(options.max_upload * GIGABYTE),
         n_jobs=options.jobs,
     )
 
