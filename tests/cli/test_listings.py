@@ -69,7 +69,10 @@ def test_every_set_is_listed_with_its_shape_and_place(catalogue, tmp_path, capsy
     header, _, *lines = capsys.readouterr().out.splitlines()
     main(["datasets", "--json"])
     rows = json.loads(capsys.readouterr().out)
+    assert main(["datasets", "gone"]) == 0
+    (one,) = capsys.readouterr().out.splitlines()[2:]
 
+    assert one.split() == lines[1].split()
     assert code == 0
     assert header.split() == [
         *("name", "samples", "features", "classes", "where", "what"),
@@ -107,7 +110,7 @@ def test_fetched_set_is_cached_and_its_path_printed(
     assert progress.count("\r") >= 1
     # A local copy is not downloaded.
     (tmp_path / "gone.mat").touch()
-    assert main(["datasets", "--data", str(tmp_path), "--fetch=gone"]) == 0
+    assert main(["datasets", "--data", str(tmp_path), "--fetch", "gone"]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'gone.mat'}\n"
 
 

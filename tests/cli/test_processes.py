@@ -81,7 +81,7 @@ def on_a_terminal(arguments, folder):
         (["compare", "genes.csv", "--labels", "diagnosis"], "1", "By NMI, "),
         (["look", "genes.csv"], "1;32", "20 features of 30 samples to select from."),
         (["methods"], "", "AutoSelect"),
-        (["demo"], "1;32", "SCFS found the digits: 32 of the 32 columns"),
+        (["demo"], "1;32", "AutoSelect found 20 of the 20 features that show groups."),
         (["demo", "--write", "new.csv"], "", "Wrote new.csv: 80 patients, 500 genes"),
     ],
 )

@@ -17,8 +17,6 @@ import ufselect.cli.select
 import ufselect.report
 from ufselect import AutoSelect
 from ufselect.cli import main
-from ufselect.cli.select import free_names
-from ufselect.report.second_process import begin
 
 FAST = ["--method", "MaxVariance", "-k", "3"]
 
@@ -41,27 +39,16 @@ def selected(file, capsys, *arguments):
 
 
 @pytest.mark.slow
-def test_fits_begun_in_a_second_process_do_not_change_the_answer(
-    file, monkeypatch, capsys
+@pytest.mark.parametrize(
+    "options", [["--groups", "kind"], ["--max-correlation", "0.5"], FAST], ids=str
+)
+def test_large_files_take_a_second_process_and_give_the_same_answer(
+    options, file, monkeypatch, capsys
 ):
-    begun = []
-
-    def watched(call):
-        begun.append(begin(call))
-        return begun[-1]
-
-    monkeypatch.setattr(ufselect.cli.select, "begin", watched)
-    here = selected(file, capsys, "--groups", "kind")
-    assert not begun
+    here = selected(file, capsys, *options)
     monkeypatch.setattr(ufselect.cli.select, "LARGE_FILE", 1)
-    beside = selected(file, capsys, "--groups", "kind")
-    # These need to know how many features are selected, or fits of another method.
-    for options in (["--max-correlation", "0.5"], FAST, ["--jobs", "1"]):
-        selected(file, capsys, *options)
 
-    assert len(begun) == 1
-    assert begun[0].result() is not None
-    assert beside == here
+    assert selected(file, capsys, *options) == here
 
 
 def chosen(data):
@@ -250,7 +237,7 @@ def test_warnings_are_notes_and_quiet_has_none(file, capsys):
     all_of_them = ["--method", "MaxVariance", "-k", 12, "--no-files"]
     select(file, *all_of_them, "--max-correlation", 0.5)
     said, noted = capsys.readouterr()
-    assert "a better one above max_correlation=0.5.\n" in noted + said
+    assert "a better one above --max-correlation 0.5.\n" in noted + said
     assert "Warning" not in noted
 
     select(file, *all_of_them, "--max-correlation", 0.5, "--quiet")
@@ -347,15 +334,25 @@ def test_files_go_to_the_current_folder_and_what_is_there_stays(elsewhere, capsy
     ]
     assert Path("genes.selected.csv").read_text() == "mine"
     assert "table in genes.selected-3.csv" in capsys.readouterr().out
-    # Names keep the endings that say the format.
-    for name, table, page in [
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "page"),
+    [
         ("genes.TSV.gz", "genes.selected.TSV.gz", "genes.report.html"),
         ("a.b.parquet", "a.b.selected.parquet", "a.b.report.html"),
-        ("counts", "counts.selected", "counts.report.html"),
-        ("counts.2024", "counts.2024.selected", "counts.2024.report.html"),
-    ]:
-        free = next(free_names(name, elsewhere.parent))
-        assert [path.name for path in free][:2] == [table, page]
+        ("counts.2024.csv", "counts.2024.selected.csv", "counts.2024.report.html"),
+    ],
+)
+def test_default_names_keep_the_endings_that_say_the_format(
+    name, table, page, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    source = write_frame(tmp_path / name.lower(), small_frame())
+    source.rename(name)
+    assert select(name, *FAST) == 0
+
+    assert names_in(tmp_path) == sorted([name, table, page])
 
 
 def test_files_that_are_not_wanted_are_not_written(elsewhere, capsys):
@@ -396,29 +393,56 @@ def test_a_folder_that_cannot_be_written_is_found_before_the_work(
     assert "-o and --report, or write none with --no-files" in complaint
 
 
-def test_what_does_not_fit_the_file_is_refused_in_one_sentence(file, capsys):
-    for arguments, reason in [
-        (["-k", "13"], "-k 13 is more than the 12 features of"),
-        (["-o", "absent/out.csv"], "folder absent does not exist"),
-        (["--labels", "knid"], "'kind'"),
-        (["--drop", "g99"], "'g99'"),
-        (["--report", "p.html", "--image-shape", "5x5"], "25 pixels"),
-        (["--clusters", "30"], "--clusters 30 is more than the 24 samples of"),
-    ]:
-        assert reason in refused(capsys, "select", file, "--quiet", *arguments)
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ("-k 13", "-k 13 is more than the 12 features of"),
+        ("-o absent/out.csv", "folder absent does not exist"),
+        ("--labels knid", "'kind'"),
+        ("--drop g99", "'g99'"),
+        ("--report p.html --image-shape 5x5", "25 pixels"),
+        ("--clusters 30", "--clusters 30 is more than the 24 samples of"),
+    ],
+    ids=lambda text: text[:20].replace("/", ":"),
+)
+def test_what_does_not_fit_the_file_is_refused(arguments, reason, file, capsys):
+    complaint = refused(capsys, "select", file, "--quiet", *arguments.split())
+
+    assert reason in complaint
 
 
-def test_wrong_usage_is_refused_before_the_file_is_read(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ("--method SCSF", "it could be SCFS"),
+        ("--param alhpa=1", "it could be alpha"),
+        ("--param alpha=-1", "'alpha' parameter of SCFS must be"),
+        ("--param n_clusters=3", "use --clusters"),
+        ("--effort quick --no-files", "add --report"),
+        ("--image-shape 3x4 -o b.csv", "add --report"),
+        ("--no-files -o b.csv", "--no-files writes nothing"),
+        ("--method AutoSelect --param a=1", "AutoSelect takes no --param"),
+        ("--write-filled", "add --fill median"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_wrong_usage_is_refused_before_the_file_is_read(
+    arguments, reason, tmp_path, capsys, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text("this is no table")
-    for arguments, reason in [
-        (["--method", "SCSF"], "it could be SCFS"),
-        (["--param", "alhpa=1"], "it could be alpha"),
-        (["--param", "alpha=-1"], "'alpha' parameter of SCFS must be"),
-        (["--param", "n_clusters=3"], "use --clusters"),
-        (["--effort", "quick", "--no-files"], "add --report"),
-        (["--image-shape", "3x4", "-o", "b.csv"], "add --report"),
-        (["--no-files", "-o", "b.csv"], "--no-files writes nothing"),
-        (["--method", "AutoSelect", "--param", "a=1"], "AutoSelect takes no --param"),
-    ]:
-        assert reason in refused(capsys, "select", "a.csv", *arguments, code=2)
+
+    assert reason in refused(capsys, "select", "a.csv", *arguments.split(), code=2)
+
+
+def test_the_terminal_speaks_of_options_and_not_of_parameters(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    noise = np.random.default_rng(0).normal(size=(40, 30))
+    np.savetxt("noise.csv", noise, delimiter=",")
+    assert select("noise.csv", "-v", "--no-files") == 0
+    words = " ".join(" ".join(capsys.readouterr()).split())
+
+    assert "set -k to select some nevertheless" in words
+    assert "n_features_to_select" not in words

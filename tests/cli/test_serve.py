@@ -64,7 +64,7 @@ def test_the_address_is_printed_and_opened(served, capsys):
 def test_options_are_what_the_server_is_told(served, tmp_path, capsys):
     file = write_frame(tmp_path / "a.csv", small_frame())
     served["n_runs"] = 1
-    options = ["--port", "8000", "--max-upload", "1.5MB", "--jobs", "3"]
+    options = ["--port", "8000", "--max-upload", "0.0015", "--jobs", "3"]
     code = main(["serve", str(file), *options])
     settings = served["settings"]
 
@@ -74,18 +74,26 @@ def test_options_are_what_the_server_is_told(served, tmp_path, capsys):
     assert "one run was cut short" in capsys.readouterr().out
 
 
-def test_a_file_that_cannot_be_read_is_refused_at_once(served, tmp_path, capsys):
-    (tmp_path / "empty.csv").touch()
-    for file, code, sentence in [
+@pytest.mark.parametrize(
+    ("file", "code", "sentence"),
+    [
         ("absent.csv", 1, "there is no file absent.csv; check the name"),
         (".", 1, ". is a folder; give the file in it"),
         ("-", 2, "the web page reads files, not standard input; save the table"),
-        (tmp_path / "empty.csv", 1, f"{tmp_path / 'empty.csv'} is empty; export"),
+        ("empty.csv", 1, "empty.csv is empty; export"),
         ("\x1b[31mx.csv", 1, "there is no file \\x1b[31mx.csv; check"),
-    ]:
-        said = refused(capsys, "serve", file, code=code)
-        assert said.startswith(f"ufselect: {sentence}")
-        assert "settings" not in served
+    ],
+    ids=["absent", "folder", "standard input", "empty", "control characters"],
+)
+def test_a_file_that_cannot_be_read_is_refused_at_once(
+    file, code, sentence, served, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.csv").touch()
+    said = refused(capsys, "serve", file, code=code)
+
+    assert said.startswith(f"ufselect: {sentence}")
+    assert "settings" not in served
 
 
 def test_a_port_that_is_taken_is_one_sentence(needed, capsys):
@@ -98,7 +106,7 @@ def test_a_port_that_is_taken_is_one_sentence(needed, capsys):
     assert said.startswith(f"ufselect: port {port} is in use or not allowed; choose")
 
 
-@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+@pytest.mark.parametrize("package", ["python_multipart", "starlette", "uvicorn"])
 def test_what_is_missing_is_named_with_the_remedy(package, monkeypatch, capsys, needed):
     monkeypatch.setitem(sys.modules, package, None)
 

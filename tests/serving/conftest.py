@@ -9,5 +9,5 @@ def server(tmp_path_factory):
     for package in ("starlette", "uvicorn"):
         pytest.importorskip(package)
     folder = tmp_path_factory.mktemp("server")
-    with PageServer(folder, "--max-upload", MAX_BYTES) as server:
+    with PageServer(folder, "--max-upload", MAX_BYTES / 1e9) as server:
         yield server

@@ -89,10 +89,10 @@ def print_text(text: str, style: str = "", *, stderr: bool = False) -> None:
 
 def print_plain(text: str, style: str = "", *, stderr: bool = False) -> None:
     """Print text that is laid out already; its first line may stand out."""
-    first, *rest = text.rstrip("\n").split("\n")
-    print_text(first, style, stderr=stderr)
-    for line in rest:
-        print(line.rstrip(), file=sys.stderr if stderr else sys.stdout)
+    lines = [line.rstrip() for line in text.rstrip("\n").split("\n")]
+    if style:
+        print_text(lines.pop(0), style, stderr=stderr)
+    print(*lines, sep="\n", file=sys.stderr if stderr else sys.stdout)
 
 
 def print_table(
@@ -265,7 +265,10 @@ class Progress:
             return
         from rich import progress
 
-        columns = progress.BarColumn(20), progress.TextColumn("{task.description}")
+        columns = (
+            progress.BarColumn(20),
+            progress.TextColumn("{task.description}", markup=False),
+        )
         # What is printed meanwhile appears above the bar.
         with progress.Progress(
             *columns, console=console(stderr=True), transient=True
