@@ -14,7 +14,6 @@ SLOW_FIXTURES = {"chromium", "page", "data_folder"}
 # Files and folders whose tests start processes, or run documents and studies.
 SLOW_PATHS = (
     "studies",
-    "test_completion.py",
     "test_document_commands.py",
     "test_documents.py",
     "test_examples.py",

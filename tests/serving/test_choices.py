@@ -106,7 +106,7 @@ def test_remedies_of_the_command_are_choices_of_the_page():
         ("-k 9 is more than the 5", "Number of features 9 is more than the 5"),
         (
             "left out; --use-column 'my age' takes it as a feature.",
-            "left out; giving 'my age' the role feature takes it as a feature.",
+            "left out; give 'my age' the role feature to use it.",
         ),
         ("f (a) has no column x-k--id", "f (a) has no column x-k--id"),
     ],

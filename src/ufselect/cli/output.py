@@ -240,7 +240,7 @@ class Progress:
         """Return what is being done, the time so far, and the time left."""
         left = self.seconds_left()
         times = duration(time.monotonic() - self.since)
-        times += "" if left is None else f", {duration(left)} left"
+        times += f", {duration(left)} left" if left and left >= 1 else ""
         return f"{printable(self.what + self.detail)}, {times}"
 
     def __enter__(self) -> Self:

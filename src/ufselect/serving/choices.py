@@ -67,10 +67,12 @@ WORDS = {
     "--transpose": '"Samples are in: columns"',
     "--no-transpose": '"Samples are in: rows"',
 }
-# "--use-column age takes it as a feature": on the page, a column gets a role.
-ROLE_OF = re.compile(
-    r"(--(?:use-column|labels))[ =]('[^']*'|[^\s;,]+)(?= takes| compares)"
-)
+# What an option would do is done on the page by giving a column a role.
+VALUE = r"[ =]('[^']*'|[^\s;,]+)"
+BY_ROLE = {
+    f"--use-column{VALUE} takes it as a feature": r"give \1 the role feature to use it",
+    f"--labels{VALUE} compares with it": r"give \1 the role label to compare with it",
+}
 OPTION = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, WORDS))})(?![\w-])")
 # An option between brackets says in a terminal what a button does on the page.
 BRACKETS = re.compile(
@@ -192,5 +194,6 @@ def words_of_page(sentence: str) -> str:
     'Number of features: -1 is not a number'
     """
     plain = BRACKETS.sub("", sentence)
-    plain = ROLE_OF.sub(r"giving \2 \1", plain)
+    for said, shown in BY_ROLE.items():
+        plain = re.sub(said, shown, plain)
     return OPTION.sub(lambda found: WORDS[found[0]], plain)
