@@ -1,8 +1,9 @@
 """``ufselect methods`` and ``ufselect datasets``: lists of both."""
 
 import inspect
+import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,14 @@ import click
 
 from ufselect.cli.inputs import loading
 from ufselect.cli.options import JSON, PATH, QUIET, argument, command, option
-from ufselect.cli.output import console, print_json, print_table, say
+from ufselect.cli.output import (
+    UNLIMITED_WIDTH,
+    Progress,
+    print_json,
+    print_table,
+    say,
+    shortened,
+)
 
 
 @command(JSON, QUIET)
@@ -37,11 +45,11 @@ def methods_command(json: bool, quiet: bool) -> int:
     else:
         longest = max(map(len, summaries))
         # A line each also on a terminal, where twenty of them fit.
-        width = console().width if sys.stdout.isatty() else None
+        width = UNLIMITED_WIDTH
+        if sys.stdout.isatty():
+            width = shutil.get_terminal_size().columns
         for name, summary in summaries.items():
-            line = f"{name:{longest}}  {summary}"
-            cut = width is not None and len(line) > width
-            print(f"{line[: (width or 0) - 3]}..." if cut else line)
+            print(shortened(f"{name:{longest}}  {summary}", width))
     return 0
 
 
@@ -83,12 +91,17 @@ def datasets_command(
     for each in names:
         location_of(each, data)
     failed = []
-    for each in names if fetch else ():
-        try:
-            download(each, data, progress=None if quiet else _progress_line(each))
-        except DataUnavailableError as error:
-            say(error)
-            failed.append(each)
+    with Progress(quiet=quiet) as progress:
+        for each in names if fetch else ():
+
+            def show(received: int, total: int | None, name: str = each) -> None:
+                progress.step(received, total or 0, f"downloading {name}")
+
+            try:
+                download(each, data, progress=show)
+            except DataUnavailableError as error:
+                say(error)
+                failed.append(each)
     rows = [_row(each, data) for each in names if each not in failed]
     if json:
         print_json(rows)
@@ -111,19 +124,6 @@ def datasets_command(
         header = ["name", "samples", "features", "classes", "where", "what"]
         print_table(header, cells, words=["where", "what"])
     return int(bool(failed))
-
-
-def _progress_line(name: str) -> Callable[[int, int | None], None]:
-    """Return a callback that rewrites one line of a terminal."""
-
-    def show(received: int, total: int | None) -> None:
-        done = received == total
-        if done or sys.stderr.isatty():
-            whole = f" of {total / 1e6:.1f}" if total else ""
-            line = f"{name}: {received / 1e6:.1f}{whole} MB"
-            print(line, end="\n" if done else "\r", file=sys.stderr, flush=True)
-
-    return show
 
 
 def _row(name: str, folder: Path | None) -> dict[str, Any]:

@@ -119,7 +119,7 @@ class Run:
                     process = await asyncio.create_subprocess_exec(
                         *(*UFSELECT, *self._arguments),
                         cwd=self.folder,
-                        env=_environment(),
+                        env=dict(os.environ, PYTHONIOENCODING="utf-8"),
                         stdin=subprocess.DEVNULL,
                         stdout=output,
                         stderr=subprocess.PIPE,
@@ -258,15 +258,6 @@ def sentence_of(code: int, why: str) -> str:
             "the file is damaged; try a smaller table, or export it again"
         )
     return words_of_page(why.removeprefix("ufselect: ")) or "the worker failed"
-
-
-def _environment() -> dict[str, str]:
-    """Return variables for a process that works in another folder, into pipes."""
-    environment = dict(os.environ, PYTHONIOENCODING="utf-8")
-    if places := environment.get("PYTHONPATH", ""):
-        absolute = (str(Path(place).absolute()) for place in places.split(os.pathsep))
-        environment["PYTHONPATH"] = os.pathsep.join(absolute)
-    return environment
 
 
 def _apart() -> dict[str, Any]:

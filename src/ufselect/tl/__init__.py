@@ -190,33 +190,25 @@ def _selector(
     wanted = dict(parameters)
     if number is not None:
         wanted["n_features_to_select"] = number
-    if not isinstance(method, str):
-        checked_selector(method, "tl.select")
-        _check_known(parameters, method)
-        return checked_selector(clone(method).set_params(**wanted), "tl.select")
-    named = selector_of(method)
-    auto = AutoSelect() if not isinstance(named, AutoSelect) else named
-    auto.random_state = random_state
-    _check_known(parameters, named, auto)
-    known = auto.get_params(deep=False)
-    auto.set_params(**{name: wanted.pop(name) for name in known if name in wanted})
-    if named is not auto:
-        auto.selector = checked_selector(named.set_params(**wanted), "tl.select")
-    return checked_selector(auto, "tl.select")
-
-
-def _check_known(
-    parameters: Mapping[str, Any], *selectors: UnsupervisedSelector
-) -> None:
-    known = {name for each in selectors for name in each.get_params(deep=False)}
+    named = selector_of(method) if isinstance(method, str) else method
+    checked_selector(named, "tl.select")
+    auto = named if isinstance(named, AutoSelect) else AutoSelect()
+    deciding = auto.get_params(deep=False) if isinstance(method, str) else {}
+    known = {*named.get_params(deep=False), *deciding}
     known -= {"selector", "n_features_to_select"}
     for name in parameters:
         if name not in known:
-            own = select.__kwdefaults__ or ()
             raise TypeError(
-                f"tl.select with {type(selectors[0]).__name__} has no parameter "
-                f"{name!r}; {_guess(name, [*own, *known])}."
+                f"tl.select with {type(named).__name__} has no parameter {name!r}; "
+                f"{_guess(name, [*(select.__kwdefaults__ or ()), *known])}."
             )
+    if not isinstance(method, str):
+        return checked_selector(clone(named).set_params(**wanted), "tl.select")
+    auto.set_params(random_state=random_state)
+    auto.set_params(**{name: wanted.pop(name) for name in deciding if name in wanted})
+    if named is not auto:
+        auto.selector = checked_selector(named.set_params(**wanted), "tl.select")
+    return checked_selector(auto, "tl.select")
 
 
 def _looks_like_counts(X: Any) -> bool:
