@@ -1,5 +1,6 @@
 """``ufselect compare``: several methods on one file, beside random and all features."""
 
+import sys
 import warnings
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ import click
 from ufselect.cli.inputs import (
     check_source,
     command_line,
+    in_options,
     loading,
     named_selector,
     read,
@@ -29,7 +31,6 @@ from ufselect.cli.options import (
 from ufselect.cli.output import (
     Progress,
     check_outputs,
-    console,
     print_json,
     print_plain,
     print_table,
@@ -37,6 +38,7 @@ from ufselect.cli.output import (
     print_written,
     printable,
     progress_for,
+    width_of,
     write_whole,
 )
 
@@ -201,7 +203,7 @@ def _compare(
             ).fit(data)
         # The first reason is the evidence of structure, if there is any.
         brief = decided.structure_found_ and not options.verbose
-        progress.note(*decided.reasons_[1 if brief else 0 :])
+        progress.note(*map(in_options, decided.reasons_[1 if brief else 0 :]))
         n_features = decided.n_selected_
         if options.features is None:
             # Methods that select everything, or nothing, cannot be compared.
@@ -261,7 +263,7 @@ def _print_what_fits(header: Sequence[str], rows: Sequence[Sequence[str]]) -> li
     left_out = []
     for name in DISPENSABLE:
         widths = [max(map(len, [title, *cells])) for title, cells in columns.items()]
-        if name in columns and sum(widths) + 2 * len(widths) - 2 > console().width:
+        if name in columns and sum(widths) + 2 * len(widths) - 2 > width_of(sys.stdout):
             del columns[name]
             left_out.append(name)
     print_table(list(columns), list(zip(*columns.values(), strict=True)))

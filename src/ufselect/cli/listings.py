@@ -1,7 +1,6 @@
 """``ufselect methods`` and ``ufselect datasets``: lists of both."""
 
 import inspect
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from ufselect.cli.output import (
     print_table,
     say,
     shortened,
+    width_of,
 )
 
 
@@ -45,9 +45,7 @@ def methods_command(json: bool, quiet: bool) -> int:
     else:
         longest = max(map(len, summaries))
         # A line each also on a terminal, where twenty of them fit.
-        width = UNLIMITED_WIDTH
-        if sys.stdout.isatty():
-            width = shutil.get_terminal_size().columns
+        width = width_of(sys.stdout) if sys.stdout.isatty() else UNLIMITED_WIDTH
         for name, summary in summaries.items():
             print(shortened(f"{name:{longest}}  {summary}", width))
     return 0

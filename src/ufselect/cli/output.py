@@ -1,6 +1,7 @@
 """What commands print: sentences, tables, JSON, and progress on standard error."""
 
 import json
+import os
 import shutil
 import sys
 import threading
@@ -9,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 import click
 
@@ -45,8 +46,8 @@ def say(message: object, *, error: bool = False) -> None:
         text = f"{text[:half]} ... {text[-half:]}"
     text = f"ufselect: {text}"
     if sys.stderr.isatty():
-        text = wrapped(text, shutil.get_terminal_size().columns)
-    if error:
+        text = wrapped(text, width_of(sys.stderr))
+    if error and not os.environ.get("NO_COLOR"):
         text = text.replace("ufselect:", click.style("ufselect:", fg="red"), 1)
     click.echo(text, err=True)
 
@@ -77,14 +78,16 @@ def console(*, stderr: bool = False) -> "Console":
 def print_text(text: str, style: str = "", *, stderr: bool = False) -> None:
     """Print a paragraph, wrapped between words to the width of the terminal."""
     stream = sys.stderr if stderr else sys.stdout
-    # A file gets the same text from any terminal.
-    terminal = stream.isatty()
-    width = shutil.get_terminal_size().columns if terminal else DEFAULT_WIDTH
-    lines = wrapped(text, min(width, WIDEST_TEXT))
-    if style and terminal:
+    lines = wrapped(text, min(width_of(stream), WIDEST_TEXT))
+    if style and stream.isatty():
         console(stderr=stderr).print(lines, style=style, soft_wrap=True)
     else:
         print(lines, file=stream)
+
+
+def width_of(stream: TextIO) -> int:
+    """Return the letters in a line; a file gets the same text from any terminal."""
+    return shutil.get_terminal_size().columns if stream.isatty() else DEFAULT_WIDTH
 
 
 def print_plain(text: str, style: str = "", *, stderr: bool = False) -> None:
