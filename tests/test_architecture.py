@@ -42,9 +42,12 @@ BY_NAME = {
 }
 # Only these rooms may import the package.
 HOMES = {
+    "click": {"cli"},
+    "cloup": {"cli"},
     "jinja2": {"report", "serving"},
     "matplotlib": {"plotting"},
     "pooch": {"data"},
+    "python_multipart": {"serving"},
     "requests": {"data"},
     "dask": {"matrix", "experiments"},
     "distributed": {"matrix", "experiments"},
@@ -55,7 +58,8 @@ HOMES = {
 SHARED_BY_SELECTORS = {"UnsupervisedSelector", "base"}
 HEAVY = {
     *("anndata", "dask", "distributed", "h5py", "matplotlib", "openpyxl", "pandas"),
-    *("polars", "pooch", "requests", "starlette", "uvicorn", "zarr"),
+    *("polars", "pooch", "python_multipart", "requests", "starlette", "uvicorn"),
+    "zarr",
 }
 SEAM = "_sklearn_compat"
 OPTIONAL = HEAVY | {"pyarrow"}

@@ -75,7 +75,7 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> int:
     from ufselect.serving.application import Application
 
     token = secrets.token_urlsafe(32)
-    with listening(settings.port) as listener, private_folder() as folder:
+    with listening(settings.port) as listener, private_folder(settings.file) as folder:
         port = listener.getsockname()[1]
         application = Application(settings, folder)
         server = uvicorn.Server(
@@ -99,8 +99,9 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> int:
 
 
 @contextlib.contextmanager
-def private_folder() -> Iterator[Path]:
-    """Make a private folder; remove those of killed servers."""
+def private_folder(given: Path | None = None) -> Iterator[Path]:
+    """Make a private folder; remove those of killed servers, but not a given table."""
+    in_use = [] if given is None else given.resolve().parents
     place = Path(tempfile.gettempdir())
     # Runs are processes of their own, and inherit this.
     mask = os.umask(0o077)
@@ -108,7 +109,7 @@ def private_folder() -> Iterator[Path]:
     with _locked(made):
         for left in place.glob(f"{PREFIX}*"):
             with _locked(left) as is_left:
-                if is_left:
+                if is_left and left.resolve() not in in_use:
                     shutil.rmtree(left, ignore_errors=True)
         # Other servers may remove it under this name, so it is locked first.
         folder = made.rename(place / made.name.removeprefix("."))
