@@ -35,24 +35,6 @@ OPTIONS = {
 }
 
 
-# Options that say how a table is read, with the keywords of ``read_table``.
-READING = {
-    "labels": "labels",
-    "id": "id_column",
-    "groups": "groups",
-    "use_column": "use",
-    "drop": "drop",
-    "transpose": "transpose",
-    "variable": "variable",
-    "sheet": "sheet",
-    "header": "header",
-    "na": "na_values",
-    "skip_rows": "skip_rows",
-    "allow_large": "allow_large",
-    "name": "name",
-}
-
-
 class Invocation(NamedTuple):
     """What was typed, and what to call when the first libraries are loaded."""
 
@@ -103,25 +85,43 @@ def check_source(name: str) -> None:
 
 def reading_options(options: SimpleNamespace) -> dict[str, Any]:
     """Return the arguments of ``read_table`` and ``preview``."""
-    return {keyword: getattr(options, option) for option, keyword in READING.items()}
+    return {
+        "labels": options.labels,
+        "id_column": options.id,
+        "groups": options.groups,
+        "use": options.use_column,
+        "drop": options.drop,
+        "transpose": options.transpose,
+        "variable": options.variable,
+        "sheet": options.sheet,
+        "header": options.header,
+        "na_values": options.na,
+        "skip_rows": options.skip_rows,
+        "allow_large": options.allow_large,
+        "name": options.name,
+    }
 
 
 def read(options: SimpleNamespace, progress: "Progress") -> "Table":
     """Read the table as the options say; refuse one that cannot be selected from."""
     from ufselect.data import read_table
-    from ufselect.data.tables import table as tables
     from ufselect.data.tables.isolation import within_memory
+    from ufselect.data.tables.table import (
+        filled,
+        incomplete_error,
+        without_incomplete,
+    )
 
     progress.now(f"reading {options.name or options.file}")
     with within_memory():
         table = read_table(options.file, isolate=True, **reading_options(options))
         if options.drop_incomplete:
-            table = tables.without_incomplete(table)
+            table = without_incomplete(table)
         if options.fill is not None:
-            table = tables.filled(table, options.fill)
+            table = filled(table, options.fill)
     brief = not options.verbose and options.progress == "text"
     progress.note(*(few_notes(table.notes) if brief else table.notes))
-    if error := tables.incomplete_error(table):
+    if error := incomplete_error(table):
         raise error
     _check_numbers(options, table)
     return table
