@@ -161,7 +161,7 @@ def select_command(**given: Any) -> int:
     _check_usage(options)
     files = ResultFiles(options)
     with loading():
-        import ufselect.data.tables.reading  # noqa: F401
+        import ufselect.data.tables.reading
     named = _named_selector(options)
     large = options.file != "-" and Path(options.file).stat().st_size >= LARGE_FILE
     with (
@@ -176,6 +176,7 @@ def select_command(**given: Any) -> int:
             table = _in_memory(table)
         _check_image_shape(options, table)
         with loading():
+            import ufselect.report.selection  # noqa: F401
             from ufselect.matrix.checks import checked_matrix
             from ufselect.plotting.axes import load_matplotlib
 
