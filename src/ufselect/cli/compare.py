@@ -22,8 +22,9 @@ from ufselect.cli.options import (
     PATH,
     PRINTING,
     TABLE,
-    MethodNames,
     command,
+    complete_methods,
+    method_names,
     number_of_features,
     option,
     option_group,
@@ -64,7 +65,8 @@ DISPENSABLE = ("rank agreement", "seconds", "overlap")
             "--methods A,B,...",
             "AutoSelect, or names that ufselect methods lists (default: "
             f"{DEFAULT_METHODS})",
-            type=MethodNames(),
+            type=method_names,
+            shell_complete=complete_methods,
             default=DEFAULT_METHODS,
         ),
         option(

@@ -1,15 +1,14 @@
 """Options that commands share, the types of their values, and how help shows them."""
 
-import inspect
 import re
 from collections.abc import Callable
+from inspect import cleandoc, getdoc
 from pathlib import Path
 from textwrap import indent
 from typing import Any
 
 import click
 import cloup
-from click.shell_completion import CompletionItem
 from cloup import option_group as option_group
 
 EXIT_CODES = "Exit codes: 0 success, 1 the work failed, 2 wrong usage, 130 interrupted"
@@ -53,7 +52,7 @@ def command(*parameters: Decorator) -> Callable[[Callable[..., int]], cloup.Comm
     """
 
     def decorate(function: Callable[..., int]) -> cloup.Command:
-        text, _, examples = (inspect.getdoc(function) or "").partition("For example:")
+        text, _, examples = (getdoc(function) or "").partition("For example:")
         short, _, rest = text.partition("\n\n")
         name = function.__name__.removesuffix("_command")
         for parameter in reversed(parameters):
@@ -62,14 +61,10 @@ def command(*parameters: Decorator) -> Callable[[Callable[..., int]], cloup.Comm
             name,
             help=rest.strip(),
             short_help=short[:1].lower() + short[1:].rstrip("."),
-            epilog=f"\b\nExamples:\n{_indented(examples)}\n\n{EXIT_CODES}",
+            epilog=f"\b\nExamples:\n{indent(cleandoc(examples), '  ')}\n\n{EXIT_CODES}",
         )(function)
 
     return decorate
-
-
-def _indented(examples: str) -> str:
-    return indent(inspect.cleandoc(examples), "  ")
 
 
 def number_of_features(text: str) -> int | float:
@@ -129,46 +124,30 @@ def parameter(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-class MethodNames(click.ParamType):
-    """Names of methods between commas, each once; shells complete them."""
+def method_names(text: str) -> list[str]:
+    """Return names of methods between commas, each once.
 
-    name = "methods"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[str]:
-        """Return the names.
-
-        Examples
-        --------
-        >>> MethodNames().convert("SCFS, MCFS,SCFS", None, None)
-        ['SCFS', 'MCFS']
-        """
-        names = [part.strip() for part in value.split(",") if part.strip()]
-        if not names:
-            raise click.BadParameter("give the name of a method")
-        return list(dict.fromkeys(names))
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Complete the name after the last comma; no method is loaded for it."""
-        from ufselect.registry import own_names
-
-        before, comma, start = incomplete.rpartition(",")
-        return [
-            CompletionItem(before + comma + name)
-            for name in ["AutoSelect", *own_names()]
-            if name.lower().startswith(start.lower())
-        ]
+    Examples
+    --------
+    >>> method_names("SCFS, MCFS,SCFS")
+    ['SCFS', 'MCFS']
+    """
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    if not names:
+        raise click.BadParameter("give the name of a method")
+    return list(dict.fromkeys(names))
 
 
-class MethodName(MethodNames):
-    """The name of one method."""
+def complete_methods(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[str]:
+    """Complete the name after the last comma for a shell; no method is loaded."""
+    from ufselect.registry import own_names
 
-    name = "method"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the name as it is; it is checked when the methods are loaded."""
-        return value
+    before, comma, start = incomplete.rpartition(",")
+    names = ["AutoSelect", *own_names()]
+    known = [name for name in names if name.lower().startswith(start.lower())]
+    return [before + comma + name for name in known]
 
 
 # The commands check paths themselves, with clearer messages than click's.

@@ -28,8 +28,8 @@ from ufselect.cli.options import (
     PRINTING,
     TABLE,
     TEXT_PATH,
-    MethodName,
     command,
+    complete_methods,
     image_shape,
     number_of_features,
     option,
@@ -72,7 +72,7 @@ SELECTING = option_group(
     option(
         "--method NAME",
         "method that ranks: see ufselect methods (default: AutoSelect)",
-        type=MethodName(),
+        shell_complete=complete_methods,
     ),
     option(
         "--param NAME=VALUE",
