@@ -10,6 +10,8 @@ from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from ufselect.cli.inputs import loading
 from ufselect.cli.options import (
     JSON,
@@ -32,12 +34,22 @@ from ufselect.cli.output import (
     write_whole,
 )
 from ufselect.data.replacing import protect
-from ufselect.experiments.limits import bytes_of
 
 if TYPE_CHECKING:
     from ufselect.experiments.cells import Located
     from ufselect.experiments.plan import Plan
     from ufselect.experiments.report import Document
+
+
+def size_in_bytes(text: str) -> int:
+    """Return the bytes of a size such as 2GB."""
+    from ufselect.experiments.limits import bytes_of
+
+    try:
+        return bytes_of(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
 
 N_CORES = os.cpu_count() or 1
 HTML = option("--html FILE", "write a report with tables and figures", type=PATH)
@@ -65,7 +77,7 @@ COMPUTING = [
         "--cell-memory SIZE",
         "give up a cell whose process takes more, such as 2GB (default: what the "
         "plan says, or no limit)",
-        type=bytes_of,
+        type=size_in_bytes,
     ),
     option(
         "--recover",
