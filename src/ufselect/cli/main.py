@@ -15,24 +15,19 @@ import cloup
 from click.shell_completion import shell_complete
 
 from ufselect._version import __version__
-from ufselect.cli.compare import compare_command
-from ufselect.cli.demo import demo_command
-from ufselect.cli.experiments import (
-    report_command,
-    reproduce_command,
-    run_command,
-)
 from ufselect.cli.inputs import Invocation
-from ufselect.cli.listings import datasets_command, methods_command
-from ufselect.cli.look import look_command
 from ufselect.cli.options import EXIT_CODES
 from ufselect.cli.output import say
-from ufselect.cli.select import select_command
-from ufselect.cli.serve import serve_command
 
 NO_SPACE = "the disk is full; free some space, or write to another place"
 COMPLETE_VARIABLE = "_UFSELECT_COMPLETE"
 
+# In the order of the help.
+SECTIONS = {
+    "Start here": ("select", "look", "compare", "serve"),
+    "Experiments": ("run", "report", "reproduce"),
+    "More": ("methods", "datasets", "demo"),
+}
 SHORT_HELP = """\
 ufselect finds the features that matter in a table, without labels.
 
@@ -45,15 +40,63 @@ Without a table of your own, make one: ufselect demo --write genes.csv
 ufselect --help lists all commands, ufselect select --help the options of one."""
 
 
+class Program(cloup.Group):
+    """All commands, each imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the help."""
+        return [name for names in SECTIONS.values() for name in names]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command and nothing of the others."""
+        found: click.Command
+        match cmd_name:
+            case "select":
+                from ufselect.cli.select import select_command as found
+            case "look":
+                from ufselect.cli.look import look_command as found
+            case "compare":
+                from ufselect.cli.compare import compare_command as found
+            case "serve":
+                from ufselect.cli.serve import serve_command as found
+            case "run":
+                from ufselect.cli.experiments import run_command as found
+            case "report":
+                from ufselect.cli.experiments import report_command as found
+            case "reproduce":
+                from ufselect.cli.experiments import reproduce_command as found
+            case "methods":
+                from ufselect.cli.listings import methods_command as found
+            case "datasets":
+                from ufselect.cli.listings import datasets_command as found
+            case "demo":
+                from ufselect.cli.demo import demo_command as found
+            case _:
+                return None
+        return found
+
+    def list_sections(
+        self, ctx: click.Context, include_default_section: bool = True
+    ) -> list[cloup.Section]:
+        """Return the commands under their headings."""
+        return [
+            cloup.Section(
+                title,
+                {name: each for name in names if (each := self.get_command(ctx, name))},
+            )
+            for title, names in SECTIONS.items()
+        ]
+
+    def handle_bad_command_name(
+        self, bad_name: str, valid_names: list[str], error: click.UsageError
+    ) -> click.UsageError:
+        """Guess what a misspelt command could be."""
+        names = self.list_commands(click.Context(self))
+        return super().handle_bad_command_name(bad_name, names, error)
+
+
 @cloup.group(
-    sections=[
-        cloup.Section(
-            "Start here",
-            [select_command, look_command, compare_command, serve_command],
-        ),
-        cloup.Section("Experiments", [run_command, report_command, reproduce_command]),
-        cloup.Section("More", [methods_command, datasets_command, demo_command]),
-    ],
+    cls=Program,
     invoke_without_command=True,
     options_metavar="[--version]",
     subcommand_metavar="COMMAND ...",
@@ -153,6 +196,7 @@ def _sentence(error: click.UsageError, given: Sequence[str]) -> str:
             message = re.sub("^(Got|Option)", lambda m: m[0].lower(), error.message)
     if near := getattr(error, "possibilities", None):
         message += f"; did you mean {near[0]}?"
-    command = given[0] if given and given[0] in program.commands else ""
+    known = program.list_commands(click.Context(program))
+    command = given[0] if given and given[0] in known else ""
     see = " ".join(filter(None, ["ufselect", command, "--help"]))
     return f"{message.rstrip('.')} (see {see})"
