@@ -85,8 +85,11 @@ def test_help_of_a_command_has_examples_and_exit_codes_in_80_columns(name, capsy
         ("demo --write a.xlsx", "--write: a.xlsx must end with .csv"),
         ("datasets --fetch", "--fetch needs names of data sets; ufselect data"),
         ("serve --port 65536", "--port: 65536 is not in the range"),
-        ("serve --max-upload 2GB", "--max-upload: '2GB' is not a valid float"),
-        ("serve --max-upload 0", "--max-upload: 0.0 is not in the range"),
+        ("serve --max-upload 2GB", "--max-upload: '2GB' is not a number of gigabytes"),
+        (
+            "serve --max-upload 0",
+            "--max-upload: '0' is not a number of gigabytes",
+        ),
         ("serve --jobs 0", "--jobs: 0 is not in the range"),
     ],
     ids=lambda text: text[:30].replace("/", ":"),

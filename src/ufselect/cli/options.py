@@ -95,6 +95,14 @@ def seconds(text: str) -> float:
     return value
 
 
+def gigabytes(text: str) -> float:
+    """Return a size in gigabytes, above 0."""
+    value = _number(text, "a number of gigabytes above 0")
+    if not 0 < value < float("inf"):
+        raise click.BadParameter(f"{text!r} is not a number of gigabytes above 0")
+    return value
+
+
 def _number(text: str, what: str) -> float:
     try:
         return float(text)

@@ -16,6 +16,7 @@ from ufselect.cli.options import (
     QUIET,
     argument,
     command,
+    gigabytes,
     option,
 )
 
@@ -37,7 +38,7 @@ from ufselect.cli.options import (
     option(
         "--max-upload GB",
         "size of all uploads together, in gigabytes (default: 2)",
-        type=click.FloatRange(min=0, min_open=True),
+        type=gigabytes,
         default=2.0,
     ),
     option(
