@@ -3,7 +3,7 @@
 import os
 import time
 from concurrent.futures import Future
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -46,7 +46,6 @@ from ufselect.cli.output import (
     progress_for,
 )
 from ufselect.cli.result_files import ResultFiles, uses_default_names
-from ufselect.report.second_process import begin, load_fits, second_process
 
 if TYPE_CHECKING:
     from ufselect import AutoSelect, UnsupervisedSelector
@@ -164,12 +163,13 @@ def select_command(**given: Any) -> int:
         import ufselect.data.tables.reading
     named = _named_selector(options)
     large = options.file != "-" and Path(options.file).stat().st_size >= LARGE_FILE
-    with (
-        files.named_in_errors(),
-        progress_for(options) as progress,
+    in_background: AbstractContextManager[None] = nullcontext()
+    if large:
+        from ufselect.report.second_process import load_fits, second_process
+
         # It loads scikit-learn while this one reads.
-        second_process(load_fits) if large else nullcontext(),
-    ):
+        in_background = second_process(load_fits)
+    with files.named_in_errors(), progress_for(options) as progress, in_background:
         table = read(options, progress)
         if options.save_clusters is not None:
             # Of a memory-mapped table only some samples would get a cluster.
@@ -299,6 +299,7 @@ def _begin_halves(
     from sklearn.base import clone
 
     from ufselect.report.halves import fit_halves
+    from ufselect.report.second_process import begin
 
     in_memory = isinstance(data.raw, np.ndarray) and not data.out_of_core
     default = options.max_correlation is None and selector.selector is None
