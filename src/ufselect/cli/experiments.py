@@ -195,7 +195,8 @@ def reproduce_command(**given: Any) -> int:
     report = scfs_2020.comparison(experiment, located)
     _print(report, {page: report.html, options.markdown: report.markdown}, options)
     if not options.json:
-        print_text(printable(f"The report is {page}.\nThe scores are in {store}."))
+        print_text("\n" + printable(f"The report is {page}."))
+        print_text(printable(f"The scores are in {store}."))
     return 0
 
 

@@ -143,7 +143,8 @@ def _computing(plan: Plan, n_jobs: int | None, dask: str | None) -> Iterator[Com
 
 def _on_cluster(jobs: Iterable[Job]) -> Generator[Ended]:
     parallel = Parallel(return_as="generator_unordered", pre_dispatch="2*n_jobs")
-    yield from parallel(delayed(_with_job)(job) for job in jobs)
+    # A list, since joblib would read the store from other threads.
+    yield from parallel([delayed(_with_job)(job) for job in jobs])
 
 
 def _with_job(job: Job) -> Ended:

@@ -100,6 +100,7 @@ class Store:
     def __exit__(self, *error: object) -> None:
         # One file is left, unless someone is reading it now.
         with suppress(sqlite3.OperationalError):
+            self._connection.execute("PRAGMA busy_timeout = 100")
             self._connection.execute("PRAGMA journal_mode = DELETE")
         self._connection.close()
 
