@@ -35,8 +35,8 @@ from sklearn.exceptions import ConvergenceWarning
 from studies.rankings import find_set
 from ufselect.data import LabelledSet, read_labelled
 from ufselect.evaluation import judge_ranking
-from ufselect.experiments.scfs_2020 import published, verdict
 from ufselect.experiments.protocol import prepare_table
+from ufselect.experiments.scfs_2020 import published, verdict
 from ufselect.registry import all_selectors
 from ufselect.solvers.starts import soft_start
 
