@@ -59,7 +59,7 @@ def test_tables_say_what_was_averaged_and_what_labels_told(folder, capsys):
         "accuracy in percent, oracle: labels chose the best point of the grid at every "
         "number of features",
         "accuracy in percent, fixed: one setting, fixed before any label was seen",
-        "Mean over 3, 6 features (of all features: over them at once) ± standard "
+        "Mean over 3, 6 features (all features: all at once) ± standard "
         "deviation over repetitions: 2 seeds of k-means.",
         "repetitions: 2 seeds of k-means for each seed of the method.",
         "Methods are told the number of classes",
@@ -99,7 +99,8 @@ def test_bad_input_is_answered_in_one_sentence(folder, capsys):
         (["--html", "tiny.toml"], 2, "tiny.toml is a file that this command reads"),
         (["--latex", "a", "--csv", "a"], 2, "a and a are the same file"),
         (["--run-timeout", "0"], 2, "0 is not a time"),
-        (["--run-memory", "much"], 2, "'much' is not a valid float"),
+        (["--run-memory", "nan"], 2, "'nan' is not a number of gigabytes"),
+        (["--run-memory", "much"], 2, "'much' is not a number of gigabytes"),
     ]:
         assert sentence in refused(capsys, *RUN, *options, code=code)
 
@@ -119,7 +120,7 @@ def test_a_damaged_store_is_named_kept_and_computed_anew(folder, capsys):
         "ufselect: tiny.sqlite is damaged: it is kept as tiny.sqlite.damaged-1, and "
         "all is computed anew\n"
     )
-    assert json.loads(out)["tables"] == first["tables"]
+    assert json.loads(out)["scores"] == first["scores"]
     assert Path("tiny.sqlite.damaged-1").read_bytes() == damaged
 
 

@@ -11,11 +11,11 @@ from small_experiments import change, content, query, small_plan
 from ufselect.experiments.protocol import Score
 from ufselect.experiments.results import read_experiment
 from ufselect.experiments.run import run_plan
-from ufselect.experiments.runs import Run
+from ufselect.experiments.runs import PlannedRun
 from ufselect.experiments.store import Store, reading, set_aside_if_damaged
 from ufselect.experiments.work import Outcome, Ranking
 
-RUN = Run("lung", "abc", "none", "SCFS", "{}", 0)
+RUN = PlannedRun("lung", "abc", "none", "SCFS", "{}", 0)
 ORDER = np.array([2, 0, 1], dtype=np.int32)
 RANKING = Ranking(ORDER, np.array([2.0, 1.5]), 0.1, 1000)
 OUTCOME = Outcome(RANKING, (Score(2, "accuracy", 0, 0.75), Score(2, "nmi", 1, 0.5)))

@@ -4,8 +4,9 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,15 @@ if TYPE_CHECKING:
     from ufselect.experiments.report import Report
     from ufselect.experiments.results import Experiment
     from ufselect.experiments.runs import Located
+
+
+def gigabytes(text: str) -> float:
+    """Return a size in gigabytes, above 0."""
+    with suppress(ValueError):
+        if 0 < float(text) < inf:
+            return float(text)
+    raise click.BadParameter(f"{text!r} is not a number of gigabytes above 0")
+
 
 N_CORES = os.cpu_count() or 1
 TABLES = [
@@ -76,7 +86,7 @@ COMPUTING = [
         "--run-memory GB",
         "give up a run whose process takes more gigabytes (default: what the plan "
         "says, or no limit)",
-        type=click.FloatRange(min=0, min_open=True),
+        type=gigabytes,
     ),
     Option("--retry", "try runs again that failed"),
 ]
@@ -192,7 +202,8 @@ def reproduce_command(**given: Any) -> int:
     located = _locate_sets(plan, options)
     check_outputs(store, page, options.markdown)
     experiment = _compute(plan, store, located, options)
-    report = scfs_2020.comparison(experiment, located)
+    paper = scfs_2020.published()
+    report = scfs_2020.PaperComparison(experiment, located, paper).report()
     _print(report, {page: report.html, options.markdown: report.markdown}, options)
     if not options.json:
         print_text("\n" + printable(f"The report is {page}."))

@@ -71,7 +71,7 @@ class PlanTable:
         return value
 
     def items(self, key: str, kind: type, default: Any = None) -> tuple[Any, ...]:
-        """Return the list at a key, of at least one item, all of one type."""
+        """Return the different items of the list at a key, all of one type."""
         value = self.content.get(key, default)
         if not isinstance(value, list | tuple) or not value:
             raise self.wrong(key, "it must be a list with at least one item")
@@ -81,7 +81,7 @@ class PlanTable:
                     f"{self.where}{key} has {item!r}, which is not of type "
                     f"{kind.__name__}"
                 )
-        return tuple(value)
+        return tuple(dict.fromkeys(value))
 
     def choices(
         self, key: str, known: Iterable[str], default: Iterable[str]
@@ -329,12 +329,13 @@ def plan_names() -> list[str]:
 
 def plan_path(name: str) -> Path:
     """Return the file of a plan that comes with the project."""
-    paths = [folder / f"{name}.toml" for folder in FOLDERS]
-    for path in paths:
+    for folder in FOLDERS:
+        path = folder / f"{name}.toml"
         if path.is_file():
             return path
     raise ValueError(
-        f"no plan is called {name!r}; there are: {', '.join(plan_names())}"
+        f"{name} does not exist; name a plan in TOML, or one that comes with the "
+        f"project: {', '.join(plan_names())}"
     )
 
 
@@ -346,11 +347,4 @@ def find_plan(given: Path) -> Path:
     >>> find_plan(Path("quick")).name
     'quick.toml'
     """
-    if given.is_file():
-        return given
-    if str(given) in plan_names():
-        return plan_path(str(given))
-    raise ValueError(
-        f"{given} does not exist; name a plan in TOML, or one that comes with the "
-        f"project: {', '.join(plan_names())}"
-    )
+    return given if given.is_file() else plan_path(str(given))

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import product
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -71,6 +72,12 @@ class Report:
         return json.dumps(self.content, indent=2, ensure_ascii=False)
 
 
+def section(heading: str, *blocks: Block | str) -> Section:
+    """Return a section; a text is a paragraph."""
+    found = [Paragraph(each) if isinstance(each, str) else each for each in blocks]
+    return Section(heading, found)
+
+
 def experiment_report(experiment: Experiment) -> Report:
     """Return the report of an experiment that was read from its store."""
 
@@ -92,34 +99,29 @@ def experiment_report(experiment: Experiment) -> Report:
 
 
 def _content(experiment: Experiment) -> dict[str, Any]:
-    tables = []
-    for metric in experiment.plan.judge.metrics:
-        ranks = experiment.ranks(metric)
-        for reading in experiment.readings:
-            found = experiment.table(reading, metric)
-            table: dict[str, Any] = {"metric": metric, "reading": reading}
-            for name in ("mean", "deviation"):
-                # Through JSON, which knows null and not NaN.
-                text = (
-                    found[name].unstack().to_json(orient="index", double_precision=15)
-                )
-                table[name] = json.loads(text)
-            table["labels"] = found["labels"].groupby(level=0, sort=False).first()
-            table["labels"] = table["labels"].to_dict()
-            if reading == FIXED and ranks.enough:
-                table["average_ranks"] = ranks.average.to_dict()
-                table["critical_difference"] = ranks.critical_difference
-            tables.append(table)
-    costs = experiment.cost_summary().to_json(orient="index", double_precision=15)
+    ranks = {each: experiment.ranks(each) for each in experiment.plan.judge.metrics}
     return {
         "plan": experiment.plan.name,
         "absent": dict(experiment.record.absent),
         "runs": experiment.count()._asdict(),
         "failures": experiment.failures(),
-        "tables": tables,
-        "costs": json.loads(costs),
+        "scores": _plain(experiment.frame(), "records"),
+        "ranks": {
+            metric: {
+                "average": each.average.to_dict(),
+                "critical_difference": each.critical_difference,
+            }
+            for metric, each in ranks.items()
+            if each.enough
+        },
+        "costs": _plain(experiment.cost_summary(), "index"),
         "versions": list(map(dict, experiment.versions)),
     }
+
+
+def _plain(frame: pd.DataFrame, orient: Literal["records", "index"]) -> Any:
+    # Through JSON, which knows null and not NaN.
+    return json.loads(frame.to_json(orient=orient, double_precision=15))
 
 
 def latex(experiment: Experiment) -> str:
@@ -159,32 +161,29 @@ def _what_was_run(experiment: Experiment) -> Section:
         for name, fingerprint in experiment.record.fingerprints.items()
     ]
     header = ["data set", "runs", "done", "failed", "missing", "SHA-256"]
-    blocks: list[Block] = [
-        Paragraph(f"{plan.description} {labels}".strip()),
-        Paragraph(
-            f"{count.runs} runs: {count.done} ranked and judged, "
-            f"{count.failed} failed, {missing}"
-        ),
+    absent = experiment.record.absent.items()
+    others = ", ".join(experiment.others)
+    return section(
+        "What was run",
+        f"{plan.description} {labels}".strip(),
+        f"{count.runs} runs: {count.done} ranked and judged, {count.failed} failed, "
+        f"{missing}",
         TextTable(header, rows, interactive=True, name="runs"),
-    ]
-    blocks += [
-        Paragraph(f"{name}: data not available ({reason}).")
-        for name, reason in experiment.record.absent.items()
-    ]
-    if experiment.others:
-        others = ", ".join(experiment.others)
-        blocks.append(
-            Paragraph(
-                f"The store holds other plans, too: {others}. Name one with "
-                "--plan NAME to see it."
-            )
-        )
-    return Section("What was run", blocks)
+        *(f"{name}: data not available ({reason})." for name, reason in absent),
+        *(
+            [
+                f"The store holds other plans, too: {others}. Name one with --plan "
+                "NAME to see it."
+            ]
+            if others
+            else []
+        ),
+    )
 
 
 def _metric(experiment: Experiment, metric: str, figures: bool) -> Section:
     ranks = experiment.ranks(metric)
-    blocks: list[Block] = [
+    blocks: list[Block | str] = [
         score_table(experiment, metric, reading) for reading in experiment.readings
     ]
     if ranks.enough:
@@ -198,7 +197,7 @@ def _metric(experiment: Experiment, metric: str, figures: bool) -> Section:
         for name in tested:
             tested[name] = tested[name].map(forms[name].format, na_action="ignore")
         blocks.append(text_table(tested.fillna(""), name=f"ranks, {metric}"))
-    blocks.append(Paragraph(ranks.sentence()))
+    blocks.append(ranks.sentence())
     if figures and ranks.enough:
         average = ranks.average.to_dict()
         plot = rank_diagram(
@@ -210,7 +209,7 @@ def _metric(experiment: Experiment, metric: str, figures: bool) -> Section:
         )
         numbers = pd.DataFrame(average.items(), columns=["method", "average rank"])
         blocks.append(Picture(plot.svg, caption, numbers, "ranks"))
-    return Section(metric, blocks)
+    return section(metric, *blocks)
 
 
 def score_table(experiment: Experiment, metric: str, reading: str) -> TextTable:
@@ -246,7 +245,7 @@ def averaging(plan: Plan, metric: str, reading: str) -> str:
     repeated = [] if metric in STRUCTURE else [judged]
     repeated += ["each seed of the method"] if several else []
     features = ", ".join(map(str, plan.judge.features))
-    mean = f"Mean over {features} features (of all features: over them at once)"
+    mean = f"Mean over {features} features (all features: all at once)"
     if not repeated:
         return f"{mean}; nothing was repeated."
     return f"{mean} ± standard deviation over repetitions: {' for '.join(repeated)}."
@@ -291,66 +290,52 @@ def sensitivity(
     names : mapping of str to str, optional
         Data set to what it is called.
     """
-    methods = [method for method in experiment.plan.methods if varying(method)]
-    blocks: list[Block] = []
-    drawn = set()
-    for method in methods if figures else []:
-        for metric in metrics:
-            found = _map(experiment, method, metric, names or {})
-            if found is not None:
-                drawn.add(method.label)
-                blocks.append(found)
-    others = [
-        f"{each.label} ({', '.join(varying(each))})"
-        for each in methods
-        if each.label not in drawn
-    ]
-    if figures and others:
-        blocks.append(
-            Paragraph(
-                "Not drawn, since not two parameters vary or no point has a score: "
-                f"{', '.join(others)}."
-            )
-        )
-    return Section("Sensitivity to the parameters", blocks)
+    blocks: list[Block | str] = []
+    if figures:
+        methods = [method for method in experiment.plan.methods if varying(method)]
+        pairs = [each for each in methods if len(varying(each)) == 2]
+        maps = [
+            _map(experiment, method, metric, names or {})
+            for method, metric in product(pairs, metrics)
+        ]
+        blocks += [each for each in maps if each is not None]
+        others = ", ".join(each.label for each in methods if each not in pairs)
+        if others:
+            blocks.append(f"Not drawn, since not two parameters vary: {others}.")
+    return section("Sensitivity to the parameters", *blocks)
 
 
 def _map(
     experiment: Experiment, method: Method, metric: str, names: Mapping[str, str]
 ) -> Picture | None:
-    grid = varying(method)
-    scores = experiment.scores
-    means = (
-        100
-        * scores[scores["metric"] == metric]
-        .groupby(["key", "features"])["value"]
-        .mean()
-        .groupby("key")
-        .mean()
-    )
-    runs = experiment.runs
-    runs = runs[(runs["method"] == method.label) & (runs["reading"] == GRID)]
-    values = {
-        names.get(str(name), str(name)): means.reindex(keys).to_numpy()
-        for name, keys in runs.groupby("data set", sort=False)["key"]
-        if keys.isin(means.index).any()
-    }
-    if len(grid) != 2 or not values:
+    """Return the mean of a metric over the numbers of features at every point."""
+    scored = experiment.scored
+    runs = scored[(scored["method"] == method.label) & (scored["reading"] == GRID)]
+    runs = runs[runs["metric"] == metric]
+    if runs.empty:
         return None
-    (first, rows), (second, columns) = grid.items()
+    (first, rows), (second, columns) = varying(method).items()
+    asked = experiment.runs
+    asked = asked[(asked["method"] == method.label) & (asked["reading"] == GRID)]
+    means = 100 * runs.groupby("key")["value"].mean()
     label = f"{metric} in percent"
     points = pd.MultiIndex.from_product([rows, columns], names=[first, second])
     numbers = pd.concat(
-        {name: pd.Series(each, points) for name, each in values.items()},
+        {
+            names.get(str(name), str(name)): means.reindex(keys).set_axis(points)
+            for name, keys in asked.groupby("data set", sort=False)["key"]
+            if keys.isin(means.index).any()
+        },
         names=["data set"],
-    )
+    ).rename(label)
     shape = (len(rows), len(columns))
-    tables = {name: each.reshape(shape) for name, each in values.items()}
+    tables = {
+        str(name): each.to_numpy().reshape(shape)
+        for name, each in numbers.groupby(level=0, sort=False)
+    }
     plot = surface(rows, columns, tables, label=label, names=(first, second))
     caption = f"{method.label}: {label}, mean over the numbers of features."
-    return Picture(
-        plot.svg, caption, numbers.rename(label).reset_index(), "sensitivity"
-    )
+    return Picture(plot.svg, caption, numbers.reset_index(), "sensitivity")
 
 
 def _convergence(experiment: Experiment, figures: bool) -> Section:
@@ -406,20 +391,18 @@ def _costs(experiment: Experiment, figures: bool) -> Section:
     ]
     fits = experiment.costs()
     by_set = fits.groupby(PLACE, observed=False)["seconds"].median().unstack()
-    blocks: list[Block] = [
-        Paragraph(
-            "Of one fit with one thread, on the machines that ran the plan, whatever "
-            "else they did. What fits on the same data share, such as Gram matrices, "
-            "is counted in the first fit of a process. Memory is the peak of the whole "
-            "process, with Python and the data; 1 MB is a million bytes."
-        ),
+    blocks: list[Block | str] = [
+        "Of one fit with one thread, on the machines that ran the plan, whatever else "
+        "they did. What fits on the same data share, such as Gram matrices, is counted "
+        "in the first fit of a process. Memory is the peak of the whole process, with "
+        "Python and the data; 1 MB is a million bytes.",
         text_table(shown, name="costs"),
         text_table(by_set.map(_short), "Median seconds of a fit on each set.", "times"),
     ]
     if figures and (plot := _cost_chart(fits)) is not None:
         caption = "A dot at the median of the fits, a line from least to largest."
         blocks.append(Picture(plot.svg, caption, fits, "costs"))
-    return Section("Time and memory", blocks)
+    return section("Time and memory", *blocks)
 
 
 def _cost_chart(fits: pd.DataFrame) -> Plot | None:
@@ -449,14 +432,12 @@ def _settings(experiment: Experiment) -> Section:
     names = [f"run {place + 1}" for place in range(len(versions))]
     known = pd.DataFrame(versions, index=names if len(names) > 1 else ["version"])
     shown = text_table(known.T.fillna("not recorded"), "Versions that computed.")
-    return Section(
+    return section(
         "Settings and versions",
-        [
-            TextTable(header, rows, "Methods; what is not named is at its default."),
-            replace(shown, header=["program", *known.index]),
-            Paragraph(f"Seed of the plan: {plan.seed}. With its file, it is run by:"),
-            Preformatted(f"ufselect run {plan.name}.toml"),
-        ],
+        TextTable(header, rows, "Methods; what is not named is at its default."),
+        replace(shown, header=["program", *known.index]),
+        f"Seed of the plan: {plan.seed}. With its file, it is run by:",
+        Preformatted(f"ufselect run {plan.name}.toml"),
     )
 
 

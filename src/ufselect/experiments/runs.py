@@ -79,7 +79,7 @@ def record_from(content: str) -> Record:
 
 
 @dataclass(frozen=True)
-class Run:
+class PlannedRun:
     """Everything that a ranking depends on."""
 
     set_name: str
@@ -100,7 +100,7 @@ class Role:
 
     label: str
     reading: str
-    run: Run
+    run: PlannedRun
 
 
 def roles_of(plan: Plan, fingerprints: Mapping[str, str]) -> Iterator[Role]:
@@ -122,11 +122,11 @@ def roles_of(plan: Plan, fingerprints: Mapping[str, str]) -> Iterator[Role]:
             text = json.dumps(parameters, sort_keys=True)
             what = (set_name, preparation, method.selector, text)
             seed = seed_of(plan.seed, *what, draw)
-            run = Run(set_name, fingerprints[set_name], *what[1:], seed)
+            run = PlannedRun(set_name, fingerprints[set_name], *what[1:], seed)
             yield Role(method.label, reading, run)
 
 
-def runs_of(plan: Plan, fingerprints: Mapping[str, str]) -> dict[str, Run]:
+def runs_of(plan: Plan, fingerprints: Mapping[str, str]) -> dict[str, PlannedRun]:
     """Return the different runs of a plan by key, set by set."""
     return {role.run.key(): role.run for role in roles_of(plan, fingerprints)}
 

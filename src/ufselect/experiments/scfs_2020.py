@@ -3,10 +3,11 @@
 import math
 import tomllib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,16 +20,16 @@ from ufselect.experiments.report import (
     Report,
     failures,
     histories_frame,
+    section,
     sensitivity,
 )
 from ufselect.experiments.results import ORACLE, PLACE, Experiment, title_of
 from ufselect.experiments.runs import FIXED, Located
 from ufselect.plotting.bars import bar_chart
-from ufselect.plotting.convergence import curves
+from ufselect.plotting.convergence import curves as draw_curves
 from ufselect.registry import selector
 from ufselect.report.rendering import (
     Block,
-    Paragraph,
     Picture,
     Section,
     TextTable,
@@ -204,78 +205,266 @@ def curve_verdict(residual: float) -> str:
     return "near" if residual <= NEAR else "not met"
 
 
-class Names:
-    """What the data sets of a plan are called in the paper.
+@dataclass(frozen=True)
+class PaperComparison:
+    """Every cell of the paper beside ours, with the figures."""
 
-    Parameters
-    ----------
-    paper : PublishedResults
-    fingerprints : mapping of str to str
-        The hash of the file of each set.
-    """
+    experiment: Experiment
+    located: Located
+    paper: PublishedResults
 
-    def __init__(
-        self, paper: PublishedResults, fingerprints: Mapping[str, str]
-    ) -> None:
-        self.paper, self.fingerprints = paper, fingerprints
-        self._printed = {each.catalogue_name: name for name, each in paper.sets.items()}
-
-    def printed(self, set_name: str) -> str:
-        """Return what the paper calls a set, or its own name."""
-        return self._printed.get(set_name, set_name)
-
-    def is_reconstructed(self, set_name: str) -> bool:
-        """Tell whether the file of a set is known to be reconstructed."""
-        described = self.paper.sets.get(self.printed(set_name))
-        found = self.fingerprints.get(set_name)
-        return described is not None and described.reconstructed == found
-
-    def shown(self, set_name: str) -> str:
-        """Return what the paper calls a set, marked if the file is reconstructed."""
-        mark = " (reconstructed)" if self.is_reconstructed(set_name) else ""
-        return self.printed(set_name) + mark
-
-
-def comparison(
-    experiment: Experiment, located: Located, paper: PublishedResults | None = None
-) -> Report:
-    """Return every cell of the paper beside ours, with the figures."""
-    paper = paper or published()
-    names = Names(paper, experiment.record.fingerprints)
-    tables = {
-        metric: cells(experiment, paper, names, metric)
-        for metric in TABLES
-        if metric in experiment.plan.judge.metrics
-    }
-    drawn = _drawn_curves(located, paper)
-
-    def sections(figures: bool) -> list[Section]:
-        data_sets = {
-            title_of(name, experiment.plan.preparations[0]): names.shown(name)
-            for name in experiment.plan.sets
+    def report(self) -> Report:
+        """Return what is compared as a report."""
+        content: dict[str, Any] = {
+            "plan": self.experiment.plan.name,
+            "absent": dict(self.located.absent),
         }
-        found = [
-            _how(experiment, names),
-            _set_section(paper, located, names),
-            *(
-                _table_section(experiment, names, metric, table, figures)
-                for metric, table in tables.items()
-            ),
-            sensitivity(experiment, list(tables), figures, data_sets),
-            _curve_section(paper, names, drawn, figures),
-            _property_section(paper),
-            failures(experiment),
-        ]
-        return [section for section in found if section.blocks]
+        content |= {name: each.to_dict("records") for name, each in self.tables.items()}
+        content["convergence"] = self.curve_table().to_dict("records")
+        return Report(f"{self.paper.title}: reproduction", self.sections, content)
 
-    content: dict[str, Any] = {
-        "plan": experiment.plan.name,
-        "absent": dict(located.absent),
-    }
-    content |= {metric: table.to_dict("records") for metric, table in tables.items()}
-    curve_table = _curve_frame(paper, names, drawn)
-    content["convergence"] = curve_table.to_dict("records")
-    return Report(f"{paper.title}: reproduction", sections, content)
+    def sections(self, figures: bool) -> list[Section]:
+        """Return the sections, on request with figures."""
+        found = [
+            self._how(),
+            self._set_section(),
+            *(self._cell_section(metric, figures) for metric in self.tables),
+            sensitivity(self.experiment, list(self.tables), figures, self.names),
+            self._curve_section(figures),
+            self._property_section(),
+            failures(self.experiment),
+        ]
+        return [each for each in found if each.blocks]
+
+    @cached_property
+    def printed(self) -> dict[str, str]:
+        """Return what the paper calls each set of the plan and of the paper."""
+        known = {each.catalogue_name: name for name, each in self.paper.sets.items()}
+        return {name: name for name in self.experiment.plan.sets} | known
+
+    @cached_property
+    def shown(self) -> dict[str, str]:
+        """Return the same names, marked where the file here is reconstructed."""
+        fingerprints = self.experiment.record.fingerprints
+        marks = {
+            each.catalogue_name: " (reconstructed)"
+            for each in self.paper.sets.values()
+            if each.reconstructed == fingerprints.get(each.catalogue_name)
+        }
+        return {here: name + marks.get(here, "") for here, name in self.printed.items()}
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Return what each prepared set is called."""
+        return {self._place("", name)[1]: self.shown[name] for name in self.printed}
+
+    def _place(self, label: str, set_name: str) -> tuple[str, str]:
+        return label, title_of(set_name, self.experiment.plan.preparations[0])
+
+    @cached_property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return the published tables whose metrics the plan has."""
+        metrics = self.experiment.plan.judge.metrics
+        return {metric: self._cells(metric) for metric in TABLES if metric in metrics}
+
+    def _cells(self, metric: str) -> pd.DataFrame:
+        """Return a row for every set and method of the plan, as text."""
+        plan, paper = self.experiment.plan, self.paper
+        printed_cells = paper.mutual_information
+        if metric == "accuracy":
+            printed_cells = paper.accuracy
+        paper_methods = {here: name for name, here in paper.methods.items()}
+        paper_methods[ALL_FEATURES] = BASELINE
+        oracle = over_features(self.experiment, ORACLE, metric)
+        fixed = over_features(self.experiment, FIXED, metric)
+        beside = {
+            f"{each} (oracle)": over_features(self.experiment, ORACLE, each)
+            for each in TABLES[metric][1]
+        }
+        rows = []
+        for set_name, method in product(plan.sets, plan.methods):
+            place = self._place(method.label, set_name)
+            row_of = printed_cells.get(paper_methods.get(method.selector, ""), {})
+            printed = row_of.get(self.printed[set_name])
+            # Labels choose nothing in a baseline of ours.
+            compared = printed is not None or bool(method.grid)
+            row = {
+                "data set": self.shown[set_name],
+                "method": method.label,
+                "published": "-" if printed is None else _percent(*printed),
+                "ours (oracle)": _cell(oracle, place) if compared else "-",
+                "difference": "-",
+                "verdict": "-",
+                "label-free": _cell(fixed, place),
+            }
+            if set_name in self.experiment.record.absent:
+                row |= {"ours (oracle)": NOT_THERE, "label-free": "-"}
+            elif printed is not None and place in oracle.index:
+                ours = 100 * oracle.loc[place, "mean"]
+                row["difference"] = f"{ours - printed.mean:+.2f}"
+                row["verdict"] = verdict(ours, printed)
+            row |= {title: _cell(each, place) for title, each in beside.items()}
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def _how(self) -> Section:
+        plan, judge = self.experiment.plan, self.experiment.plan.judge
+        runs = self.experiment.runs.drop_duplicates("key")
+        absent = self.experiment.record.absent.items()
+        return section(
+            "How the cells were chosen",
+            self.paper.remarks["cells"],
+            f"This experiment: {', '.join(map(str, judge.features))} features, "
+            f"{judge.repetitions} repetitions of k-means with {judge.restarts} "
+            f"restarts. {plan.description} ufselect report shows its store with "
+            "deviations over the repetitions.",
+            f"The fits took {runs['seconds'].sum() / 3600:.1f} hours by the clock, one "
+            "after the other, or half of that on two cores; work that shared the "
+            "machine counts, and k-means, which judges the rankings, does not.",
+            *(f"{name}: data not available. {reason}" for name, reason in absent),
+            *(
+                f"{self.shown[each.catalogue_name]}: {each.reconstruction}"
+                for name, each in self.paper.sets.items()
+                if self.shown[each.catalogue_name] != name
+            ),
+        )
+
+    def _set_section(self) -> Section:
+        rows = []
+        for name, known in self.paper.sets.items():
+            here = known.catalogue_name
+            if here in self.located.absent:
+                here = NOT_THERE
+            elif here not in self.located.paths:
+                here = "not in this experiment"
+            elif self.shown[here] != name:
+                here += ", reconstructed"
+            shape = map(str, (known.samples, known.features, known.classes))
+            rows.append([name, *shape, known.domain, here])
+        sizes = ["samples", "features", "classes"]
+        header = ["published as", *sizes, "domain", "file here"]
+        return section("Table 2: the data sets", TextTable(header, rows))
+
+    def _cell_section(self, metric: str, figures: bool) -> Section:
+        table = self.tables[metric]
+        verdicts = table["verdict"].value_counts()
+        words = ("within", "above", "below")
+        counts = ", ".join(f"{verdicts.get(word, 0)} {word}" for word in words)
+        absent = (table == NOT_THERE).any(axis=1).sum()
+        limits = {
+            method.label: method.parameters.get("max_iter")
+            for method in self.experiment.plan.methods
+        }
+        printed = {self.shown[name]: name for name in self.printed}
+        differ = table[table["verdict"].isin(["above", "below"])]
+        found: dict[tuple[str, str], list[str]] = {}
+        for label, rows in differ.groupby("method"):
+            for shown in rows["data set"]:
+                reason = self.paper.reason(label, self.printed[printed[shown]])
+                found.setdefault((label, reason), []).append(shown)
+        return section(
+            TABLES[metric][0],
+            f"Percent. {counts}; {absent} rows without data. Verdict: within two "
+            "published standard deviations of the published mean, above, or below.",
+            _text_table(table),
+            *(
+                f"{label} is limited to {limit} iterations."
+                for label, limit in limits.items()
+                if limit
+            ),
+            *(
+                f"{label} differs on {', '.join(sets)}. {reason}"
+                for (label, reason), sets in found.items()
+            ),
+            *(self._bar_charts(metric) if figures else []),
+        )
+
+    def _bar_charts(self, metric: str) -> Iterator[Picture]:
+        """Yield the fewest and the most features, as the figures of the paper do."""
+        plan = self.experiment.plan
+        scores = 100 * self.experiment.curves(ORACLE, metric)
+        found = scores.rename(f"{metric} in percent").reset_index()
+        for size in (plan.judge.features[0], plan.judge.features[-1]):
+            # All features have a number of features of their own.
+            at_size = (found["features"] == size) | (found["method"] == ALL_FEATURES)
+            values = found[at_size].set_index(PLACE).iloc[:, -1].to_dict()
+            groups = {
+                self.shown[name]: {
+                    method.label: values[place]
+                    for method in plan.methods
+                    if (place := self._place(method.label, name)) in values
+                }
+                for name in self.experiment.record.fingerprints
+            }
+            label = f"{metric} in percent"
+            plot = bar_chart(groups, label=label, baselines=list(BASELINES))
+            caption = f"{metric} with {size} features; labels chose the parameters."
+            yield Picture(plot.svg, caption, found[at_size], f"{metric}-{size}")
+
+    @cached_property
+    def curves(self) -> dict[str, NDArray[np.float64]]:
+        """Return our convergence curve of every published set whose data are there."""
+        found = {}
+        for name, described in self.paper.sets.items():
+            path = self.located.paths.get(described.catalogue_name)
+            if path is not None:
+                table, n_iterations = (
+                    read_labelled(path),
+                    len(self.paper.convergence[name]),
+                )
+                n_clusters, seed = len(np.unique(table.classes)), described.curve_seed
+                found[name] = published_curve(
+                    table.table, n_clusters, seed, n_iterations
+                )
+        return found
+
+    def curve_table(self) -> pd.DataFrame:
+        """Return how near each curve is to the published one, as text."""
+        rows = []
+        for name, ours in self.curves.items():
+            printed, described = self.paper.convergence[name], self.paper.sets[name]
+            way = abs(printed[0] - printed[-1])
+            residual = float(np.max(np.abs(ours - printed)) / way)
+            share = "< 0.01 %" if residual < 1e-4 else f"{100 * residual:.2f} %"
+            ends = [f"{each[0]:,.0f} to {each[-1]:,.0f}" for each in (printed, ours)]
+            known = [self.shown[described.catalogue_name], *ends]
+            known.append(str(described.curve_seed))
+            rows.append([*known, share, curve_verdict(residual)])
+        header = ["data set", "published", "ours", "seed", "residual", "verdict"]
+        return pd.DataFrame(rows, columns=header)
+
+    def _curve_section(self, figures: bool) -> Section:
+        if not self.curves:
+            return Section("Convergence", [])
+        blocks: list[Block | str] = [
+            self.paper.remarks["curves"],
+            _text_table(self.curve_table()),
+            self.paper.remarks["setting"],
+        ]
+        if figures:
+            ours, printed = (
+                {
+                    self.shown[self.paper.sets[name].catalogue_name]: each[name]
+                    for name in self.curves
+                }
+                for each in (self.curves, self.paper.convergence)
+            )
+            sources = {"ours": ours, "published": printed}
+            numbers = histories_frame(sources, ["source", "data set"])
+            caption = "Objectives, each divided by its first value."
+            plot = draw_curves(ours, printed)
+            blocks.append(Picture(plot.svg, caption, numbers, "convergence"))
+        return section("Convergence", *blocks)
+
+    def _property_section(self) -> Section:
+        properties = self.paper.properties.items()
+        rows = [[name, *map(yes_or_no, row.values())] for name, row in properties]
+        titles = [each.replace("_", " ") for each in next(iter(properties))[1]]
+        return section(
+            "Table 1: the methods",
+            "As printed; docs/methods.md has what the classes here declare.",
+            TextTable(["method", *titles], rows),
+        )
 
 
 def over_features(experiment: Experiment, reading: str, metric: str) -> pd.DataFrame:
@@ -289,48 +478,6 @@ def over_features(experiment: Experiment, reading: str, metric: str) -> pd.DataF
     return pd.DataFrame({"mean": found.mean(), "deviation": spread})
 
 
-def cells(
-    experiment: Experiment, paper: PublishedResults, names: Names, metric: str
-) -> pd.DataFrame:
-    """Return a row for every set and method of the plan, as text."""
-    plan = experiment.plan
-    printed_cells = paper.accuracy if metric == "accuracy" else paper.mutual_information
-    paper_methods = {here: name for name, here in paper.methods.items()}
-    paper_methods[ALL_FEATURES] = BASELINE
-    oracle = over_features(experiment, ORACLE, metric)
-    fixed = over_features(experiment, FIXED, metric)
-    beside = {
-        f"{each} (oracle)": over_features(experiment, ORACLE, each)
-        for each in TABLES[metric][1]
-    }
-    rows = []
-    for set_name in plan.sets:
-        for method in plan.methods:
-            place = (method.label, title_of(set_name, plan.preparations[0]))
-            row_of = printed_cells.get(paper_methods.get(method.selector, ""), {})
-            printed = row_of.get(names.printed(set_name))
-            # Labels choose nothing in a baseline of ours.
-            compared = printed is not None or bool(method.grid)
-            row = {
-                "data set": names.shown(set_name),
-                "method": method.label,
-                "published": "-" if printed is None else _percent(*printed),
-                "ours (oracle)": _cell(oracle, place) if compared else "-",
-                "difference": "-",
-                "verdict": "-",
-                "label-free": _cell(fixed, place),
-            }
-            if set_name in experiment.record.absent:
-                row |= {"ours (oracle)": NOT_THERE, "label-free": "-"}
-            elif printed is not None and place in oracle.index:
-                ours = 100 * oracle.loc[place, "mean"]
-                row["difference"] = f"{ours - printed.mean:+.2f}"
-                row["verdict"] = verdict(ours, printed)
-            row |= {title: _cell(each, place) for title, each in beside.items()}
-            rows.append(row)
-    return pd.DataFrame(rows)
-
-
 def _cell(means: pd.DataFrame, place: tuple[str, str]) -> str:
     return _percent(*(100 * means.loc[place])) if place in means.index else "-"
 
@@ -339,204 +486,5 @@ def _percent(mean: float, deviation: float) -> str:
     return f"{mean:.2f} ±{deviation:.2f}"
 
 
-def _frame_table(frame: pd.DataFrame) -> TextTable:
+def _text_table(frame: pd.DataFrame) -> TextTable:
     return TextTable(list(frame), frame.to_numpy().tolist())
-
-
-def _how(experiment: Experiment, names: Names) -> Section:
-    plan, judge = experiment.plan, experiment.plan.judge
-    hours = experiment.runs.drop_duplicates("key")["seconds"].sum() / 3600
-    texts = [
-        "How a published cell was made is not stated in the paper; the reading that "
-        "fits its means and deviations is this. For every number of features the "
-        "point of the grid with the best mean over the repetitions is taken, so "
-        "labels choose the parameters; the cell is mean and deviation of these over "
-        "the numbers of features. That is the column 'ours (oracle)', and part of "
-        "it is the luck of many starts. The column 'label-free' is what a user "
-        "without labels gets: one setting, fixed beforehand; its deviation is over "
-        "the numbers of features, too. The deviation of the Baseline, all features, "
-        "is over the repetitions of k-means. The text of the paper divides mutual "
-        "information by the larger entropy, its tables by the geometric mean; ours "
-        "are compared under the latter, and both are shown.",
-        f"This experiment: {', '.join(map(str, judge.features))} features, "
-        f"{judge.repetitions} repetitions of k-means with {judge.restarts} restarts. "
-        f"{plan.description} ufselect report shows its store with deviations over "
-        "the repetitions.",
-        f"The fits took {hours:.1f} hours by the clock, one after the other, or half "
-        "of that on two cores; work that shared the machine counts, and k-means, which "
-        "judges the rankings, does not.",
-    ]
-    texts += [
-        f"{name}: data not available. {reason}"
-        for name, reason in experiment.record.absent.items()
-    ]
-    texts += [
-        f"{names.shown(each.catalogue_name)}: {each.reconstruction}"
-        for each in names.paper.sets.values()
-        if names.is_reconstructed(each.catalogue_name)
-    ]
-    return Section("How the cells were chosen", [Paragraph(text) for text in texts])
-
-
-def _set_section(paper: PublishedResults, located: Located, names: Names) -> Section:
-    rows = []
-    for name, known in paper.sets.items():
-        here = known.catalogue_name
-        if here not in located.paths:
-            here = NOT_THERE if here in located.absent else "not in this experiment"
-        elif names.is_reconstructed(here):
-            here += ", reconstructed"
-        shape = map(str, (known.samples, known.features, known.classes))
-        rows.append([name, *shape, known.domain, here])
-    sizes = ["samples", "features", "classes"]
-    header = ["published as", *sizes, "domain", "file here"]
-    return Section("Table 2: the data sets", [TextTable(header, rows)])
-
-
-def _table_section(
-    experiment: Experiment,
-    names: Names,
-    metric: str,
-    table: pd.DataFrame,
-    figures: bool,
-) -> Section:
-    verdicts = table["verdict"].value_counts()
-    counts = ", ".join(
-        f"{verdicts.get(word, 0)} {word}" for word in ("within", "above", "below")
-    )
-    absent = (table == NOT_THERE).any(axis=1).sum()
-    blocks: list[Block] = [
-        Paragraph(
-            f"Percent. {counts}; {absent} rows without data. Verdict: within two "
-            "published standard deviations of the published mean, above, or below."
-        ),
-        _frame_table(table),
-    ]
-    limits = {
-        method.label: method.parameters.get("max_iter")
-        for method in experiment.plan.methods
-    }
-    blocks += [
-        Paragraph(f"{label} is limited to {limit} iterations.")
-        for label, limit in limits.items()
-        if limit
-    ]
-    printed = {names.shown(name): names.printed(name) for name in experiment.plan.sets}
-    differ = table[table["verdict"].isin(["above", "below"])]
-    found: dict[tuple[str, str], list[str]] = {}
-    for label, shown in sorted(
-        zip(differ["method"], differ["data set"], strict=True), key=lambda pair: pair[0]
-    ):
-        reason = names.paper.reason(label, printed[shown])
-        found.setdefault((label, reason), []).append(shown)
-    blocks += [
-        Paragraph(f"{label} differs on {', '.join(sets)}. {reason}")
-        for (label, reason), sets in found.items()
-    ]
-    if figures:
-        blocks += _bar_charts(experiment, names, metric)
-    return Section(TABLES[metric][0], blocks)
-
-
-def _bar_charts(experiment: Experiment, names: Names, metric: str) -> list[Picture]:
-    """Return the fewest and the most features, as the figures of the paper do."""
-    plan = experiment.plan
-    scores = 100 * experiment.curves(ORACLE, metric).rename(f"{metric} in percent")
-    found = scores.reset_index()
-    pictures = []
-    for size in (plan.judge.features[0], plan.judge.features[-1]):
-        # All features have a number of features of their own.
-        chosen = found[(found["features"] == size) | (found["method"] == ALL_FEATURES)]
-        values = chosen.set_index(PLACE)[scores.name].to_dict()
-        groups = {
-            names.shown(name): {
-                method.label: values[place]
-                for method in plan.methods
-                if (place := (method.label, title_of(name, plan.preparations[0])))
-                in values
-            }
-            for name in plan.sets
-            if name in experiment.record.fingerprints
-        }
-        plot = bar_chart(groups, label=str(scores.name), baselines=list(BASELINES))
-        caption = f"{metric} with {size} features; labels chose the parameters."
-        pictures.append(Picture(plot.svg, caption, chosen, f"{metric}-{size}"))
-    return pictures
-
-
-def _drawn_curves(
-    located: Located, paper: PublishedResults
-) -> dict[str, NDArray[np.float64]]:
-    """Return our convergence curve of every published set whose data are there."""
-    found = {}
-    for name, described in paper.sets.items():
-        path = located.paths.get(described.catalogue_name)
-        if path is not None:
-            data = read_labelled(path)
-            found[name] = published_curve(
-                data.table,
-                len(np.unique(data.classes)),
-                described.curve_seed,
-                len(paper.convergence[name]),
-            )
-    return found
-
-
-def _curve_frame(
-    paper: PublishedResults, names: Names, drawn: Mapping[str, NDArray[np.float64]]
-) -> pd.DataFrame:
-    rows = []
-    for name, ours in drawn.items():
-        printed, described = paper.convergence[name], paper.sets[name]
-        way = abs(printed[0] - printed[-1])
-        residual = float(np.max(np.abs(ours - printed)) / way)
-        shown = "< 0.01 %" if residual < 1e-4 else f"{100 * residual:.2f} %"
-        ends = [f"{each[0]:,.0f} to {each[-1]:,.0f}" for each in (printed, ours)]
-        known = [names.shown(described.catalogue_name), *ends]
-        rows.append([*known, str(described.curve_seed), shown, curve_verdict(residual)])
-    header = ["data set", "published", "ours", "seed", "residual", "verdict"]
-    return pd.DataFrame(rows, columns=header)
-
-
-def _curve_section(
-    paper: PublishedResults,
-    names: Names,
-    drawn: Mapping[str, NDArray[np.float64]],
-    figures: bool,
-) -> Section:
-    frame = _curve_frame(paper, names, drawn)
-    if frame.empty:
-        return Section("Convergence", [])
-    blocks: list[Block] = [
-        Paragraph(
-            "The paper prints the objective after each iteration, and neither "
-            "weights nor start. Ours is that of the published algorithm at one "
-            "setting: alpha = beta = 10000, X plus abs(min X), and the soft "
-            "memberships of fuzzy c-means with exponent 1.2, from the seed in the "
-            "table. The residual is the largest distance of any point, as a share "
-            "of the way from the first published value to the last: met up to 2 %, "
-            "near up to 20 %."
-        ),
-        _frame_table(frame),
-        Paragraph(paper.remarks["curves"]),
-    ]
-    if figures:
-        shown = {name: names.shown(paper.sets[name].catalogue_name) for name in drawn}
-        ours = {shown[name]: curve for name, curve in drawn.items()}
-        printed = {shown[name]: paper.convergence[name] for name in drawn}
-        numbers = histories_frame(
-            {"ours": ours, "published": printed}, ["source", "data set"]
-        )
-        caption = "Objectives, each divided by its first value."
-        plot = curves(ours, printed)
-        blocks.append(Picture(plot.svg, caption, numbers, "convergence"))
-    return Section("Convergence", blocks)
-
-
-def _property_section(paper: PublishedResults) -> Section:
-    titles = [name.replace("_", " ") for name in next(iter(paper.properties.values()))]
-    rows = [
-        [name, *map(yes_or_no, row.values())] for name, row in paper.properties.items()
-    ]
-    note = Paragraph("As printed; docs/methods.md has what the classes here declare.")
-    return Section("Table 1: the methods", [note, TextTable(["method", *titles], rows)])

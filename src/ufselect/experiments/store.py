@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ufselect.experiments.runs import Record, Run, digest
+from ufselect.experiments.runs import PlannedRun, Record, digest
 from ufselect.experiments.work import Outcome, Ranking
 
 DONE = "done"
@@ -130,7 +130,7 @@ class Store:
         with _errors_in_a_sentence(self.path), self._transaction():
             self._insert("plans", [row])
 
-    def save(self, run: Run, judge: str, outcome: Outcome) -> None:
+    def save(self, run: PlannedRun, judge: str, outcome: Outcome) -> None:
         """Write the outcome of a run in one transaction."""
         key, ranking = run.key(), outcome.ranking
         found: tuple[Any, ...] = (None,) * 4
@@ -242,6 +242,13 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
         raise sqlite3.DatabaseError(found)
+    # SQLite reads the missing part of a page as zeros, which may look valid. While a
+    # run writes to the log beside it, the file may end anywhere.
+    page_size = connection.execute("PRAGMA page_size").fetchone()[0]
+    log = path.with_name(f"{path.name}-wal")
+    is_written = log.exists() and log.stat().st_size > 0
+    if path.stat().st_size % page_size and not is_written:
+        raise sqlite3.DatabaseError("the file ends inside a page")
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from ufselect.experiments.protocol import (
     prepare_table,
     scores_of,
 )
-from ufselect.experiments.runs import Run, seed_of
+from ufselect.experiments.runs import PlannedRun, seed_of
 from ufselect.matrix.cache import ResultCache, cached_results
 from ufselect.selectors import UnsupervisedSelector
 
@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
 class Job(NamedTuple):
     """A run to compute, with its ranking if only scores are missing."""
 
-    run: Run
+    run: PlannedRun
     judge: Judge
     path: Path
     ranking: Ranking | None
@@ -95,7 +95,7 @@ def _prepared(
     return PreparedSet(data._replace(table=table), ResultCache(), {})
 
 
-def _ranked(run: Run, prepared: PreparedSet) -> Ranking:
+def _ranked(run: PlannedRun, prepared: PreparedSet) -> Ranking:
     table = prepared.data.table
     reset_peak_memory()
     start = time.perf_counter()
@@ -112,7 +112,7 @@ def _ranked(run: Run, prepared: PreparedSet) -> Ranking:
     return Ranking(order.astype(np.int32), history, seconds, peak_memory())
 
 
-def _selector(run: Run, n_classes: int) -> UnsupervisedSelector:
+def _selector(run: PlannedRun, n_classes: int) -> UnsupervisedSelector:
     """Return the selector of a run, with those that it fits."""
     methods = known_methods()
     selector = methods[run.selector]()
@@ -130,7 +130,7 @@ def _selector(run: Run, n_classes: int) -> UnsupervisedSelector:
 
 
 def _scores(
-    run: Run, judge: Judge, prepared: PreparedSet, ranking: Ranking
+    run: PlannedRun, judge: Judge, prepared: PreparedSet, ranking: Ranking
 ) -> tuple[Score, ...]:
     table, classes = prepared.data.table, prepared.data.classes
     n_features = table.shape[1]
