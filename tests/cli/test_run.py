@@ -62,7 +62,6 @@ def test_tables_say_what_was_averaged_and_what_labels_told(folder, capsys):
         "Mean over 3, 6 features (all features: all at once) ± standard "
         "deviation over repetitions: 2 seeds of k-means.",
         "repetitions: 2 seeds of k-means for each seed of the method.",
-        "Methods are told the number of classes",
         "No statistics: 2 sets",
         "SCFS, 2 runs (one 1, two 1): ValueError: beta=1e+09 leaves no",
     ):

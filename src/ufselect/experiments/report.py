@@ -11,7 +11,7 @@ import pandas as pd
 
 from ufselect.experiments.plan import BASELINES, Method, Plan
 from ufselect.experiments.protocol import CLASSIFIERS, STRUCTURE
-from ufselect.experiments.results import ORACLE, PLACE, Experiment, labels_used
+from ufselect.experiments.results import ORACLE, PLACE, Experiment
 from ufselect.experiments.runs import FIXED, GRID
 from ufselect.plotting.axes import Plot, short_value
 from ufselect.plotting.bars import range_chart, rank_diagram
@@ -73,9 +73,9 @@ class Report:
 
 
 def section(heading: str, *blocks: Block | str) -> Section:
-    """Return a section; a text is a paragraph."""
+    """Return a section; a text is a paragraph, an empty one nothing."""
     found = [Paragraph(each) if isinstance(each, str) else each for each in blocks]
-    return Section(heading, found)
+    return Section(heading, [each for each in found if each != Paragraph("")])
 
 
 def experiment_report(experiment: Experiment) -> Report:
@@ -144,12 +144,6 @@ def latex(experiment: Experiment) -> str:
 
 def _what_was_run(experiment: Experiment) -> Section:
     plan, count = experiment.plan, experiment.count()
-    told = any(labels_used(each, FIXED) != "nothing" for each in plan.methods)
-    labels = (
-        "Methods are told the number of classes; no other label reaches them."
-        if told
-        else "No label reaches any method, not even the number of classes."
-    )
     missing = "none missing."
     if count.missing:
         missing = (
@@ -162,22 +156,19 @@ def _what_was_run(experiment: Experiment) -> Section:
     ]
     header = ["data set", "runs", "done", "failed", "missing", "SHA-256"]
     absent = experiment.record.absent.items()
-    others = ", ".join(experiment.others)
+    notes = [f"{name}: data not available ({reason})." for name, reason in absent]
+    if experiment.others:
+        notes.append(
+            f"The store holds other plans, too: {', '.join(experiment.others)}. Name "
+            "one with --plan NAME to see it."
+        )
     return section(
         "What was run",
-        f"{plan.description} {labels}".strip(),
+        plan.description,
         f"{count.runs} runs: {count.done} ranked and judged, {count.failed} failed, "
         f"{missing}",
         TextTable(header, rows, interactive=True, name="runs"),
-        *(f"{name}: data not available ({reason})." for name, reason in absent),
-        *(
-            [
-                f"The store holds other plans, too: {others}. Name one with --plan "
-                "NAME to see it."
-            ]
-            if others
-            else []
-        ),
+        *notes,
     )
 
 
