@@ -420,7 +420,7 @@ def _settings(experiment: Experiment) -> Section:
     plan, versions = experiment.plan, experiment.versions
     header = ["method", "selector", "fixed setting", "seeds", "grid", "points"]
     rows = [_method_row(method) for method in plan.methods]
-    names = [f"run {place + 1}" for place in range(len(versions))]
+    names = [f"versions {place + 1}" for place in range(len(versions))]
     known = pd.DataFrame(versions, index=names if len(names) > 1 else ["version"])
     shown = text_table(known.T.fillna("not recorded"), "Versions that computed.")
     return section(
