@@ -157,6 +157,7 @@ def test_ctrl_c_and_termination_end_with_what_was_kept(folder, number, busy):
     )
     table = "runs" if busy else "plans"
     while not Path("tiny.sqlite").exists() or not rows_of(table):
+        assert process.poll() is None
         time.sleep(0.02)
     # As a terminal does, to every process.
     os.killpg(process.pid, number)
