@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from joblib import Parallel, delayed, parallel_config
-from joblib.externals.loky.process_executor import ProcessPoolExecutor
+from joblib.externals.loky import ProcessPoolExecutor
 
 from ufselect.experiments.plan import Plan
 from ufselect.experiments.runs import Located, judge_key, record_of, runs_of
