@@ -269,6 +269,21 @@ TABLE = [
             multiple=True,
         ),
         Option(
+            "--decimal SIGN",
+            "decimal sign, . or ,, of numbers such as 1,853 that nothing else in the "
+            "table settles",
+            type=click.Choice([".", ","]),
+        ),
+        Option(
+            "--thousands SIGN",
+            "thousands sign of such numbers",
+            type=click.Choice([",", ".", " ", "'"]),
+        ),
+        Option(
+            "--delimiter SIGN",
+            "sign between the cells of text, or tab, or space (default: automatic)",
+        ),
+        Option(
             "--drop-incomplete",
             "leave out samples with missing values",
             type=click.Choice(["rows"]),

@@ -299,17 +299,15 @@ class _Numbers:
             for each in (sign, other)
         }
         more = f" (and so have {others} more columns)" if others else ""
-        options = f"--decimal={sign}", f"--thousands={sign}"
-        shown = (each.replace("=", " ") for each in options)
         return TableError(
             f"{self.name}: column {self.columns.names[place]!r} has "
             f"{self._at(place, cell)}{more}, which is {readings[sign]} with decimal "
             f"{SIGN_NAMES[sign]} and {readings[other]} with {SIGN_NAMES[sign]} for "
-            f"thousands, and no other number tells; say which it is "
-            f"({' or '.join(shown)})",
+            "thousands, and no other number tells; say which it is "
+            f"(--decimal {sign} or --thousands {sign})",
             [
-                Remedy(f"Read {cell.strip()!r} as {reading}", (option,))
-                for reading, option in zip(readings.values(), options, strict=True)
+                Remedy(f"Read {cell.strip()!r} as {reading}", (f"--decimal={each}",))
+                for each, reading in readings.items()
             ],
         )
 

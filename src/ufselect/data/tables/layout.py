@@ -100,11 +100,11 @@ class Dialect(NamedTuple):
         """Split lines into cells; a quoted cell may have line breaks."""
         return csv.reader(map(self.spaced, lines), delimiter=self.delimiter or " ")
 
-    def is_blank(self, line: str) -> bool:
-        """Tell whether a line has no value of the table."""
-        if line.startswith(SERIES_MARK):
-            return True
-        return not line.strip(f" \t\r\n{self.delimiter or ''}")
+    def blank_lines(self) -> re.Pattern[str]:
+        """Return the pattern of lines without any value of the table."""
+        about = "|".join(SERIES_MARK)
+        sign = re.escape(self.delimiter or " ")
+        return re.compile(rf'^(?:(?:[ \t{sign}]|"")*$|{about})', re.MULTILINE)
 
 
 def _one_space(found: re.Match[str]) -> str:

@@ -8,7 +8,6 @@ only, which takes longer than either.
 
 import contextlib
 import csv
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -40,7 +39,7 @@ from ufselect.data.tables.layout import (
 )
 from ufselect.data.tables.table import File, Remedy, Request, Table, TableError
 
-BLOCK_CHARACTERS = 1 << 22
+BLOCK_CHARACTERS = 1 << 20
 MAX_CELL_LINES = 1000  # lines
 # Characters of a line. Each may be a cell, which takes CELL_BYTES.
 MAX_LINE_LENGTH = 1 << 26
@@ -50,8 +49,10 @@ BYTE_ORDER_MARKS = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
-# Reading fewer characters line by line is faster than importing pyarrow.
+# Reading fewer characters line by line is faster than importing pyarrow, and so is
+# reading a block of more columns, each of which takes pyarrow some time.
 SMALL_BLOCK = 1 << 16
+MAX_ARROW_COLUMNS = 1500
 # When a large array grows, the system moves its pages and does not copy them: small
 # steps take little time and leave little memory unused.
 GROWTH = 1.25
@@ -171,10 +172,7 @@ class _Text:
         self.file, self.encoding, self.dialect = file, encoding, dialect
         self.layout, self.request, self.decimal = layout, request, dialect.decimal
         self.missing = missing_words(request.na_values)
-        marks = "|".join(SERIES_MARK)
-        self.blank = re.compile(
-            rf"^(?:[ \t{re.escape(dialect.delimiter or '')}]*$|{marks})", re.MULTILINE
-        )
+        self.blank = dialect.blank_lines()
 
     def blocks(self) -> Iterator[tuple[str, int]]:
         """Yield blocks of lines below the header, with the number of the first."""
@@ -242,7 +240,7 @@ class _Text:
         lines, numbers, n_blank = block.split("\n")[:-1], [], 0
         filled = []
         for number, line in enumerate(lines, first):
-            if self.dialect.is_blank(line):
+            if self.blank.match(line):
                 n_blank += bool(line.strip(" ")) and not line.startswith(SERIES_MARK)
             else:
                 filled.append(line)
@@ -301,7 +299,8 @@ class _Text:
     ) -> _Block | None:
         """Read a block with pyarrow; None if a line or a cell needs a closer look."""
         reader = _arrow_csv()
-        if reader is None or self.blank.search(block):
+        wide = self.layout.width > MAX_ARROW_COLUMNS
+        if reader is None or wide or self.blank.search(block):
             return None
         import pyarrow as arrow
 
