@@ -299,8 +299,13 @@ class _Text:
     ) -> _Block | None:
         """Read a block with pyarrow; None if a line or a cell needs a closer look."""
         reader = _arrow_csv()
-        wide = self.layout.width > MAX_ARROW_COLUMNS
-        if reader is None or wide or self.blank.search(block):
+        if reader is None or self.layout.width > MAX_ARROW_COLUMNS:
+            return None
+        # Lines without a value start with one of these; few other lines do.
+        starts = {line[:1] for line in block.split("\n")[:-1]}
+        if not starts.isdisjoint({*' \t"!', "", self.dialect.delimiter}) and any(
+            map(self.blank.match, block.split("\n")[:-1])
+        ):
             return None
         import pyarrow as arrow
 
