@@ -1,14 +1,12 @@
 """Read files of named columns: Parquet, Feather, Arrow and Excel."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, time
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ufselect.data.tables.cells import Found, pulled_names, table_of_cells
 from ufselect.data.tables.columns import Columns
@@ -27,7 +25,6 @@ from ufselect.data.tables.table import (
     place_of,
 )
 
-BATCH_CELLS = 1 << 21
 # Cells per filled one: a cell far away from the table would fill the memory.
 MAX_CELLS_PER_FILLED = 1000
 # Bytes that a cell of a sheet takes; smaller sheets need no check.
@@ -35,121 +32,92 @@ CELL_BYTES = 64
 MIN_CHECKED_CELLS = 1 << 20
 
 
-class _Frame(NamedTuple):
-    """A file of columns: schema, number of rows, and a function that reads batches."""
-
-    schema: Any
-    n_rows: int
-    batches: Callable[[Sequence[str], int], Iterable[Any]]
-
-    def columns(self, names: Sequence[str]) -> Iterable[Any]:
-        """Return batches of rows of some columns."""
-        return self.batches(names, max(1, BATCH_CELLS // max(1, len(names))))
-
-    def cells(self, name: str) -> NDArray[Any]:
-        """Return a column as Python objects: text, dates, None."""
-        parts = (each.column(0).to_pylist() for each in self.columns([name]))
-        cells = list(chain.from_iterable(parts))
-        self.check_length(len(cells))
-        # np.array would take lists apart.
-        result = np.empty(len(cells), dtype=object)
-        result[:] = cells
-        return result
-
-    def text(self, name: str) -> list[str]:
-        """Return a column as text; null is empty text."""
-        return ["" if cell is None else str(cell) for cell in self.cells(name)]
-
-    def is_numeric(self, place: int) -> bool:
-        """Tell whether a column holds numbers or booleans."""
-        types, kind = needed("pyarrow.types", "it"), self.schema.field(place).type
-        tests = (types.is_integer, types.is_floating, types.is_boolean)
-        return any(test(kind) for test in (*tests, types.is_decimal))
-
-    def holds_numbers(self, place: int) -> bool:
-        """Tell whether most of the first cells of a column of text are numbers."""
-        types, kind = needed("pyarrow.types", "it"), self.schema.field(place).type
-        if types.is_dictionary(kind):
-            kind = kind.value_type
-        if not (types.is_string(kind) or types.is_large_string(kind)):
-            return False
-        cells = self.text(self.schema.names[place])[:SAMPLED_ROWS]
-        return 2 * sum(map(is_text, cells)) <= len(cells)
-
-    def check_length(self, length: int) -> None:
-        """Refuse a file that has fewer rows than it declares."""
-        if length != self.n_rows:
-            raise ValueError(f"it has {length} rows, but declares {self.n_rows}")
-
-
 def read_parquet(file: File, request: Request, notes: list[str]) -> Table:
-    """Read a Parquet file, a batch of rows at a time."""
+    """Read a Parquet file."""
+    # As a file: pyarrow takes a folder for one table in parts.
     with needed("pyarrow.parquet", file.name).ParquetFile(file.path) as source:
-        frame = _Frame(
-            source.schema_arrow,
-            source.metadata.num_rows,
-            lambda names, size: source.iter_batches(size, columns=list(names)),
-        )
-        return _table(frame, file, request, notes)
+        n_columns, n_rows = len(source.schema_arrow), source.metadata.num_rows
+        check_size(8 * n_columns * n_rows, file.path.stat().st_size, file)
+        return _table_of_arrow(source.read(), file, request, notes)
 
 
 def read_feather(file: File, request: Request, notes: list[str]) -> Table:
     """Read a Feather or Arrow file, mapped into memory."""
     feather = needed("pyarrow.feather", file.name)
-    table = feather.read_table(file.path, memory_map=True)
-    frame = _Frame(
-        table.schema,
-        table.num_rows,
-        lambda names, size: table.select(list(names)).to_batches(max_chunksize=size),
-    )
-    return _table(frame, file, request, notes)
-
-
-def _table(frame: _Frame, file: File, request: Request, notes: list[str]) -> Table:
-    """Return the table of the columns of a file."""
-    names = list(frame.schema.names)
-    others = [j for j in range(len(names)) if not frame.is_numeric(j)]
-    n_cells = frame.n_rows * (len(names) - len(others))
+    found = feather.read_table(file.path, memory_map=True)
+    n_cells = found.num_rows * found.num_columns
     check_size(8 * n_cells, file.path.stat().st_size, file)
+    return _table_of_arrow(found, file, request, notes)
+
+
+def _table_of_arrow(
+    found: Any, file: File, request: Request, notes: list[str]
+) -> Table:
+    """Return the table of the columns of a file."""
+    names, kinds = list(found.schema.names), found.schema.types
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise TableError(
             f"{file.name} has two columns called {listed(twice)}; rename one of them"
         )
-    known = _index_place(frame, names, file, request)
+    source = _Columns(found, request)
+    others = [j for j, kind in enumerate(kinds) if not _is_numeric(kind)]
+    known = _index_place(found.schema, names, file, request)
     place = known or 0
-    first_cells = []
-    if known is not None or place in others:
-        first_cells = frame.text(names[place])
     layout = Layout(
         names,
         len(names),
-        frozenset(j for j in others if not frame.holds_numbers(j)),
-        first_cells,
+        frozenset(j for j in others if not source.holds_numbers(j)),
+        source.text(place) if known is not None or place in others else [],
         uneven=frozenset(others),
         index_place=known,
     )
-    types = dict(zip(names, frame.schema.types, strict=True))
-    source = _Columns(frame, names, request)
-    details = {"types": types}
-    return table_of_cells(layout, source, file, request, notes, details, NO_NUMBERS)
+    types = {"types": dict(zip(names, kinds, strict=True))}
+    return table_of_cells(layout, source, file, request, notes, types, NO_NUMBERS)
+
+
+def _is_numeric(kind: Any) -> bool:
+    """Tell whether a type of Arrow holds numbers or booleans."""
+    types = needed("pyarrow.types", "it")
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    return any(test(kind) for test in tests)
 
 
 class _Columns:
-    """The columns of a file; only text leaves a doubt about its numbers."""
+    """The columns of an Arrow table; only text leaves a doubt about its numbers."""
 
     decimal = "."
 
-    def __init__(self, frame: _Frame, names: list[str], request: Request) -> None:
-        self.frame, self.names, self.request = frame, names, request
+    def __init__(self, found: Any, request: Request) -> None:
+        self.found, self.dtype = found, request.dtype
+
+    def text(self, place: int) -> list[str]:
+        """Return a column as text; null is empty text."""
+        cells = self.found.column(place).to_pylist()
+        return ["" if cell is None else str(cell) for cell in cells]
+
+    def holds_numbers(self, place: int) -> bool:
+        """Tell whether most of the first cells of a column of text are numbers."""
+        types, column = needed("pyarrow.types", "it"), self.found.column(place)
+        kind = column.type
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        cells = column.slice(0, SAMPLED_ROWS).to_pylist()
+        known = [cell for cell in cells if cell is not None]
+        textual = types.is_string(kind) or types.is_large_string(kind)
+        return textual and 2 * sum(map(is_text, known)) <= len(known)
 
     def read(
         self, numeric: Sequence[int], textual: Sequence[int], columns: Columns
     ) -> Found:
-        """Read some columns as numbers, others as they are."""
-        values = _numbers(self.frame, [self.names[j] for j in numeric], self.request)
-        cells = {j: self.frame.text(self.names[j]) for j in textual}
-        return Found(values, cells)
+        """Read some columns as numbers, others as they are; null is NaN."""
+        float64 = needed("pyarrow", "it").float64()
+        kinds = {str(self.found.column(j).type) for j in numeric}
+        dtype = np.dtype(np.float32) if kinds == {"float"} else self.dtype
+        values = np.empty((self.found.num_rows, len(numeric)), dtype=dtype)
+        for target, place in enumerate(numeric):
+            numbers = self.found.column(place).cast(float64, safe=False)
+            values[:, target] = numbers.to_numpy()
+        return Found(values, {j: self.text(j) for j in textual})
 
     def line(self, row: int, columns: Columns) -> int:
         """Return the number of a row."""
@@ -157,31 +125,14 @@ class _Columns:
 
 
 def _index_place(
-    frame: _Frame, names: list[str], file: File, request: Request
+    schema: Any, names: list[str], file: File, request: Request
 ) -> int | None:
     """Find the index column: the one asked for, else the one that pandas stored."""
     if request.id_column is not None:
         return place_of(request.id_column, names, file.name)
-    stored = (frame.schema.pandas_metadata or {}).get("index_columns", [])
+    stored = (schema.pandas_metadata or {}).get("index_columns", [])
     index = [each for each in stored if isinstance(each, str) and each in names]
     return names.index(index[0]) if len(index) == 1 else None
-
-
-def _numbers(frame: _Frame, names: Sequence[str], request: Request) -> NDArray[Any]:
-    """Return columns as one array, filled a batch at a time; null is NaN."""
-    float64 = needed("pyarrow", "it").float64()
-    types = {str(frame.schema.field(name).type) for name in names}
-    kind = np.dtype(np.float32) if types == {"float"} else request.dtype
-    result = np.empty((frame.n_rows, len(names)), dtype=kind)
-    start = 0
-    for batch in frame.columns(names):
-        stop = start + batch.num_rows
-        for place, column in enumerate(batch.columns):
-            numbers = column.cast(float64, safe=False)
-            result[start:stop, place] = numbers.to_numpy(zero_copy_only=False)
-        start = stop
-    frame.check_length(start)
-    return result
 
 
 def read_excel(file: File, request: Request, notes: list[str]) -> Table:
