@@ -62,7 +62,6 @@ SAMPLE_NAME = re.compile(
     r"|tcga[-.].+",
     re.IGNORECASE,
 )
-NUMBERED = re.compile(r"(\D+)\d+\D?")
 # A table with this many times more named rows than columns may have to be transposed.
 TALL = 10
 
@@ -117,8 +116,7 @@ class Columns(NamedTuple):
     """What the columns of a file are for.
 
     ``named`` says that the file names its columns, ``guessed`` that the index column
-    was detected, ``transposed`` that the rows of the file are features, ``in_doubt``
-    that this has to be checked against the number of rows.
+    was detected, ``transposed`` that the rows of the file are features.
     """
 
     names: list[str]
@@ -126,7 +124,6 @@ class Columns(NamedTuple):
     roles: Roles
     guessed: bool
     transposed: bool
-    in_doubt: bool
 
     @property
     def free(self) -> list[int]:
@@ -159,14 +156,15 @@ def columns_of(
     named, place = layout.names is not None, layout.index_place or 0
     names = layout.names or placed_names(layout.width)
     title = _title(names[place]) if named else None
-    transposed, in_doubt = request.transpose, False
+    transposed = request.transpose
     if transposed is None:
         others = {place, *layout.text_columns}
         columns = [each for j, each in enumerate(names) if j not in others]
-        unnamed = title == "" and request.id_column is None
-        transposed, in_doubt = orientation(
-            name, title, layout.first_cells, columns, unnamed
-        )
+        rows, unnamed = layout.first_cells, title == "" and request.id_column is None
+        transposed = len(columns) > 1 and features_in_rows(title, rows)
+        # As R and pandas write a matrix with its names.
+        if len(columns) > 1 and not transposed and unnamed and gene_like(rows):
+            raise which_way(name, rows, columns)
     # In a transposed table these are rows.
     asked = request
     if transposed:
@@ -189,31 +187,11 @@ def columns_of(
             "The names of its rows are those of features, so the table was transposed; "
             "--no-transpose leaves it as it is."
         )
-    return Columns(names, named, found, guessed, transposed, in_doubt)
+    return Columns(names, named, found, guessed, transposed)
 
 
 def _title(name: str) -> str:
     return "" if name.startswith(PANDAS_INDEX) else name
-
-
-def orientation(
-    name: str,
-    title: str | None,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    unnamed: bool,
-) -> tuple[bool, bool]:
-    """Tell whether rows are features, and whether to check the number of rows, too.
-
-    ``unnamed`` says that the column of names has no name, as from R and pandas.
-    """
-    if len(columns) < 2:
-        return False, False
-    if features_in_rows(title, rows) or not (unnamed and gene_like(rows)):
-        return features_in_rows(title, rows), False
-    if not sample_like(columns):
-        raise which_way(name, rows, columns)
-    return True, True
 
 
 def table_of_columns(
@@ -261,9 +239,6 @@ def table_of_columns(
         ],
     }
     if columns.transposed:
-        # Only names say that rows are features: check their number, too.
-        if columns.in_doubt and index and len(index) < TALL * len(features):
-            raise which_way(file.name, index, features)
         if request.transpose:
             notes.append("The table was transposed: its columns are samples.")
         drop = tuple(each for each in request.drop if each not in read.rows)
@@ -280,9 +255,9 @@ def table_of_columns(
             details=details | {"transposed": True},
             **known,
         )
-    if index is not None and request.transpose is None:
-        shown_names = features if columns.named else None
-        hint = transpose_hint(file.name, shown_names, index, _title(title or ""))
+    unnamed = columns.named and title is not None and _title(title) == ""
+    if index is not None and unnamed and request.transpose is None:
+        hint = transpose_hint(file.name, features, index)
         notes += [hint] if hint else []
     for role, asked in (("labels", found.labels), ("groups", found.groups)):
         known[role] = None if asked is None else read.text(asked)
@@ -384,33 +359,26 @@ def features_in_rows(title: str | None, names: Sequence[str]) -> bool:
 
 
 def transpose_hint(
-    name: str, columns: Sequence[str] | None, rows: Sequence[str], title: str | None
+    name: str, columns: Sequence[str], rows: Sequence[str]
 ) -> str | None:
     """Return a hint if the columns may be samples; raise a question if they likely are.
 
-    They may be if they are few and numbered alike, or few while the rows have text
-    names in a column without a name, as in gene tables of R and pandas.
+    They may be if they are few while the rows have text names in a column without a
+    name, as in gene tables of R and pandas.
 
     Examples
     --------
-    >>> transpose_hint("a.csv", ["ann", "bob"], [f"TP{i}" for i in range(20)], "")
+    >>> transpose_hint("a.csv", ["ann", "bob"], [f"TP{i}" for i in range(20)])
     'If the 20 named rows (TP0, TP1, ...) are features, transpose the table \
 (--transpose).'
     """
-    if columns is None or len(columns) < 2 or len(rows) < TALL * len(columns):
+    few = 2 <= len(columns) <= len(rows) / TALL
+    if not few or not all(map(is_text, rows)):
         return None
-    if title == "" and all(map(is_text, rows)):
-        if sample_like(columns) and not sample_like(rows):
-            raise which_way(name, rows, columns)
-        return (
-            f"If the {len(rows)} named rows ({rows[0]}, {rows[1]}, ...) are features, "
-            "transpose the table (--transpose)."
-        )
-    stems = {match[1] for match in map(NUMBERED.fullmatch, columns) if match}
-    if len(stems) != 1 or not all(map(NUMBERED.fullmatch, columns)):
-        return None
+    if sample_like(columns) and not sample_like(rows):
+        raise which_way(name, rows, columns)
     return (
-        f"The columns ({columns[0]}, {columns[1]}, ...) may be samples: if they are, "
+        f"If the {len(rows)} named rows ({rows[0]}, {rows[1]}, ...) are features, "
         "transpose the table (--transpose)."
     )
 
