@@ -46,6 +46,7 @@ def column(*cells, beside="", delimiter=";", **options):
         (["5%", "12.5 %"], [5, 12.5]),
         (["-$5", "$-6", "$1,234.50"], [-5, -6, 1234.5]),
         (["9,50 €", "1.234,00 €"], [9.5, 1234]),
+        (["CHF 1'234.50", "CHF -2"], [1234.5, -2]),
     ],
     ids=lambda cells: " ".join(map(str, cells)),
 )
@@ -131,6 +132,14 @@ def test_columns_without_one_convention_are_refused(cells, words):
 def test_dates_and_the_like_are_text_and_named(word):
     table = read(f"a;b\n{word};1.5\n{word};2.5\n")
     assert "Column 'a' is text and was left out." in table.notes
+
+
+def test_a_comma_below_one_name_is_asked_for():
+    error = refused("a decimal sign or a delimiter; say which", "a\n1,5\n2,5\n")
+    assert error.remedies[0].options == ("--delimiter=;",)
+    check(read("a\n1,5\n2,5\n", delimiter=";"), [[1.5], [2.5]])
+    check(read("a\n1,5\n2,5\n", delimiter=","), [[5], [5]], sample_names=["1", "2"])
+    check(read('"a"\n"p",5\n"q",5\n'), [[5], [5]], sample_names=["p", "q"])
 
 
 def test_options_name_the_delimiter_and_the_signs():

@@ -291,7 +291,7 @@ class _Numbers:
         """Return the error that asks for the decimal sign of ambiguous columns."""
         place, others = places[0], len(places) - 1
         evidence = self.evidence[place]
-        cell = evidence.separated[0]
+        cell = evidence.separated()
         digits = evidence.digits[cell]
         sign, other = (",", ".") if "," in digits else (".", ",")
         readings = {

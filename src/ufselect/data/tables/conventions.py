@@ -17,14 +17,17 @@ from numpy.typing import NDArray
 
 # In lower case: how pandas, R, MATLAB, Excel and SQL write a missing value.
 MISSING = frozenset(
-    ["", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none", "#value!", "nil"]
+    "|na|n/a|#n/a|<na>|nan|-nan|null|none|nil|#value!|1.#ind|-1.#ind|1.#qnan".split("|")
 )
 TRUTH = {"true": 1.0, "false": 0.0}
 # Spaces, apostrophes and minus signs of typesetters mean the same as those of keys.
 TYPESET = str.maketrans("\u00a0\u202f\u2009\u2019\u2212", "   '-")
-DECORATED = re.compile(r"([+-]?)([$€£¥]?)\s*([+-]?)([^%$€£¥]*?)\s*([%$€£¥]?)")
+CURRENCY = "[$€£¥]|CHF|EUR|GBP|USD"
+DECORATED = re.compile(rf"([+-]?)({CURRENCY}|)\s*([+-]?)([^%$€£¥]*?)\s*(%|{CURRENCY}|)")
 # In brackets, with the minus sign at the end, or in groups of two as in India.
 UNREAD = re.compile(r"\([\d.,' ]*\d[\d.,' ]*\)|[\d.,' ]*\d-|[+-]?\d\d?(,\d\d)+,\d{3}.*")
+# Most text is told by its characters.
+NUMERIC = re.compile(r"[\d.,' eE()+-]*\d[\d.,' ()+-]*[.,)-]?|[+-]?inf(inity)?", re.I)
 # A cell of a workbook is a number, if it is not text.
 Cell = str | float
 
@@ -58,6 +61,12 @@ PATTERNS = {
     )
 }
 
+# The same for columns, with a cell in each line: a call for each cell takes longer.
+COLUMNS = {
+    convention: re.compile(rf"(?:{pattern.pattern}\n)*+", re.IGNORECASE)
+    for convention, pattern in PATTERNS.items()
+}
+
 
 def undecorated(cell: str) -> tuple[str, str]:
     """Return the percent or currency sign of a cell, and what is left without it.
@@ -72,18 +81,6 @@ def undecorated(cell: str) -> tuple[str, str]:
     if found is None or (found[2] and found[5]) or (found[1] and found[3]):
         return "", text
     return found[2] or found[5], found[1] + found[3] + found[4]
-
-
-def conventions_of(cells: Iterable[str]) -> list[Convention]:
-    """Return the conventions in which all cells are numbers.
-
-    Examples
-    --------
-    >>> [*map(tuple, conventions_of(["1.234,5"]))], len(conventions_of(["1,853"]))
-    ([(',', '.')], 4)
-    """
-    known = set(cells)
-    return [c for c, pattern in PATTERNS.items() if all(map(pattern.fullmatch, known))]
 
 
 def decimal_signs(cells: Sequence[str]) -> set[str]:
@@ -119,8 +116,8 @@ def number(cell: str, missing: Collection[str] = MISSING) -> float | None:
 
 def is_number_like(digits: str) -> bool:
     """Tell whether text without signs is a number, if only one that is not read."""
-    if not any(map(str.isdigit, digits)):
-        return PATTERNS[POINT].fullmatch(digits) is not None  # infinity
+    if NUMERIC.fullmatch(digits) is None:
+        return False
     read = any(pattern.fullmatch(digits) for pattern in PATTERNS.values())
     return read or UNREAD.fullmatch(digits) is not None
 
@@ -149,6 +146,7 @@ class Evidence:
 
     ``digits`` are the different numbers without percent and currency ``signs``, which
     have an example each, and ``texts`` the cells that are neither numbers nor missing.
+    ``decimals`` are the signs with which cells that have a point or comma are numbers.
     """
 
     digits: dict[str, str] = field(default_factory=dict)
@@ -156,6 +154,8 @@ class Evidence:
     texts: Counter[str] = field(default_factory=Counter)
     n_numbers: int = 0
     conventions: list[Convention] = field(default_factory=list)
+    decimals: set[str] = field(default_factory=set)
+    has_commas: bool = False
 
     @property
     def is_text(self) -> bool:
@@ -163,21 +163,18 @@ class Evidence:
         return self.texts.total() > self.n_numbers
 
     @property
-    def separated(self) -> list[str]:
-        """Cells with a point or a comma."""
-        return [cell for cell, text in self.digits.items() if re.search("[.,]", text)]
-
-    @property
     def proof(self) -> str:
         """The decimal sign, if no other is possible."""
-        found = {each.decimal for each in self.conventions if self.separated}
-        return found.pop() if len(found) == 1 else ""
+        return min(self.decimals) if len(self.decimals) == 1 else ""
 
     @property
     def is_ambiguous(self) -> bool:
         """Whether the cells are different numbers in two conventions."""
-        found = {each.decimal for each in self.conventions if self.separated}
-        return len(found) == 2
+        return len(self.decimals) == 2
+
+    def separated(self) -> str:
+        """Return the first cell with a point or a comma."""
+        return next(c for c, text in self.digits.items() if "." in text or "," in text)
 
     def in_decimal(self, sign: str) -> Convention:
         """Return the convention with this decimal sign, else the only one."""
@@ -187,28 +184,43 @@ class Evidence:
 
 def examine(cells: Iterable[Cell], missing: Collection[str]) -> Evidence:
     """Return what the cells of a column say."""
-    found = Evidence()
-    for cell, count in Counter(cells).items():
-        if isinstance(cell, float):
-            known = cell == cell  # NaN differs from itself
-            found.n_numbers += count * known
-            if known:
-                found.signs.setdefault("", cell)
-            continue
-        lower = cell.strip().lower()
-        if lower in missing:
-            continue
-        sign, digits = undecorated(cell)
-        if lower in TRUTH:
-            digits = str(int(TRUTH[lower]))
-        elif not is_number_like(digits):
-            found.texts[cell.strip()] += count
-            continue
-        found.n_numbers += count
-        found.signs.setdefault(sign, cell)
-        found.digits[cell] = digits
-    if not found.is_text:
-        found.conventions = conventions_of(found.digits.values())
+    found, counts = Evidence(), Counter(cells)
+    typed = {cell for cell in counts if isinstance(cell, float) and cell == cell}
+    texts = [
+        cell
+        for cell in counts
+        if isinstance(cell, str) and cell.strip().lower() not in missing
+    ]
+    column = "\n".join([*texts, ""]).translate(TYPESET)
+    found.conventions = [c for c in COLUMNS if COLUMNS[c].fullmatch(column)]
+    if found.conventions and column.count("\n") == len(texts):
+        plain = not any(each in column for each in " '-")
+        rows = texts if plain else column.split("\n")[:-1]
+        found.digits = dict(zip(texts, rows, strict=True))
+        found.signs = dict.fromkeys([""] * bool(texts), texts[0] if texts else "")
+    else:
+        for cell in texts:
+            sign, digits = undecorated(cell)
+            if (lower := cell.strip().lower()) in TRUTH:
+                digits = str(int(TRUTH[lower]))
+            elif not is_number_like(digits):
+                found.texts[cell.strip()] += counts[cell]
+                continue
+            found.signs.setdefault(sign, cell)
+            found.digits[cell] = digits
+        known = set(found.digits.values())
+        found.conventions = [
+            convention
+            for convention, pattern in PATTERNS.items()
+            if all(map(pattern.fullmatch, known))
+        ]
+    numbers: list[Cell] = [*typed, *found.digits]
+    found.n_numbers = sum(counts[cell] for cell in numbers)
+    found.has_commas = any("," in text for text in found.digits.values())
+    if found.has_commas or any("." in text for text in found.digits.values()):
+        found.decimals = {convention.decimal for convention in found.conventions}
+    if typed:
+        found.signs.setdefault("", typed.pop())
     return found
 
 
@@ -222,12 +234,11 @@ def decided(
     """
     chosen, undecided = {}, []
     for place, each in columns.items():
-        points = not any("," in each.digits[cell] for cell in each.separated)
         if asked or not each.is_ambiguous:
             sign = asked or each.proof or "."
         elif len(proofs) == 1:
             (sign,) = proofs
-        elif not proofs and points:
+        elif not proofs and not each.has_commas:
             sign = "."
         else:
             undecided.append(place)

@@ -16,7 +16,7 @@ from ufselect.data.tables.conventions import (
     number,
     undecorated,
 )
-from ufselect.data.tables.table import Request, TableError, unique_names
+from ufselect.data.tables.table import Remedy, Request, TableError, unique_names
 
 # Spreadsheets take these for the start of a formula, also in full width.
 FORMULA = re.compile(
@@ -152,6 +152,8 @@ def text_layout(
         raise TableError(f"{name} has no data; export the table again")
     named = None if comment is None else next(dialect.rows([comment]), [])
     layout, rows = table_layout(rows, places, named, request, name, notes)
+    if layout.width == 2 and dialect.delimiter == "," and request.delimiter is None:
+        _check_single_name(rows, layout, name)
     dialect, layout = _with_decimal(dialect, layout, rows, request)
     header = "a header" if layout.names is not None else "no header"
     decimal = ", decimal commas" if dialect.decimal == "," else ""
@@ -159,6 +161,24 @@ def text_layout(
     title = DELIMITER_TITLES.get(dialect.delimiter, repr(dialect.delimiter))
     notes.insert(0, f"Text with {title}{decimal}, {header}{comments}.")
     return dialect, layout
+
+
+def _check_single_name(rows: list[list[str]], layout: Layout, name: str) -> None:
+    """Refuse lines such as 1,5 below a single name: a number, or a name and a number.
+
+    R leaves out the name of the row names.
+    """
+    cells = [cell for row in rows for cell in row]
+    if (layout.names or ["x"])[0] == "" and all(map(str.isdigit, cells)):
+        raise TableError(
+            f"{name} has one name above lines such as {','.join(rows[0])}, where the "
+            "comma may be a decimal sign or a delimiter; say which (--delimiter ';' or "
+            "--delimiter ,)",
+            [
+                Remedy("The comma is a decimal sign", ("--delimiter=;",)),
+                Remedy("The comma is a delimiter", ("--delimiter=,",)),
+            ],
+        )
 
 
 def _preamble(

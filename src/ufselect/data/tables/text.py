@@ -193,6 +193,7 @@ class _Text:
         pulled: dict[str, list[str]] = {}
         n_rows = n_empty = 0
         names = pulled_names(columns, self.request)
+        numbers = self.layout.uneven - self.layout.text_columns
         for block, line in self.blocks():
             found = None
             if len(block) >= SMALL_BLOCK and not any(name in block for name in names):
@@ -215,8 +216,9 @@ class _Text:
             n_rows = needed
             late |= dict.fromkeys(found.late)
             for place, texts in found.cells.items():
-                # Equal texts are kept once in memory.
-                cells[place] += [sys.intern(unescaped(each.strip())) for each in texts]
+                # Equal texts are kept once in memory; numbers are seldom equal.
+                keep = str if place in numbers else sys.intern
+                cells[place] += [keep(unescaped(each.strip())) for each in texts]
         values.resize((n_rows, len(numeric)), refcheck=False)
         return Found(values, dict(cells), list(late), pulled, n_empty)
 
