@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 # In lower case: how pandas, R, MATLAB, Excel and SQL write a missing value.
 MISSING = frozenset(
-    "|na|n/a|#n/a|<na>|nan|-nan|null|none|nil|#value!|1.#ind|-1.#ind|1.#qnan".split("|")
+    ["", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none", "#value!", "nil"]
 )
 TRUTH = {"true": 1.0, "false": 0.0}
 # Spaces, apostrophes and minus signs of typesetters mean the same as those of keys.
