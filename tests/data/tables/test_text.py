@@ -65,6 +65,19 @@ def test_decimal_commas_and_delimiters_are_told_apart(reader, text, values):
     assert commas == ("1,5" in text)
 
 
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("x,y\tT K\tb\n1 234\t2\t3\n5 678\t5\t6\n", (2, 3)),
+        ("id\tT K\tb\ns\t1 234\t3\nt\t5 678\t6\n", (2, 2)),
+        (' "a" "x,y"\ns "1 234" 1,5\nt 7 2,5\n', (2, 2)),
+        ("a;b c\n1 234;5\n6;7 890\n", (2, 2)),
+    ],
+)
+def test_blanks_and_commas_in_cells_are_no_delimiters(text, shape):
+    assert read(text).shape == shape
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_encodings(encoding, mark):

@@ -169,7 +169,8 @@ def _check_single_name(rows: list[list[str]], layout: Layout, name: str) -> None
     R leaves out the name of the row names.
     """
     cells = [cell for row in rows for cell in row]
-    if (layout.names or ["x"])[0] == "" and all(map(str.isdigit, cells)):
+    unnamed = layout.names is not None and layout.names[0] == ""
+    if unnamed and cells and all(map(str.isdigit, cells)):
         raise TableError(
             f"{name} has one name above lines such as {','.join(rows[0])}, where the "
             "comma may be a decimal sign or a delimiter; say which (--delimiter ';' or "
@@ -215,15 +216,17 @@ def _delimiter(lines: Sequence[str], candidates: Sequence[str | None]) -> str | 
     """Choose the delimiter that gives rows of equal length and mostly numbers."""
     some = [line for line in lines if line.strip()][:20]
     fits = {candidate: _fitness(some, candidate) for candidate in candidates}
+    if fits.get("\t", UNFIT)[0] == 2 and None in fits:
+        fits[None] = UNFIT  # cells between tabs may have blanks
     best = max(candidates, key=lambda candidate: fits[candidate])
     return "," if fits[best] == UNFIT and "," in candidates else best
 
 
 # How well a delimiter fits, the most important criterion first: the header has as many
-# names as the rows have cells, there are decimal commas, the share of regular rows and
-# numbers, the number of columns.
-Fitness = tuple[bool, bool, float, int]
-UNFIT: Fitness = (False, False, 0.0, 0)
+# names as the rows have cells (2 if that is the same in all rows), there are decimal
+# commas, the share of regular rows and numbers, the number of columns.
+Fitness = tuple[int, bool, float, int]
+UNFIT: Fitness = (0, False, 0.0, 0)
 
 
 def _fitness(lines: Sequence[str], delimiter: str | None) -> Fitness:
@@ -241,11 +244,14 @@ def _fitness(lines: Sequence[str], delimiter: str | None) -> Fitness:
     cells = [cell for _, row in below for cell in row]
     n_commas = sum(bool(DECIMAL_COMMA.fullmatch(cell.strip())) for cell in cells)
     n_numbers = sum(not is_text(cell) for cell in cells)
+    # The empty name of an index, above white space, is not seen.
+    n_names = rows[0][0] + (delimiter is None and lines[0].startswith(" "))
+    exact, regular = n_names == width, votes == len(below)
     return (
         # R leaves out the name of the row names.
-        rows[0][0] == width or 1 < rows[0][0] == width - 1,
+        exact + (exact and regular) + (1 < n_names == width - 1),
         # With white space, sample 1,5 may be a name and a number.
-        n_commas > 0 and votes == len(below) and delimiter in (";", "\t", "|"),
+        n_commas > 0 and regular and delimiter in (";", "\t", "|"),
         votes / len(below) * n_numbers / len(cells),
         width,
     )
