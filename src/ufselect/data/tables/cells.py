@@ -120,13 +120,10 @@ class _Numbers:
         found = self.source.read(
             numeric, [*self.columns.roles.named, *textual], self.columns
         )
-        self.cells |= found.cells
-        self._examine(textual)
+        self._examine(found.cells, textual)
         self._read_again(found.late)
-        plain = [j for j in numeric if j not in self.evidence]
-        if doubtful := self._doubtful(plain):
-            self._read_again(doubtful)
-        chosen = self._conventions([j for j in plain if j not in self.evidence], notes)
+        self._read_again(self._doubtful(numeric))
+        chosen = self._conventions(numeric, notes)
         values, places = self._joined(found.values, numeric, chosen)
         if found.n_empty:
             notes.append(f"Rows without any value were left out: {found.n_empty}.")
@@ -153,23 +150,30 @@ class _Numbers:
             for each in self.cells[place]
         ]
 
-    def _examine(self, places: Sequence[int]) -> None:
-        self.evidence |= {j: examine(self.cells[j], self.missing) for j in places}
+    def _examine(
+        self, cells: Mapping[int, Sequence[Cell]], places: Sequence[int]
+    ) -> None:
+        self.cells |= cells
+        self.evidence |= {j: examine(cells[j], self.missing) for j in places}
 
     def _read_again(self, places: Sequence[int]) -> None:
         """Read columns of plain numbers as they are written."""
         if places:
-            self.cells |= self.source.read([], places, self.columns).cells
-            self._examine(places)
+            again = self.source.read([], places, self.columns)
+            self._examine(again.cells, places)
 
-    def _proofs(self, plain: Sequence[int]) -> set[str]:
-        """Return the decimal signs that some column proves."""
-        found = {each.proof for each in self.evidence.values()} - {""}
-        if not self.layout.proven.isdisjoint(plain):
-            found.add(self.source.decimal)
+    def _proofs(self, numeric: Sequence[int]) -> dict[str, list[int]]:
+        """Return the decimal signs that some columns prove, and these columns."""
+        found: dict[str, list[int]] = {}
+        for place, each in self.evidence.items():
+            if each.proof:
+                found.setdefault(each.proof, []).append(place)
+        plain = self.layout.proven.intersection(numeric).difference(self.evidence)
+        if plain:
+            found.setdefault(self.source.decimal, []).extend(plain)
         return found
 
-    def _doubtful(self, plain: Sequence[int]) -> list[int]:
+    def _doubtful(self, numeric: Sequence[int]) -> list[int]:
         """Return the columns of plain numbers that could mean something else.
 
         They could if another column proves the other decimal sign, and their cells may
@@ -177,38 +181,32 @@ class _Numbers:
         """
         if self.request.decimal_sign() is not None:
             return []
-        proofs = self._proofs(plain)
+        proofs = self._proofs(numeric).keys()
         depends = self.source.decimal == "," or any(
             each.is_ambiguous for each in self.evidence.values()
         )
         if proofs - {self.source.decimal} or (depends and not proofs):
-            return [j for j in plain if j not in self.layout.proven]
+            known = self.layout.proven | self.evidence.keys()
+            return [j for j in numeric if j not in known]
         return []
 
     def _conventions(
-        self, plain: Sequence[int], notes: list[str]
+        self, numeric: Sequence[int], notes: list[str]
     ) -> dict[int, Convention]:
         """Return the conventions of columns of numbers that are not plain."""
         numbers = {j: each for j, each in self.evidence.items() if not each.is_text}
         for place, each in numbers.items():
             self._check(place, each)
-        proofs = self._proofs(plain)
-        asked = self.request.decimal_sign()
-        chosen, undecided = decided(numbers, proofs, asked)
+        proofs = self._proofs(numeric)
+        chosen, undecided = decided(numbers, {*proofs}, self.request.decimal_sign())
         if undecided:
             raise self._undecided(undecided)
         if len(proofs) == 2:
-            by_sign = {
-                sign: [j for j, each in numbers.items() if each.proof == sign]
-                for sign in ".,"
-            }
-            usual = self.source.decimal
-            by_sign[usual] += self.layout.proven.intersection(plain)
-            shown = (
+            shown = " and ".join(
                 f"{SIGN_NAMES[sign]} in {listed(self.columns.names[j] for j in places)}"
-                for sign, places in by_sign.items()
+                for sign, places in sorted(proofs.items(), reverse=True)
             )
-            notes.append(f"Columns have different decimal signs: {', '.join(shown)}.")
+            notes.append(f"Columns have different decimal signs: {shown}.")
         return chosen
 
     def _joined(

@@ -165,7 +165,8 @@ class Evidence:
     @property
     def proof(self) -> str:
         """The decimal sign, if no other is possible."""
-        return min(self.decimals) if len(self.decimals) == 1 else ""
+        known = len(self.decimals) == 1 and not self.texts
+        return min(self.decimals) if known else ""
 
     @property
     def is_ambiguous(self) -> bool:

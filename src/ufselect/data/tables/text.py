@@ -9,14 +9,13 @@ only, which takes longer than either.
 import contextlib
 import csv
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from io import StringIO, TextIOWrapper
 from itertools import chain
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ufselect.data.tables.cells import (
     Found,
@@ -150,14 +149,6 @@ def _blocks_of(text: TextIO, file: File) -> Iterator[str]:
         yield block if block.endswith("\n") else f"{block}\n"
 
 
-class _Block(NamedTuple):
-    """Numbers of some columns, cells of others, and columns with more than numbers."""
-
-    values: NDArray[Any]
-    cells: Mapping[int, Sequence[str]]
-    late: Sequence[int] = ()
-
-
 class _Text:
     """The rows of a text table."""
 
@@ -218,7 +209,7 @@ class _Text:
             for place, texts in found.cells.items():
                 # Equal texts are kept once in memory; numbers are seldom equal.
                 keep = str if place in numbers else sys.intern
-                cells[place] += [keep(unescaped(each.strip())) for each in texts]
+                cells[place] += [keep(unescaped(str(each).strip())) for each in texts]
         values.resize((n_rows, len(numeric)), refcheck=False)
         return Found(values, dict(cells), list(late), pulled, n_empty)
 
@@ -274,7 +265,7 @@ class _Text:
         textual: Sequence[int],
         *,
         plain: bool,
-    ) -> _Block:
+    ) -> Found:
         """Read rows here; if they may be ``plain``, NumPy tries all numbers at once."""
         texts = {place: [row[place] for row in rows] for place in textual}
         every = len(numeric) == self.layout.width
@@ -282,7 +273,7 @@ class _Text:
         shape = len(rows), len(numeric)
         if plain:
             with contextlib.suppress(ValueError):
-                return _Block(np.array(cells, dtype=np.float64).reshape(shape), texts)
+                return Found(np.array(cells, dtype=np.float64).reshape(shape), texts)
         values, late = np.empty(shape), []
         for target, column in enumerate(zip(*cells, strict=True)):
             found = {
@@ -294,11 +285,11 @@ class _Text:
             values[:, target] = [
                 np.nan if (value := found[cell]) is None else value for cell in column
             ]
-        return _Block(values, texts, late)
+        return Found(values, texts, late)
 
     def _by_arrow(
         self, block: str, numeric: Sequence[int], textual: Sequence[int]
-    ) -> _Block | None:
+    ) -> Found | None:
         """Read a block with pyarrow; None if a line or a cell needs a closer look."""
         reader = _arrow_csv()
         if reader is None or self.layout.width > MAX_ARROW_COLUMNS:
@@ -340,7 +331,7 @@ class _Text:
         for target, place in enumerate(numeric):
             values[:, target] = table.column(names[place]).to_numpy()
         texts = {place: table.column(names[place]).to_pylist() for place in textual}
-        return _Block(values, texts)
+        return Found(values, texts)
 
 
 @cache
