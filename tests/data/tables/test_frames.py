@@ -175,8 +175,21 @@ def test_a_hidden_sheet_is_not_the_first(tmp_path):
 @pytest.mark.parametrize("rows", [[1, 2, 3], [2]], ids=["all", "one"])
 def test_formulas_without_results_are_refused(tmp_path, rows):
     cells = [["a", "b"], *([i, "=1+1" if i in rows else 5.5] for i in (1, 2, 3))]
-    words = f"formulas without results, the first in B{rows[0] + 1} of sheet 'data'; o"
+    words = f"without results, the first in row {rows[0] + 1}, column 2; open and save"
     refused(words, save(tmp_path / "a.xlsx", cells))
+
+
+def test_empty_text_is_the_result_of_a_formula(tmp_path):
+    cells = [["a", "b"], *([i, '=IF(1,"",2)' if i == 2 else 5.5] for i in (1, 2, 3))]
+    with (
+        zipfile.ZipFile(save(tmp_path / "a.xlsx", cells)) as source,
+        zipfile.ZipFile(tmp_path / "b.xlsx", "w") as target,
+    ):
+        for name in source.namelist():
+            content = source.read(name)
+            target.writestr(name, content.replace(b'r="B3"', b'r="B3" t="str"'))
+
+    check(read_table(tmp_path / "b.xlsx"), [[1, 5.5], [2, np.nan], [3, 5.5]])
 
 
 def test_text_in_a_sheet_is_no_proof_of_its_numbers(tmp_path):

@@ -58,7 +58,7 @@ class Found(NamedTuple):
     n_empty: int = 0
 
 
-class Source(Protocol):
+class CellSource(Protocol):
     """The rows of a file, and the decimal sign of its plain numbers."""
 
     decimal: str
@@ -74,7 +74,7 @@ class Source(Protocol):
 
 def table_of_cells(
     layout: Layout,
-    source: Source,
+    source: CellSource,
     file: File,
     request: Request,
     notes: list[str],
@@ -100,7 +100,7 @@ class _Numbers:
 
     def __init__(
         self,
-        source: Source,
+        source: CellSource,
         columns: Columns,
         layout: Layout,
         name: str,

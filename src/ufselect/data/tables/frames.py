@@ -250,17 +250,26 @@ def _workbook(file: File, *, results: bool) -> Iterator[Any]:
 
 def _check_formulas(rows: list[list[Cell]], place: int, file: File) -> None:
     """Refuse a sheet with formulas whose results were never stored."""
-    with _workbook(file, results=False) as book:
-        sheet = book.worksheets[place]
-        sheet.reset_dimensions()
-        for row, cells in zip(rows, sheet.iter_rows(), strict=False):
-            for value, cell in zip(row, cells, strict=False):
-                if value == "" and cell.data_type == "f":
-                    raise TableError(
-                        f"{file.name} holds formulas without results, the first in "
-                        f"{cell.coordinate} of sheet {sheet.title!r}; open and save it "
-                        "in a spreadsheet"
-                    )
+
+    def types(*, results: bool) -> dict[tuple[int, int], str]:
+        with _workbook(file, results=results) as book:
+            sheet = book.worksheets[place]
+            sheet.reset_dimensions()
+            return {
+                (i, j): cell.data_type
+                for i, cells in enumerate(sheet.iter_rows(max_row=len(rows)))
+                for j, cell in enumerate(cells[: len(rows[i])])
+                if rows[i][j] == ""
+            }
+
+    formulas = [at for at, kind in types(results=False).items() if kind == "f"]
+    found = types(results=True) if formulas else {}
+    for at in formulas:
+        if found[at] != "str":  # empty text is a result, too
+            raise TableError(
+                f"{file.name} holds formulas without results, the first in row "
+                f"{at[0] + 1}, column {at[1] + 1}; open and save it in a spreadsheet"
+            )
 
 
 def _sheet_rows(sheet: Any, file: File) -> list[list[Cell]]:
