@@ -149,6 +149,17 @@ def test_a_comma_below_one_name_is_asked_for():
     check(read('"a"\n"p",5\n"q",5\n'), [[5], [5]], sample_names=["p", "q"])
 
 
+def test_a_comma_after_a_blank_is_asked_for():
+    text = "low 9,790\nhigh 28.259,374\n"
+    error = refused("commas may be delimiters or decimal signs; say which", text)
+    assert [each.options for each in error.remedies] == [
+        ("--delimiter=,",),
+        ("--delimiter=space",),
+    ]
+    check(read(text, delimiter="space"), [[9.79], [28259.374]])
+    check(read("a, b\n1, 2\n3, 4\n"), [[1, 2], [3, 4]])
+
+
 def test_options_name_the_delimiter_and_the_signs():
     commas = read("a,b;c\n1,2\n3,5\n", delimiter=",")
     assert commas.feature_names.tolist() == ["a", "b;c"]

@@ -140,7 +140,7 @@ def text_layout(
     if request.delimiter is not None:
         candidates = (DELIMITER_NAMES.get(request.delimiter, request.delimiter),)
     body = _sampled(lines[length:])
-    dialect = Dialect(_delimiter(body, candidates))
+    dialect = Dialect(_delimiter(body, candidates, name))
     # The line in which each row begins, without blank rows.
     places, rows, line = [], [], length
     for row in dialect.rows(body):
@@ -212,13 +212,26 @@ def _sampled(lines: Sequence[str]) -> list[str]:
     return sample
 
 
-def _delimiter(lines: Sequence[str], candidates: Sequence[str | None]) -> str | None:
+def _delimiter(
+    lines: Sequence[str], candidates: Sequence[str | None], name: str
+) -> str | None:
     """Choose the delimiter that gives rows of equal length and mostly numbers."""
     some = [line for line in lines if line.strip()][:20]
     fits = {candidate: _fitness(some, candidate) for candidate in candidates}
     if fits.get("\t", UNFIT)[0] == 2 and None in fits:
         fits[None] = UNFIT  # cells between tabs may have blanks
     best = max(candidates, key=lambda candidate: fits[candidate])
+    equal = best == "," and UNFIT != fits[","] == fits.get(None)
+    if equal and not any(", " in line for line in some):
+        raise TableError(
+            f"{name} has lines such as {some[0].strip()[:40]!r}, where commas may be "
+            "delimiters or decimal signs; say which (--delimiter , or --delimiter "
+            "space)",
+            [
+                Remedy("The commas are delimiters", ("--delimiter=,",)),
+                Remedy("The commas are decimal signs", ("--delimiter=space",)),
+            ],
+        )
     return "," if fits[best] == UNFIT and "," in candidates else best
 
 
