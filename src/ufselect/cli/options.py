@@ -221,6 +221,21 @@ TABLE = [
             multiple=True,
         ),
         option(
+            "--decimal SIGN",
+            "decimal sign, . or ,, of numbers such as 1,853 that nothing else in the "
+            "table settles",
+            type=click.Choice([".", ","]),
+        ),
+        option(
+            "--thousands SIGN",
+            "thousands sign of such numbers",
+            type=click.Choice([",", ".", " ", "'"]),
+        ),
+        option(
+            "--delimiter SIGN",
+            "sign between the cells of text, or tab, or space (default: automatic)",
+        ),
+        option(
             "--drop-incomplete",
             "leave out samples with missing values",
             type=click.Choice(["rows"]),

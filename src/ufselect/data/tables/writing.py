@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ufselect.data.replacing import not_written, replacing, write_whole
+from ufselect.data.tables.conventions import number
 from ufselect.data.tables.detection import (
     OPENERS,
     SUFFIXES,
@@ -26,7 +27,7 @@ from ufselect.data.tables.detection import (
     is_standard,
     needed,
 )
-from ufselect.data.tables.layout import escaped, number
+from ufselect.data.tables.layout import escaped
 from ufselect.data.tables.table import (
     Table,
     TableError,
