@@ -11,13 +11,8 @@ import pytest
 from table_reading import read, written
 
 from ufselect.data import TableError, read_table, write_table
-from ufselect.data.tables.table import (
-    Origin,
-    Table,
-    as_names,
-    filled,
-    without_incomplete,
-)
+from ufselect.data.tables.missing import filled, without_incomplete
+from ufselect.data.tables.table import Origin, Table, as_names
 
 TEXT = "who,a,kind,b,c\nx,1,u,2.5,3\ny,4,v,,6e-300\n"
 
