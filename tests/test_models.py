@@ -1,6 +1,5 @@
 """Selectors in files: the same when they come back, and nothing else comes in."""
 
-import hashlib
 import io
 import json
 import os
@@ -27,11 +26,8 @@ from ufselect import (
 )
 from ufselect.models import (
     DESCRIPTION,
-    OPENING,
     ModelError,
     known_selectors,
-    read_arrays,
-    write_arrays,
 )
 
 RANDOM = np.random.default_rng(0)
@@ -135,17 +131,23 @@ def test_what_cannot_be_kept_is_refused_when_it_is_saved(tmp_path):
         save_selector(MaxVariance(), tmp_path / "none" / "a.selector")
 
 
-# Files that somebody made, with the right digest.
+# Files that somebody made.
+
+
+def write(path, save=np.savez, **arrays):
+    with path.open("wb") as stream:
+        save(stream, **arrays)
 
 
 def rewritten(path, change):
     """Save a selector, and write its file again with a change to what is in it."""
     save_selector(AutoSelect(MaxVariance(), random_state=0).fit(FRAME), path)
-    arrays = read_arrays(path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
     description = json.loads(arrays[DESCRIPTION].tobytes())
     change(description, arrays)
     text = json.dumps(description).encode()
-    write_arrays(path, {**arrays, DESCRIPTION: np.frombuffer(text, np.uint8)})
+    write(path, **{**arrays, DESCRIPTION: np.frombuffer(text, np.uint8)})
 
 
 def put(section, name, value):
@@ -270,14 +272,6 @@ def test_deep_and_large_files_are_bounded(tmp_path):
     assert all(each is many[0] for each in many)
 
 
-def forged(save=np.savez, **arrays):
-    """Return the content of a file with the right digest, and any arrays."""
-    content = io.BytesIO()
-    save(content, **arrays)
-    digest = hashlib.sha256(content.getvalue()).hexdigest().encode()
-    return OPENING + digest + b"\n" + content.getvalue()
-
-
 def more_than_there_is(stream, **arrays):
     inner = io.BytesIO()
     np.save(inner, np.zeros(7))
@@ -291,22 +285,34 @@ class Program:
         return pytest.fail, ("a pickle was loaded",)
 
 
-def test_no_changed_byte_no_pickle_and_no_bomb_is_accepted(tmp_path):
+def test_a_changed_byte_is_refused_or_means_nothing(tmp_path):
     path = tmp_path / "a.selector"
-    save_selector(MaxVariance(2).fit(FRAME), path)
-    whole = path.read_bytes()
+    fitted = MaxVariance(2).fit(FRAME)
+    save_selector(fitted, path)
+    whole, n_refused = path.read_bytes(), 0
     for where in range(0, len(whole), 7):
         content = bytearray(whole)
         content[where] ^= 1 << where % 8
         path.write_bytes(content)
-        assert "is not a selector file, or is damaged" in refusal(path)
-    for content, said in [
-        (forged(reached=np.array([Program()], dtype=object)), "Python objects"),
-        (forged(np.savez_compressed, reached=np.zeros(10**6)), "is compressed"),
-        (forged(more_than_there_is), "which is more than it holds"),
-    ]:
-        path.write_bytes(content)
-        assert said in refusal(path)
+        try:
+            assert_same(fitted, load_selector(path))
+        except ModelError as error:
+            n_refused += "is not a selector file, or is damaged" in str(error)
+    assert n_refused > 0.8 * len(whole) / 7
+
+
+@pytest.mark.parametrize(
+    ("save", "arrays", "said"),
+    [
+        (np.savez, {"a": np.array([Program()], dtype=object)}, "Python objects"),
+        (np.savez_compressed, {"a": np.zeros(10**6)}, "is compressed"),
+        (more_than_there_is, {}, "which is more than it holds"),
+    ],
+    ids=["a pickle", "compressed", "a bomb"],
+)
+def test_no_pickle_and_no_bomb_is_accepted(tmp_path, save, arrays, said):
+    write(tmp_path / "a.selector", save, **arrays)
+    assert said in refusal(tmp_path / "a.selector")
 
 
 def test_other_files_folders_and_pipes_are_refused(tmp_path):
