@@ -251,7 +251,7 @@ def test_an_element_of_an_unknown_type_ends_a_subprocess_only(tmp_path, kind):
     content[176] = kind
     path.write_bytes(content)
 
-    refused(r"a\.mat is cut off or damaged .*SIGSEGV", path, isolate=True)
+    refused(r"a\.mat is cut off or damaged", path, isolate=True)
     with pytest.raises(ValueError, match=r"a\.mat is cut off or damaged"):
         read_labelled(path)
 

@@ -35,6 +35,9 @@ FEATURE_NAMES = ("feature_names", "features", "names", "columns", "genes", "var_
 SAMPLE_NAMES = ("sample_names", "samples", "index", "ids", "rows", "obs_names")
 FEATURE_FILES = ("features", "genes")
 SAMPLE_FILES = ("barcodes", "cells", "samples")
+# Arrays of a sparse matrix in an archive, in any of SciPy's formats.
+SPARSE_PARTS = {"_is_array", "format", "shape", "data"}
+SPARSE_PARTS |= {"indices", "indptr", "row", "col", "offsets"}
 MATLAB_NUMBERS = {"double", "single", "logical", "sparse"}
 MATLAB_NUMBERS |= {f"{sign}int{size}" for sign in ("", "u") for size in (8, 16, 32, 64)}
 
@@ -268,14 +271,15 @@ def read_npz(file: File, request: Request, notes: list[str]) -> Table:
                 size, name = min(member.file_size, packed), f"{key!r} in {file.name}"
                 with archive.open(member) as stream:
                     variables[key] = checked_header(stream, size, name)
-    if set(variables) >= {"data", "shape", "format"}:
-        matrix, transpose = sp.load_npz(file.path), request.transpose
-        values = floating(matrix, request, file.name, transpose=transpose)
-        return assembled(values, None, None, file, request, notes)
     with np.load(file.path, allow_pickle=False) as arrays:
-        reading = MatrixReading(
-            variables, arrays.__getitem__, lambda key: text_of(arrays[key])
-        )
+        read: Callable[[str], Any] = arrays.__getitem__
+        if set(variables) >= {"data", "shape", "format"}:
+            matrix = sp.load_npz(file.path)
+            rest = [name for name in variables if name not in SPARSE_PARTS]
+            variables = {name: variables[name] for name in rest}
+            variables["X"] = Variable(matrix.shape, True)
+            read = {"X": matrix}.__getitem__
+        reading = MatrixReading(variables, read, lambda key: text_of(arrays[key]))
         return variable_parts(reading, file, request, notes)
 
 
@@ -328,8 +332,8 @@ def read_matrix_market(file: File, request: Request, notes: list[str]) -> Table:
     )
     transpose = request.transpose
     if transpose is None:
-        # Whether the names fit only if rows are features.
-        fits = n_rows != n_columns if samples is None else len(samples) == n_columns
+        # As in files of 10x Genomics, even if as many samples would fit.
+        fits = samples is None or len(samples) == n_columns
         transpose = features is not None and len(features) == n_rows and fits
     values = floating(matrix, request, file.name, transpose=transpose)
     if transpose:
