@@ -316,7 +316,8 @@ def _write_excel(table: Table, path: Path) -> None:
         rows.insert(0, [title for title, _ in columns])
     texts: list[Any] = [cells for _, cells in columns if cells.dtype.kind in "UO"]
     longest = max((len(str(t)) for each in (*texts, *rows) for t in each), default=0)
-    shape = len(rows) + len(columns[0][1]), len(columns)
+    height = max((len(cells) for _, cells in columns), default=0)
+    shape = len(rows) + height, len(columns)
     if longest > EXCEL_CHARACTERS or any(np.greater(shape, EXCEL_SHAPE)):
         raise TableError(
             f"a sheet holds {EXCEL_SHAPE[0]} rows, {EXCEL_SHAPE[1]} columns and "

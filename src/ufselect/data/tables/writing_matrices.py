@@ -53,7 +53,7 @@ def write_npz(table: Table, path: Path) -> None:
         parts = BytesIO()
         sp.save_npz(parts, table.values, compressed=False)
         parts.seek(0)
-        variables |= np.load(parts)
+        variables |= np.load(parts, allow_pickle=False)
     with path.open("wb") as stream:
         np.savez_compressed(stream, **variables)
 
