@@ -5,7 +5,6 @@ classes of this package only.
 """
 
 import json
-import math
 import os
 import zipfile
 from pathlib import Path
@@ -34,7 +33,6 @@ RECORDS: dict[str, Any] = {"stability_": Stability, "structure_": StructureTest}
 # Where scikit-learn keeps the setting of set_output.
 OUTPUT = "_sklearn_output_config"
 OUTPUTS = ("default", "pandas", "polars")
-MERSENNE_WORDS = 624
 AnyPath = str | os.PathLike[str]
 Arrays = dict[str, Any]
 
@@ -141,17 +139,9 @@ def _description(value: Any, arrays: Arrays) -> Any:
         if all(type(each) is str for each in texts):
             objects = value.dtype.kind == "O"
             return {KIND: "names", "names": texts, "objects": objects}
-    if isinstance(value, np.random.RandomState):
-        state: Any = value.get_state(legacy=False)
-        if state["bit_generator"] == "MT19937":
-            return {KIND: "random state", **state["state"], **_gauss(state)}
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     return _refused(value)
-
-
-def _gauss(state: dict[str, Any]) -> dict[str, Any]:
-    return {"has_gauss": state["has_gauss"], "gauss": state["gauss"]}
 
 
 def _refused(value: Any) -> Any:
@@ -264,30 +254,9 @@ def _value(content: dict[str, Any], arrays: Arrays) -> Any:
         if not all(isinstance(each, str) for each in content["names"]):
             raise ValueError("it has names that are not text")
         return np.array(content["names"], object if content["objects"] else np.str_)
-    if kind == "random state":
-        return _random_state(content)
     if kind == "selector":
         return _selector(content)
     raise ValueError(f"it has an object of unknown kind {str(kind)[:50]!r}")
-
-
-def _random_state(content: dict[str, Any]) -> np.random.RandomState:
-    """Return a generator; NumPy reads foreign memory where a position is wrong."""
-    key, position = content["key"], content["pos"]
-    if (
-        not isinstance(key, np.ndarray)
-        or key.shape != (MERSENNE_WORDS,)
-        or key.dtype != np.uint32
-        or type(position) is not int
-        or not 0 <= position <= MERSENNE_WORDS
-        or content["has_gauss"] not in (0, 1)
-        or not math.isfinite(content["gauss"])
-    ):
-        raise ValueError("its random state is not valid")
-    state = np.random.RandomState()
-    inner = {"key": key, "pos": position}
-    state.set_state({"bit_generator": "MT19937", "state": inner, **_gauss(content)})
-    return state
 
 
 def _selector(content: dict[str, Any]) -> UnsupervisedSelector:
