@@ -1,12 +1,9 @@
 """Load a data set by its name: find or download it, read it, check it."""
 
 import os
-import socket
-import ssl
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,19 +19,16 @@ from ufselect.data.catalogue import (
     read_labelled,
     unknown_name,
 )
-from ufselect.data.replacing import replacing
+from ufselect.data.tables.isolation import reason_of
 
 # Called with the bytes received and, if known, the bytes in all.
 Progress = Callable[[int, int | None], None]
 
 CACHE_VARIABLE = "UFSELECT_CACHE"
 CHUNK_BYTES = 1 << 16
+HEADERS = {"User-Agent": f"ufselect/{__version__}", "Accept-Encoding": "identity"}
 # The limit for sets whose size is not in the catalogue.
 MAX_BYTES = 1 << 26
-# Answers of a server that may be others at the next attempt.
-PASSING_STATUS = {408, 429, 500, 502, 503, 504}
-# No such host, as when the machine is offline, or no valid certificate.
-LASTING_FAULTS = (socket.gaierror, ssl.SSLError)
 
 
 class DataUnavailableError(OSError):
@@ -46,15 +40,14 @@ class RefusedError(Exception):
 
 
 class Timeouts(NamedTuple):
-    """How long to wait for a download, in seconds, and how often to try.
+    """How long to wait for an answer or a piece of content, in seconds.
 
-    ``timeout`` limits the wait for an answer or a piece of content. Before an attempt
-    is repeated, ``delay`` is waited, and twice as long each time.
+    An address that fails is tried as often as ``attempts`` says, a second later, two
+    seconds later, and so on.
     """
 
     timeout: float = 20.0
-    attempts: int = 3
-    delay: float = 1.0
+    attempts: int = 2
 
 
 USUAL_TIMEOUTS = Timeouts()
@@ -146,7 +139,7 @@ def fetch(
         Called with the bytes received and the bytes in all (None if unknown).
 
     timeouts : Timeouts
-        Timeout, attempts and the delay between them.
+        Timeout, and number of attempts.
 
     Returns
     -------
@@ -246,47 +239,37 @@ def download(
 
     Returns an empty list, or the reason for each address if all of them failed.
     """
-    reasons = []
-    for address in wanted.addresses:
-        for attempt in range(timeouts.attempts):
-            if attempt:
-                time.sleep(timeouts.delay * 2 ** (attempt - 1))
-            try:
-                with replacing(target) as part:
-                    _request(address, part, wanted, timeouts, progress)
-                return []
-            except RefusedError as error:
-                reason, may_pass = str(error), False
-            except (OSError, ValueError) as error:  # those of requests are, too
-                reason, may_pass = _described(error, timeouts)
-            if not may_pass:
-                break
-        reasons.append(f"{address} ({' '.join(reason.split())})")
-    return reasons
-
-
-def _request(
-    address: str,
-    part: Path,
-    wanted: CataloguedSet,
-    timeouts: Timeouts,
-    progress: Progress | None,
-) -> None:
-    """Make one attempt to download from an address."""
     import pooch  # slow to import, and needed for downloads only
 
-    receive = pooch.HTTPDownloader(
-        progressbar=_Received(wanted.size, progress),
-        chunk_size=CHUNK_BYTES,
-        timeout=timeouts.timeout,
-        headers={
-            "User-Agent": f"ufselect/{__version__}",
-            "Accept-Encoding": "identity",
-        },
-    )
-    receive(address, part, None)
-    if not has_checksum(part, wanted.checksum):
-        raise RefusedError("its checksum is not that of the catalogue")
+    pooch.get_logger().setLevel("WARNING")
+
+    def receive(address: str, part: str, _: Any) -> None:
+        get = pooch.HTTPDownloader(
+            progressbar=_Received(wanted.size, progress),
+            chunk_size=CHUNK_BYTES,
+            timeout=timeouts.timeout,
+            headers=HEADERS,
+        )
+        get(address, part, None)
+        if not has_checksum(Path(part), wanted.checksum):
+            raise RefusedError("its checksum is not that of the catalogue")
+
+    target.unlink(missing_ok=True)  # a damaged one
+    reasons = []
+    for address in wanted.addresses:
+        files = pooch.create(
+            path=target.parent,
+            base_url="",
+            registry={target.name: None},
+            urls={target.name: address},
+            retry_if_failed=timeouts.attempts - 1,
+        )
+        try:
+            files.fetch(target.name, downloader=receive)
+            return []
+        except (RefusedError, OSError, ValueError) as error:  # those of requests, too
+            reasons.append(f"{address} ({_reason(error)})")
+    return reasons
 
 
 class _Received:
@@ -319,20 +302,14 @@ class _Received:
         """Do nothing."""
 
 
-def _described(error: Exception, timeouts: Timeouts) -> tuple[str, bool]:
-    """Return why a download failed, and whether another attempt may help."""
-    from requests import exceptions  # pooch has imported it
-
-    if isinstance(error, exceptions.HTTPError) and error.response is not None:
-        status, words = error.response.status_code, error.response.reason
-        return f"HTTP {status} {words}", status in PASSING_STATUS
-    if isinstance(error, exceptions.ChunkedEncodingError):
-        return "the connection ended before all of it had come", True
-    # Others are about a pool of connections; the first cause says what happened.
-    cause: BaseException = error
-    while cause.__context__ is not None:
-        cause = cause.__context__
-    if isinstance(cause, TimeoutError):
-        return f"no answer within {timeouts.timeout:g} seconds", True
-    may_pass = isinstance(error, exceptions.ConnectionError)
-    return str(cause), may_pass and not isinstance(cause, LASTING_FAULTS)
+def _reason(error: BaseException) -> str:
+    """Return why a download failed, in one line."""
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"HTTP {response.status_code} {response.reason}"
+    # The error of requests is about its pool of connections; the first one says why.
+    while error.__context__ is not None:
+        error = error.__context__
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    return reason_of(error)
