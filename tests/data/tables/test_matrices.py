@@ -330,10 +330,9 @@ def test_matrix_market_file_that_declares_too_much_is_refused(tmp_path, size):
     refused("more than it holds", tmp_path / "a.mtx")
 
 
-@on_linux
-@pytest.mark.parametrize("junk", [b"\0", b"\x7f"])
-def test_matrix_market_file_that_ends_scipy_is_refused(tmp_path, junk):
+@pytest.mark.parametrize("junk", [b"\0", b"\x7f", b"-"])
+def test_matrix_market_file_that_would_end_scipy_is_refused(tmp_path, junk):
     path = tmp_path / "a.mtx"
     scipy.io.mmwrite(path, sp.coo_array(SPARSE))
     path.write_bytes(path.read_bytes()[:-1] + junk)
-    refused("cut off or damaged", path, isolate=True)
+    refused("cut off or damaged", path)

@@ -14,11 +14,13 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ufselect.data.tables.table import TableError
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 # Other systems have no fork, or have libraries that do not survive it.
 CAN_ISOLATE = sys.platform == "linux"
@@ -127,7 +129,7 @@ def isolated(
 
 
 def _answer(
-    sender: Connection,
+    sender: "Connection",
     function: Callable[..., Any],
     arguments: Any,
     seconds: int,

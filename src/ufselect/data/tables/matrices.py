@@ -322,6 +322,7 @@ def read_matrix_market(file: File, request: Request, notes: list[str]) -> Table:
         with opened(file) as stream:
             spool = Spool(stream, file.name)
     path = file.path if spool is None else spool.path
+    _check_numbers_end(path)
     n_rows, n_columns, n_entries, layout, _, _ = mminfo(path)
     size, shortest = path.stat().st_size, 2 if layout == "array" else 4
     if shortest * n_entries > size + 4 or n_rows + n_columns > 1000 * size:
@@ -346,6 +347,18 @@ def read_matrix_market(file: File, request: Request, notes: list[str]) -> Table:
         notes.append("Feature names come from a file beside the matrix.")
     details = {"transposed": transpose}
     return assembled(values, features, samples, file, request, notes, details=details)
+
+
+def _check_numbers_end(path: Path) -> None:
+    """Refuse NUL bytes and a number that is cut off, which crash SciPy's reader."""
+    last = b""
+    with path.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            last = chunk[-1:]
+            if b"\0" in chunk:
+                raise ValueError("it has NUL bytes")
+    if last not in b"0123456789. \t\r\n":
+        raise ValueError(f"it ends with {last!r}, not with a number")
 
 
 def names_beside(path: Path, kinds: Sequence[str]) -> list[str] | None:
