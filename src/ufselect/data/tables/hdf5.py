@@ -100,30 +100,16 @@ def read_anndata(file: File, request: Request, notes: list[str]) -> Table:
     """Read ``X`` or the layer asked for, ``obs``, and the names of its axes."""
     read = needed("anndata.io", file.name).read_elem
     with opened_hdf5(file.path, file.name) as content:
-        for part in ("obs", "var"):
-            if part not in content:
-                raise TableError(
-                    f"{file.name} has no {part!r}, so it is not an AnnData file; "
-                    "write it with anndata's write_h5ad"
-                )
-            if "encoding-type" not in content[part].attrs:
-                raise TableError(
-                    f"{file.name} was written by anndata before 0.7; read it with "
-                    "anndata's read_h5ad and write it with write_h5ad"
-                )
+        _check_anndata(content, file.name)
         layers = {name: f"layers/{name}" for name in content.get("layers", ())}
-        layers |= {"X": "X"} if "X" in content else {}
-        if not layers:
-            raise TableError(
-                f"{file.name} has no matrix X and no layer; export it again"
-            )
-        layer = request.variable or ("X" if "X" in layers else next(iter(layers)))
+        layers = ({"X": "X"} if "X" in content else {}) | layers
+        layer = request.variable or next(iter(layers))
         place_of(layer, list(layers), file.name, "layer")
-        matrix, obs, var = (content[part] for part in (layers[layer], "obs", "var"))
-        for item in (matrix, obs, var):
-            check_stored(item, file)
-        values = floating(read(matrix), request, file.name)
-        obs, features = read(obs), read(var).index
+        parts = [content[part] for part in (layers[layer], "obs", "var")]
+        for part in parts:
+            check_stored(part, file)
+        matrix, obs, var = map(read, parts)
+    values = floating(matrix, request, file.name)
     known = list(map(str, obs.columns))
     asked = [
         None if name is None else place_of(name, known, file.name, "column of obs")
@@ -133,22 +119,39 @@ def read_anndata(file: File, request: Request, notes: list[str]) -> Table:
         None if place is None else text_of(_cells_of(obs, place, "")) for place in asked
     )
     # Columns of obs come before the features.
-    before = len(known)
     others = [
         OtherColumn(
-            *(name, place - before, _cells_of(obs, place)), why="It is a column of obs."
+            *(name, place - len(known), _cells_of(obs, place)),
+            why="It is a column of obs.",
         )
         for place, name in enumerate(known)
         if place not in asked
     ]
     return _of_observations(
-        *(values, text_of(features), text_of(obs.index), file, request, notes),
+        *(values, text_of(var.index), text_of(obs.index), file, request, notes),
         details={"variable": layer},
         labels=labels,
         label_column=request.labels,
         groups=groups,
         others=others,
     )
+
+
+def _check_anndata(content: Any, name: str) -> None:
+    """Refuse an HDF5 file that is not AnnData, or of an old version."""
+    for part in ("obs", "var"):
+        if part not in content:
+            raise TableError(
+                f"{name} has no {part!r}, so it is not an AnnData file; write it with "
+                "anndata's write_h5ad"
+            )
+        if "encoding-type" not in content[part].attrs:
+            raise TableError(
+                f"{name} was written by anndata before 0.7; read it with anndata's "
+                "read_h5ad and write it with write_h5ad"
+            )
+    if "X" not in content and not len(content.get("layers", ())):
+        raise TableError(f"{name} has no matrix X and no layer; export it again")
 
 
 def _cells_of(frame: Any, place: int, missing: str | None = None) -> NDArray[Any]:

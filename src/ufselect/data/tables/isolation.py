@@ -141,6 +141,7 @@ def _answer(
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     if hard == resource.RLIM_INFINITY or seconds < hard:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     # What libraries and Python print before a crash helps nobody.
     faulthandler.disable()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
