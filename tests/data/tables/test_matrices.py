@@ -291,6 +291,7 @@ def test_matrix_alone_is_not_transposed(tmp_path):
     assert dense.format == "mtx"
     for table in (sparse, dense):
         check(table, SPARSE, feature_names=None)
+        assert noted(table, "A file of names beside the matrix does not fit")
 
 
 def test_triplet_of_files_is_transposed_named_and_written_back(triplet):

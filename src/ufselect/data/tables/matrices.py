@@ -339,10 +339,15 @@ def read_matrix_market(file: File, request: Request, notes: list[str]) -> Table:
     values = floating(matrix, request, file.name, transpose=transpose)
     if transpose:
         notes.append("The table was transposed: its columns are samples.")
-    if len(samples or []) != values.shape[0]:
-        samples = None
-    if len(features or []) != values.shape[1]:
-        features = None
+    found, lengths = (samples, features), values.shape
+    samples, features = (
+        names if names is not None and len(names) == length else None
+        for names, length in zip(found, lengths, strict=True)
+    )
+    if (samples, features) != found:
+        notes.append(
+            "A file of names beside the matrix does not fit it, so it is not used."
+        )
     if features is not None:
         notes.append("Feature names come from a file beside the matrix.")
     details = {"transposed": transpose}
