@@ -196,7 +196,13 @@ def made_up(file, secret):
     file.create_virtual_dataset("X", layout)
 
 
-@pytest.mark.parametrize("make", [linked, stored_outside, made_up])
+def linked_to_made_up(file, secret):
+    made_up(file, secret)
+    file.move("X", "hidden")
+    file["X"] = h5py.SoftLink("/hidden")
+
+
+@pytest.mark.parametrize("make", [linked, stored_outside, made_up, linked_to_made_up])
 @pytest.mark.parametrize("ending", ["h5ad", "bin"])
 def test_hdf5_may_not_lead_to_other_files(tmp_path, make, ending):
     path, secret = tmp_path / f"a.{ending}", tmp_path / "secret.h5"

@@ -52,20 +52,25 @@ def opened_hdf5(path: Path, name: str) -> Iterator[Any]:
         yield content
 
 
-def check_stored(item: Any, file: File) -> None:
-    """Refuse datasets, in a group or alone, that are elsewhere or do not fit.
+def is_elsewhere(item: Any) -> bool:
+    """Tell whether the content of a dataset is in another file.
 
-    Without this check, a file from somebody else could read other files of yours.
+    A file from somebody else could read other files of yours.
     """
-    if not hasattr(item, "dtype"):
+    return hasattr(item, "is_virtual") and bool(item.is_virtual or item.external)
+
+
+def check_stored(item: Any, file: File) -> None:
+    """Refuse a dataset, or a group with one, that this file does not hold."""
+    if hasattr(item, "visititems"):
         item.visititems(
-            lambda _, part: check_stored(part, file) if hasattr(part, "dtype") else None
+            lambda _, part: check_stored(part, file) if hasattr(part, "shape") else None
         )
-        return
-    if item.is_virtual or item.external:
-        raise _refers_elsewhere(file.name, item.name)
-    stored, name = item.id.get_storage_size(), f"{item.name!r} in {file.name}"
-    check_declared(item.shape, item.dtype.itemsize, stored, file, name)
+    elif hasattr(item, "shape"):
+        if is_elsewhere(item):
+            raise _refers_elsewhere(file.name, item.name)
+        stored, name = item.id.get_storage_size(), f"{item.name!r} in {file.name}"
+        check_declared(item.shape, item.dtype.itemsize, stored, file, name)
 
 
 def array_of(dataset: Any, file: File) -> Any:
@@ -152,6 +157,12 @@ def _check_anndata(content: Any, name: str) -> None:
             )
     if "X" not in content and not len(content.get("layers", ())):
         raise TableError(f"{name} has no matrix X and no layer; export it again")
+    # Anywhere, since there may be links to it.
+    found = content.visititems(
+        lambda place, item: place if is_elsewhere(item) else None
+    )
+    if found is not None:
+        raise _refers_elsewhere(name, found)
 
 
 def _cells_of(frame: Any, place: int, missing: str | None = None) -> NDArray[Any]:
