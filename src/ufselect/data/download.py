@@ -291,12 +291,12 @@ class _Received:
         most = self.total or self.size or MAX_BYTES
         if self.n_bytes >= most + CHUNK_BYTES:
             raise RefusedError(f"sends more than {most} bytes")
-        if self.progress is not None and n_bytes:
+        if self.progress is not None:
             self.progress(min(self.n_bytes, most), self.total or self.size)
 
     def reset(self) -> None:
-        """Begin again; the content is complete."""
-        self.n_bytes = 0
+        """Stop to report; Pooch counts the complete content once more."""
+        self.n_bytes, self.progress = 0, None
 
     def close(self) -> None:
         """Do nothing."""
