@@ -20,7 +20,6 @@ import ufselect.data.catalogue
 from ufselect.data import (
     CataloguedSet,
     DataUnavailableError,
-    Timeouts,
     cache_folder,
     fetch,
     load_set,
@@ -28,12 +27,13 @@ from ufselect.data import (
 from ufselect.data.download import download, location_of
 
 BODY = np.random.default_rng(0).bytes(200_000)
-ONCE = Timeouts(timeout=0.5, attempts=1)
 
 
 @pytest.fixture
 def server(monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setattr("ufselect.data.download.TIMEOUT", 0.5)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
     with running_server() as local:
         yield local
 
@@ -121,7 +121,7 @@ def test_truncated_download_is_one_sentence_and_no_file(server, cache, catalogue
     address, absent = server.address(cut_at(body, 100)), server.address(status(404))
     catalogue(address, absent)
     with pytest.raises(DataUnavailableError) as caught:
-        fetch("toy", timeouts=ONCE)
+        fetch("toy")
     message = str(caught.value)
 
     assert "\n" not in message
@@ -180,11 +180,6 @@ def wanted(*addresses, size=200_000):
     return CataloguedSet("set", "", 1, 1, 1, checksum, "", addresses, size)
 
 
-@pytest.fixture
-def no_waits(monkeypatch):
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
-
-
 def fails_once(first):
     return one_after_the_other(first, content(BODY))
 
@@ -201,7 +196,7 @@ def fails_once(first):
     ids=["at once", "busy", "cut off", "not found", "another file"],
 )
 def test_an_address_is_tried_twice_and_then_the_next(
-    server, no_waits, tmp_path, answers, requests
+    server, tmp_path, answers, requests
 ):
     asked = wanted(*map(server.address, answers))
 
@@ -214,7 +209,7 @@ def test_an_address_is_tried_twice_and_then_the_next(
 def test_a_redirect_is_followed(server, tmp_path):
     asked = wanted(server.address(redirect_to(server.address(content(BODY)))))
 
-    assert download(asked, tmp_path / "set.mat", ONCE) == []
+    assert download(asked, tmp_path / "set.mat") == []
 
 
 def endless(handler):
@@ -248,7 +243,7 @@ def falls_silent(handler):
 )
 def test_what_fails_is_one_reason_and_no_file(server, tmp_path, answer, reason):
     address = server.address(answer)
-    (said,) = download(wanted(address), tmp_path / "set.mat", ONCE)
+    (said,) = download(wanted(address), tmp_path / "set.mat")
 
     assert said.startswith(f"{address} (")
     assert reason in said
@@ -259,7 +254,7 @@ def test_what_fails_is_one_reason_and_no_file(server, tmp_path, answer, reason):
 @pytest.mark.parametrize("address", ["https://nowhere.invalid/set.mat", None])
 def test_no_host_and_no_certificate_are_reasons(server, tmp_path, address):
     secure = server.address(content(BODY)).replace("http:", "https:")
-    (said,) = download(wanted(address or secure), tmp_path / "set.mat", ONCE)
+    (said,) = download(wanted(address or secure), tmp_path / "set.mat")
 
     assert ("[Errno" if address else "SSL") in said
 
@@ -272,5 +267,5 @@ def test_interrupted_download_leaves_nothing_and_a_closed_port_is_a_reason(tmp_p
         asked = wanted(closed.address(content(BODY)))
         with pytest.raises(KeyboardInterrupt):
             download(asked, tmp_path / "set.mat", progress=interrupt)
-    assert "refused" in str(download(asked, tmp_path / "set.mat", ONCE))
+    assert "refused" in str(download(asked, tmp_path / "set.mat"))
     assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from ufselect.data.catalogue import data_folder as data_folder
     from ufselect.data.catalogue import read_labelled as read_labelled
     from ufselect.data.download import DataUnavailableError as DataUnavailableError
-    from ufselect.data.download import Timeouts as Timeouts
     from ufselect.data.download import cache_folder as cache_folder
     from ufselect.data.download import fetch as fetch
     from ufselect.data.download import load_set as load_set

@@ -27,6 +27,10 @@ Progress = Callable[[int, int | None], None]
 CACHE_VARIABLE = "UFSELECT_CACHE"
 CHUNK_BYTES = 1 << 16
 HEADERS = {"User-Agent": f"ufselect/{__version__}", "Accept-Encoding": "identity"}
+# Seconds to wait for an answer or a piece of content.
+TIMEOUT = 20.0
+# How often an address that fails is tried again.
+RETRIES = 1
 # The limit for sets whose size is not in the catalogue.
 MAX_BYTES = 1 << 26
 
@@ -37,20 +41,6 @@ class DataUnavailableError(OSError):
 
 class RefusedError(Exception):
     """An address does not have the file; another attempt would not help."""
-
-
-class Timeouts(NamedTuple):
-    """How long to wait for an answer or a piece of content, in seconds.
-
-    An address that fails is tried as often as ``attempts`` says, a second later, two
-    seconds later, and so on.
-    """
-
-    timeout: float = 20.0
-    attempts: int = 2
-
-
-USUAL_TIMEOUTS = Timeouts()
 
 
 class Location(NamedTuple):
@@ -119,7 +109,6 @@ def fetch(
     folder: Path | str | None = None,
     *,
     progress: Progress | None = None,
-    timeouts: Timeouts = USUAL_TIMEOUTS,
 ) -> Path:
     """Return the path of the file of a data set; download it if necessary.
 
@@ -137,9 +126,6 @@ def fetch(
 
     progress : callable, default=None
         Called with the bytes received and the bytes in all (None if unknown).
-
-    timeouts : Timeouts
-        Timeout, and number of attempts.
 
     Returns
     -------
@@ -178,7 +164,7 @@ def fetch(
             f"the cache folder {target.parent} cannot be created ({error.strerror}); "
             f"set {CACHE_VARIABLE} to another folder"
         ) from error
-    reasons = download(wanted, target, timeouts, progress)
+    reasons = download(wanted, target, progress)
     if reasons:
         raise DataUnavailableError(
             f"{name} could not be downloaded from {', '.join(reasons)}; download it by "
@@ -230,10 +216,7 @@ def load_set(
 
 
 def download(
-    wanted: CataloguedSet,
-    target: Path,
-    timeouts: Timeouts = USUAL_TIMEOUTS,
-    progress: Progress | None = None,
+    wanted: CataloguedSet, target: Path, progress: Progress | None = None
 ) -> list[str]:
     """Download the file of a set; it gets its name only when it is verified.
 
@@ -247,7 +230,7 @@ def download(
         get = pooch.HTTPDownloader(
             progressbar=_Received(wanted.size, progress),
             chunk_size=CHUNK_BYTES,
-            timeout=timeouts.timeout,
+            timeout=TIMEOUT,
             headers=HEADERS,
         )
         get(address, part, None)
@@ -262,7 +245,7 @@ def download(
             base_url="",
             registry={target.name: None},
             urls={target.name: address},
-            retry_if_failed=timeouts.attempts - 1,
+            retry_if_failed=RETRIES,
         )
         try:
             files.fetch(target.name, downloader=receive)
