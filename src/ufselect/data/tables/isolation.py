@@ -13,7 +13,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +122,8 @@ def isolated(
         receiver.close()
         child.kill()
         child.join()
-        child.close()
+        with suppress(ValueError):  # another thread may have noticed its end first
+            child.close()
     if error is not None:
         raise error
     return value
