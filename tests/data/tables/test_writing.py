@@ -225,21 +225,6 @@ def test_names_cannot_be_formulas():
     assert written(read(negative, header=True, id_column="who"), [0, 1]) == negative
 
 
-@pytest.mark.parametrize(
-    "name", ["=cmd()", "'=cmd()", "''+a", "'tis", "-1.5", "'-1.5", "\uff1da", "@a"]
-)
-def test_names_come_back_as_they_were_however_they_are_written(name):
-    values = np.array([[1.0, 2.0], [3.0, 4.0]])
-    names, origin = as_names([name, "b"]), Origin("nowhere", "nothing", None, {})
-    labels = as_names([name, "u"])
-    table = Table(values, names, names, "id", labels, "kind", "text", (), origin)
-    stream = BytesIO(written(table, [0, 1]).encode())
-    again = read_table(stream, header=True, id_column="id", labels="kind")
-
-    assert again.feature_names.tolist() == again.sample_names.tolist() == [name, "b"]
-    assert again.labels.tolist() == [name, "u"]
-
-
 def test_compression_follows_the_name_else_the_source(tmp_path):
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(TEXT.encode()))
     table = read_table(tmp_path / "a.csv.gz")
