@@ -82,7 +82,9 @@ def _matlab(**options: object) -> Callable[[Path], None]:
     cells = np.array(NAMES, dtype=object)
 
     def write(path: Path) -> None:
-        scipy.io.savemat(path, {"X": VALUES, "S": SPARSE[:5], "names": cells}, **options)
+        scipy.io.savemat(
+            path, {"X": VALUES, "S": SPARSE[:5], "names": cells}, **options
+        )
 
     return write
 
